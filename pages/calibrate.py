@@ -52,7 +52,7 @@ with right:
 
     if found is not None and not isinstance(found, str):
         with statement:
-            card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n, "statement_card")
+            card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n)
     with map_:  # before the tables, which ask every accountant: the map follows the slider
         if pinned:
             st.markdown(difference(pinned, setting))

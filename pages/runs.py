@@ -27,7 +27,7 @@ try:
     with right:
         chosen = chosen_runs(store)
         paused_line(store)
-        listing(store, wanted, chosen.ids)
+        listing(store, wanted, [run.id for run in chosen.every])
         actions(store, chosen)
         compare(store, chosen, wanted)
     with left:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore.audit.request import AuditRequest
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.runs.expected import duration
 from dpcore.runs.kinds import AUDIT, TRAINING
@@ -13,27 +12,16 @@ from dpcore.runs.store import Store
 from pages.parts.audit.audit_charts import audit_charts, number_line
 from pages.parts.audit.audit_results import AuditResults, audit_results, expected_seconds
 from pages.parts.audit.findings_table import findings, generators
-from pages.parts.audit.request_form import AUDITED, Asked
-from pages.parts.jobs import ShownJob, line_end
+from pages.parts.audit.request_form import AUDITED
+from pages.parts.jobs import Asked, ShownJob, line_end
 
-SHOWN = ShownJob(
-    AUDIT.name,
-    "audit",
-    "Audit",
-    ":material/policy:",
-    "run",
-    "an audit on this machine, or a finished training run to audit",
-)
+EXPECTED = "an audit on this machine, or a finished training run to audit"
+SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPECTED)
 FIGURES = "What is shown here are exact figures of the training data, which no epsilon covers."
 
 
-def shown_audit(store: Store) -> Run | None:
-    """The audit to show, if there is one; of a finished training run that the address names the settings are taken."""
-    return SHOWN.shown(store, _settings_taken)
-
-
-def _settings_taken(run: Run) -> bool:
-    """Have the form that comes next choose the settings of a training run that has finished."""
+def settings_taken(run: Run) -> bool:
+    """Have the form that comes next choose the settings of a training run that has finished, if it is one."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
     st.session_state[AUDITED] = run.id
@@ -100,13 +88,10 @@ def _verdict(found: AuditResults) -> None:
 
 
 def _measured(found: AuditResults) -> str:
-    prepared, request = found.prepared, found.request
+    prepared, config = found.prepared, found.request.config
     if prepared is None:
         return ""
     took = f"Trained and audited here in {duration(found.seconds)}: " if found.seconds else ""
     canaries = f"{prepared.canaries:,} canaries, {prepared.inside:,} of them in" if prepared.canaries else "no canaries"
-    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples, {canaries}; {_noise(request)}."
-
-
-def _noise(request: AuditRequest) -> str:
-    return f"sigma {nearest(request.config.sigma)}" if request.config.private else "without privacy"
+    noise = f"sigma {nearest(config.sigma)}" if config.private else "without privacy"
+    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples, {canaries}; {noise}."

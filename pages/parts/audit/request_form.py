@@ -1,7 +1,6 @@
 """What is to be audited: who trains, by which settings, and how sure the audit is to be."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -16,6 +15,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
+from pages.parts.jobs import Asked
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
@@ -36,14 +36,6 @@ CANARY_COUNT = Quantity(
     lambda value: check.whole(0, MAX_CANARIES, canaries=value), "more of the data is real", "shows more",
     help=help_on("canary"), whole=True, stops=(0, 10, 30, 100, 300, 1000, 2000, 5000),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the controls say: an audit, or why there is none."""
-
-    request: AuditRequest | None
-    problem: str = ""  # a sentence; empty where the audit can be made here
 
 
 def request_form(store: Store | None) -> Asked:

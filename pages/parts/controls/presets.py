@@ -29,32 +29,21 @@ class Preset(NamedTuple):
     dataset: str = "mnist"  # empty where none that everybody can train is meant
 
 
-ABADI = "Abadi et al. 2016, arXiv:1607.00133"
-PIGDO = "PIGDO (PIAdam, MMA), 2022"
-SA = "SA-DPSGD, after Tramer and Boneh 2021, arXiv:2011.11660"
-BU = "Bu et al. 2020, arXiv:1911.11607, Table 1"
-BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
-YU = "Yu et al. 2019, IEEE S&P, exponential decay"
-
-
 def _texts(setting: Setting, source: str) -> Preset:
     """A setting of a paper as the fields hold it."""
-    return Preset(
-        n=plain(setting.n),
-        batch=plain(setting.batch),
-        sigma=plain(setting.sigma),
-        epochs=plain(setting.epochs),
-        clip_norm=plain(setting.clip_norm),
-        optimizer=setting.optimizer,
-        source=source,
-        delta=plain(setting.delta),
-        schedule=setting.schedule,
-        rate=plain(setting.rate) if setting.rate else "",
-        dataset=setting.dataset,
-    )
+    names = ("n", "batch", "sigma", "epochs", "clip_norm", "delta")
+    numbers = {name: plain(getattr(setting, name)) for name in names}
+    chosen = {name: getattr(setting, name) for name in ("optimizer", "schedule", "dataset")}
+    return Preset(**numbers, **chosen, source=source, rate=plain(setting.rate) if setting.rate else "")
 
 
-SOURCES = {"002": ABADI, "000": PIGDO, "001": SA, "004": BU}  # of a paper's settings, in the order of the list
+SOURCES = {  # of a paper's settings, in the order of the list
+    "002": "Abadi et al. 2016, arXiv:1607.00133",
+    "000": "PIGDO (PIAdam, MMA), 2022",
+    "001": "SA-DPSGD, after Tramer and Boneh 2021, arXiv:2011.11660",
+    "004": "Bu et al. 2020, arXiv:1911.11607, Table 1",
+}
+YU = "Yu et al. 2019, IEEE S&P, exponential decay"
 PRESETS = {
     "Training page's default (MNIST sample)": Preset("10000", "256", "1.23", "5", "0.1", "sgd", "this app"),
     **{

@@ -12,21 +12,20 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.jobs import ShownJob, line_end
+from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import promise
-from pages.parts.perturbation.request_form import Asked
-from pages.parts.perturbation.results import Results, expected_seconds, numbers, results
+from pages.parts.perturbation.results import Results, expected_seconds, numbers, results, results_of
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
+EXPECTED = "a comparison on this machine"
 SHOWN = ShownJob(
-    PERTURBATION.name,
-    "comparison",
-    "Compare",
-    ":material/play_arrow:",
-    "comparison",
-    "a comparison on this machine",
-    replaces=True,
+    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", EXPECTED, replaces=True
+)
+TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
+APART = (
+    "**Drawn apart: not private for this model.** These methods were asked for an epsilon that nothing proves: a "
+    "condition of their theorem fails here, or there is none. The table below says which."
 )
 
 
@@ -59,9 +58,9 @@ def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
 
 def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
-    until = f"What it had found until then is shown: {found.done} of {found.total} results."
+    until = f"What it had found until then is shown: {found.done} of {results_of(found.request)} results."
     until = until if found.done else "It had found nothing until then."
-    SHOWN.status(store, found.run, found.done / found.total, _progress(found), until)
+    SHOWN.status(store, found.run, found.done / results_of(found.request), _progress(found), until)
     if found.run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
@@ -82,7 +81,7 @@ def described(found: Results) -> str:
 def _progress(found: Results) -> str:
     if found.prepared is None:
         return "reading the data"
-    place = f"{found.done} of {found.total} results"
+    place = f"{found.done} of {results_of(found.request)} results"
     done = {each.method for each in (*found.measured, *found.skipped)}
     waiting = [METHODS[name].title.lower() for name in found.request.methods if name not in done]
     return f"{place}, now {waiting[0]}" if waiting else place
@@ -96,13 +95,6 @@ def _measured(found: Results) -> str:
     return f"Measured here in {duration(found.seconds or 1)}{tests}{over}."
 
 
-TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
-APART = (
-    "**Drawn apart: not private for this model.** These methods were asked for an epsilon that nothing proves: a "
-    "condition of their theorem fails here, or there is none. The table below says which."
-)
-
-
 def charts(found: Results, picked: Sequence[str]) -> None:
     """Accuracy and gap side by side: of the methods that keep their epsilon, then of those that do not."""
     if any(found.spreads("accuracy", kept=True)):
@@ -110,8 +102,12 @@ def charts(found: Results, picked: Sequence[str]) -> None:
     if any(found.spreads("accuracy", kept=False)):
         st.markdown(APART)
         _pair(found, picked, kept=False)
-    for each in _reasons(found):
-        st.warning(each)
+    skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
+    for each in found.skipped:
+        skipped.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
+    for (method, reason), epsilons in skipped.items():
+        at = f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""
+        st.warning(f"{METHODS[method].title}{at}: {reason}")
 
 
 def _pair(found: Results, picked: Sequence[str], *, kept: bool) -> None:
@@ -120,22 +116,9 @@ def _pair(found: Results, picked: Sequence[str], *, kept: bool) -> None:
         spreads = found.spreads(measure, kept=kept)
         levels = found.levels(measure) if kept else found.levels(measure)[-1:]
         here = [name for name in picked if any(each.method == name for each in spreads)]
-        figure = perturbation_figure(
-            spreads, measure, levels=levels, kept=kept, picked=here, epsilons=found.request.epsilons, size=chart_size()
-        )
+        look = {"picked": here, "epsilons": found.request.epsilons, "size": chart_size()}
+        figure = perturbation_figure(spreads, measure, levels=levels, kept=kept, **look)
         alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
         title = TITLES[measure] if kept else f"{TITLES[measure]}, not private"
         with column:
             chart(figure, f"{measure}_{'kept' if kept else 'apart'}", alt, title, None)
-
-
-def _reasons(found: Results) -> list[str]:
-    """Why results are missing, each reason once."""
-    named: dict[tuple[str, str], list[str]] = {}
-    for each in found.skipped:
-        named.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
-    return [f"{METHODS[method].title}{_at(epsilons)}: {reason}" for (method, reason), epsilons in named.items()]
-
-
-def _at(epsilons: list[str]) -> str:
-    return f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""

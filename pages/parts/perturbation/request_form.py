@@ -1,7 +1,5 @@
 """What is to be compared: the controls of a comparison, and the request that they make."""
 
-from dataclasses import dataclass
-
 import streamlit as st
 
 from dpcore import check
@@ -15,6 +13,7 @@ from pages.parts.controls.fields import Fields, Options, Quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
+from pages.parts.jobs import Asked
 
 DEFAULT = Request()
 SEEDS = Quantity(
@@ -46,15 +45,6 @@ STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=he
 CHOSEN = [format(each, "g") for each in EPSILONS]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the controls say: a request, or why there is none."""
-
-    request: Request | None
-    problem: str = ""  # a sentence; empty where the request can be compared here
-    table: Table = TABLES[DEFAULT.dataset]
-
-
 def request_form() -> Asked:
     """Draw the controls below the button; values that do not go together are a sentence."""
     table = TABLES[choice_by_title("Data", tuple(TABLES), "table", lambda name: TABLES[name].title)]
@@ -78,9 +68,9 @@ def request_form() -> Asked:
             drawing.draw(RATE.key, label=False)
         drawing.draw_rest()
     if absent := table.absent():
-        return Asked(None, absent, table)
+        return Asked(None, absent)
     if not methods or not epsilons:
-        return Asked(None, "Choose at least one method and one epsilon.", table)
+        return Asked(None, "Choose at least one method and one epsilon.")
     try:
         request = Request(
             dataset=table.name, classes=classes, model=model, methods=methods,
@@ -88,8 +78,8 @@ def request_form() -> Asked:
             regulariser=regulariser, clip_norm=clip_norm,
         )  # fmt: skip
     except ValueError as error:
-        return Asked(None, str(error), table)
-    return Asked(request, "", table)
+        return Asked(None, str(error))
+    return Asked(request)
 
 
 def _classes(table: Table) -> tuple[str, ...]:

@@ -10,25 +10,26 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import ORDERS, Wanted, counted, owners_of, runs_of, sweeps_of, tags_of
 from dpcore.runs.store import Store
 from pages.parts.components.elements import ticks
-from pages.parts.controls.url_state import Remembered, keep, page_text, settle, write_ids
-from pages.parts.controls.widgets import several
-from pages.parts.runs.run_rows import owner_told
+from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
+from pages.parts.controls.widgets import several, text_field
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
+from pages.parts.visitors import current_user
 
 MAX_FIND_CHARS = 200
 ALL = ""
+SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # -name is downwards
+KNOWN = (*ORDERS, "epsilon")
+OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
+HEARD = "runs_ticked_last"  # number of the last tick that was taken note of
 
 
 def wanted_runs(store: Store) -> Wanted:
     """Draw what the runs can be narrowed by, and return what is wanted."""
-    settle("find", page_text("find", ""), "")
-    text = st.text_input(
-        "Find", key="find", placeholder="name, tag, note, setting or id", max_chars=MAX_FIND_CHARS, bind="query-params",
-        persist_state="session",
-    )  # fmt: skip
-    keep("find", text)
-    statuses = _statuses(counted(store))
+    text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
+    counts = counted(store)
+    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
+    statuses = several(st, "Status", [each.value for each in Status], "status", (), title)
     tag = _one_of("Tag", "tag", tags_of(store), str)
     sweeps = sweeps_of(store)
     sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
@@ -36,9 +37,9 @@ def wanted_runs(store: Store) -> Wanted:
     return Wanted(text, statuses, tag, sweep, owner)
 
 
-def _statuses(counts: dict[str, int]) -> tuple[str, ...]:
-    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
-    return several(st, "Status", [each.value for each in Status], "status", (), title)
+def owner_told(owner: str) -> str:
+    """Who asked for a run: the reader, or somebody by a part of the id; empty where there is a single user."""
+    return "you" if owner and owner == current_user().owner else owner[:6]
 
 
 def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
@@ -56,10 +57,6 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
     write_ids(key, [chosen] if chosen else [], [])
     keep(key, chosen)
     return chosen
-
-
-SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # -name is downwards
-KNOWN = (*ORDERS, "epsilon")
 
 
 class Order(NamedTuple):
@@ -94,10 +91,6 @@ def show_from(first: int) -> None:
     FIRST.set(str(max(first, 0)))
 
 
-OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
-HEARD = "runs_ticked_last"  # number of the last tick that was taken note of
-
-
 class Chosen(NamedTuple):
     """The ticked runs."""
 
@@ -108,11 +101,6 @@ class Chosen(NamedTuple):
     def every(self) -> list[Run]:
         """All of them."""
         return [*self.charted, *self.others]
-
-    @property
-    def ids(self) -> list[str]:
-        """Their ids."""
-        return [run.id for run in self.every]
 
 
 def chosen_runs(store: Store) -> Chosen:

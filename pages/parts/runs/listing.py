@@ -1,29 +1,27 @@
 """The table of all runs: a page of it at a time, sorted, with its boxes to tick."""
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.runs.expected import start_of
+from dpcore.privacy.report.numbers import marked, percent, value_text
+from dpcore.runs.editing import done_by
+from dpcore.runs.expected import duration, start_of
+from dpcore.runs.in_words import name_of, state_of, status_of
+from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found, priced, runs_of
 from dpcore.runs.store import Store
-from dpcore.training.events import Finished
-from pages.parts.components.elements import Column, runs_table, sort_asked
-from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of
-from pages.parts.runs.choosing import (
-    HEARD,
-    Order,
-    first_shown,
-    order_shown,
-    show_from,
-    show_in_order,
-    take_ticks,
-    ticked_ids,
-)
-from pages.parts.runs.run_rows import rows
+from dpcore.training.events import Evaluated, Finished
+from dpcore.training.optimizers import OPTIMIZERS
+from pages.parts.components.elements import Column, Row, runs_table, text_sent
+from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
+from pages.parts.runs import choosing
+from pages.parts.runs.choosing import Order, order_shown, owner_told, show_from, take_ticks
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 
@@ -32,6 +30,7 @@ AT_ONCE = 25  # rows
 CHANGED = "runs_changed"  # set where a run has begun or ended
 LEFT = "runs_costs_left"  # whether epsilons are still to be computed
 READING = f"Epsilon is the certified one, at the delta of each run. Tick up to {MAX_RUNS} to compare them."
+LATER = "once it has ended"  # told of an epsilon that takes long to compute
 FULL = f"{MAX_RUNS} runs are ticked, as many as can be compared: take one out first."
 TITLES = {
     "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "dataset": "Data",
@@ -44,11 +43,13 @@ ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
 
 def listing(store: Store, wanted: Wanted, ticked: Sequence[str]) -> None:
     """Draw the table; its active runs keep up, and epsilons that were not known yet come as they are computed."""
-    drawn_until_known(LEFT, _listed, store, wanted, tuple(ticked))
+    drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked))
 
 
-def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
-    if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the rest of the page is out of date
+def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
+    if tuple(choosing.ticked_ids()) != ticked or st.session_state.pop(
+        CHANGED, False
+    ):  # the rest of the page is out of date
         st.rerun()
     order = order_shown()
     runs, total, left = _runs(store, wanted, order)
@@ -58,20 +59,60 @@ def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
     runs_table(
-        "Runs",
         _columns(runs, order),
-        rows(runs, tests, ticked, starts),
+        [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, "")) for run in runs],
         key=KEY,
         most=MAX_RUNS,
         elsewhere=len(set(ticked) - {run.id for run in runs}),
         full=FULL,
-        heard=st.session_state.get(HEARD, 0),
+        heard=st.session_state.get(choosing.HEARD, 0),
         ticked=lambda: take_ticks(store, KEY),
         sorted_by=_sort,
-        changed=_note_change,
+        changed=lambda: st.session_state.update({CHANGED: True}),
     )
     _turning(total, left)
     return left
+
+
+def row(run: Run, test: Evaluated | None, ticked: bool, starts: str) -> Row:
+    """A run in words as it stands now, with its latest test; `starts` says when a queued one is expected to begin."""
+    cells = {"name": name_of(run), "status": status_of(run), **_settings(run)}
+    accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
+    took = "" if run.started is None else duration(max((run.ended or time.time()) - run.started, 0))
+    cells |= {"accuracy": "" if accuracy is None else percent(accuracy), "epsilon": _epsilon(run)}
+    cells |= {"duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
+    state = state_of(run, starts) if run.active else None
+    return Row(run.id, cells, ticked, run.sequence, done_by(run) or 0, _steps(run), state)
+
+
+def _steps(run: Run) -> int:
+    try:
+        return run.plan.steps if run.kind == TRAINING.name else 0
+    except (ValueError, TypeError, KeyError, RuntimeError):
+        return 0
+
+
+def _settings(run: Run) -> dict[str, str]:
+    """The settings that have a column, as they are stored: another version may have others."""
+    stored: Mapping[str, object] = run.settings
+    dataset, optimizer = stored.get("dataset", ""), stored.get("optimizer", "")
+    cells = {"dataset": DATASETS[dataset].title if dataset in DATASETS else str(dataset)}
+    cells["model"] = str(stored.get("model", ""))
+    if run.kind != TRAINING.name:
+        return cells
+    cells["optimizer"] = OPTIMIZERS[optimizer].title if optimizer in OPTIMIZERS else str(optimizer)
+    for name in ("sigma", "batch", "epochs"):
+        cells[name] = "" if stored.get(name) is None else value_text(stored[name])
+    return cells if stored.get("private", True) else cells | {"sigma": "no privacy"}
+
+
+def _epsilon(run: Run) -> str:
+    spending = spending_of(run, CERTIFIED)
+    if spending is None:
+        return ""
+    if cost := known_cost(spending):
+        return marked(cost.epsilon, cost.kind)
+    return LATER if told_later(spending) else ""
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
@@ -103,7 +144,7 @@ def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], 
 
 
 def _offset() -> int:
-    return first_shown() // AT_ONCE * AT_ONCE
+    return choosing.first_shown() // AT_ONCE * AT_ONCE
 
 
 def _columns(runs: Sequence[Run], order: Order) -> list[Column]:
@@ -118,15 +159,11 @@ def _column(name: str, order: Order) -> Column:
     return Column(name, TITLES[name], " ".join(kinds), sorts=name != "tags", sorted=way)
 
 
-def _note_change() -> None:
-    st.session_state[CHANGED] = True
-
-
 @uninterrupted
 def _sort() -> None:
-    asked = sort_asked(KEY)
+    asked = text_sent(KEY, "sorted")
     if asked in TITLES and asked != "tags":
-        show_in_order(asked, descending=asked in NUMBERS)
+        choosing.show_in_order(asked, descending=asked in NUMBERS)
 
 
 def _nothing(wanted: Wanted) -> str:

@@ -10,6 +10,7 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.editing import Deleted
+from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
@@ -32,10 +33,9 @@ from pages.parts.controls.url_state import put
 from pages.parts.jobs import start
 from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
-from pages.parts.results.tables import scrolling
+from pages.parts.results.tables import table
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.choosing import Chosen
-from pages.parts.runs.run_rows import name_of
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
@@ -43,8 +43,9 @@ from pages.parts.visitors import may_change
 
 USUAL = "the usual settings"
 NONE = "none"
-SEEDS = 20
-LONGEST_SWEEP = 40  # characters of a name, which the values of its runs follow
+MAX_SEEDS = 20
+MAX_SWEEP_CHARS = 40  # of a name, which the values of its runs follow
+MAX_KINDS = 25  # of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
@@ -56,14 +57,14 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         st.caption("Trains every combination of the values that you list, each several times, queued as one.")
         base = _base(chosen.charted)
         axes = _axes()
-        seeds = int(st.number_input("Runs of each, with seeds of their own", 1, SEEDS, 3, key="sweep_seeds"))
+        seeds = int(st.number_input("Runs of each, with seeds of their own", 1, MAX_SEEDS, 3, key="sweep_seeds"))
         try:
             configs = sweep_of(base, {name: values_of(name, text) for name, text in axes.items()}, seeds)
         except ValueError as error:
             if all(axes.values()):
                 st.error(str(error))
             configs = []
-        name = st.text_input("Name", "Sweep", key="sweep_name", max_chars=LONGEST_SWEEP)
+        name = st.text_input("Name", "Sweep", key="sweep_name", max_chars=MAX_SWEEP_CHARS)
         st.button(
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
@@ -113,7 +114,6 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
         put("show", "sweep", "progress")
 
 
-MANY = 25  # kinds of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
 CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."
 UNREADABLE = "No run of this sweep can be read by this version of the program."
 NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
@@ -180,13 +180,12 @@ def _chart(sweep: Sweep) -> None:
 def _table(sweep: Sweep) -> str:
     """A row for each point of the grid: how many runs are over, their accuracy, and the epsilon of one of them."""
     heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", "Epsilon of each"]
-    body = ""
+    rows = []
     for point in sweep.points:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
         cells = [*map(value_text, point.values), done, spread_text(point.accuracies), _epsilon(point.runs)]
-        body += f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>"
-    head = "".join(f"<th scope=col>{escape(each)}</th>" for each in heads)
-    return scrolling("Sweep", f"<table class=measured><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        rows.append(f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>")
+    return table("Sweep", "measured", "".join(f"<th scope=col>{escape(each)}</th>" for each in heads), rows)
 
 
 def _epsilon(runs: Sequence[Run]) -> str:
@@ -206,7 +205,7 @@ def _price(sweep: Sweep) -> None:
     if mechanism is None:
         st.markdown(WITHOUT if all(map(can_be_read, begun)) else NO_PRICE)
         return
-    accountant = CERTIFIED if len(mechanism.releases) <= MANY else "rdp"
+    accountant = CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp"
     delta = min(run.config.delta for run in sweep.runs)
     spent = cache.final(accountant, mechanism, delta)
     number = marked(float(spent.epsilon[-1]), spent.kind)

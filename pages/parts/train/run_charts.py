@@ -7,20 +7,12 @@ import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.figures import (
-    Track,
-    accuracy_figure,
-    charted,
-    classes_figure,
-    curves_figure,
-    norms_figure,
-    track_figure,
-)
+from dpcore.figures import Track, accuracy_figure, charted, classes_figure, curves_figure, norms_figure, track_figure
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL, written
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import FloatArray, IntArray
+from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import NOT_COVERED
 from dpcore.training.defaults import described
@@ -50,15 +42,16 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
-    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
-    curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
+    names = {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}
+    curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in ACCOUNTANTS if name in names}
     now = detail.history.step * detail.config.q
-    epochs = charted_epochs(detail)
+    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)  # what comes before takes none
     figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
     done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
+    follows = [Mark(*detail.since, shape=0)] if detail.run.active else []
     with epsilon:
-        live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
+        live_chart(figure, follows, key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
 
 
 def accuracy_chart(
@@ -76,13 +69,14 @@ def accuracy_chart(
 
 def decisions_strip(watched: Watched) -> None:
     """Under simulated annealing: what was accepted and what rejected, in order."""
-    decisions, follows = watched.history.decisions, proposals(watched)
+    decisions, q = watched.history.decisions, watched.config.q
+    follows = [Strip(*watched.since, decisions, q, MAX_POINTS)] if watched.run.active else []
     if not (decisions or follows):
         return
     st.caption(
         "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
     )
-    figure = decisions_figure(decisions, watched.config.q, watched.plan.steps, size=chart_size())
+    figure = decisions_figure(decisions, q, watched.plan.steps, size=chart_size())
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
     if follows:
         alt = "Strip of the proposals of simulated annealing up to now: accepted above the line, rejected below."
@@ -115,7 +109,8 @@ def _classes(detail: Watched) -> None:
     figure = classes_figure(names, heights, size=chart_size())
     alt = classes_alt(names, heights, going_on=detail.run.active)
     words = picture("Test accuracy of each class", [detail])
-    live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=alt, **words)
+    follows = [Growth(*detail.since, 0, y="per_class", scale=100.0)] if detail.run.active else []
+    live_chart(figure, follows, key="classes_chart", config=SMALL, alt=alt, **words)
 
 
 def gradient_norms(watched: Watched) -> None:
@@ -128,7 +123,9 @@ def gradient_norms(watched: Watched) -> None:
     with fan:
         named = picture("Gradient norms before clipping", [watched])
         alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
-        live_chart(figure, norm_growths(watched), key="norms_chart", alt=alt, config=SMALL, **named)
+        lines = range(len(NORM_QUANTILES) if watched.run.active else 0)
+        follows = [Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines]
+        live_chart(figure, follows, key="norms_chart", alt=alt, config=SMALL, **named)
     with words:
         st.caption(NORMS_READ)
 
@@ -147,8 +144,7 @@ def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
 
 
 def _track(watched: Watched, accountant: str, across: str) -> Track:
-    evaluated = watched.history.evaluated
-    label = watched.label
+    evaluated, label = watched.history.evaluated, watched.label
     heights = [each.accuracy for each in evaluated]
     kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     averaged = kept if watched.averages else None
@@ -176,7 +172,7 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
         text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)["text"]
         field = "accuracy" if style.label == track.label else "averaged_accuracy"
         label = Label(style.label, text)
-        growth = Growth(each.run.id, each.history.sequence, line, y=field, scale=100.0, label=label)
+        growth = Growth(*each.since, line, y=field, scale=100.0, label=label)
         found.append(growth if across == "epoch" else replace(growth, table=table, level=track.level))
     return found
 
@@ -184,38 +180,10 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
 def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0) -> list[Growth]:
     """How the lines of one quantity grow with the reports of the active runs; clipping where there is any."""
     return [
-        Growth(each.run.id, each.history.sequence, line, event="stepped", y=quantity, scale=scale)
+        Growth(*each.since, line, event="stepped", y=quantity, scale=scale)
         for line, each in enumerate(watched)
         if each.run.active and (each.config.private or quantity != "clipped")
     ]
-
-
-def class_growths(watched: Watched) -> list[Growth]:
-    """How the bars of the classes change with the tests of a run."""
-    active = watched.run.active
-    return [Growth(watched.run.id, watched.history.sequence, 0, y="per_class", scale=100.0)] if active else []
-
-
-def proposals(watched: Watched) -> list[Strip]:
-    """The strip of what simulated annealing accepts and rejects, while the run goes on."""
-    since = (watched.run.id, watched.history.sequence)
-    return [Strip(*since, watched.history.decisions, watched.config.q, MAX_POINTS)] if watched.run.active else []
-
-
-def norm_growths(watched: Watched) -> list[Growth]:
-    """How the lines of `norms_figure` grow with the reports of a run."""
-    since, lines = (watched.run.id, watched.history.sequence), range(len(NORM_QUANTILES) if watched.run.active else 0)
-    return [Growth(*since, trace=item, event="stepped", y="norms", item=item) for item in lines]
-
-
-def walking(watched: Watched) -> list[Mark]:
-    """The line on the epsilon chart that says where the run is."""
-    return [Mark(watched.run.id, watched.history.sequence, shape=0)] if watched.run.active else []
-
-
-def charted_epochs(watched: Watched) -> FloatArray:
-    """Epochs at the points of the run's epsilon curves (n,); what comes before the steps takes none."""
-    return np.asarray(_charted_steps(watched) * watched.config.q, dtype=np.float64)
 
 
 def spent_table(watched: Watched, accountant: str) -> Table | None:

@@ -62,7 +62,7 @@ def _rows(watched: Watched, accountant: str, link: str) -> list[dict[str, object
     kind = cache.curve(accountant, mechanism, config.delta).kind.value if mechanism else ""
     counted = {"accountant": accountant if mechanism else "", "kind": kind}
     origin = origin_of_run(watched, link)
-    settings = origin.columns | config.to_json() | {"sigma": origin.sigma, "delta": origin.delta}
+    settings = origin._asdict() | config.to_json() | {"sigma": origin.sigma, "delta": origin.delta}
     return [
         {"run": watched.run.id, "status": watched.run.status.value, "imported": watched.run.imported, "step": test.step,
          "epoch": test.epoch, "accuracy": test.accuracy, "averaged_accuracy": test.averaged_accuracy,

@@ -17,7 +17,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
 from pages.parts.jobs import outcome_unsaid, say_outcome
-from pages.parts.results.costs import EVERY, Spending, known_cost, learn, spending_of
+from pages.parts.results.costs import POLL_SECONDS, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 
@@ -142,7 +142,7 @@ def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
     before: Lines = st.session_state.get(LINES) or Lines({}, {})
     spendings = [spending for run in runs if not run.active and (spending := spending_of(run, CERTIFIED))]
     if coming := learn(spendings):
-        st.fragment(_wait_for, run_every=EVERY)(spendings)
+        st.fragment(_wait_for, run_every=POLL_SECONDS)(spendings)
     known = before.coming and not coming
     if known or any(before.statuses.get(run, status) != status for run, status in statuses.items()):
         show(shown_runs())
