@@ -3,8 +3,7 @@
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, settings_taken
-from pages.parts.audit.request_form import request_form
+from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, request_form, settings_taken
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 

@@ -6,7 +6,6 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, points, written
@@ -113,12 +112,11 @@ def round_ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": values[::every], "ticktext": [plain(each) for each in values[::every]]}
 
 
-def _filled(name: str, low: float, high: float, look: dict[str, Any]) -> dict[str, Any]:
+def _filled(name: str, low: float, high: float, look: dict[str, Any], height: float = 1.0) -> dict[str, Any]:
     """A stretch of the line, over its whole height."""
-    x = np.array([low, low, max(low, high), max(low, high)])
-    pen = {"width": 0, "color": PROVEN.color}
-    outline = {"type": "scatter", "mode": "lines", "x": x, "y": np.array([0.0, 1.0, 1.0, 0.0]), "line": pen}
-    return outline | {"fill": "toself", "name": name, "hoverinfo": "skip"} | look
+    x, y = [low, low, max(low, high), max(low, high)], [0.0, height, height, 0.0]
+    outline = line(x, y, PROVEN._replace(label=name), fill="toself", hoverinfo="skip")
+    return outline | {"line": {"width": 0, "color": PROVEN.color}} | look
 
 
 def _key(style: Style, text: str, x: float, side: str, size: Size) -> dict[str, Any]:
@@ -179,7 +177,8 @@ def audit_line_figure(
     low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
     tops = [0, *accumulate(_height(row) for row in rows)]  # in pixels of normal text, from the top
     marks = [_mark(row, top, high) for row, top in zip(rows, tops, strict=False)]
-    traces = [_stretch(certified, tops[-1], high, kept), *marks]
+    look = {"fillcolor": BAND, "line": {"width": 1.2, "color": GREY if kept else BROKEN}}
+    traces = [_filled("Certified", certified.low, min(certified.high, high), look, tops[-1]), *marks]
     shape = layout("epsilon", "", height=size.scaled(tops[-1] + 72), size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     shape["xaxis"] |= _axis(low, high)
@@ -213,14 +212,6 @@ def _mark(row: _Row, top: int, high: float) -> dict[str, Any]:
     marker = {"symbol": row.symbol, "color": row.color, "size": 13, "line": {"width": 2.5, "color": row.color}}
     told = {"name": row.words, "hovertemplate": f"{row.words}<extra></extra>"}
     return points([x], [y], marker, cliponaxis=False, **told)
-
-
-def _stretch(certified: Stretch, below: int, high: float, kept: bool) -> dict[str, Any]:
-    """The certified band, over all rows."""
-    end, pen = min(certified.high, high), {"width": 1.2, "color": GREY if kept else BROKEN}
-    return {"type": "scatter", "mode": "lines", "x": [certified.low, certified.low, end, end],
-            "y": [below, 0, 0, below], "line": pen, "fill": "toself", "fillcolor": BAND, "name": "Certified",
-            "hoverinfo": "skip"}  # fmt: skip
 
 
 def _text(row: _Row, top: int, size: Size) -> dict[str, Any]:

@@ -62,10 +62,9 @@ def accuracy_figure(
             last = 100 * values[-1]
             ends.append(End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
     bounds = (0.0, 102.0)
-    shape = labelled(layout(x, "test accuracy, %", height=height, right=RIGHT, size=size), ends, bounds, size)
-    shape["yaxis"]["range"] = list(bounds)
-    shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return figure_of(traces, shape, size)
+    shape = layout(x, "test accuracy, %", height=height, right=RIGHT, size=size)
+    shape["xaxis"]["range"], shape["yaxis"]["range"] = [0, furthest * 1.02], list(bounds)
+    return figure_of(traces, labelled(shape, ends, bounds, size), size)
 
 
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:

@@ -341,15 +341,21 @@ class ShownJob:
             why = f"{verbatim(run.error, MAX_REASON)} " if run.error else ""
             st.error(f"The {self.noun} was lost. {why}{until} {self.verb} again.")
         elif run.status is Status.FAILED:
-            lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-            st.error(f"The {self.noun} failed: {verbatim(lines[-1].removeprefix('ValueError: '), MAX_REASON)}")
-            if not lines[-1].startswith("ValueError: "):
-                with st.expander("Traceback"):
-                    st.code("\n".join(lines), language=None)
+            say_failure(run, self.noun, "ValueError: ")
 
     @property
     def _remembered(self) -> Remembered:
         return Remembered(self.parameter, key=f"{self.noun}_shown")
+
+
+def say_failure(run: Run, noun: str, refusal: str = "") -> None:
+    """Draw why a job failed, with its traceback; not where its error is a sentence, which begins with `refusal`."""
+    lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
+    refused = refusal and lines[-1].startswith(refusal)
+    st.error(f"The {noun} failed: {verbatim(lines[-1].removeprefix(refusal), MAX_REASON)}")
+    if not refused:
+        with st.expander("Traceback"):
+            st.code("\n".join(lines), language=None)
 
 
 def request_of(run: Run | None) -> Any:

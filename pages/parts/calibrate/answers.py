@@ -88,12 +88,6 @@ def show_less_noise(setting: Setting) -> None:
         st.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
 
 
-def answers_table(asked: Asked) -> str:
-    """An HTML table with the answer by every accountant, what it spends by its own count, kind and verdict."""
-    heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
-    return verdict_rows("Answers", COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
-
-
 def answers_download(asked: Asked, origin: Origin) -> None:
     """A button for the answers as CSV, each with the whole setting that it gives."""
     solved = "q" if asked.solve == "batch" else asked.solve
@@ -137,7 +131,8 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
     return [name, asked.solve, *("" if each is None else each for each in cells), found.note, given]
 
 
-def _answer_row(asked: Asked, name: str) -> VerdictRow:
+def answer_row(asked: Asked, name: str) -> VerdictRow:
+    """The answer by one accountant, what it spends by its own count, kind and verdict."""
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))

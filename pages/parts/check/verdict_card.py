@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, judge
+from dpcore.claims import Claim, ClaimVerdict, Standing, judge
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.reading import Read
 from dpcore.claims.verdict import event_for
@@ -29,10 +29,7 @@ COUNTED = "What each accountant gives for Poisson batches"
 HEADS = ("Accountant", "Run how", "Epsilon", "Gives it")
 
 
-@lru_cache(maxsize=256)
-def verdict_on(claim: Claim) -> ClaimVerdict:
-    """The verdict, computed once for all sessions."""
-    return judge(claim)
+verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
 
 
 def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None:
@@ -40,8 +37,10 @@ def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None
     verdict = verdict_on(claim)
     with st.container(border=True, key="claim_verdict"):
         st.html(verdict_html(verdict))
-        if verdict.certificate and claim.epsilon:
-            _number_line(verdict.certificate, claim)
+        if verdict.certificate and (printed := claim.epsilon):
+            proven = Stretch(verdict.certificate.bounds.lower, verdict.certificate.bounds.upper)
+            figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
+            st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
         for each in verdict.notes:
             st.caption(each)
         for each in read.unsure if read else ():
@@ -96,11 +95,3 @@ def _row(each: Recount, verdict: ClaimVerdict) -> str:
     given = "–" if printed is None else "yes" if each.gives(printed) else "no"
     cells = row_cells(HEADS[1:], (each.how, marked(each.most, each.kind), given))
     return f"<tr><th scope=row>{escape(accountant.title)}</th>{cells}</tr>"
-
-
-def _number_line(certificate: Certificate, claim: Claim) -> None:
-    assert claim.epsilon
-    printed, bounds = claim.epsilon, certificate.bounds
-    proven = Stretch(bounds.lower, bounds.upper)
-    figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
-    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))

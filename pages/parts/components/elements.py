@@ -170,28 +170,18 @@ class Tick(NamedTuple):
 
 
 def runs_table(
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    *,
-    key: str,
-    most: int,
-    elsewhere: int,
-    full: str,
-    heard: int,
-    ticked: Callable[[], None],
-    sorted_by: Callable[[], None],
-    changed: Callable[[], None],
+    columns: Sequence[Column], rows: Sequence[Row], *, key: str, ticking: Mapping[str, Any], **calls: Callable[[], None]
 ) -> None:
     """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
 
-    At most `most` runs can be ticked, `elsewhere` are already that are no rows here, and `full` says why no more can
-    be; `heard` is the number of the last tick that was taken note of. `ticked`, `sorted_by` and `changed` are called
-    before the next run of the page: for what `ticks` and `text_sent` say, and where a run has begun or ended.
+    `ticking` says that at most so many runs can be ticked, `most`, that some are which are no rows here, `elsewhere`,
+    why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
+    `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
+    has begun or ended.
     """
     data = {"label": "Runs", "columns": [asdict(each) for each in columns], "rows": [asdict(each) for each in rows]}
-    data |= {"most": most, "elsewhere": elsewhere, "full": full, "heard": heard}
     data["following"] = files.address("runs.js") if follows() else ""
-    mount("runs_table", key, data, ticked=ticked, sorted=sorted_by, changed=changed)
+    mount("runs_table", key, data | {**ticking}, **calls)
     if not follows() and any(each.state for each in rows):
         st.caption(ONCE)
 

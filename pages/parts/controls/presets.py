@@ -1,5 +1,7 @@
 """Settings from the papers and from popular tutorials, as they stand in the sources named."""
 
+import tomllib
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -21,8 +23,8 @@ class Preset(NamedTuple):
     sigma: str
     epochs: str
     clip_norm: str
-    optimizer: str
     source: str
+    optimizer: str = "sgd"
     delta: str = "1e-5"
     schedule: str = "constant"
     rate: str = ""
@@ -37,44 +39,24 @@ def _texts(setting: Setting, source: str) -> Preset:
     return Preset(**numbers, **chosen, source=source, rate=plain(setting.rate) if setting.rate else "")
 
 
-SOURCES = {  # of a paper's settings, in the order of the list
-    "002": "Abadi et al. 2016, arXiv:1607.00133",
-    "000": "PIGDO (PIAdam, MMA), 2022",
-    "001": "SA-DPSGD, after Tramer and Boneh 2021, arXiv:2011.11660",
-    "004": "Bu et al. 2020, arXiv:1911.11607, Table 1",
+DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PRESETS = {title: Preset(**each) for title, each in DATA["first"].items()}
+PRESETS |= {
+    title: _texts(setting, source)
+    for paper, source in DATA["sources"].items()
+    for title, setting in PAPERS[paper].settings.items()
 }
-YU = "Yu et al. 2019, IEEE S&P, exponential decay"
-PRESETS = {
-    "Training page's default (MNIST sample)": Preset("10000", "256", "1.23", "5", "0.1", "sgd", "this app"),
-    **{
-        title: _texts(setting, source)
-        for paper, source in SOURCES.items()
-        for title, setting in PAPERS[paper].settings.items()
-    },
-    "TensorFlow Privacy tutorial, MNIST": Preset(
-        "60000", "256", "1.1", "60", "1", "sgd", "TensorFlow Privacy tutorials"
-    ),
-    "Opacus example, MNIST": Preset("60000", "64", "1", "10", "1", "sgd", "Opacus examples/mnist.py defaults"),
-    "Decaying noise, MNIST": Preset("60000", "600", "10", "60", "4", "sgd", YU, schedule="exponential", rate="0.0138"),
-}
-
-FIGURES = {  # figures of Bu et al. 2020 -> the preset they show, and how
-    "Figure 2": ("Gaussian DP, MNIST, sigma 0.7", {"view": "delta", "accountants": ["moments", "gdp"]}),
-    "Figure 3": (
-        "Gaussian DP, MNIST, sigma 1.1",
-        {"view": "trade-off", "axes": "linear", "pair": "moments", "pairs": "moments"},
-    ),
-    "Figure 5": ("Gaussian DP, MNIST, sigma 1.1", {"view": "steps", "axes": "linear"}),
-}
+PRESETS |= {title: Preset(**each) for title, each in DATA["others"].items()}
+FIGURES = DATA["figures"]  # of Bu et al. 2020
 
 
 @uninterrupted
 def apply_figure(name: str) -> None:
     """Show what a figure of the paper shows."""
-    preset, shown = FIGURES[name]
-    st.session_state["preset"] = preset
-    apply(preset)
-    st.session_state.update(shown)
+    figure = FIGURES[name]
+    st.session_state["preset"] = figure["preset"]
+    apply(figure["preset"])
+    st.session_state.update(figure["shown"])
 
 
 @uninterrupted

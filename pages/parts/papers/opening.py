@@ -20,8 +20,7 @@ from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.form import clip_norm_of, learning_rate_of
-from pages.parts.train.method import plain_method
+from pages.parts.train.form import clip_norm_of, learning_rate_of, plain_method
 
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")

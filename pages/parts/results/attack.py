@@ -48,33 +48,25 @@ class Compared:
     allowed: Tradeoff
     every_kind: Kind
 
-    @property
-    def pair(self) -> Pairs:
-        """The boundary of the one pair's region."""
-        return Pairs(self.spent.epsilon[-1:], self.spent.delta[-1:])
-
     def lines(self) -> list[Line]:
         """For the chart. All pairs of the certified accountant are the band's lower edge already."""
-        style, of_all = style_of(self.one), style_of(self.every)
-        named = style._replace(label=f"{self._pair_name()} by {style.label}")
-        lines = [Line(named, self.pair, self.spent.kind, region=True)]
+        _, pair, pairs = self.curves()
+        lines = [Line(style_of(self.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
         if self.every != CERTIFIED:
-            lines.append(Line(of_all._replace(label=f"All pairs by {of_all.label}"), self.allowed, self.every_kind))
+            lines.append(Line(style_of(self.every)._replace(label=pairs.name), pairs.f, pairs.kind))
         return [*lines, gaussian_line(self.mu)]
 
     def curves(self) -> list[Named]:
-        """For the tables."""
+        """For the tables: the CLT's, the boundary of the one pair's region, and that of all pairs."""
+        spent, epsilon = self.spent, self.spent.last.value
+        delta = plain(raised(float(spent.delta[-1])))
+        finite = math.isfinite(epsilon)
+        pair = f"({rounded(epsilon, spent.kind)}, {delta})" if finite else f"No pair at delta {delta}"
         return [
             clt_curve(self.mu),
-            Named(f"{self._pair_name()} by {style_of(self.one).label}", self.spent.kind, self.pair),
+            Named(f"{pair} by {style_of(self.one).label}", spent.kind, Pairs(spent.epsilon[-1:], spent.delta[-1:])),
             Named(f"All pairs by {style_of(self.every).label}", self.every_kind, self.allowed),
         ]
-
-    def _pair_name(self) -> str:
-        epsilon, delta = float(self.spent.epsilon[-1]), plain(raised(float(self.spent.delta[-1])))
-        return (
-            f"({rounded(epsilon, self.spent.kind)}, {delta})" if math.isfinite(epsilon) else f"No pair at delta {delta}"
-        )
 
 
 def band_and_clt(band: Band, mu: float) -> list[Named]:

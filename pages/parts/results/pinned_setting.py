@@ -1,14 +1,6 @@
 """Pin this setting: it stays on the charts as a ghost, with the difference in numbers, while the controls move on.
 
-How a page uses it, once it has its `setting`:
-
-    pinned = pin_controls(setting)                  # draws the buttons where they are called
-    figure = curves_figure(..., ghost=pinned and ghost_over_epochs(pinned))
-    if pinned:
-        st.markdown(difference(pinned, setting))
-
-The trade-off figure takes `pinned_line`, the map of Calibrate `pinned_mark`. What is pinned stays in the session and in
-the address (`pin=`), on every page.
+What is pinned stays in the session and in the address (`pin=`), on every page.
 """
 
 import math

@@ -24,7 +24,7 @@ from pages.parts.calibrate.question import load
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import PROBLEM
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.runs.choosing import Chosen, tick_only
+from pages.parts.runs.listing import Chosen, tick_only
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker

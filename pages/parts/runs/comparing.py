@@ -39,17 +39,22 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.choosing import Chosen
+from pages.parts.runs.listing import Chosen
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.live import watch
-from pages.parts.train.run_exports import picture
+from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import NAMES
 
 TICK = "Tick a run in the table: what it reached, what it spent and how it was trained is shown here."
-COMPARISON = "A ticked comparison of methods has its charts on another page:"
-AUDITED = "What a ticked audit found stands on another page:"
+ELSEWHERE = {  # kind of job -> what is said of it, the page that shows it, its title, and the job's name in its address
+    PERTURBATION.name: (
+        "A ticked comparison of methods has its charts on another page:",
+        "pages/perturbation.py", "Perturbation", "comparison",
+    ),
+    AUDIT.name: ("What a ticked audit found stands on another page:", "pages/audit.py", "Audit", "run"),
+}  # fmt: skip
 NO_CHART = (
     "Another version of this program made a ticked run: it can be renamed and deleted here, but no chart can show it."
 )
@@ -104,15 +109,11 @@ def _accountant(row: Any) -> str:
 
 def _without_charts(chosen: Chosen) -> None:
     """Where else to look at what no chart of this page can show."""
-    comparisons = [run for run in chosen.others if run.kind == PERTURBATION.name]
-    if comparisons:
-        st.markdown(COMPARISON)
-        link("pages/perturbation.py", "Perturbation", {"comparison": comparisons[0].id})
-    audits = [run for run in chosen.others if run.kind == AUDIT.name]
-    if audits:
-        st.markdown(AUDITED)
-        link("pages/audit.py", "Audit", {"run": audits[0].id})
-    if len(comparisons) + len(audits) < len(chosen.others):
+    for kind, (sentence, page, title, parameter) in ELSEWHERE.items():
+        if own := [run for run in chosen.others if run.kind == kind]:
+            st.markdown(sentence)
+            link(page, title, {parameter: own[0].id})
+    if any(run.kind not in ELSEWHERE for run in chosen.others):
         st.info(NO_CHART)
 
 

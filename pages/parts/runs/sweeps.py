@@ -35,7 +35,7 @@ from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import table
 from pages.parts.runs.actions import cancel_runs
-from pages.parts.runs.choosing import Chosen
+from pages.parts.runs.listing import Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
@@ -45,6 +45,20 @@ USUAL = "the usual settings"
 NONE = "none"
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name, which the values of its runs follow
+CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."
+UNREADABLE = "No run of this sweep can be read by this version of the program."
+NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
+WITHOUT = "A run without any epsilon is among them, so there is none for all of them together."
+WIDE = "Its runs differ in more than two settings, so there is no chart of it: compare them one by one."
+UNPROVEN = (
+    "To choose the best run and release that one alone is **not** covered by its own epsilon: the choice has looked at "
+    "every run, and each run at the data. What is proven is the composition of all of them, which holds for whatever "
+    "is released of them, the best included."
+)
+SOURCES = (
+    "Cheaper ways to choose privately are proven where the number of runs is drawn at random: Liu and Talwar 2019, "
+    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. A grid of a fixed size is none of them."
+)
 MAX_KINDS = 25  # of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
 
 
@@ -114,52 +128,30 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
         put("show", "sweep", "progress")
 
 
-CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."
-UNREADABLE = "No run of this sweep can be read by this version of the program."
-NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
-WITHOUT = "A run without any epsilon is among them, so there is none for all of them together."
-WIDE = "Its runs differ in more than two settings, so there is no chart of it: compare them one by one."
-UNPROVEN = (
-    "To choose the best run and release that one alone is **not** covered by its own epsilon: the choice has looked at "
-    "every run, and each run at the data. What is proven is the composition of all of them, which holds for whatever "
-    "is released of them, the best included."
-)
-SOURCES = (
-    "Cheaper ways to choose privately are proven where the number of runs is drawn at random: Liu and Talwar 2019, "
-    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. A grid of a fixed size is none of them."
-)
-
-
 def show_sweep(store: Store, wanted: Wanted) -> None:
     """Draw the sweep that the filters leave."""
-    if not wanted.sweep:
+    if wanted.sweep:
+        drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
+    else:
         st.info(CHOOSE)
-        return
-    drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
 
 
 def _sweep(store: Store, name: str) -> int:
-    """Draw it as it stands; what is not known yet: epsilons, and runs that are not over."""
+    """Draw it as it stands; the number of what is not known yet: epsilons, and runs that are not over."""
     sweep = sweep_in(store, name)
     if sweep is None:
         st.info(UNREADABLE)
         return 0
     left = learn(spending for run in sweep.runs if (spending := spending_of(run, CERTIFIED)))
     active = [run for run in sweep.runs if run.active]
-    _progress(store, sweep, active)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** are over.")
+    if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
+        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
     _chart(sweep)
     st.html(_table(sweep))
     _price(sweep)
     return left + len(active)
-
-
-def _progress(store: Store, sweep: Sweep, active: Sequence[Run]) -> None:
-    runs = sweep.runs
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(f"**{len(runs) - len(active)} of {len(runs)} runs** are over.")
-    mine = [run.id for run in active if may_change(run) and not run.cancelling]
-    if mine:
-        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
 
 
 def _chart(sweep: Sweep) -> None:
@@ -170,8 +162,7 @@ def _chart(sweep: Sweep) -> None:
         return
     if not labels or not any(each.accuracies for each in cells):
         return
-    size = chart_size()
-    one = len(labels) == 1
+    one, size = len(labels) == 1, chart_size()
     figure = sweep_line(cells, labels[0], size=size) if one else sweep_map(cells, (labels[0], labels[1]), size=size)
     title = f"Test accuracy over {' and '.join(labels)}"
     live_chart(figure, [], key="sweep_chart", alt=sweep_alt(cells, labels), title=title, file=f"sweep-{sweep.id}")

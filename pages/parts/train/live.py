@@ -16,7 +16,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import cancel_button
+from pages.parts.jobs import cancel_button, say_failure
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.train import run_figures
@@ -107,10 +107,7 @@ def run_status(store: Store, watched: Watched) -> None:
         pressed = {"on_click": resume, "args": (store, run.id), "help": RESUME, "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
-        lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The run failed: {verbatim(lines[-1], MAX_REASON)}")
-        with st.expander("Traceback"):
-            st.code("\n".join(lines), language=None)
+        say_failure(run, "run")
     if run.status is Status.LOST:
         why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
         st.error(f"The run was lost.{why}{'' if run.imported else ' Resume goes on from its last checkpoint.'}")

@@ -16,8 +16,7 @@ from pages.parts.components.elements import ByCount, Reading, live_figures
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, address, csv_button
-from pages.parts.train.run_charts import spent_table
-from pages.parts.train.run_exports import evaluations_columns, file_of
+from pages.parts.train.run_charts import evaluations_columns, file_of, spent_table
 from pages.parts.train.run_history import Watched, watched_runs
 
 NONE = "–"  # before there is anything to say

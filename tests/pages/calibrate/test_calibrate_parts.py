@@ -95,7 +95,7 @@ def test_what_an_answer_spends_is_never_rounded_below_it_nor_past_the_target():
         for name in ACCOUNTANTS:
             found = question.answer(asked, name)
             if not isinstance(found, str):
-                cell = answers._answer_row(asked, name).cells[1]
+                cell = answers.answer_row(asked, name).cells[1]
                 assert found.reading.value <= float(cell) <= target, target
 
 
