@@ -3,8 +3,7 @@
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, shown_audit
-from pages.parts.audit.request_form import request_form
+from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, request_form, settings_taken
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 
@@ -18,7 +17,7 @@ left, right = page_columns("Does the trainer keep what it claims?")
 
 store, past, _ = job_store(right, AUDIT.name)
 with right:
-    shown = shown_audit(store) if store else None
+    shown = SHOWN.shown(store, settings_taken) if store else None
 with left:
     start = st.container(key="start", gap="xsmall")
     with st.container(key="form", gap="xsmall"):

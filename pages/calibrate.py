@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.answers import show_sampled
 from pages.parts.calibrate.epsilon_map import Shown, show_map
@@ -10,7 +11,7 @@ from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, origin_of_any
 from pages.parts.results.pinned_setting import difference, pin_controls
-from pages.parts.results.tables import card
+from pages.parts.results.tables import card, verdict_rows
 
 left, right = page_columns("Which noise fits my budget?")
 question.move_on()
@@ -52,14 +53,16 @@ with right:
 
     if found is not None and not isinstance(found, str):
         with statement:
-            card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n, "statement_card")
+            card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n)
     with map_:  # before the tables, which ask every accountant: the map follows the slider
         if pinned:
             st.markdown(difference(pinned, setting))
         show_map(Shown(setting, solved, target, by, pinned))
     if asked is not None:
         with table:
-            st.html(answers.answers_table(asked))
+            heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
+            rows = [answers.answer_row(asked, name) for name in ACCOUNTANTS]
+            st.html(verdict_rows("Answers", answers.COUNTED_BY, heads, rows))
             answers.answers_download(asked, origin_of_any(setting, address()))
     with less:
         answers.show_less_noise(setting)

@@ -12,7 +12,7 @@ from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
 from pages.parts.jobs import job_store
-from pages.parts.lab import Shown, View, attack_beside, first_chart, gradients, lab_chart, numbers_below
+from pages.parts.lab import Shown, attack_beside, first_chart, gradients, lab_chart, numbers_below
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
@@ -93,7 +93,7 @@ with picture:
     if against == "epoch":
         ghost = ghost_over_epochs(pinned) if pinned else None
         sampled = sampled_of(form.sampler, mechanism, delta) if mechanism else None
-        lab_chart(Shown(form, curves, store, tuple(ids), View(log, across, ghost), sampled))
+        lab_chart(Shown(form, curves, store, tuple(ids), log, across, ghost, sampled))
     else:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}

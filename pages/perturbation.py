@@ -8,8 +8,7 @@ from pages.parts.jobs import job_store, request_of
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of
-from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of
-from pages.parts.perturbation.request_form import request_form
+from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of, request_form
 
 OF_SHOWN = "Which conditions held for what is shown above"
 

@@ -9,9 +9,8 @@ from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
 from pages.parts.runs.actions import actions, files_of_runs, paused_line
-from pages.parts.runs.choosing import chosen_runs, wanted_runs
 from pages.parts.runs.comparing import compare
-from pages.parts.runs.listing import listing
+from pages.parts.runs.listing import chosen_runs, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
 
 left, right = page_columns("Which of my runs is best, and what did each cost?")
@@ -27,7 +26,7 @@ try:
     with right:
         chosen = chosen_runs(store)
         paused_line(store)
-        listing(store, wanted, chosen.ids)
+        listing(store, wanted, [run.id for run in chosen.every])
         actions(store, chosen)
         compare(store, chosen, wanted)
     with left:

@@ -14,7 +14,7 @@ from pages.parts.controls.setting_form import counting_mistakes, sampler_choice,
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.layout import page_columns
 from pages.parts.results import attack, cache
-from pages.parts.results.attack import all_curves, attack_table, clt_verdict, error_sentence, growing_curves
+from pages.parts.results.attack import attack_table, clt_verdict, edges_of, error_sentence, growing_curves
 from pages.parts.results.exports import (
     address,
     chart,
@@ -24,15 +24,12 @@ from pages.parts.results.exports import (
     tradeoff_download,
     tradeoff_table,
 )
-from pages.parts.results.odds import on_screen, visitor_line
+from pages.parts.results.odds import WORDS, on_screen, visitor_line
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.tables import card
 from pages.parts.results.tradeoff_picture import (
-    HOW_TO_READ,
     KEYS,
-    PAIR,
-    SAME_NUMBERS,
     Look,
     compared,
     first_picture,
@@ -64,7 +61,8 @@ origin = origin_of(mechanism, delta, setting.n, address())
 with right:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     view = choice_of(row, "Show", ("trade-off", "delta", "steps"), "view")
-    log = choice_of(row, "Axes", ("linear", "log-log"), "axes") == "log-log"
+    axes = choice_of(row, "Axes", ("linear", "log-log"), "axes")
+    log = axes == "log-log"
     with row.container(width=230):
         one = accountant_choice("One pair by", "pair", "pair")
     with row.container(width=230):
@@ -72,7 +70,7 @@ with right:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.markdown("Bu et al. 2020:", width="content")
     for name in presets.FIGURES:
-        source = f"As in {name} of {presets.BU_TITLE}."
+        source = f"As in {name} of Bu et al. 2020, Deep learning with Gaussian differential privacy."
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills(st) if view == "delta" else []
     names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
@@ -104,12 +102,13 @@ with right:
         with place:
             chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview)
     else:
-        place.info(SAME_NUMBERS)
+        place.info(WORDS["how_to_read"]["same_numbers"])
 
     with beside:
-        st.markdown(attack.NO_BAND if band.empty else HOW_TO_READ[view, log if view == "trade-off" else None])
+        meaning = WORDS["how_to_read"]
+        st.markdown(attack.NO_BAND if band.empty else meaning[f"{view}, {axes}" if view == "trade-off" else view])
         if view == "trade-off":
-            st.markdown(PAIR)
+            st.markdown(meaning["pair"])
         st.html(clt_verdict(against.mu, found))
         visitor_line(found)
         say_how_it_is_drawn(sampler, mechanism, view)
@@ -119,7 +118,7 @@ with right:
         profiles_table({name: cache.profile(name, mechanism) for name in names})
         curves_download(mechanism, "delta", origin)
     else:
-        named = all_curves(band, against) if view == "trade-off" else growing_curves(mechanism)
+        named = [*edges_of(band), *against.curves()] if view == "trade-off" else growing_curves(mechanism)
         tradeoff_table(named)
         tradeoff_download(named, view, origin)
-    card(mechanism, against.spent, one, setting.n, "statement_card")
+    card(mechanism, against.spent, one, setting.n)

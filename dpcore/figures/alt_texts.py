@@ -56,7 +56,7 @@ def tradeoff_alt(
 ) -> str:
     """Every curve's height at one rate; a bound is rounded to the attacker's side."""
     found = [] if band is None or band.empty else [_of_band("Certified", band, log)]
-    found += [_of_band(otherwise.label, otherwise.band, log)] if otherwise else []
+    found += [_of_band(otherwise.style.label, otherwise.band, log)] if otherwise else []
     found += [f"{each.style.label} {_of_line(each, log)}" for each in lines]
     what, at = AXES[log]
     return f"Line chart of the {what}. {at}: {'; '.join([*found, BLIND[log]])}."
@@ -195,7 +195,7 @@ def _of_sampled(shown: Sampled) -> str:
     """At the delta of the curve that is nearest."""
     place = int(np.argmin(np.abs(np.log(shown.curve.delta / DELTA))))
     at = plain(raised(float(shown.curve.delta[place])))
-    return f"{shown.title}, {shown.adjacency}, {_at(shown.curve, place)} at delta = {at}"
+    return f"{shown.sampler.title}, {shown.sampler.adjacency}, {_at(shown.curve, place)} at delta = {at}"
 
 
 def _of_line(each: Line, log: bool) -> str:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.figures.number_line import Stretch
-from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, figure_of, layout, line, style_of, written
+from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, figure_of, layout, line, points, style_of, written
 from dpcore.figures.tradeoff import BLIND, with_key
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -44,7 +44,7 @@ class Reached(NamedTuple):
     words: str
 
 
-def roc_figure(seen: Seen, band: Band | None, *, height: int = HEIGHT, size: Size = NORMAL) -> go.Figure:
+def roc_figure(seen: Seen, band: Band | None, *, size: Size = NORMAL) -> go.Figure:
     """A ROC curve and its band, under the certified one where there is one; both axes logarithmic.
 
     >>> figure = roc_figure(Seen([0.0, 0.1, 1.0], [0.0, 0.3, 1.0], [0.0, 0.1, 0.9], [0.2, 0.5, 1.0]), None)
@@ -56,12 +56,12 @@ def roc_figure(seen: Seen, band: Band | None, *, height: int = HEIGHT, size: Siz
     x, least = x[drawn_here], float(x[drawn_here].min())
     curve, above, below = (np.maximum(np.asarray(each, dtype=float)[drawn_here], least / 10)
                            for each in (seen.true_positives, seen.above, seen.below))  # fmt: skip
-    thin = SEEN._replace(dash="dot")
+    thin, pen = SEEN._replace(dash="dot"), {"color": SEEN.color, "dash": "dot", "width": 1.0}
     traces = [
         line(x, x, BLIND, hoverinfo="skip") | {"line": {"color": BLIND.color, "dash": BLIND.dash, "width": 1.2}},
-        line(x, above, thin._replace(label="At least"), hovertemplate="%{y:.3g}") | {"line": _pen(thin, 1.0)},
+        line(x, above, thin._replace(label="At least"), hovertemplate="%{y:.3g}") | {"line": pen},
         line(x, below, thin._replace(label="At most"), hovertemplate="%{y:.3g}")
-        | {"line": _pen(thin, 1.0), "fill": "tonexty", "fillcolor": SEEN_FILL},
+        | {"line": pen, "fill": "tonexty", "fillcolor": SEEN_FILL},
     ]
     styles = [SEEN._replace(label="Seen, with its band"), BLIND]
     if band is not None and not band.empty:
@@ -69,7 +69,7 @@ def roc_figure(seen: Seen, band: Band | None, *, height: int = HEIGHT, size: Siz
         traces.append(line(x, band.lower.power(x), certified, hovertemplate="%{y:.3g}"))
         styles.insert(0, certified)
     traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))
-    shape = layout("false-positive rate", "true-positive rate", height=height, size=size)
+    shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"type": "log", "range": [float(np.log10(least)), 0.05], "exponentformat": "power", "dtick": 1}
     return figure_of(traces, with_key(shape, styles, True, size), size)
@@ -90,12 +90,7 @@ def roc_alt(seen: Seen, band: Band | None, rate: float = 0.01) -> str:
 
 
 def scores_figure(
-    inside: Sequence[float],
-    outside: Sequence[float],
-    laws: ScoreLaws | None,
-    *,
-    height: int = HEIGHT,
-    size: Size = NORMAL,
+    inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None, *, size: Size = NORMAL
 ) -> go.Figure:
     """Histograms of the scores of canaries in and out, as densities, and the laws that theory predicts of both.
 
@@ -110,7 +105,7 @@ def scores_figure(
     ]
     if laws is not None:
         traces += [_law(laws, law, style) for law, style in ((laws.inside, INSIDE), (laws.outside, OUTSIDE))]
-    shape = layout("score of a canary", "density", height=height, size=size, hovermode="closest")
+    shape = layout("score of a canary", "density", height=HEIGHT, size=size, hovermode="closest")
     shape |= {"barmode": "overlay", "bargap": 0}
     shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
     shape["annotations"] = _key((INSIDE, OUTSIDE), size)
@@ -135,9 +130,8 @@ def canaries_figure(
     most: Sequence[float],
     expected: Sequence[float],
     reached: Sequence[Reached],
-    certified: Stretch | None,
+    certified: Stretch,
     *,
-    height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
     """Lower bounds against the number of canaries: what no run can exceed, what the best show, what was shown here.
@@ -148,21 +142,21 @@ def canaries_figure(
     """
     counts = [*canaries, *(each.canaries for each in reached)]
     ends = [min(counts) / 1.3, max(counts) * 1.3]
-    traces, styles = [], [LIMIT, EXPECTED, REACHED]
-    if certified is not None:
-        style = style_of(CERTIFIED)._replace(label="Certified")
-        traces.append(line([*ends, *ends[::-1]], [certified.high] * 2 + [certified.low] * 2, style, hoverinfo="skip")
-                      | {"fill": "toself", "fillcolor": BAND})  # fmt: skip
-        styles.insert(0, style)
-    traces += [line(canaries, most, LIMIT, hovertemplate="%{y:.3g}"),
-               line(canaries, expected, EXPECTED, hovertemplate="%{y:.3g}")]  # fmt: skip
-    traces += [_point(each) for each in reached]
-    shape = layout("canaries in one run", "epsilon at least", height=height, size=size, hovermode="closest")
+    style, heights = style_of(CERTIFIED)._replace(label="Certified"), [certified.high] * 2 + [certified.low] * 2
+    traces = [
+        line([*ends, *ends[::-1]], heights, style, hoverinfo="skip", fill="toself", fillcolor=BAND),
+        line(canaries, most, LIMIT, hovertemplate="%{y:.3g}"),
+        line(canaries, expected, EXPECTED, hovertemplate="%{y:.3g}"),
+    ]
+    for each in reached:
+        told = {"name": each.words, "hovertemplate": f"{each.words}: {short(each.epsilon)}<extra></extra>"}
+        traces.append(points([each.canaries], [each.epsilon], {"color": REACHED.color, "size": 11}, **told))
+    shape = layout("canaries in one run", "epsilon at least", height=HEIGHT, size=size, hovermode="closest")
     ticks = [10**power for power in range(1, 7) if ends[0] <= 10**power <= ends[1]]
     shape["xaxis"] |= {"type": "log", "range": [float(np.log10(each)) for each in ends],
                        "tickvals": ticks, "ticktext": [f"{each:,}" for each in ticks]}  # fmt: skip
     shape["yaxis"] |= {"rangemode": "tozero"}
-    shape["annotations"] = _key(styles, size)
+    shape["annotations"] = _key((style, LIMIT, EXPECTED, REACHED), size)
     return figure_of(traces, shape, size)
 
 
@@ -175,10 +169,6 @@ def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canar
     told = "".join(f"; {each.words} {short(each.epsilon)}" for each in reached)
     first = "Line chart of lower bounds of epsilon against canaries."
     return f"{first} At {canaries:,}: at most {short(most)}, about {short(expected)} expected{told}."
-
-
-def _pen(style: Style, width: float) -> dict[str, Any]:
-    return {"color": style.color, "dash": style.dash, "width": width}
 
 
 def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> FloatArray:
@@ -206,12 +196,6 @@ def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> dict[str, Any]:
     density = law[:size].reshape(-1, every).sum(axis=1) / (every * laws.mesh)
     scores = laws.score[:size].reshape(-1, every).mean(axis=1)
     return line(scores, density, style._replace(label=f"{style.label}, theory"), hoverinfo="skip")
-
-
-def _point(each: Reached) -> dict[str, Any]:
-    marker = {"color": REACHED.color, "size": 11}
-    return {"type": "scatter", "mode": "markers", "x": [each.canaries], "y": [each.epsilon], "marker": marker,
-            "name": each.words, "hovertemplate": f"{each.words}: {short(each.epsilon)}<extra></extra>"}  # fmt: skip
 
 
 def _key(styles: Sequence[Style], size: Size) -> list[dict[str, Any]]:

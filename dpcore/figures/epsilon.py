@@ -34,6 +34,13 @@ from dpcore.privacy.report.verdict import SIGNS, verdict
 
 GHOST_LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
 GHOST_NAME = "Pinned"
+POINTS = 100
+DELTAS = np.logspace(-12, -1, 67)
+FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
+FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
+RIGHT = 172  # pixels: the longest of the accountants' names
+LIE = "more private than there is"
+ROOM = 0.12  # of the axis that is needed to write it
 
 
 class Ghost(NamedTuple):
@@ -49,29 +56,22 @@ def ghost_style(label: str) -> Style:
     return Style(*GHOST_LOOK, label)
 
 
-def ghost_trace(ghost: Ghost) -> dict[str, Any]:
+def ghost_trace(ghost: Ghost, look: Style | None = None) -> dict[str, Any]:
     """Epsilon over epochs, or delta over epsilon where there are none; the hover says epsilon with its mark."""
-    curve, look = ghost.curve, ghost_style(ghost.label)
+    curve = ghost.curve
     seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
     x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
-    return line(x, y, look) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
+    trace = line(x, y, look or ghost_style(ghost.label))
+    return trace | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
-def ghost_end(ghost: Ghost) -> list[End]:
-    """Its label at the end of a curve, as the accountants have theirs; none where its last epsilon is infinite."""
+def ghost_end(ghost: Ghost, look: Style, name: str, top: float | None = None) -> list[End]:
+    """Its label at the end of a curve, ↑ where that lies above `top`; none where its last epsilon is infinite."""
     value = float(ghost.curve.epsilon[-1])
     if not (np.isfinite(value) and value > 0):
         return []
-    return [End(ghost_style(ghost.label), value, marked(value, ghost.curve.kind), GHOST_NAME)]
-
-
-POINTS = 100
-DELTAS = np.logspace(-12, -1, 67)
-FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
-FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
-RIGHT = 172  # pixels: the longest of the accountants' names
-LIE = "more private than there is"
-ROOM = 0.12  # of the axis that is needed to write it
+    above = " ↑" if top is not None and value > top else ""
+    return [End(look, value, f"{marked(value, ghost.curve.kind)}{above}", name)]
 
 
 def at_least(bound: float) -> str:
@@ -190,7 +190,8 @@ def curves_content(
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         traces += _traces(name, curves[name], epochs)
     traces += lie(curves, epochs, bounds, log)
-    ends = _ends(curves, None if log else bounds[1]) + (ghost_end(ghost) if ghost else [])
+    ends = _ends(curves, None if log else bounds[1])
+    ends += ghost_end(ghost, ghost_style(ghost.label), GHOST_NAME) if ghost else []
     return Content(traces, ends, bounds)
 
 

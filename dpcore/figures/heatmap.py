@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import NORMAL, Size, figure_of, layout
+from dpcore.figures.style import NORMAL, Size, figure_of, layout, points
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.report.numbers import rounded
@@ -72,7 +72,7 @@ def heatmap_figure(
         paths.append((target, contour(grid, target), True))
     traces = [_cells(grid, epochs)]
     for _, sigmas, thick in paths:
-        traces += _stroke(epochs, sigmas, thick)
+        traces += _stroke(epochs, sigmas, thick) if np.isfinite(sigmas).any() else []
     traces += [_points(grid, epochs), *(_mark(mark, _above(mark, epochs, paths[-1]), size) for mark in marks)]
     shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
@@ -82,28 +82,24 @@ def heatmap_figure(
     return figure_of(traces, shape, size)
 
 
+def cells_of(
+    x: Any, y: Any, heights: Any, ends: tuple[float, float], colors: Sequence[tuple[float, str]] = COLORS, **more: Any
+) -> dict[str, Any]:
+    """The trace of a map whose colours reach over these ends; what is written on the map tells the numbers."""
+    scale = {"zmin": ends[0], "zmax": ends[1], "colorscale": [list(each) for each in colors], "showscale": False}
+    return {"type": "heatmap", "x": x, "y": y, "z": heights, **scale, **more}
+
+
 def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
         height = np.log10(np.where(np.isfinite(grid.epsilon), grid.epsilon, np.nan))
     low, high = np.log10(ENDS)
-    return {
-        "type": "heatmap",
-        "x": epochs,
-        "y": grid.sigmas,
-        "z": np.clip(height, low, high),
-        "zmin": low,
-        "zmax": high,
-        "colorscale": [list(each) for each in COLORS],
-        "showscale": False,  # the contours tell the numbers
-        "hoverinfo": "skip",
-        "name": "epsilon",
-    }
+    heights = np.clip(height, low, high)
+    return cells_of(epochs, grid.sigmas, heights, (low, high), hoverinfo="skip", name="epsilon")
 
 
 def _stroke(epochs: FloatArray, sigmas: FloatArray, thick: bool) -> list[dict[str, Any]]:
     """A white line, the target's with a dark edge."""
-    if not np.isfinite(sigmas).any():
-        return []
     common = {"type": "scatter", "mode": "lines", "x": epochs, "y": sigmas, "hoverinfo": "skip"}
     inner = {"color": INK, "width": 3.5 if thick else 1.2, "dash": "solid" if thick else "dot"}
     edge = [common | {"line": {"color": "#000000", "width": 7}, "name": "edge"}] if thick else []
@@ -120,19 +116,10 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
         for each in row
     ]
     hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": across.ravel(),
-        "y": up.ravel(),
-        "customdata": steps.ravel(),
-        "text": texts,
-        "marker": {"size": 9, "opacity": 0},
-        "selected": {"marker": {"opacity": 0}},
-        "unselected": {"marker": {"opacity": 0}},
-        "hovertemplate": hover,
-        "name": POINTS,
-    }
+    told = {"customdata": steps.ravel(), "text": texts, "hovertemplate": hover, "name": POINTS}
+    unseen = {"marker": {"opacity": 0}}
+    marker = {"size": 9, "opacity": 0}
+    return points(across.ravel(), up.ravel(), marker, selected=unseen, unselected=unseen, **told)
 
 
 def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool]) -> bool:
@@ -143,20 +130,12 @@ def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool])
 
 
 def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": [mark.epochs],
-        "y": [mark.sigma],
-        "text": [f"<b>{mark.word}</b>"],
-        "textposition": "top right" if above else "bottom right",
-        "textfont": {"color": INK, "size": size.text},
-        "marker": {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}},
-        "hoverinfo": "skip",
-        "selected": {"marker": {"opacity": 1}, "textfont": {"color": INK}},
-        "unselected": {"marker": {"opacity": 1}, "textfont": {"color": INK}},
-        "name": mark.word,
-    }
+    marker = {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}}
+    position = "top right" if above else "bottom right"
+    text = {"text": [f"<b>{mark.word}</b>"], "textposition": position, "textfont": {"color": INK, "size": size.text}}
+    seen = {"marker": {"opacity": 1}, "textfont": {"color": INK}}
+    trace = points([mark.epochs], [mark.sigma], marker, hoverinfo="skip", name=mark.word)
+    return trace | text | {"mode": "markers+text", "selected": seen, "unselected": seen}
 
 
 def _label(

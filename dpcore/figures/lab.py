@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content
+from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content, ghost_end, ghost_trace
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import NORMAL, End, Size, end_labels, figure_of, layout, line, style_of
+from dpcore.figures.style import NORMAL, End, Size, end_labels, figure_of, layout, line, points, style_of
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.privacy.report.numbers import marked
 
 GAP = 14  # pixels between the two plots
 SHARE = 0.62  # of the rest of the height for epsilon
@@ -80,11 +79,13 @@ def lab_figure(
     if x[-1] < ENOUGH * end:  # the words begin at the left edge, which would cut off what ends with them
         left = {"x": [0.0], "textposition": "top right"}
         tagged = [each | left if each["name"] == LIE else each for each in tagged]
-    traces = [*tagged, *(_certified(run) for run in ghosts), *below, *dots]
+    certified = [_certified(run.ghost, run.place, run.label) for run in ghosts if run.ghost]
+    traces = [*tagged, *certified, *below, *dots]
     shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
     shape = _stacked(shape, above, log, end, size)
-    others = [_ghost_end(run, None if log else above.bounds[1]) for run in ghosts]
-    above = above._replace(ends=[*above.ends, *(each for each in others if each)])
+    top = None if log else above.bounds[1]
+    others = [ghost_end(run.ghost, run_style(run.place), run.label, top) for run in ghosts if run.ghost]
+    above = above._replace(ends=[*above.ends, *(end for ends in others for end in ends)])
     shape = _labelled(shape, above, runs, log, size)
     if not runs:
         text = {"text": without, "showarrow": False, "font": {"size": size.text}}
@@ -148,25 +149,11 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
     return line([*across], heights, style, yaxis="y2", uid=f"{RUN}{run.place}", **more)
 
 
-def _certified(run: LabRun) -> dict[str, Any]:
+def _certified(ghost: Ghost, place: int, label: str) -> dict[str, Any]:
     """The certified epsilon of a run whose settings are no longer those chosen, in the run's own look."""
-    if run.ghost is None:
-        raise ValueError("Expected run=... to have a ghost.")
-    curve, style = run.ghost.curve, run_style(run.place, f"{run.label}, certified")
-    texts = [marked(each, curve.kind) for each in curve.epsilon.tolist()]
-    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
-    more = {"opacity": FAINT, "text": texts, "hovertemplate": "%{text}", "uid": f"{GHOST}{run.place}"}
-    trace = line(run.ghost.epochs, seen, style, **more)
-    return trace | {"line": trace["line"] | {"width": NORMAL.pen / 2}}
-
-
-def _ghost_end(run: LabRun, top: float | None) -> End | None:
-    """The label of what a run with other settings spends in the end; none where that is infinite."""
-    if run.ghost is None or not np.isfinite(run.ghost.curve.epsilon[-1]):
-        return None
-    value = float(run.ghost.curve.epsilon[-1])
-    above = " ↑" if top is not None and value > top else ""
-    return End(run_style(run.place), value, f"{marked(value, run.ghost.curve.kind)}{above}", run.label)
+    trace = ghost_trace(ghost, run_style(place, f"{label}, certified"))
+    trace["line"] |= {"width": NORMAL.pen / 2}
+    return trace | {"opacity": FAINT, "uid": f"{GHOST}{place}"}
 
 
 def _now(
@@ -186,5 +173,4 @@ def _now(
     reached = [float(np.interp(now, over, epsilon)) for over, epsilon in known if over is not None]
     seen = [each for each in reached if np.isfinite(each)]
     look = {"size": 9, "color": MARK, "line": {"width": 1, "color": "white"}}
-    dots = {"type": "scatter", "mode": "markers", "x": [at] * len(seen), "y": seen, "name": "now", "marker": look}
-    return [dots | {"hoverinfo": "skip", "uid": NOW}], [through]
+    return [points([at] * len(seen), seen, look, name="now", hoverinfo="skip", uid=NOW)], [through]

@@ -6,10 +6,9 @@ from itertools import accumulate
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, written
+from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, points, written
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 150
@@ -40,9 +39,7 @@ class Stretch(NamedTuple):
     high: float
 
 
-def claim_figure(
-    claimed: str, rounded: Stretch, proven: Stretch, *, height: int = HEIGHT, size: Size = NORMAL
-) -> go.Figure:
+def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size = NORMAL) -> go.Figure:
     """The claim, as it is printed, with the numbers that round to it, and the stretch that is proven.
 
     Below the proven lower bound no epsilon is kept, and from the upper one on every one is.
@@ -52,24 +49,16 @@ def claim_figure(
     ['Not kept', 'Proven', 'Rounds to it', 'Claimed']
     """
     value = float(claimed)
-    low, high = _ends(
-        [value, *rounded, *proven],
-        lambda least, most: max(0.15 * (most - least), 0.01 * most),
-        BEYOND if math.isinf(proven.high) else 1.0,
-    )
-    upper, wide = min(proven.high, high), proven.high > WIDE * proven.low
+    room = lambda least, most: max(0.15 * (most - least), 0.01 * most)  # noqa: E731
+    low, high = _ends([value, *rounded, *proven], room, BEYOND if math.isinf(proven.high) else 1.0)
+    look = {"fillpattern": HATCH} if proven.high > WIDE * proven.low else {"fillcolor": BAND}
     traces = [
         _filled("Not kept", low, proven.low, {"fillpattern": BELOW_BAND}),
-        _filled(
-            "Proven",
-            proven.low,
-            upper,
-            {"fillpattern": HATCH} if wide else {"fillcolor": BAND},
-        ),
+        _filled("Proven", proven.low, min(proven.high, high), look),
         line([rounded.low, rounded.high], [0.5, 0.5], CLAIMED._replace(label="Rounds to it"), hoverinfo="skip"),
         line([value, value], [0.0, 1.0], CLAIMED, hovertemplate=f"claimed {claimed}<extra></extra>"),
     ]
-    shape = layout("epsilon", "", height=height, size=size, hovermode="closest")
+    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(44)}
     shape["xaxis"] |= _axis(low, high)
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
@@ -123,12 +112,11 @@ def round_ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": values[::every], "ticktext": [plain(each) for each in values[::every]]}
 
 
-def _filled(name: str, low: float, high: float, look: dict[str, Any]) -> dict[str, Any]:
+def _filled(name: str, low: float, high: float, look: dict[str, Any], height: float = 1.0) -> dict[str, Any]:
     """A stretch of the line, over its whole height."""
-    x = np.array([low, low, max(low, high), max(low, high)])
-    pen = {"width": 0, "color": PROVEN.color}
-    outline = {"type": "scatter", "mode": "lines", "x": x, "y": np.array([0.0, 1.0, 1.0, 0.0]), "line": pen}
-    return outline | {"fill": "toself", "name": name, "hoverinfo": "skip"} | look
+    x, y = [low, low, max(low, high), max(low, high)], [0.0, height, height, 0.0]
+    outline = line(x, y, PROVEN._replace(label=name), fill="toself", hoverinfo="skip")
+    return outline | {"line": {"width": 0, "color": PROVEN.color}} | look
 
 
 def _key(style: Style, text: str, x: float, side: str, size: Size) -> dict[str, Any]:
@@ -166,9 +154,9 @@ class _Row(NamedTuple):
 
 def audit_line_figure(
     shown: Sequence[Shown],
-    certified: Stretch | None,
+    certified: Stretch,
     claimed: Sequence[Claimed],
-    words: str = "",
+    words: str,
     *,
     kept: bool = True,
     size: Size = NORMAL,
@@ -185,14 +173,12 @@ def audit_line_figure(
     """
     above = [_Row(each.value, each.words, *MARKS[each.evidence], BROKEN if each.fails else KEPT) for each in shown]
     below = [_Row(each.value, each.words, CLAIM, "┃", BROKEN if each.refuted else KEPT) for each in claimed]
-    middle = [] if certified is None else [_Row(certified.high, words, CLAIM, "━", GREY if kept else BROKEN)]
-    rows = [*above, *middle, *below]
-    numbers = [*(row.value for row in rows), *([] if certified is None else [certified.low])]
-    low, high = _ends(numbers, lambda _, most: 0.2 * most)
+    rows = [*above, _Row(certified.high, words, CLAIM, "━", GREY if kept else BROKEN), *below]
+    low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
     tops = [0, *accumulate(_height(row) for row in rows)]  # in pixels of normal text, from the top
-    traces = [_mark(row, top, high) for row, top in zip(rows, tops, strict=False)]
-    if certified is not None:
-        traces.insert(0, _stretch(certified, tops[-1], high, kept))
+    marks = [_mark(row, top, high) for row, top in zip(rows, tops, strict=False)]
+    look = {"fillcolor": BAND, "line": {"width": 1.2, "color": GREY if kept else BROKEN}}
+    traces = [_filled("Certified", certified.low, min(certified.high, high), look, tops[-1]), *marks]
     shape = layout("epsilon", "", height=size.scaled(tops[-1] + 72), size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     shape["xaxis"] |= _axis(low, high)
@@ -209,8 +195,7 @@ def audit_line_alt(shown: Sequence[Shown], words: str, claimed: Sequence[Claimed
     """
     audits = "; ".join(each.words for each in shown) or "nothing"
     counts = "; ".join(each.words for each in claimed) or "none"
-    middle = f" In the middle: {words}." if words else ""
-    return f"Number line of epsilon. Shown: {audits}.{middle} Accountants: {counts}."
+    return f"Number line of epsilon. Shown: {audits}. In the middle: {words}. Accountants: {counts}."
 
 
 def _lines(row: _Row) -> list[str]:
@@ -225,16 +210,8 @@ def _mark(row: _Row, top: int, high: float) -> dict[str, Any]:
     """One number, below what is said of it; what is infinite stands at the right end."""
     x, y = min(row.value, high / 1.05), top + _height(row) - MARK / 2
     marker = {"symbol": row.symbol, "color": row.color, "size": 13, "line": {"width": 2.5, "color": row.color}}
-    return {"type": "scatter", "mode": "markers", "x": [x], "y": [y], "marker": marker, "name": row.words,
-            "hovertemplate": f"{row.words}<extra></extra>", "cliponaxis": False}  # fmt: skip
-
-
-def _stretch(certified: Stretch, below: int, high: float, kept: bool) -> dict[str, Any]:
-    """The certified band, over all rows."""
-    end, pen = min(certified.high, high), {"width": 1.2, "color": GREY if kept else BROKEN}
-    return {"type": "scatter", "mode": "lines", "x": [certified.low, certified.low, end, end],
-            "y": [below, 0, 0, below], "line": pen, "fill": "toself", "fillcolor": BAND, "name": "Certified",
-            "hoverinfo": "skip"}  # fmt: skip
+    told = {"name": row.words, "hovertemplate": f"{row.words}<extra></extra>"}
+    return points([x], [y], marker, cliponaxis=False, **told)
 
 
 def _text(row: _Row, top: int, size: Size) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
-from dpcore.figures.heatmap import INK, SHADE, log_axis
+from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
 from dpcore.figures.style import (
     BAND,
     CERTIFIED_LOOK,
@@ -60,7 +60,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
     shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
-    shape["xaxis"] |= {"type": "log"} if drawing.log_x else _room(lines)
+    shape["xaxis"] |= {"type": "log"} if drawing.log_x else _linear_axis(lines)
     if _meet(lines, drawing):
         shape["annotations"] = _key(lines, styles, shape, size)
     else:
@@ -87,26 +87,18 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
 def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
     """Cells in the colour of their area, whose word stands within it; what a cell says is in its hover."""
     count = len(drawn_map.areas)
-    cell_trace = {
-        "type": "heatmap",
-        "x": cells.x,
-        "y": cells.y,
-        "z": cells.area,
-        "zmin": -0.5,
-        "zmax": count - 0.5,
-        "colorscale": [[(place + end) / count, AREAS[place % len(AREAS)]] for place in range(count) for end in (0, 1)],
-        "showscale": False,
+    colors = [((place + end) / count, AREAS[place % len(AREAS)]) for place in range(count) for end in (0, 1)]
+    said = {
         "text": [list(row) for row in cells.said],
         "hovertemplate": "%{text}<extra></extra>",
-        "xgap": 1,
-        "ygap": 1,
         "name": drawn_map.place,
     }
+    trace = cells_of(cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors, xgap=1, ygap=1, **said)
     shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
     for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
         shape[axis] |= log_axis(values) if log else {"showgrid": False}
     shape["annotations"] = _words(drawn_map, cells, size)
-    return figure_of([cell_trace], shape, size)
+    return figure_of([trace], shape, size)
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
@@ -140,7 +132,7 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
     return styles
 
 
-def _room(lines: Sequence[Line]) -> dict[str, Any]:
+def _linear_axis(lines: Sequence[Line]) -> dict[str, Any]:
     """The x axis of lines of which each point is marked: to the last x, also where nothing is known there."""
     x = np.concatenate([each.x for each in lines] or [np.empty(0)])
     if not 0 < x.size <= FEW:

@@ -136,18 +136,9 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
     mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
     mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if picked is False else 1.0}
     red, green, blue = (int(style.color[place : place + 2], 16) for place in (1, 3, 5))
-    shade: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [*spread.epsilons, *reversed(spread.epsilons)],
-        "y": [*high, *low[::-1]],
-        "line": {"width": 0, "color": style.color},
-        "fill": "toself",
-        "fillcolor": f"rgba({red},{green},{blue},{SHADES[picked]})",
-        "hoverinfo": "skip",
-        "name": "",
-    }
-    return [shade, mean]
+    shade = line([*spread.epsilons, *reversed(spread.epsilons)], [*high, *low[::-1]], style, fill="toself")
+    shade |= {"line": {"width": 0, "color": style.color}, "hoverinfo": "skip", "name": ""}
+    return [shade | {"fillcolor": f"rgba({red},{green},{blue},{SHADES[picked]})"}, mean]
 
 
 def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.heatmap import COLORS, INK, log_axis
-from dpcore.figures.style import NORMAL, RUNS, Size, figure_of, layout
+from dpcore.figures.heatmap import COLORS, INK, cells_of, log_axis
+from dpcore.figures.style import NORMAL, RUNS, Size, Style, figure_of, layout, line, points
 from dpcore.figures.training import Track, run_style
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.training.seed_summary import summary
 
-FRONT, OTHERS, BESIDE = "Pareto front", "other runs", "without privacy"
-FRONT_COLOR, OTHER_COLOR, LEVEL_COLOR = RUNS[0], "rgba(128,128,128,0.75)", RUNS[1]
+FRONT, OTHERS = "Pareto front", "other runs"
+FRONT_COLOR, OTHER_COLOR = RUNS[0], "rgba(128,128,128,0.75)"
+LEVEL = Style(RUNS[1], "dash", "╌╌", "without privacy")
 MAX_POINTS = 1000  # beside the front that are drawn
 WIDE = 10.0  # from this ratio of the largest to the smallest number on the axis is logarithmic
 SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
@@ -59,9 +60,8 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
     shape = layout(f"epsilon, {accountant}", "test accuracy, %", height=height, size=size, hovermode="closest")
     if level := level_of(outcomes):
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
-        pen = {"color": LEVEL_COLOR, "dash": "dash", "width": NORMAL.pen}
-        traces.append({"type": "scatter", "mode": "lines", "x": span, "y": [100 * level] * 2, "line": pen,
-                       "name": BESIDE, "hovertemplate": "without privacy, %{y:.1f} %<extra></extra>"})  # fmt: skip
+        hover = "without privacy, %{y:.1f} %<extra></extra>"
+        traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
         place = {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
         text = {"text": f"best without privacy {percent(level)}", "showarrow": False, "font": {"size": size.text}}
         shape["annotations"] = [place | text]
@@ -95,12 +95,11 @@ def level_of(outcomes: Sequence[Outcome]) -> float | None:
 
 def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy of each class in percent, a mark a run; the runs have the colours of their lines."""
-    traces = [
-        {"type": "scatter", "mode": "markers", "x": list(classes), "y": [100 * each for each in run.y],
-         "name": run.label, "hovertemplate": "%{x}: %{y:.1f} %",
-         "marker": {"size": 10, "color": run_style(place).color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}}
-        for place, run in enumerate(runs)
-    ]  # fmt: skip
+    traces = []
+    for place, run in enumerate(runs):
+        marker = {"size": 10, "color": run_style(place).color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}
+        heights = [100 * each for each in run.y]
+        traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate="%{x}: %{y:.1f} %"))
     shape = layout("class", "test accuracy, %", height=300, size=size)
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 104]
@@ -115,25 +114,22 @@ def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *,
     """
     table = np.asarray(counts, dtype=float)  # (K, K)
     shares = table / np.maximum(table.sum(1, keepdims=True), 1)
-    cells: dict[str, Any] = {
-        "type": "heatmap",
-        "x": list(classes),
-        "y": list(classes),
-        "z": shares,
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": [[share**2, color] for share, color in COLORS],  # most that is wrong is rare
-        "showscale": False,
-        "text": [[f"{int(each):,}" for each in row] for row in table],
-        "texttemplate": "%{text}",
-        "textfont": {"color": INK, "size": size.text},
-        "hovertemplate": "%{y} taken for %{x}: %{text} (%{z:.1%})<extra></extra>",
-    }
-    shape = layout("taken for", "is", height=max(260, 80 + 32 * len(classes)), size=size, hovermode="closest")
-    shape["xaxis"] |= {"type": "category", "showgrid": False}
-    shape["yaxis"] |= {"type": "category", "showgrid": False, "autorange": "reversed"}
+    colors = [(share**2, color) for share, color in COLORS]  # most that is wrong is rare
+    cells = cells_of(list(classes), list(classes), shares, (0, 1), colors)
+    cells |= {"text": [[f"{int(each):,}" for each in row] for row in table]}
+    cells |= {"hovertemplate": "%{y} taken for %{x}: %{text} (%{z:.1%})<extra></extra>"}
+    shape = layout("taken for", "is", height=max(260, 80 + 32 * len(classes)), size=size)
+    shape["yaxis"]["autorange"] = "reversed"
+    return _written_map(cells, shape, size)
+
+
+def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go.Figure:
+    """A map over categories whose cells carry their texts."""
+    for axis in (shape["xaxis"], shape["yaxis"]):
+        axis |= {"type": "category", "showgrid": False}
     shape["margin"]["l"] = size.scaled(96)
-    return figure_of([cells], shape, size)
+    look = {"texttemplate": "%{text}", "textfont": {"color": INK, "size": size.text}}
+    return figure_of([cells | look], shape | {"hovermode": "closest"}, size)
 
 
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
@@ -156,18 +152,11 @@ def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any]:
     ends = [(each.epsilon or 0.0, each.epsilon if each.lower is None else each.lower) for each in outcomes]
     below = [epsilon - (lower or 0.0) for epsilon, lower in ends]
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": [each.epsilon for each in outcomes],
-        "y": [100 * each.accuracy for each in outcomes],
-        "text": [f"{written_name(each.label)}<br>epsilon {_spent(each)}" for each in outcomes],
-        "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>",
-        "error_x": {"type": "data", "symmetric": False, "array": [0.0] * len(below), "arrayminus": below,
-                    "thickness": 1, "width": 2},
-        "marker": {"size": 8, "color": color},
-    }  # fmt: skip
+    bars = {"type": "data", "symmetric": False, "array": [0.0] * len(below), "arrayminus": below}
+    texts = [f"{written_name(each.label)}<br>epsilon {_spent(each)}" for each in outcomes]
+    told = {"name": name, "text": texts, "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>"}
+    x, y = [each.epsilon for each in outcomes], [100 * each.accuracy for each in outcomes]
+    return points(x, y, {"size": 8, "color": color}, error_x=bars | {"thickness": 1, "width": 2}, **told)
 
 
 def written_name(name: str) -> str:
@@ -201,26 +190,12 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
     table = [[found.get((x, y), ()) for x in across] for y in up]
     means = [[100 * summary(each).mean if each else math.nan for each in row] for row in table]
     known = [each for row in means for each in row if not math.isnan(each)]
-    shown: dict[str, Any] = {
-        "type": "heatmap",
-        "x": [value_text(each) for each in across],
-        "y": [value_text(each) for each in up],
-        "z": means,
-        "zmin": min(known, default=0.0) - 0.5,
-        "zmax": max(known, default=100.0) + 0.5,
-        "colorscale": [list(each) for each in COLORS],
-        "showscale": False,  # each cell tells its number
-        "text": [[spread_text(each) for each in row] for row in table],
-        "texttemplate": "%{text}",
-        "textfont": {"color": INK, "size": size.text},
-        "hovertemplate": "%{x}, %{y}: %{text}<extra></extra>",
-    }
-    height = max(260, 100 + 44 * len(up))
-    shape = layout(written_name(labels[0]), written_name(labels[1]), height=height, size=size, hovermode="closest")
-    for axis in ("xaxis", "yaxis"):
-        shape[axis] |= {"type": "category", "showgrid": False}
-    shape["margin"]["l"] = size.scaled(96)
-    return figure_of([shown], shape, size)
+    ends = min(known, default=0.0) - 0.5, max(known, default=100.0) + 0.5
+    shown = cells_of([value_text(each) for each in across], [value_text(each) for each in up], means, ends)
+    shown |= {"text": [[spread_text(each) for each in row] for row in table]}
+    shown |= {"hovertemplate": "%{x}, %{y}: %{text}<extra></extra>"}
+    shape = layout(written_name(labels[0]), written_name(labels[1]), height=max(260, 100 + 44 * len(up)), size=size)
+    return _written_map(shown, shape, size)
 
 
 def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
@@ -228,27 +203,14 @@ def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.
     done = [each for each in cells if each.accuracies]
     x = [value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0] for each in done]
     figures = [summary(each.accuracies) for each in done]
-    mean: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "name": "mean",
-        "x": x,
-        "y": [100 * each.mean for each in figures],
-        "line": {"color": FRONT_COLOR, "width": NORMAL.pen},
-        "marker": {"size": 8},
-        "error_y": {"type": "data", "array": [100 * each.spread for each in figures], "width": 4, "thickness": 1.5},
-        "text": [spread_text(each.accuracies) for each in done],
-        "hovertemplate": "%{x}: %{text}<extra></extra>",
-    }
-    single: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "markers",
-        "name": "each run",
-        "x": [place for place, each in zip(x, done, strict=True) for _ in each.accuracies],
-        "y": [100 * accuracy for each in done for accuracy in each.accuracies],
-        "marker": {"size": 5, "color": FRONT_COLOR, "opacity": 0.5},
-        "hovertemplate": "%{x}: %{y:.2f} %<extra></extra>",
-    }
+    spreads = {"type": "data", "array": [100 * each.spread for each in figures], "width": 4, "thickness": 1.5}
+    told = {"text": [spread_text(each.accuracies) for each in done], "hovertemplate": "%{x}: %{text}<extra></extra>"}
+    mean = points(x, [100 * each.mean for each in figures], {"size": 8}, name="mean", error_y=spreads, **told)
+    mean |= {"mode": "lines+markers", "line": {"color": FRONT_COLOR, "width": NORMAL.pen}}
+    across = [place for place, each in zip(x, done, strict=True) for _ in each.accuracies]
+    heights = [100 * accuracy for each in done for accuracy in each.accuracies]
+    faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
+    single = points(across, heights, faint, name="each run", hovertemplate="%{x}: %{y:.2f} %<extra></extra>")
     shape = layout(written_name(label), "test accuracy, %", height=340, size=size, hovermode="closest")
     numbers = [each for each in x if not isinstance(each, str)]
     if len(numbers) < len(x):

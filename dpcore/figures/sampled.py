@@ -12,7 +12,7 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import marked
-from dpcore.privacy.sampling import OtherCurve
+from dpcore.privacy.sampling import OtherCurve, Sampler
 
 LOOK = ("#8a5a00", "solid", "━━")  # neither an accountant's nor a run's nor a pinned setting's
 OTHERS = {Kind.APPROXIMATE: ("#8a5a00", "dot", "···"), Kind.UPPER: ("#8a5a00", "dash", "╌╌")}
@@ -20,16 +20,12 @@ BETWEEN = "rgba(138,90,0,0.25)"  # of a certified band
 HATCHED = {"shape": "\\", "size": 10, "solidity": 0.18, "fgcolor": "rgba(138,90,0,0.75)", "bgcolor": "rgba(0,0,0,0)"}
 FAINT = 0.45  # opacity of what is counted for Poisson batches beside it
 TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
-STEPPED = {"lower": "hv", "upper": "vh"}  # the lower end counts whole epochs, the upper one those that have begun
 
 
 class Sampled(NamedTuple):
     """Proven bounds for batches that one sampler draws, and what others count for them."""
 
-    title: str
-    adjacency: str
-    interval: bool  # nothing closer than two far ends is proven
-    by_epoch: bool  # bounds are step functions between whole epochs
+    sampler: Sampler
     curve: Curve  # its ends
     epochs: FloatArray  # (n,) of the curve
     others: tuple[OtherCurve, ...] = ()
@@ -39,32 +35,30 @@ class Sampled(NamedTuple):
         """Sampler, adjacency, and the ends after the last epoch.
 
         >>> curve = Curve(np.array([10]), np.array([1e-5]), np.array([4.2]), np.array([1.3]), Kind.CERTIFIED)
-        >>> Sampled("Shuffled", "zero-out", True, True, curve, np.array([1.0])).words
-        'Shuffled, proven, zero-out: between 1.30 and 4.20'
+        >>> from dpcore.privacy.sampling import SAMPLERS
+        >>> Sampled(SAMPLERS["shuffle"], curve, np.array([1.0])).words
+        'Shuffled every epoch, proven, zero-out: between 1.30 and 4.20'
         """
-        last = self.curve.last
-        proof = "proven" if self.interval else "certified"
-        return (
-            f"{self.title}, {proof}, {self.adjacency}: between {at_least(last.lower or 0.0)} and {at_most(last.value)}"
-        )
+        last, sampler = self.curve.last, self.sampler
+        named = f"{sampler.title}, {'proven' if sampler.interval else 'certified'}, {sampler.adjacency}"
+        return f"{named}: between {at_least(last.lower or 0.0)} and {at_most(last.value)}"
 
 
 class SampledBand(NamedTuple):
     """The trade-off function of batches that one sampler draws, between two proven curves."""
 
-    label: str  # sampler and adjacency
-    interval: bool
+    sampler: Sampler
     band: Band
 
     @property
     def style(self) -> Style:
-        """The look of both curves."""
-        return Style(*LOOK, self.label)
+        """The look of both curves, named after sampler and adjacency."""
+        return Style(*LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
 
     @property
     def filling(self) -> dict[str, Any]:
         """The filling between them."""
-        return _between(self.interval)
+        return _between(self.sampler)
 
 
 def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
@@ -92,11 +86,11 @@ def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
     """Epsilon over epochs: both ends with what lies between them, and what others count in the style of its kind."""
     curve, seen = shown.curve, _finite(shown.curve.epsilon)
     lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
-    style = Style(*LOOK, f"{shown.title}, at least")
+    style = Style(*LOOK, f"{shown.sampler.title}, at least")
     below = line(shown.epochs, lower, style, fill="tozeroy", fillpattern=BELOW_BAND)
-    above = line(shown.epochs, seen, style._replace(label=shown.words), fill="tonexty", **_between(shown.interval))
-    if shown.by_epoch:
-        below, above = _stepped(below, "lower"), _stepped(above, "upper")
+    above = line(shown.epochs, seen, style._replace(label=shown.words), fill="tonexty", **_between(shown.sampler))
+    if shown.sampler.by_epoch:  # the lower end counts whole epochs, the upper one those that have begun
+        below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
     ends = [below | hover_text(lower, at_least), above | hover_text(seen, at_most)]
     return ends + [_other(each, shown.epochs) for each in shown.others]
 
@@ -105,19 +99,20 @@ def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
     """Delta over epsilon after the whole training, of a curve that is a profile."""
     curve, seen = shown.curve, _finite(shown.curve.epsilon)
     lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
-    style = Style(*LOOK, f"{shown.title}, at least")
-    above = line(seen, curve.delta, style._replace(label=f"{shown.title}, {shown.adjacency}, at most"), fill="tonextx")
+    style = Style(*LOOK, f"{shown.sampler.title}, at least")
+    highest_style = style._replace(label=f"{shown.sampler.title}, {shown.sampler.adjacency}, at most")
+    above = line(seen, curve.delta, highest_style, fill="tonextx", **_between(shown.sampler))
     below = line(lower, curve.delta, style, fill="tozerox", fillpattern=BELOW_BAND)
-    return [below | hover_text(lower, at_least), above | _between(shown.interval) | hover_text(seen, at_most)]
+    return [below | hover_text(lower, at_least), above | hover_text(seen, at_most)]
 
 
 def sampled_ends(shown: Sampled) -> list[End]:
     """The labels at the right: the end of each line, with its mark and name."""
-    last, style = shown.curve.last, Style(*LOOK, shown.words)
-    least, most = f"≥ {at_least(last.lower or 0.0)}, {shown.adjacency}", f"≤ {at_most(last.value)}, {shown.adjacency}"
-    found = [End(style._replace(label=f"{shown.title}, at least"), last.lower or 0.0, least, shown.title)]
+    last, style, sampler = shown.curve.last, Style(*LOOK, shown.words), shown.sampler
+    least = f"≥ {at_least(last.lower or 0.0)}, {sampler.adjacency}"
+    found = [End(style._replace(label=f"{sampler.title}, at least"), last.lower or 0.0, least, sampler.title)]
     if np.isfinite(last.value):
-        found.append(End(style, last.value, most, shown.title))
+        found.append(End(style, last.value, f"≤ {at_most(last.value)}, {sampler.adjacency}", sampler.title))
     for title, curve in shown.others:
         if np.isfinite(curve.epsilon[-1]):
             style = Style(*OTHERS[curve.kind], title)
@@ -143,12 +138,8 @@ def _traces_of(figure: go.Figure) -> list[dict[str, Any]]:
     return [each.to_plotly_json() for each in traces]
 
 
-def _between(interval: bool) -> dict[str, Any]:
-    return {"fillpattern": HATCHED} if interval else {"fillcolor": BETWEEN}
-
-
-def _stepped(trace: dict[str, Any], end: str) -> dict[str, Any]:
-    return trace | {"line": trace["line"] | {"shape": STEPPED[end]}}
+def _between(sampler: Sampler) -> dict[str, Any]:
+    return {"fillpattern": HATCHED} if sampler.interval else {"fillcolor": BETWEEN}
 
 
 def _other(each: OtherCurve, epochs: FloatArray) -> dict[str, Any]:

@@ -77,9 +77,10 @@ REGION_FILL = "rgba(48,84,240,0.10)"
 
 def style_of(name: str) -> Style:
     """The line style of an accountant, by its place in the registry."""
+    label = ACCOUNTANTS[name].title.removesuffix(" accountant")  # as short as a label beside a chart must be
     if name == CERTIFIED:
-        return Style(*CERTIFIED_LOOK, _label(name))
-    return Style(*look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), _label(name))
+        return Style(*CERTIFIED_LOOK, label)
+    return Style(*look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), label)
 
 
 def look_at(looks: Sequence[Look], number: int) -> Look:
@@ -93,11 +94,6 @@ def look_at(looks: Sequence[Look], number: int) -> Look:
     rounds, place = divmod(number, len(looks))
     _, dash, glyph = looks[(place + rounds) % len(looks)]
     return looks[place][0], dash, glyph
-
-
-def _label(name: str) -> str:
-    """The accountant's title, as short as a label beside a chart must be."""
-    return ACCOUNTANTS[name].title.removesuffix(" accountant")
 
 
 def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any) -> dict[str, Any]:
@@ -139,6 +135,11 @@ def line(x: Any, y: Any, style: Style, **more: Any) -> dict[str, Any]:
     """A scatter trace in one style, as a plain dict: building plotly's own objects is several times slower."""
     pen = {"color": style.color, "dash": style.dash, "width": NORMAL.pen}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": pen, "name": style.label, **more}
+
+
+def points(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A scatter trace of points that no line joins."""
+    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}
 
 
 class End(NamedTuple):
@@ -201,11 +202,6 @@ def labelled(
 
 def written(style: Style, text: str, size: Size) -> dict[str, Any]:
     """An annotation of a piece of a line and a text, called as its line; where it stands is still to be said."""
-    return {
-        "name": style.label,
-        "xref": "paper",
-        "showarrow": False,
-        "align": "left",
-        "font": {"size": size.text},
-        "text": f'<span style="color:{style.color}">{style.glyph}</span> {text}',
-    }
+    marked = f'<span style="color:{style.color}">{style.glyph}</span> {text}'
+    look = {"showarrow": False, "align": "left", "font": {"size": size.text}}
+    return {"name": style.label, "xref": "paper", "text": marked} | look

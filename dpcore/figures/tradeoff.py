@@ -173,19 +173,11 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
 
 
 def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
-    """The layout with the names of the curves in the empty corner."""
-    count = len(styles)
-    return shape | {"annotations": [_note(each, style, count, log, shape, size) for each, style in enumerate(styles)]}
-
-
-def _note(place: int, style: Style, count: int, log: bool, shape: dict[str, Any], size: Size) -> dict[str, Any]:
-    """A line of the key, in the empty corner beyond blind guessing: above it, or below it where rates are shown."""
+    """The layout with the names of the curves in the corner beyond blind guessing: above it, or below it for rates."""
     step = size.scaled(20) / (shape["height"] - shape["margin"]["t"] - shape["margin"]["b"])  # of the plot's height
-    y = (count - place - 0.6) * step if log else 1 - (place + 0.3) * step
-    return written(style, style.label, size) | {
-        "x": 1,
-        "xanchor": "right",
-        "y": y,
-        "yref": "paper",
-        "yanchor": "middle",
-    }
+    notes = []
+    for place, style in enumerate(styles):
+        y = (len(styles) - place - 0.6) * step if log else 1 - (place + 0.3) * step
+        at = {"x": 1, "xanchor": "right", "y": y, "yref": "paper", "yanchor": "middle"}
+        notes.append(written(style, style.label, size) | at)
+    return shape | {"annotations": notes}

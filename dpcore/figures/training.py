@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import NORMAL, RUNS, End, Size, Style, figure_of, labelled, layout, line
+from dpcore.figures.style import NORMAL, RUNS, End, Size, Style, figure_of, labelled, layout, line, written
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
 
@@ -20,7 +20,7 @@ STRIP = 130
 HOVER = "%{customdata:.0%}"
 ACCEPTED, REJECTED = RUNS[0], RUNS[1]
 NORM_WORDS = ("5 % are below", "25 % are below", "half are below", "75 % are below", "95 % are below")
-FAN_COLOR = RUNS[0]
+FAN = Style(RUNS[0], "solid", "━━", "")  # of which the median is the line that one sees
 FAN_FILLS = {0.05: "rgba(36,105,166,0.18)", 0.25: "rgba(36,105,166,0.32)"}  # from this quantile to the one opposite
 CLIPPED = Style(RUNS[1], "dash", "╌╌", "C")
 NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
@@ -54,15 +54,17 @@ def accuracy_figure(
     traces, ends = [], []
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
     for place, style, values in accuracy_lines(tracks):
-        traces.append(_accuracy_line(tracks[place], values, style, furthest))
+        across = [0.0, furthest] if tracks[place].level else tracks[place].x
+        heights = [100 * each for each in (list(values[-1:]) * 2 if tracks[place].level else values)]
+        more = {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": "%{y:.1f} %"}
+        traces.append(line(across, heights, style, **more))
         if len(values):
             last = 100 * values[-1]
             ends.append(End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
     bounds = (0.0, 102.0)
-    shape = labelled(layout(x, "test accuracy, %", height=height, right=RIGHT, size=size), ends, bounds, size)
-    shape["yaxis"]["range"] = list(bounds)
-    shape["xaxis"]["range"] = [0, furthest * 1.02]
-    return figure_of(traces, shape, size)
+    shape = layout(x, "test accuracy, %", height=height, right=RIGHT, size=size)
+    shape["xaxis"]["range"], shape["yaxis"]["range"] = [0, furthest * 1.02], list(bounds)
+    return figure_of(traces, labelled(shape, ends, bounds, size), size)
 
 
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
@@ -75,12 +77,6 @@ def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[f
             averaged = style._replace(dash="2px,2px", glyph="····", label=f"{track.label}, averaged")
             lines.append((place, averaged, track.averaged))
     return lines
-
-
-def _accuracy_line(track: Track, values: Sequence[float], style: Style, furthest: float) -> dict[str, Any]:
-    across = [0.0, furthest] if track.level else track.x
-    heights = [100 * each for each in (list(values[-1:]) * 2 if track.level else values)]
-    return line(across, heights, style, mode="lines+markers", marker={"size": 5}, hovertemplate="%{y:.1f} %")
 
 
 def track_figure(
@@ -102,18 +98,10 @@ def track_figure(
 def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy of each class in percent, as bars."""
     percents = [100 * each for each in accuracy]
-    bar: dict[str, Any] = {
-        "type": "bar",
-        "x": list(classes),
-        "y": percents,
-        "marker": {"color": RUNS[0]},
-        "text": [f"{each:.0f}" for each in percents],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "hovertemplate": "%{x}: %{y:.1f} %<extra></extra>",
-    }
-    shape = layout("class", "test accuracy, %", height=HEIGHT, size=size)
-    shape["hovermode"] = "closest"
+    bar: dict[str, Any] = {"type": "bar", "x": list(classes), "y": percents, "marker": {"color": RUNS[0]}}
+    bar |= {"text": [f"{each:.0f}" for each in percents], "textposition": "outside", "cliponaxis": False}
+    bar |= {"hovertemplate": "%{x}: %{y:.1f} %<extra></extra>"}
+    shape = layout("class", "test accuracy, %", height=HEIGHT, size=size, hovermode="closest")
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 112]
     return figure_of([bar], shape, size)
@@ -183,22 +171,17 @@ def norms_figure(
     values = np.asarray(norms, dtype=float).reshape(len(epochs), len(NORM_QUANTILES))  # (n, 5)
     values = np.where(values > 0, values, np.nan)
     furthest = max([end, *epochs]) or 1.0
-    traces = [_quantile(epochs, values[:, place], place) for place in range(len(NORM_QUANTILES))]
+    traces = []
+    for place, quantile in enumerate(NORM_QUANTILES):
+        edge = line(list(epochs), values[:, place], FAN._replace(label=NORM_WORDS[place]), hovertemplate="%{y:.3g}")
+        traces.append(edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}})
     across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
     shape = layout("epoch", "gradient norm", height=height, right=NORM_RIGHT, size=size)
     shape["yaxis"] |= {"type": "log", "nticks": 4}  # more would run into each other: the plot is low
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    text = f'<span style="color:{CLIPPED.color}">{CLIPPED.glyph}</span> C = {clip_norm:g}'
-    place = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "yanchor": "middle", "showarrow": False}
-    shape["annotations"] = [place | {"y": float(np.log10(clip_norm)), "font": {"size": size.text}, "text": text}]
+    at = {"x": 1, "xanchor": "left", "xshift": 6, "y": float(np.log10(clip_norm)), "yanchor": "middle"}
+    shape["annotations"] = [written(CLIPPED, f"C = {clip_norm:g}", size) | at]
     return figure_of([*_filled(traces), across], shape, size)
-
-
-def _quantile(epochs: Sequence[float], norms: np.ndarray, place: int) -> dict[str, Any]:
-    """One quantile over the epochs; the median is the line that one sees."""
-    style = Style(FAN_COLOR, "solid", "━━", NORM_WORDS[place])
-    edge = line(list(epochs), norms, style, hovertemplate="%{y:.3g}")
-    return edge if NORM_QUANTILES[place] == 0.5 else edge | {"line": {"color": FAN_COLOR, "width": 0.8}}
 
 
 def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -213,14 +196,9 @@ def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NOR
     counts = np.array([release.count * release.q for release in mechanism.releases])
     starts = np.cumsum(counts) - counts
     sigmas = [release.sigma for release in mechanism.releases]
-    trace: dict[str, Any] = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [*starts, float(counts.sum())],
-        "y": [*sigmas, sigmas[-1]],
-        "line": {"shape": "hv", "color": RUNS[0], "width": 2},
-        "hovertemplate": "sigma %{y:.4g}<extra></extra>",
-    }
+    pen = {"shape": "hv", "color": RUNS[0], "width": 2}
+    trace = {"type": "scatter", "mode": "lines", "x": [*starts, float(counts.sum())], "y": [*sigmas, sigmas[-1]]}
+    trace |= {"line": pen, "hovertemplate": "sigma %{y:.4g}<extra></extra>"}
     shape = layout("epoch", "sigma", height=height, size=size)
     shape["yaxis"]["rangemode"] = "tozero"
     return figure_of([trace], shape, size)

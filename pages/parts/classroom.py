@@ -13,11 +13,11 @@ from dpcore.runs import pool
 from dpcore.runs.editing import clear
 from dpcore.runs.in_words import name_of, when, with_origin
 from dpcore.runs.limits import FILE, NOBODY, NOT_TEACHER, Limits, User, limits_of, may_rule, shared, usual, write
-from dpcore.runs.record import Run, StoreError, UnknownRun, state_directory
+from dpcore.runs.record import StoreError, UnknownRun, state_directory
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
 from dpcore.training.defaults import described
-from pages.parts.components.elements import watch_board
+from pages.parts.components.elements import mount
 from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.live import progress_of
@@ -53,7 +53,7 @@ def classroom() -> None:
     except StoreError:  # the page says what is wrong with it
         return
     user = current_user()
-    watch_board(board, BOARD_ADDRESS)
+    mount("board", "board", {"said": board, "address": BOARD_ADDRESS}, "changed")  # the page runs again once it changes
     with st.container(key="classroom", horizontal=True, vertical_alignment="center", gap="small"):
         title = "Classroom (teacher)" if user.teacher else "Classroom"
         with st.popover(title, icon=":material/groups:", type="tertiary"):
@@ -130,37 +130,33 @@ def _sign_out() -> None:
 def _teacher_panel(store: Store, board: dict[str, str]) -> None:
     st.markdown("**You are the teacher**: every run is yours.")
     pause = "Let the queue go on" if board[PAUSED] else "Pause the queue"
-    st.button(pause, key="pause", on_click=_pause, args=(store, not board[PAUSED]), width="stretch")
-    lines = {run.id: _line(run) for run in store.runs(limit=RECENT_RUNS) if readable(run)}
+    paused = None if board[PAUSED] else "1"
+    st.button(pause, key="pause", on_click=_post, args=(store, PAUSED, paused), width="stretch")
+    lines = {
+        run.id: f"{when(run.created)} {with_origin(name_of(run), run)}, {run.id}"
+        for run in store.runs(limit=RECENT_RUNS)
+        if readable(run)
+    }
     if lines:
         st.selectbox("A run to show", list(lines), format_func=lambda run: lines[run], key=CHOSEN)
         st.button("Show it to everybody", key="project", on_click=_project, args=(store,), width="stretch")
     if board[PROJECTED]:
-        st.button("Show it no longer", key="unproject", on_click=_unproject, args=(store,), width="stretch")
+        st.button("Show it no longer", key="unproject", on_click=_post, args=(store, PROJECTED, None), width="stretch")
     with st.expander("Limits for everybody", key="limits"):
         _limits_form(store.home)
     st.text_input(f'Type "{WORD}" to stop and delete every run of everybody', key=WORD_TYPED, max_chars=20)
     st.button("Clear the store", key="clear", on_click=_clear, args=(store,), width="stretch")
 
 
-def _line(run: Run) -> str:
-    return f"{when(run.created)} {with_origin(name_of(run), run)}, {run.id}"
-
-
 @by_teacher
-def _pause(store: Store, on: bool) -> None:
-    store.post(PAUSED, "1" if on else None)
+def _post(store: Store, name: str, text: str | None) -> None:
+    store.post(name, text)
 
 
 @by_teacher
 def _project(store: Store) -> None:
     if run := st.session_state.get(CHOSEN):
         store.post(PROJECTED, run)
-
-
-@by_teacher
-def _unproject(store: Store) -> None:
-    store.post(PROJECTED, None)
 
 
 @by_teacher

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from types import UnionType
+from typing import Any, NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -22,6 +23,15 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import current_user, may_change
 
 LATEST = 100  # jobs that a page looks at: what they took and trained on, and what it offers to show
+RECENT = 50  # jobs to choose from
+POLL_SECONDS = 0.5  # between two looks while the job goes on
+PROBLEM = "job_problem"  # why nothing came of the last click
+STARTED = "jobs_started"  # ids of the jobs that this session started
+ASKED = "cancel_asked"  # the job that is to be cancelled, and its store, until the reader has said yes or no
+UNSAID = "cancel_unsaid"  # set until the page has drawn that question
+NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
+RESUMABLE = "Once cancelled, it can be resumed from its last checkpoint."
+Event = TypeVar("Event")
 
 
 def opened_store(place: Any) -> Store | None:
@@ -67,14 +77,6 @@ def scaled_seconds(past: Sequence[Run], config: Any, scale: Callable[[Run], floa
             except (ValueError, KeyError, ZeroDivisionError):
                 continue
     return None
-
-
-PROBLEM = "job_problem"  # why nothing came of the last click
-STARTED = "jobs_started"  # ids of the jobs that this session started
-ASKED = "cancel_asked"  # the job that is to be cancelled, and its store, until the reader has said yes or no
-UNSAID = "cancel_unsaid"  # set until the page has drawn that question
-NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
-RESUMABLE = "Once cancelled, it can be resumed from its last checkpoint."
 
 
 @uninterrupted
@@ -178,10 +180,9 @@ def _started() -> set[str]:
 
 
 def _allowed(run: Run, verb: str) -> bool:
-    if may_change(run):
-        return True
-    st.session_state[PROBLEM] = why_not(current_user(), verb)
-    return False
+    if not (allowed := may_change(run)):
+        st.session_state[PROBLEM] = why_not(current_user(), verb)
+    return allowed
 
 
 @uninterrupted
@@ -222,21 +223,11 @@ def _question(store: Store, run: Run) -> None:
     row.button("Let it run", key="cancel_no", on_click=_answer, args=(store, run.id, False))
 
 
-RECENT = 50  # jobs to choose from
-POLL_SECONDS = 0.5  # between two looks while the job goes on
-Event = TypeVar("Event")
+class Asked(NamedTuple):
+    """What the controls of a page say: a request of a job, or why there is none."""
 
-
-class Progress(Protocol):
-    """What a page reads of a job: at least the job as it was then."""
-
-    @property
-    def run(self) -> Run:
-        """The job."""
-        ...
-
-
-Read = TypeVar("Read", bound=Progress)
+    request: Any
+    problem: str = ""  # a sentence; empty where the job can be done here
 
 
 @dataclass(frozen=True)
@@ -276,16 +267,9 @@ class ShownJob:
 
     def button(self, store: Store | None, request: Any, seconds: float | None) -> None:
         """Draw the button that begins a job, with the time that it takes where that is known."""
-        st.button(
-            f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb,
-            key=self.verb.lower(),
-            type="primary",
-            icon=self.icon,
-            disabled=store is None or request is None,
-            on_click=self.begin,
-            args=(store, request),
-            width="stretch",
-        )
+        label = f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
+        pressed = {"on_click": self.begin, "args": (store, request), "disabled": store is None or request is None}
+        st.button(label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed)
 
     @uninterrupted
     def begin(self, store: Store, request: Any) -> None:
@@ -307,15 +291,11 @@ class ShownJob:
             return
         ids, name = list(known), f"{self.noun}_chosen"
         key = st.session_state[name] = f"{name}_{shown.id}_{shown.status}" if shown else f"{name}_none"
+        index = ids.index(shown.id) if shown and shown.id in known else None
+        changed = {"key": key, "on_change": self._choose, "args": (key, ids)}
+        look = {"index": index, "placeholder": "Choose one that was made before"}
         st.selectbox(
-            f"{self.noun.capitalize()} shown",
-            ids,
-            index=ids.index(shown.id) if shown and shown.id in known else None,
-            format_func=lambda run: line_of(known[run]),
-            key=key,
-            placeholder="Choose one that was made before",
-            on_change=self._choose,
-            args=(key, ids),
+            f"{self.noun.capitalize()} shown", ids, format_func=lambda run: line_of(known[run]), **look, **changed
         )
 
     @uninterrupted
@@ -325,10 +305,26 @@ class ShownJob:
         if key == st.session_state.get(f"{self.noun}_chosen") and chosen in ids:
             st.session_state[self._remembered.key] = chosen
 
-    def follow(self, store: Store, run: Run, read: Callable[[Store, Run], Read], draw: Callable[[Read], None]) -> None:
-        """Draw what is read of the job, and keep it up to date: twice a second while it goes on, then once."""
-        polled = POLL_SECONDS if run.active else None
-        st.fragment(_panel, run_every=polled)(self.noun, store, run.id, run.active, read, draw)
+    def follow(self, store: Store, run: Run, read: Callable[[Store, Run], Any], draw: Callable[[Any], None]) -> None:
+        """Draw what is read of the job, and keep it up to date: twice a second while it goes on, then once.
+
+        What is read has the job as it was then as its `run`.
+        """
+
+        def panel(store: Store, job: str, active: bool) -> None:
+            try:
+                found = read(store, store.run(job))
+            except (UnknownRun, StoreError) as error:
+                st.error(str(error))
+                return
+            except (ValueError, TypeError, KeyError) as error:  # settings of another version
+                st.error(f"This {self.noun} was made by another version of this program. {error}")
+                return
+            if outcome_unsaid() or (active and not found.run.active):
+                st.rerun()
+            draw(found)
+
+        st.fragment(panel, run_every=POLL_SECONDS if run.active else None)(store, run.id, run.active)
 
     def status(self, store: Store, run: Run, done: float, progress: str, until: str) -> None:
         """Draw how far the job is, with what stops it, or how it ended early; `until` says what it had found then."""
@@ -345,15 +341,21 @@ class ShownJob:
             why = f"{verbatim(run.error, MAX_REASON)} " if run.error else ""
             st.error(f"The {self.noun} was lost. {why}{until} {self.verb} again.")
         elif run.status is Status.FAILED:
-            lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-            st.error(f"The {self.noun} failed: {verbatim(lines[-1].removeprefix('ValueError: '), MAX_REASON)}")
-            if not lines[-1].startswith("ValueError: "):
-                with st.expander("Traceback"):
-                    st.code("\n".join(lines), language=None)
+            say_failure(run, self.noun, "ValueError: ")
 
     @property
     def _remembered(self) -> Remembered:
         return Remembered(self.parameter, key=f"{self.noun}_shown")
+
+
+def say_failure(run: Run, noun: str, refusal: str = "") -> None:
+    """Draw why a job failed, with its traceback; not where its error is a sentence, which begins with `refusal`."""
+    lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
+    refused = refusal and lines[-1].startswith(refusal)
+    st.error(f"The {noun} failed: {verbatim(lines[-1].removeprefix(refusal), MAX_REASON)}")
+    if not refused:
+        with st.expander("Traceback"):
+            st.code("\n".join(lines), language=None)
 
 
 def request_of(run: Run | None) -> Any:
@@ -370,30 +372,14 @@ def line_end(run: Run) -> str:
     return f"({when(run.created)}{ended})"
 
 
-def last_of(events: Sequence[object], kind: type[Event]) -> Event | None:
-    """The newest event of a kind."""
+def last_of(events: Sequence[object], kind: type[Event] | UnionType) -> Event | None:
+    """The newest event of a kind, or of one of several."""
     return next((each for each in reversed(events) if isinstance(each, kind)), None)
 
 
 def all_of(events: Sequence[object], kind: type[Event]) -> tuple[Event, ...]:
     """All events of a kind, in their order."""
     return tuple(each for each in events if isinstance(each, kind))
-
-
-def _panel(
-    noun: str, store: Store, run: str, active: bool, read: Callable[[Store, Run], Read], draw: Callable[[Read], None]
-) -> None:
-    try:
-        found = read(store, store.run(run))
-    except (UnknownRun, StoreError) as error:
-        st.error(str(error))
-        return
-    except (ValueError, TypeError, KeyError) as error:  # settings of another version
-        st.error(f"This {noun} was made by another version of this program. {error}")
-        return
-    if outcome_unsaid() or (active and not found.run.active):
-        st.rerun()
-    draw(found)
 
 
 def _cancel_own(store: Store, job: str) -> None:

@@ -16,7 +16,7 @@ from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_f
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import Size, written
 from dpcore.figures.training import NORM_WORDS, run_style
-from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, nearest, percent
@@ -32,7 +32,7 @@ from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
 from pages.parts.results.odds import visitor_line
 from pages.parts.results.pinned_setting import words_of
-from pages.parts.results.tables import card, verdict_table, why_they_differ
+from pages.parts.results.tables import card, verdict_table
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.form import Form
 from pages.parts.train.live import draw_apart, run_status
@@ -41,6 +41,10 @@ from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import labels_of
 
 HEIGHT = 470
+BESIDE_HEIGHT = 200  # of the small chart, whose key stands below it in a column this narrow
+MAX_TIMES = 4  # C, or the noise, that a bar of a step can show
+SQUARES = 100  # of the first stage of a step, each for as many examples
+FILLED, NOISE = "#2469a6", "#ce7a4a"
 UNTRAINABLE = "These settings cannot be trained here:<br>why stands below the button"
 NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
 ALT = (
@@ -49,22 +53,16 @@ ALT = (
 )
 
 
-class View(NamedTuple):
-    """How the chart is drawn."""
-
-    log: bool = False
-    across: str = "epoch"  # or "epsilon"
-    ghost: Ghost | None = None  # of the setting that is pinned
-
-
 class Shown(NamedTuple):
-    """What the chart is drawn of."""
+    """What the chart is drawn of, and how."""
 
     form: Form
     curves: Mapping[str, Curve]
     store: Store | None
     ids: tuple[str, ...]
-    view: View
+    log: bool = False
+    across: str = "epoch"  # or "epsilon"
+    ghost: Ghost | None = None  # of the setting that is pinned
     otherwise: Sampled | None = None  # the same training with batches that are not Poisson
 
 
@@ -74,35 +72,29 @@ def lab_chart(shown: Shown) -> None:
 
 
 def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
-    form, curves, store, _, _, otherwise = shown
+    form = shown.form
     runs, size = [run_on_chart(each, place, form) for place, each in enumerate(watched)], chart_size()
     drawing = drawing_of(shown, runs, watched, size)
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     name = "epsilon-and-accuracy"
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
-    alt = alt_of(curves, runs, watched, otherwise)
+    alt = alt_of(shown.curves, runs, watched, shown.otherwise)
     preview = partial(previewed, shown, watched, size)
     live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True)
-    _statuses(store, watched)
+    for each in watched:
+        if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
+            run_status(shown.store, each)
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
-    form, curves, store, _, view, otherwise = shown
-    look = {"log": view.log, "across": view.across, "ghost": view.ghost, "height": HEIGHT, "size": size}
-    look["otherwise"] = otherwise
-    look["without"] = without_runs(form, store)
-    figure = lab_figure(curves, epochs_of(form), runs, **look)
-    by_epsilon = over_epsilon(curves, view.across)
+    look = {"log": shown.log, "across": shown.across, "ghost": shown.ghost, "otherwise": shown.otherwise}
+    before_runs = INVITATION if shown.form.configs else UNTRAINABLE
+    look |= {"without": NO_STORE if shown.store is None else before_runs, "height": HEIGHT, "size": size}
+    figure = lab_figure(shown.curves, epochs_of(shown.form), runs, **look)
+    by_epsilon = over_epsilon(shown.curves, shown.across)
     both = zip(runs, watched, strict=True)
     return Drawing(figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)])
-
-
-def without_runs(form: Form, store: Store | None) -> str:
-    """What the place of the accuracies says before there is a run: what to press, where that can be pressed."""
-    if store is None:
-        return NO_STORE
-    return INVITATION if form.configs else UNTRAINABLE
 
 
 def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:
@@ -152,13 +144,6 @@ def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool
     return found
 
 
-def _statuses(store: Store | None, watched: Sequence[Watched]) -> None:
-    """How far the runs are that go on, and why one has failed."""
-    for each in watched:
-        if store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
-            run_status(store, each)
-
-
 def epochs_of(form: Form) -> np.ndarray:
     """The epochs at which the curves of the chosen settings are drawn."""
     if form.mechanism is None:
@@ -169,7 +154,11 @@ def epochs_of(form: Form) -> np.ndarray:
 def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
     """A run beside the settings that are chosen now: a ghost where it has others."""
     tests, mechanism = watched.history.evaluated, watched.plan.mechanism
-    label, delta = with_origin(label_beside(watched.config, form), watched.run), watched.config.delta
+    label, ghost = with_origin(label_beside(watched.config, form), watched.run), None
+    if mechanism and mechanism != form.mechanism:
+        curve = cache.curve(CERTIFIED, mechanism, watched.config.delta)
+        ghost = Ghost(label, curve, epochs_at(mechanism, charted(mechanism)))
+    most = watched.epsilons(CERTIFIED, [watched.plan.steps])
     return LabRun(
         label=label,
         place=place,
@@ -179,8 +168,8 @@ def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
         level=mechanism is None,
         now=watched.history.step * watched.config.q if watched.run.active and mechanism else None,
         end=watched.epochs,
-        most=_most(watched),
-        ghost=_ghost(mechanism, delta, label) if mechanism and mechanism != form.mechanism else None,
+        most=most[0] if most and np.isfinite(most[0]) else 0.0,
+        ghost=ghost,
     )
 
 
@@ -194,15 +183,6 @@ def label_beside(config: RunConfig, form: Form) -> str:
     return "private" if chosen == config else labels_of([chosen, config])[1]
 
 
-def _most(watched: Watched) -> float:
-    spent = watched.epsilons(CERTIFIED, [watched.plan.steps])
-    return spent[0] if spent and np.isfinite(spent[0]) else 0.0
-
-
-def _ghost(mechanism: Mechanism, delta: float, label: str) -> Ghost:
-    return Ghost(label, cache.curve(CERTIFIED, mechanism, delta), epochs_at(mechanism, charted(mechanism)))
-
-
 def first_chart(form: Form, names: Sequence[str], place: Any, *, log: bool) -> None:
     """Draw the cheap curves alone, while the certified band is computed."""
     if form.mechanism is None:
@@ -211,9 +191,6 @@ def first_chart(form: Form, names: Sequence[str], place: Any, *, log: bool) -> N
     epochs = epochs_of(form)
     figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
     place.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))
-
-
-BESIDE_HEIGHT = 200  # and its key, which stands below it in a column this narrow
 
 
 def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
@@ -231,11 +208,12 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
 def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:
     """Draw the verdicts, why they differ, the tables, the download and the statement."""
     st.html(verdict_table(curves))
-    st.markdown(why_they_differ())
+    notes = " ".join(each.note for each in ACCOUNTANTS.values())
+    st.markdown(f"**Why they differ.** All of them describe the same noise. {notes}")
     curves_table(mechanism, curves)
     tradeoff_table(band_and_clt(cache.band(mechanism), cache.mu(mechanism)), "The numbers in the trade-off chart")
     curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
-    card(mechanism, curves[CERTIFIED], CERTIFIED, n, "statement_card")
+    card(mechanism, curves[CERTIFIED], CERTIFIED, n)
 
 
 def gradients(store: Store | None, ids: Sequence[str]) -> None:
@@ -266,19 +244,10 @@ def _slowly(watched: Watched) -> None:
     last = stepped[-1]
     sigma = float(watched.plan.sigmas[last.step - 1])
     step = Step(last.step, config.examples, config.q, config.clip_norm, sigma, last.norms, last.clipped)
-    again = st.session_state.get("step_played", 0)
-    st.html(step_html(step, again))
-    st.button("Play again", type="tertiary", icon=":material/replay:", key="play_step", on_click=_again)
-
-
-def _again() -> None:
-    st.session_state["step_played"] = st.session_state.get("step_played", 0) + 1
-
-
-WIDEST = 4  # times C, or the noise, that a bar can show
-DRAWN = 100  # squares of the first stage, each for as many examples
-FILLED = "#2469a6"
-NOISE = "#ce7a4a"
+    played = st.session_state.get("step_played", 0)
+    st.html(step_html(step, played))
+    again = lambda: st.session_state.update(step_played=played + 1)  # noqa: E731
+    st.button("Play again", type="tertiary", icon=":material/replay:", key="play_step", on_click=again)
 
 
 class Step(NamedTuple):
@@ -300,7 +269,7 @@ class Step(NamedTuple):
     @property
     def scale(self) -> float:
         """What a bar of full width stands for: gradients may be hundreds of times longer than C, and their bars end."""
-        return min(max(*self.norms, self.clip_norm, self.noise), WIDEST * max(self.clip_norm, self.noise))
+        return min(max(*self.norms, self.clip_norm, self.noise), MAX_TIMES * max(self.clip_norm, self.noise))
 
 
 def step_html(step: Step, played: int = 0) -> str:
@@ -311,8 +280,8 @@ def step_html(step: Step, played: int = 0) -> str:
 
 
 def _batch(step: Step) -> str:
-    drawn = round(DRAWN * step.q)
-    squares = "".join(f"<i{' class=in' if place < drawn else ''}></i>" for place in range(DRAWN))
+    drawn = round(SQUARES * step.q)
+    squares = "".join(f"<i{' class=in' if place < drawn else ''}></i>" for place in range(SQUARES))
     chance, expected = nearest(step.q), f"{step.q * step.n:,.0f}"
     drawing = f"each of {step.n:,} examples joins with probability q = {chance}: about {expected} do"
     return f"<b>A batch is drawn.</b> Step {step.step:,}: {drawing}.<div class=squares aria-hidden=true>{squares}</div>"

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -14,15 +15,20 @@ import scipy.linalg  # noqa: F401
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.parts.components.elements import one_entry_a_page, present_button
+from pages.parts.components.elements import LEAVING, mount
+from pages.parts.components.slider import STYLE as SLIDERS
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
 from pages.parts.shell.menu import ON, PAGES, PRESENT_MODE, presenting, through_the_app, unknown_page
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.shell.style import style_sheet
 
 MAX_WAIT = 1.0  # seconds that a page waits for those before it: beside one that computes for long it is run, too
 THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
+STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-8") + SLIDERS
+LARGE = """
+html {font-size: 18px !important}
+.stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
+"""
 _mode = Remembered(PRESENT_MODE)
 _pages_at_once = BoundedSemaphore(2)
 _modules: list[int] = [0]  # how many there were when they were last set aside
@@ -49,26 +55,17 @@ def page_columns(question: str) -> list[Any]:
     if served():
         set_modules_aside()
     through_the_app()
-    one_entry_a_page()
+    mount("history", "history", {"leaving": LEAVING})  # its settings go into the one entry of the browser's history
     note_arrival(question)
-    _present_control()
-    st.html(style_sheet(present=presenting()))
+    _mode.set(ON if _mode.value == ON else "")
+    with st.container(key="present_place"):  # in the row of the menu
+        turn = uninterrupted(lambda: _mode.set("" if presenting() else ON))
+        mount("present_button", "present_button", {"on": presenting()}, pressed=turn)
+    st.html(f"<style>{STYLE}{LARGE if presenting() else ''}</style>")
     st.title(question, anchor=False)
     no_faults()
     say_unknown("page", unknown_page(), [page.title for page in PAGES], [PAGES[0].title])
     return st.container(key="page").columns([1, 3], gap="medium")
-
-
-def _present_control() -> None:
-    """Draw the button of the "present" mode, in the row of the menu, and keep the mode in the address."""
-    _mode.set(ON if _mode.value == ON else "")
-    with st.container(key="present_place"):
-        present_button(presenting(), key="present_button", pressed=_turn_present)
-
-
-@uninterrupted
-def _turn_present() -> None:
-    _mode.set("" if presenting() else ON)
 
 
 @lru_cache(maxsize=1)

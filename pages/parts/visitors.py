@@ -9,7 +9,6 @@ import secrets
 import sys
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -26,6 +25,7 @@ from dpcore.runs.teacher_key import TEACHER, cookie_key, is_teacher, teacher_key
 from pages.parts.shell.streamlit_internals import FIRST_REQUESTS, XSRF_COOKIE, is_own_token
 
 COOKIE_SECONDS = 365 * 24 * 3600
+_key = cache(cookie_key)
 
 
 def name_of(key: bytes) -> str:
@@ -91,11 +91,6 @@ def handshake() -> tuple[Mapping[str, str], str]:
     """The cookies of the browser as it opened its connection, and its token, second among the protocols."""
     protocols = st.context.headers.get("Sec-Websocket-Protocol", "").split(",")
     return st.context.cookies, protocols[1].strip() if len(protocols) > 1 else ""
-
-
-@cache
-def _key(home: Path) -> bytes:
-    return cookie_key(home)
 
 
 class Visitors:

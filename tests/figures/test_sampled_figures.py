@@ -30,7 +30,7 @@ def sampled(name: str) -> Sampled:
     sampler = SAMPLERS[name]
     at, epochs = points_of(sampler, Q, STEPS)
     curve, others = sampler.curve(Q, SIGMA, at, 1e-5), sampler.other_curves(Q, SIGMA, at, 1e-5)
-    return Sampled(sampler.title, sampler.adjacency, sampler.interval, sampler.by_epoch, curve, epochs, others)
+    return Sampled(sampler, curve, epochs, others)
 
 
 def parts(figure: go.Figure) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
@@ -44,7 +44,10 @@ def test_both_ends_lie_within_the_plot():
         shown = sampled(name)
         traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log))
         top = 10 ** layout["yaxis"]["range"][1] if log else layout["yaxis"]["range"][1]
-        for title, values in ((shown.words, shown.curve.epsilon), (f"{shown.title}, at least", shown.curve.lower)):
+        for title, values in (
+            (shown.words, shown.curve.epsilon),
+            (f"{shown.sampler.title}, at least", shown.curve.lower),
+        ):
             np.testing.assert_array_equal(traces[title]["y"], values)
             assert np.max(traces[title]["y"]) < top, (name, log)
             assert list(traces[title]["x"]) == shown.epochs.tolist()
@@ -90,7 +93,7 @@ def test_what_others_count_is_drawn_as_its_kind():
 def test_an_upper_end_that_is_infinite_is_left_out():
     sampler = SAMPLERS["fixed_size"]
     curve = sampler.curve(0.01, 0.05, np.array([0, 50, 100]), 1e-5)
-    shown = Sampled(sampler.title, sampler.adjacency, False, False, curve, np.array([0, 0.5, 1.0]))
+    shown = Sampled(sampler, curve, np.array([0, 0.5, 1.0]))
     assert [each.text[0] for each in sampled_ends(shown)] == ["≥"]
     traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown))
     assert np.isnan(traces[shown.words]["y"][-1])
@@ -101,7 +104,7 @@ def test_an_upper_end_that_is_infinite_is_left_out():
 def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
     sampler = SAMPLERS["shuffle"]
     curve = sampler.profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
-    shown = Sampled(sampler.title, sampler.adjacency, True, True, curve, np.ones(3))
+    shown = Sampled(sampler, curve, np.ones(3))
     traces, layout = parts(sampled_profile_figure(PROFILES, shown, log=log))
     plain, large = (
         parts(each)[0]
@@ -120,11 +123,11 @@ def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
 @pytest.mark.parametrize("log", [False, True])
 def test_its_trade_off_band_stands_in_front_and_in_the_key(log: bool):
     band, lines = tradeoff_bounds(MECHANISM), [gaussian_line(0.3)]
-    other = SampledBand("Shuffled, zero-out", True, tradeoff_band(SAMPLERS["shuffle"], Q, SIGMA, 195))
+    other = SampledBand(SAMPLERS["shuffle"], tradeoff_band(SAMPLERS["shuffle"], Q, SIGMA, 195))
     figure = tradeoff_figure(band, lines, otherwise=other, log=log)
     traces, layout = parts(figure)
-    assert traces["Shuffled, zero-out, at most"]["fillpattern"] == HATCHED
+    assert traces["Shuffled every epoch, zero-out, at most"]["fillpattern"] == HATCHED
     assert traces["Certified, at least, Poisson"]["opacity"] == FAINT
-    assert figure.to_dict()["data"][-1]["name"] == "Shuffled, zero-out, at most"
-    assert any("Shuffled, zero-out" in note["text"] for note in layout["annotations"])
-    assert "Shuffled, zero-out from " in tradeoff_alt(band, lines, otherwise=other, log=log)
+    assert figure.to_dict()["data"][-1]["name"] == "Shuffled every epoch, zero-out, at most"
+    assert any("Shuffled every epoch, zero-out" in note["text"] for note in layout["annotations"])
+    assert "Shuffled every epoch, zero-out from " in tradeoff_alt(band, lines, otherwise=other, log=log)

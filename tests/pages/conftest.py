@@ -1,7 +1,7 @@
 """A run store for the pages, and one look at the installed packages for all of them."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Iterator
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,13 +15,11 @@ from pages.parts.components import elements
 from pages.parts.results import costs
 
 
-class AtOnce(Executor):
+class AtOnce:
     """A background that has done its work before anybody looks."""
 
-    def submit(self, fn: Callable, /, *args, **kwargs) -> Future:
-        done: Future = Future()
-        done.set_result(fn(*args, **kwargs))
-        return done
+    def put(self, asked: tuple[costs.Spending, Future]) -> None:
+        asked[1].set_result(costs.cost_of(asked[0]))
 
 
 @pytest.fixture
@@ -52,5 +50,5 @@ def routes_served() -> Iterator[None]:
 def background_done_at_once() -> Iterator[None]:
     """What a page asks for in the background is known when it is drawn; tests of what comes later use their own."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(costs, "background", AtOnce())
+        patch.setattr(costs, "waiting", AtOnce())
         yield

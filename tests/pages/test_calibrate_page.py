@@ -56,7 +56,7 @@ def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the
 
 
 def test_every_quantity_can_be_solved_and_its_answer_never_overshoots():
-    for solved in question.SOLVE:
+    for solved in question.SOLVABLE:
         page = opened(solve=solved)
         name, value = answer(page)
         assert name == solved, solved

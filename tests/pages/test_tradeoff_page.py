@@ -45,7 +45,7 @@ def html(page: AppTest, mark: str) -> str:
 
 def cells(page: AppTest, row: str) -> list[str]:
     """The cells of a row of the table: certified, CLT, one pair, all pairs, blind."""
-    (found,) = re.findall(rf"<th scope=row>{re.escape(row)}.*?</tr>", html(page, "class=attack"))
+    (found,) = re.findall(rf"<th scope=row>{re.escape(row)}.*?</tr>", html(page, 'class="attack"'))
     return re.findall(r"<td[^>]*>(.*?)</td>", found)
 
 

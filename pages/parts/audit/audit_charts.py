@@ -2,23 +2,14 @@
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
 
 import streamlit as st
 
 from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
-from dpcore.audit.bounds.score_laws import ScoreLaws, score_laws
+from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.events import Measured, Traced
-from dpcore.figures.audit import (
-    Reached,
-    Seen,
-    canaries_alt,
-    canaries_figure,
-    roc_alt,
-    roc_figure,
-    scores_alt,
-    scores_figure,
-)
+from dpcore.figures import audit as figures
+from dpcore.figures.audit import Reached, Seen, canaries_alt, canaries_figure
 from dpcore.figures.number_line import Claimed, Shown, Stretch, audit_line_alt, audit_line_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -42,27 +33,29 @@ SCORES = (
 )
 NO_CANARIES = "There are no scores of canaries to draw: the table says why."
 NO_LAWS = "The laws of the scores are not drawn: "
+SMALLEST_SHOWN = 1e-3  # a lower bound below it says nothing, and would stretch the line
+LEGEND = (
+    "Should read from left to right: what is shown (▶ a bound, ▷ one if what the audit leaves untested is as charged, "
+    "◇ an estimate) ≤ what is certified ≤ what accountants give. Red: an audit that fails, and a number that lies "
+    "below what is proven or below what a failed audit shows. Each shown number holds at the confidence on its own."
+)
+NOTHING_CLAIMED = "No epsilon is claimed, so there is no number line."
 
 
-class Limits(NamedTuple):
-    """For each of COUNTS, what no run exceeds, and what the best canaries show, about."""
-
-    most: tuple[float, ...]
-    expected: tuple[float, ...]
-
-
-@lru_cache(maxsize=64)
-def laws_of(claim: Mechanism) -> ScoreLaws:
-    """The laws of a canary's score, computed once for all sessions. Errors: ValueError where there are none."""
-    return score_laws(claim)
+laws_of = lru_cache(maxsize=64)(score_laws)  # of a canary's score, computed once for all sessions
 
 
 @lru_cache(maxsize=64)
-def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> Limits:
-    """What so many canaries can show of a claim."""
+def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> list[tuple[float, float]]:
+    """For each of COUNTS, what no run exceeds, and what the best canaries show, about.
+
+    Errors: ValueError where their scores have no laws.
+    """
     laws = laws_of(claim)
-    most = tuple(most_of_one_run(count, delta, confidence) for count in COUNTS)
-    return Limits(most, tuple(expected_of_one_run(laws, count, delta, confidence) for count in COUNTS))
+    return [
+        (most_of_one_run(count, delta, confidence), expected_of_one_run(laws, count, delta, confidence))
+        for count in COUNTS
+    ]
 
 
 def audit_charts(found: AuditResults) -> None:
@@ -87,7 +80,8 @@ def audit_charts(found: AuditResults) -> None:
 def _roc(found: AuditResults, traced: Traced, title: str) -> None:
     seen = Seen(traced.false_positives, traced.true_positives, traced.above, traced.below)
     band = cache.band(found.claim) if found.claim else None
-    chart(roc_figure(seen, band, size=chart_size()), f"roc_{traced.audit}", roc_alt(seen, band), title, None)
+    figure = figures.roc_figure(seen, band, size=chart_size())
+    chart(figure, f"roc_{traced.audit}", figures.roc_alt(seen, band), title, None)
 
 
 def _scores(found: AuditResults) -> None:
@@ -98,8 +92,8 @@ def _scores(found: AuditResults) -> None:
     except ValueError as error:
         why = f" {NO_LAWS}{error}"
     inside, outside = found.scored.inside, found.scored.outside
-    figure = scores_figure(inside, outside, laws, size=chart_size())
-    chart(figure, "scores", scores_alt(inside, outside, laws), "Scores of the canaries", None)
+    figure = figures.scores_figure(inside, outside, laws, size=chart_size())
+    chart(figure, "scores", figures.scores_alt(inside, outside, laws), "Scores of the canaries", None)
     st.caption(SCORES + why)
 
 
@@ -113,31 +107,18 @@ def _limits(found: AuditResults) -> None:
     except ValueError as error:
         st.info(f"{NO_LAWS}{error}")
         return
-    reached = _reached(found)
+    canaries = found.prepared.canaries if found.prepared else 0
+    shown = [each for each in map(found.finding, ("one_run", "one_run_curve")) if each]
+    reached = [Reached(canaries, each.epsilon, each.title) for each in shown if canaries and each.epsilon is not None]
     certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
-    figure = canaries_figure(COUNTS, limits.most, limits.expected, reached, certified, size=chart_size())
-    place = COUNTS.index(1000)
-    alt = canaries_alt(limits.most[place], limits.expected[place], reached, COUNTS[place])
-    chart(figure, "limits", alt, "What one run can show", None)
+    figure = canaries_figure(COUNTS, *zip(*limits, strict=True), reached, certified, size=chart_size())
+    most, expected = limits[COUNTS.index(1000)]
+    chart(figure, "limits", canaries_alt(most, expected, reached, 1000), "What one run can show", None)
     st.caption(
-        f"Why one run shows little: of {COUNTS[place]:,} canaries even the best are expected to show about "
-        f"{short(limits.expected[place])}, and no guesses at all can show more than {short(limits.most[place])}; "
-        f"{short(certified.high)} is certified. Each canary is in or out but once, so little can be counted, and a run "
-        "that passes says little."
+        f"Why one run shows little: of 1,000 canaries even the best are expected to show about {short(expected)}, and "
+        f"no guesses at all can show more than {short(most)}; {short(certified.high)} is certified. Each canary is in "
+        "or out but once, so little can be counted, and a run that passes says little."
     )
-
-
-def _reached(found: AuditResults) -> list[Reached]:
-    named = [found.finding("one_run"), found.finding("one_run_curve")]
-    return [
-        Reached(request_canaries, each.epsilon, each.title)
-        for each in named
-        if each is not None and each.epsilon is not None and (request_canaries := _canaries(found))
-    ]
-
-
-def _canaries(found: AuditResults) -> int:
-    return found.prepared.canaries if found.prepared else 0
 
 
 def _outside(found: AuditResults) -> None:
@@ -146,26 +127,17 @@ def _outside(found: AuditResults) -> None:
     if losses is None or traced is None:
         return
     _roc(found, traced, "Losses of the trained model")
-    figures = dict(losses.figures)
+    known = dict(losses.figures)
     told = [
-        f"at {percent(rate, 1)} false positives it finds {percent(figures[name])} of the members, "
-        f"from {percent(figures[f'{name}_above'])} to {percent(figures[f'{name}_below'])}"
+        f"at {percent(rate, 1)} false positives it finds {percent(known[name])} of the members, "
+        f"from {percent(known[f'{name}_above'])} to {percent(known[f'{name}_below'])}"
         for rate in RATES
-        if f"{(name := f'tpr_at_{rate:g}_fpr')}_above" in figures
+        if f"{(name := f'tpr_at_{rate:g}_fpr')}_above" in known
     ]
     st.caption(
         f"The attack from outside, a threshold on the loss of the trained model: {'; '.join(told)}. "
         "It is far weaker than canaries in the gradients: a model that withstands it need not keep its claim."
     )
-
-
-SHOWN_LEAST = 1e-3  # a lower bound below it says nothing, and would stretch the line
-LEGEND = (
-    "Should read from left to right: what is shown (▶ a bound, ▷ one if what the audit leaves untested is as charged, "
-    "◇ an estimate) ≤ what is certified ≤ what accountants give. Red: an audit that fails, and a number that lies "
-    "below what is proven or below what a failed audit shows. Each shown number holds at the confidence on its own."
-)
-NOTHING_CLAIMED = "No epsilon is claimed, so there is no number line."
 
 
 def number_line(found: AuditResults) -> None:
@@ -175,19 +147,18 @@ def number_line(found: AuditResults) -> None:
         st.info(NOTHING_CLAIMED)
         return
     certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
-    shown, claimed = shown_rows(found), claimed_rows(found, certified)
-    words, kept = certified_words(found, certified), not exceeding(found, certified.high)
-    figure = audit_line_figure(shown, certified, claimed, words, kept=kept, size=chart_size())
+    shown = [_shown(found, each) for each in found.shown if each.unbounded or (each.epsilon or 0.0) >= SMALLEST_SHOWN]
+    claimed, beyond = claimed_rows(found, certified), exceeding(found, certified.high)
+    band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
+    refuted = f" ✕ {_by(beyond)} ({p_text(found.p_values[beyond.audit])})" if beyond else ""
+    words = f"Certified: {band} at δ = {plain(raised(found.request.config.delta))}{refuted}"
+    figure = audit_line_figure(shown, certified, claimed, words, kept=not beyond, size=chart_size())
     st.plotly_chart(figure, key="audit_line", config=SMALL, alt=audit_line_alt(shown, words, claimed))
     st.caption(LEGEND)
 
 
-def shown_rows(found: AuditResults) -> list[Shown]:
-    """A row for each audit that shows an epsilon, the largest first, with its p-value where it fails."""
-    return [_shown(found, each) for each in found.shown if each.unbounded or (each.epsilon or 0.0) >= SHOWN_LEAST]
-
-
 def _shown(found: AuditResults, each: Measured) -> Shown:
+    """What an audit shows, with its p-value where it fails."""
     fails = each.audit in found.failed
     least = "infinite" if each.unbounded else f"≥ {outward(each.epsilon or 0.0, math.floor)}"
     least = f"about {short(each.epsilon or 0.0)}" if is_estimate(each) and not each.unbounded else least
@@ -200,15 +171,6 @@ def exceeding(found: AuditResults, value: float) -> Measured | None:
     """The failed audit that shows the largest epsilon, if that is above a value and no estimate."""
     some = [each for each in found.shown if each.audit in found.failed and not is_estimate(each)]
     return next((each for each in some if each.unbounded or (each.epsilon or 0.0) > value), None)
-
-
-def certified_words(found: AuditResults, certified: Stretch) -> str:
-    """The band, and by what it is not kept."""
-    delta = plain(raised(found.request.config.delta))
-    band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
-    beyond = exceeding(found, certified.high)
-    refuted = f" ✕ {_by(beyond)} ({p_text(found.p_values[beyond.audit])})" if beyond else ""
-    return f"Certified: {band} at δ = {delta}{refuted}"
 
 
 def claimed_rows(found: AuditResults, certified: Stretch) -> list[Claimed]:

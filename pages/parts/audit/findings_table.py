@@ -2,7 +2,6 @@
 
 import math
 from html import escape
-from typing import Any
 
 import streamlit as st
 from scipy.special import ndtr
@@ -12,8 +11,7 @@ from dpcore.audit.events import Measured
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
-from pages.parts.results.odds import head
-from pages.parts.results.tables import scrolling
+from pages.parts.results.tables import head_cells, row_cells, table
 
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for the others"
@@ -31,17 +29,11 @@ REACH = (
 
 def findings(found: AuditResults) -> None:
     """Draw the table; once all is there, as a file too."""
-    st.html(f"<h2 class=part>{TITLE}</h2>{findings_table(found)}")
+    heads = f"<th scope=col>Audit</th>{head_cells(HEADS, 'audits')}"
+    made = table(TITLE, "verdicts audits", heads, (_row(found, each) for each in found.measured))
+    st.html(f"<h2 class=part>{TITLE}</h2>{made}")
     if found.judged:
         csv_button("Download the audit (CSV)", lambda: columns(found), f"audit-{found.run.id}.csv", "download_audit")
-
-
-def findings_table(found: AuditResults) -> str:
-    """An HTML table with a row for each audit."""
-    heads = "".join(f"<th scope=col>{head(each, 'audits')}</th>" for each in HEADS)
-    rows = "".join(_row(found, each) for each in found.measured)
-    top = f"<thead><tr><th scope=col>Audit</th>{heads}</tr></thead>"
-    return scrolling(TITLE, f"<table class='verdicts audits'>{top}<tbody>{rows}</tbody></table>")
 
 
 def result_of(found: AuditResults, each: Measured) -> str:
@@ -63,40 +55,31 @@ def epsilon_text(each: Measured) -> str:
     return f"{number} ({each.evidence})"
 
 
-def p_value_text(found: AuditResults, each: Measured) -> str:
-    """The p-value, corrected for the number of audits where all of them are known."""
-    value = found.p_values.get(each.audit, each.p_value)
-    return "–" if value is None else outward(value, math.ceil)
-
-
 def _row(found: AuditResults, each: Measured) -> str:
     result = result_of(found, each)
     mark, color = SIGNS[result]
     sign = f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b> {result}'
-    plain = (p_value_text(found, each), epsilon_text(each), each.tests, each.untested)
-    cells = "".join(f'<td data-label="{name}">{escape(text)}</td>' for name, text in zip(HEADS[1:], plain, strict=True))
+    p_value = found.p_values.get(each.audit, each.p_value)  # corrected for the number of audits where all are known
+    shown = "–" if p_value is None else outward(p_value, math.ceil)
+    plain = (shown, epsilon_text(each), each.tests, each.untested)
     title = f"<th scope=row>{escape(each.title)}<small>{escape(each.shows)}</small></th>"
-    return f"<tr>{title}<td data-label=Result>{sign}</td>{cells}</tr>"
+    return f"<tr>{title}<td data-label=Result>{sign}</td>{row_cells(HEADS[1:], plain)}</tr>"
 
 
 def columns(found: AuditResults) -> Columns:
     """A row for each audit, as a file."""
-    table: dict[str, list[Any]] = {}
-    for each in found.measured:
-        row = {
-            "audit": each.title,
-            "result": result_of(found, each),
-            "p-value": each.p_value,
-            "p-value, corrected": found.p_values.get(each.audit),
-            "epsilon at least": math.inf if each.unbounded else each.epsilon,
-            "evidence": each.evidence,
-            "shows": each.shows,
-            "tests": each.tests,
-            "leaves untested": each.untested,
-        }
-        for name, value in row.items():
-            table.setdefault(name, []).append(value)
-    return table
+    rows = found.measured
+    return {
+        "audit": [each.title for each in rows],
+        "result": [result_of(found, each) for each in rows],
+        "p-value": [each.p_value for each in rows],
+        "p-value, corrected": [found.p_values.get(each.audit) for each in rows],
+        "epsilon at least": [math.inf if each.unbounded else each.epsilon for each in rows],
+        "evidence": [each.evidence for each in rows],
+        "shows": [each.shows for each in rows],
+        "tests": [each.tests for each in rows],
+        "leaves untested": [each.untested for each in rows],
+    }
 
 
 def generators(found: AuditResults) -> None:
@@ -104,35 +87,21 @@ def generators(found: AuditResults) -> None:
 
     Nothing where nobody asked for the count.
     """
-    if found.request.torch_draws and (rows := generator_rows(found)):
-        st.html(f"<h2 class=part>{REACH_TITLE}</h2>{generators_table(rows)}")
-        st.caption(REACH)
-
-
-def generator_rows(found: AuditResults) -> list[tuple[str, int, float]]:
-    """Name, draws, and the largest of them, of each generator."""
     rows, own = [], found.finding("generator")
     figures = dict(own.figures) if own else {}
     if "largest" in figures:
-        rows.append(("the trainer's noise", int(figures["draws"]), figures["largest"]))
+        rows.append(_generator_row("the trainer's noise", int(figures["draws"]), figures["largest"]))
     if found.counted:
-        rows.append((TORCH_NAME, found.counted.draws, found.counted.largest))
-    return rows
-
-
-def generators_table(rows: list[tuple[str, int, float]]) -> str:
-    """An HTML table of these generators."""
-    heads = "".join(f"<th scope=col class=number>{each}</th>" for each in REACH_HEADS)
-    top = f"<thead><tr><th scope=col>Generator</th>{heads}</tr></thead>"
-    body = "".join(_generator_row(*each) for each in rows)
-    return scrolling(REACH_TITLE, f"<table class='verdicts generators'>{top}<tbody>{body}</tbody></table>")
+        rows.append(_generator_row(TORCH_NAME, found.counted.draws, found.counted.largest))
+    if found.request.torch_draws and rows:
+        heads = "".join(f"<th scope=col class=number>{each}</th>" for each in REACH_HEADS)
+        made = table(REACH_TITLE, "verdicts generators", f"<th scope=col>Generator</th>{heads}", rows)
+        st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
+        st.caption(REACH)
 
 
 def _generator_row(name: str, draws: int, largest: float) -> str:
     beyond = 2 * draws * float(ndtr(-largest))
     none = outward(chance_of_none(draws, largest), math.ceil)
     cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), none)
-    shown = "".join(
-        f'<td class=number data-label="{head}">{cell}</td>' for head, cell in zip(REACH_HEADS, cells, strict=True)
-    )
-    return f"<tr><th scope=row>{escape(name)}</th>{shown}</tr>"
+    return f"<tr><th scope=row>{escape(name)}</th>{row_cells(REACH_HEADS, cells, number=True)}</tr>"

@@ -1,39 +1,108 @@
-"""An audit on its page: how it is begun and found again, how far it is, and what it has found."""
+"""An audit on its page: what is asked for, how it is begun and found again, how far it is, and what it has found."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpcore.audit.request import AuditRequest
+from dpcore import check
+from dpcore.audit.broken_trainers import TRAINERS
+from dpcore.audit.request import CANARIES, MAX_CANARIES, MAX_CONFIDENCE, AuditRequest
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.runs.expected import duration
+from dpcore.runs.in_words import name_of
 from dpcore.runs.kinds import AUDIT, TRAINING
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audit_charts import audit_charts, number_line
 from pages.parts.audit.audit_results import AuditResults, audit_results, expected_seconds
 from pages.parts.audit.findings_table import findings, generators
-from pages.parts.audit.request_form import AUDITED, Asked
-from pages.parts.jobs import ShownJob, line_end
+from pages.parts.controls.fields import Quantity, quantity_of
+from pages.parts.controls.widgets import choice_by_title, choice_of, number
+from pages.parts.jobs import Asked, ShownJob, line_end
 
-SHOWN = ShownJob(
-    AUDIT.name,
-    "audit",
-    "Audit",
-    ":material/policy:",
-    "run",
-    "an audit on this machine, or a finished training run to audit",
-)
+AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
+OWN_SETTINGS = "here"  # the settings of the controls
+BESIDE = "Count torch's normal numbers too"
+TORCH_DRAWS = 500_000_000  # some seconds; of as many normal numbers 4 would be beyond torch's largest
+RECENT = 20  # finished runs to choose from
+QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
+SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
+BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
+EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
+CONFIDENCE = Quantity(
+    "confidence", "Confidence", "0.95", 0.5, 0.999,
+    lambda value: check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=value), "shows more", "errs less often",
+    help=help_on("audit_confidence"), stops=(0.5, 0.8, 0.9, 0.95, 0.99, 0.999),
+)  # fmt: skip
+CANARY_COUNT = Quantity(
+    "canaries", "Canaries", str(CANARIES), 0, MAX_CANARIES,
+    lambda value: check.whole(0, MAX_CANARIES, canaries=value), "more of the data is real", "shows more",
+    help=help_on("canary"), whole=True, stops=(0, 10, 30, 100, 300, 1000, 2000, 5000),
+)  # fmt: skip
+EXPECTED = "an audit on this machine, or a finished training run to audit"
+SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPECTED)
 FIGURES = "What is shown here are exact figures of the training data, which no epsilon covers."
 
 
-def shown_audit(store: Store) -> Run | None:
-    """The audit to show, if there is one; of a finished training run that the address names the settings are taken."""
-    return SHOWN.shown(store, _settings_taken)
+def request_form(store: Store | None) -> Asked:
+    """Draw the controls below the button; values that do not go together are a sentence."""
+    trainer = choice_by_title("Trainer", tuple(TRAINERS), "trainer", lambda name: TRAINERS[name].title)
+    st.caption(TRAINERS[trainer].story)
+    runs = _finished(store)
+    chosen = choice_by_title(
+        "Settings", (OWN_SETTINGS, *runs), AUDITED, lambda run: name_of(runs[run]) if run in runs else "Chosen here"
+    )
+    config = _chosen_here() if chosen == OWN_SETTINGS else runs[chosen].config
+    confidence, canaries = number(CONFIDENCE), int(number(CANARY_COUNT))
+    draws = TORCH_DRAWS if choice_of(st, BESIDE, ("yes", "no"), "torch_beside", help=help_on("reach")) == "yes" else 0
+    if isinstance(config, str):
+        return Asked(None, config)
+    try:
+        return Asked(AuditRequest(config, trainer, confidence, canaries, draws))
+    except ValueError as error:
+        return Asked(None, str(error))
 
 
-def _settings_taken(run: Run) -> bool:
-    """Have the form that comes next choose the settings of a training run that has finished."""
+def _chosen_here() -> RunConfig | str:
+    """The settings of the controls, or why they do not go together."""
+    models = tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset))))
+    model = choice_of(st, "Model", models, "audit_model", wrap=True)
+    st.caption(MODELS[model].note)
+    sigma, batch, epochs = number(SIGMA), int(number(BATCH)), number(EPOCHS)
+    try:
+        return RunConfig(model=model, sigma=sigma, batch=batch, epochs=epochs)
+    except ValueError as error:
+        return str(error)
+
+
+def _finished(store: Store | None) -> Mapping[str, Run]:
+    """The latest runs whose settings can be trained again, and the one that the reader has come with."""
+    if store is None:
+        return {}
+    try:
+        latest = {run.id: run for run in store.runs(limit=RECENT)}
+        wanted = st.session_state.get(AUDITED, st.query_params.get(AUDITED, OWN_SETTINGS))
+        if wanted not in (OWN_SETTINGS, *latest):
+            latest[wanted] = store.run(wanted)
+    except UnknownRun:
+        pass  # said beside the choice, as of any unknown option
+    except StoreError:
+        return {}
+    return {name: run for name, run in latest.items() if run.status is Status.FINISHED and _can_be_trained(run)}
+
+
+def _can_be_trained(run: Run) -> bool:
+    try:
+        return isinstance(run.request, RunConfig)
+    except (ValueError, TypeError):  # settings of another version
+        return False
+
+
+def settings_taken(run: Run) -> bool:
+    """Have the form that comes next choose the settings of a training run that has finished, if it is one."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
     st.session_state[AUDITED] = run.id
@@ -100,13 +169,10 @@ def _verdict(found: AuditResults) -> None:
 
 
 def _measured(found: AuditResults) -> str:
-    prepared, request = found.prepared, found.request
+    prepared, config = found.prepared, found.request.config
     if prepared is None:
         return ""
     took = f"Trained and audited here in {duration(found.seconds)}: " if found.seconds else ""
     canaries = f"{prepared.canaries:,} canaries, {prepared.inside:,} of them in" if prepared.canaries else "no canaries"
-    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples, {canaries}; {_noise(request)}."
-
-
-def _noise(request: AuditRequest) -> str:
-    return f"sigma {nearest(request.config.sigma)}" if request.config.private else "without privacy"
+    noise = f"sigma {nearest(config.sigma)}" if config.private else "without privacy"
+    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples, {canaries}; {noise}."

@@ -1,15 +1,13 @@
 """Answers side by side: by every accountant, and what the same epsilon allows each of them."""
 
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from typing import NamedTuple
 
 import streamlit as st
 
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.for_sampler import (
     SOLVABLE_FOR_SAMPLERS,
     SampledAnswer,
@@ -20,7 +18,7 @@ from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
 from dpcore.privacy.report.statement import proven_range, why_uncounted
-from dpcore.privacy.report.verdict import Verdict, Worth
+from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
@@ -37,31 +35,21 @@ from pages.parts.shell import menu
 COUNTED_BY = "Counted by"
 COUNTED = ("moments", "gdp", CERTIFIED)  # who promises, who takes less noise for it, and who may
 
+BELOW = "All below, the map and the tables too, is for Poisson batches, add/remove."
+COUNTING = "Counting batches that are not Poisson ..."
+LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
 LESS_NOISE = (
     "The moments accountant promises an epsilon at the sigma of the sliders. Whoever counts less can take less noise "
     "and name the same epsilon: [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, do so by the central "
     "limit theorem (equations 3.3 and 3.4). The table shows their sigma, the one that a certified count allows, and "
     "what is true of each."
 )
-ARROW = ":material/arrow_forward:"
 FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
     f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": {"sampling": "batch", "length": "epochs"}
     | {name: plain(getattr(each, name)) for name in ("n", "batch", "sigma", "epochs", "delta")}
     | {"schedule": each.schedule}
     for half, each in (("top", TOP), ("bottom", BOTTOM))
 }
-
-
-class Counted(NamedTuple):
-    """A sigma that one accountant takes for the promised epsilon, and what is true of it."""
-
-    accountant: str
-    sigma: float
-    epsilon: float
-    mu: float  # of the central limit theorem
-    exact: tuple[float, float]  # certified
-    kind: Kind
-    verdict: Verdict
 
 
 def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
@@ -82,9 +70,9 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
     if menu.SEEN in st.session_state:  # without the app there are no other pages
         elsewhere = [page for page in menu.PAGES if page.opens_settings]
         for page in elsewhere:  # a link would not do: a page's query does not change a value that the session has
-            label = f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}"
-            key = f"to_{page.file}"
-            ways.button(label, type="tertiary", icon=ARROW, on_click=carry, args=(*taken, page.file), key=key)
+            label, icon = f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}", ":material/arrow_forward:"
+            go = {"on_click": carry, "args": (*taken, page.file)}
+            ways.button(label, type="tertiary", icon=icon, key=f"to_{page.file}", **go)
 
 
 def show_less_noise(setting: Setting) -> None:
@@ -97,20 +85,14 @@ def show_less_noise(setting: Setting) -> None:
     if isinstance(counted, str):
         st.info(counted)
     else:
-        st.html(less_noise_table(counted))
-
-
-def answers_table(asked: Asked) -> str:
-    """An HTML table with the answer by every accountant, what it spends by its own count, kind and verdict."""
-    heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
-    return verdict_rows("Answers", COUNTED_BY, heads, [_answer_row(asked, name) for name in ACCOUNTANTS])
+        st.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
 
 
 def answers_download(asked: Asked, origin: Origin) -> None:
     """A button for the answers as CSV, each with the whole setting that it gives."""
     solved = "q" if asked.solve == "batch" else asked.solve
     shared = origin._replace(sigma=asked.sigma, steps=asked.steps)._replace(**{solved: None})
-    columns = lambda: {**shared.columns, **answers_columns(asked)}  # noqa: E731
+    columns = lambda: {**shared._asdict(), **answers_columns(asked)}  # noqa: E731
     file = shared.file(f"{asked.solve}-for-{asked.target.word}{asked.target.size:g}")
     csv_button("Download the answers (CSV)", columns, f"{file}.csv", "download_answers")
 
@@ -126,7 +108,7 @@ def answers_columns(asked: Asked) -> Columns:
 
 
 @lru_cache(maxsize=256)
-def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe) -> tuple[Counted, ...] | str:
+def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe) -> tuple[VerdictRow, ...] | str:
     """The moments accountant's sigma and promise, and the sigmas at which others give it; or why there are none."""
     first, *others = COUNTED
     try:
@@ -134,59 +116,39 @@ def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe)
         mechanism, promise = recipe.mechanism(q, sigma, steps), same.promise
         target = EpsilonTarget(promise.value, delta)
         own = Answer("sigma", sigma, target, promise, None, first, mechanism)
-        return tuple(_counted(each) for each in (own, *same.answers))
+        return tuple(_less_row(each, sigma) for each in (own, *same.answers))
     except (ValueError, RuntimeError) as error:
         return str(error)
-
-
-def less_noise_table(counted: Sequence[Counted]) -> str:
-    """An HTML table: who counts, its sigma, how much less noise that is, mu, what is certified there, verdict."""
-    heads = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
-    return verdict_rows("Less noise", COUNTED_BY, heads, [_less_row(each, counted[0].sigma) for each in counted])
 
 
 def _answer_cells(asked: Asked, name: str) -> list[object]:
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found, ""]
-    low, reading = found.reading.lower, found.reading
-    cells = [found.value, found.beyond, str(asked.target), reading.value, low, reading.kind, verdict.worth]
+    reading = found.reading
+    cells = [found.value, found.beyond, str(asked.target), reading.value, reading.lower, reading.kind, verdict.worth]
     given = found.mechanism.releases[0].q if asked.solve == "batch" else found.value
     return [name, asked.solve, *("" if each is None else each for each in cells), found.note, given]
 
 
-def _answer_row(asked: Asked, name: str) -> VerdictRow:
+def answer_row(asked: Asked, name: str) -> VerdictRow:
+    """The answer by one accountant, what it spends by its own count, kind and verdict."""
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))
-    cells = value_of(found), show(found.spent)
-    return VerdictRow(name, cells, found.reading.kind, verdict.worth, verdict.text)
+    return VerdictRow(name, (value_of(found), show(found.spent)), found.reading.kind, verdict.worth, verdict.text)
 
 
-def _counted(found: Answer) -> Counted:
-    exact = spent(found.target, CERTIFIED, found.mechanism)
-    return Counted(
-        found.accountant,
-        float(found.value),
-        found.reading.value,
-        cache.mu(found.mechanism),
-        (exact.lower or 0.0, exact.value),
-        found.reading.kind,
-        verdict_on(found),
-    )
-
-
-def _less_row(each: Counted, before: float) -> VerdictRow:
-    exact = "no bound"  # some sigmas are too small to certify
-    if math.isfinite(each.exact[1]):
-        exact = f"{outward(each.exact[0], math.floor)} to {outward(each.exact[1], math.ceil)}"
-    less = f"{100 * (1 - each.sigma / before):.0f} %" if each.sigma != before else "–"
-    cells = (nearest(each.sigma), less, short(each.mu), outward(each.epsilon, math.ceil), exact)
-    return VerdictRow(each.accountant, cells, each.kind, each.verdict.worth, each.verdict.text)
-
-
-BELOW = "All below, the map and the tables too, is for Poisson batches, add/remove."
-COUNTING = "Counting batches that are not Poisson ..."
+def _less_row(found: Answer, before: float) -> VerdictRow:
+    """A row of the same epsilon: the sigma that one accountant takes for it, what is certified there, its verdict."""
+    sigma, exact, verdict = float(found.value), spent(found.target, CERTIFIED, found.mechanism), verdict_on(found)
+    certified = "no bound"  # some sigmas are too small to certify
+    if math.isfinite(exact.value):
+        certified = f"{outward(exact.lower or 0.0, math.floor)} to {outward(exact.value, math.ceil)}"
+    less = f"{100 * (1 - sigma / before):.0f} %" if sigma != before else "–"
+    counted = outward(found.reading.value, math.ceil)
+    cells = (nearest(sigma), less, short(cache.mu(found.mechanism)), counted, certified)
+    return VerdictRow(found.accountant, cells, found.reading.kind, verdict.worth, verdict.text)
 
 
 def show_sampled(name: str, asked: Asked, setting: Setting, by_poisson: Answer | str) -> None:

@@ -100,7 +100,7 @@ class Shown(NamedTuple):
 
 def show_map(shown: Shown) -> None:
     """Draw the map; a click on it loads a cell. Then its numbers."""
-    setting, by, target = shown.setting, shown.by, shown.thick
+    setting, by = shown.setting, shown.by
     axes, size = axes_of(setting, by), chart_size()
     st.session_state[AXES] = axes
     early, place, below = st.empty(), st.container(), st.container()
@@ -124,9 +124,10 @@ def show_map(shown: Shown) -> None:
             alt=shown.alt(grid, axes), title=shown.title(origin), file=file,
             preview=partial(previewed, shown, axes, size), clicked=clicked,
         )  # fmt: skip
-    below.caption(caption(grid, axes, by, target))
-    numbers_table("The numbers on the map", "map_numbers", lambda: map_table(grid, axes))
-    columns = lambda: {**origin.columns, **map_columns(grid, axes, by)}  # noqa: E731
+    below.caption(caption(grid, axes, shown))
+    across = {f"{epochs:.4g} epochs": grid.epsilon[:, place] for place, epochs in enumerate(axes.epochs.tolist())}
+    numbers_table("The numbers on the map", "map_numbers", lambda: {"sigma": grid.sigmas, **across})
+    columns = lambda: {**origin._asdict(), **map_columns(grid, axes, by)}  # noqa: E731
     csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
 
 
@@ -145,14 +146,13 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
     return Drawing(shown.figure(joined(list(strips(axes, shown.by))), axes, size))
 
 
-def caption(grid: Grid, axes: Axes, by: str, target: float | None) -> str:
+def caption(grid: Grid, axes: Axes, shown: Shown) -> str:
     """What the map shows, by whom, and what kind of numbers they are."""
     kinds = Counter(grid.kinds)
-    named = [WORDS[kind] if len(kinds) == 1 else f"{WORDS[kind]} ({count} sigmas)"
-            for kind, count in kinds.items()]  # fmt: skip
-    thick = "" if target is None else "The thick line is the target. "
+    named = [WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "") for kind, count in kinds.items()]
+    thick = "" if shown.thick is None else "The thick line is the target. "
     return (
-        f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by {ACCOUNTANTS[by].title}: "
+        f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by {ACCOUNTANTS[shown.by].title}: "
         f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs, here and on the other pages."
     )
 
@@ -247,12 +247,6 @@ def map_columns(grid: Grid, axes: Axes, by: str) -> Columns:
     cells = {"steps": np.tile(axes.steps, rows), "epochs": np.tile(axes.epochs, rows), "epsilon": grid.epsilon.ravel()}
     at = {"q": axes.q, "delta": axes.delta, "sigma": np.repeat(grid.sigmas, columns)}
     return {"accountant": by, "kind": kinds, **at, **cells, "lower": lower.ravel()}
-
-
-def map_table(grid: Grid, axes: Axes) -> Columns:
-    """The map as columns: sigma, then epsilon after each number of epochs."""
-    columns = {f"{epochs:.4g} epochs": grid.epsilon[:, i] for i, epochs in enumerate(axes.epochs.tolist())}
-    return {"sigma": grid.sigmas, **columns}
 
 
 def _spaced(ends: tuple[float, float], now: float, count: int) -> list[float]:

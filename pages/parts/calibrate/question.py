@@ -29,9 +29,17 @@ from pages.parts.controls.url_state import keep
 from pages.parts.controls.widgets import accountant_choice, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-SOLVE = ("sigma", "steps", "batch", "q")
+SOLVABLE = {  # with the slider that is then idle
+    "sigma": "Sigma",
+    "steps": "The number of steps (or epochs)",
+    "batch": "The batch (or its rate)",
+    "q": "The sampling rate (or the batch)",
+}
 TARGET = "target_"  # how the keys of its fields begin
 GO = "go"  # the page that was asked for
+CARRIED = "answer_carried"
+UNSOLVED = "answer_unsolved"  # why the last one could not be solved again
+COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # of the fields that it sets
 
 EPSILON = Quantity(
     "target_epsilon", "Target epsilon", "3", 0.1, 100,
@@ -69,7 +77,7 @@ class Asked:
 def solve_controls() -> tuple[str, str]:
     """Draw what to solve for and by whom: (solved quantity, accountant)."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    solve = choice_of(row, "Solve for", SOLVE, "solve")
+    solve = choice_of(row, "Solve for", tuple(SOLVABLE), "solve")
     with row.container(width=250):
         by = accountant_choice("Counted by", "by")
     return solve, by
@@ -77,13 +85,7 @@ def solve_controls() -> tuple[str, str]:
 
 def idle_control(solve: str) -> str:
     """Why one of the controls does not change the answer."""
-    same = {
-        "q": "The sampling rate (or the batch)",
-        "batch": "The batch (or its rate)",
-        "steps": "The number of steps (or epochs)",
-    }
-    name = same.get(solve, "Sigma")
-    return f"{name} is solved for: its slider only says where you are now, and where the map has its mark."
+    return f"{SOLVABLE[solve]} is solved for: its slider only says where you are now, and where the map has its mark."
 
 
 def recipe_of(setting: Setting) -> Recipe:
@@ -114,26 +116,16 @@ def moved_target(target: Target, field: str, text: str) -> Target:
 
 def asked_of(solve: str, target: Target, setting: Setting) -> Asked:
     """The question that the controls ask."""
-    known = {"q": setting.q, "sigma": setting.sigma, "steps": setting.mechanism.steps}
-    known["q" if solve == "batch" else solve] = 0
-    q, sigma, steps = known["q"], known["sigma"], int(known["steps"])
-    return Asked(solve, target, recipe_of(setting), setting.n, q, sigma, steps)
+    asked = Asked(solve, target, recipe_of(setting), setting.n, setting.q, setting.sigma, setting.mechanism.steps)
+    return replace(asked, **{"q" if solve == "batch" else solve: 0})
 
 
 @lru_cache(maxsize=512)
 def answer(asked: Asked, by: str) -> Answer | str:
     """The answer by one accountant, or the sentence that says why there is none and what to change."""
+    known = {"q": asked.q, "sigma": asked.sigma, "steps": asked.steps, "examples": asked.n, "recipe": asked.recipe}
     try:
-        return solve(
-            asked.solve,
-            asked.target,
-            q=asked.q,
-            sigma=asked.sigma,
-            steps=asked.steps,
-            examples=asked.n,
-            accountant=by,
-            recipe=asked.recipe,
-        )
+        return solve(asked.solve, asked.target, accountant=by, **known)
     except (ValueError, RuntimeError) as error:
         return str(error)
 
@@ -184,17 +176,17 @@ def sentence(found: Answer) -> str:
         text += f" (certified: the exact {target.word} lies between {low} and {least})."
     else:
         text += f" ({ACCOUNTANTS[found.accountant].title}: {WORDS[reading.kind]})."
-    return f"{text} {_beyond(found)}".strip()
+    if found.beyond is None:
+        return text
+    beyond = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
+    return f"{text} {found.solved} = {beyond} was measured too, and overshoots."
 
 
 def fixed(found: Answer) -> str:
     """What was held fixed, in one line."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
-    held = {
-        "sigma": f"sigma = {nearest(first.sigma, 6)}",
-        "q": f"q = {nearest(first.q)}",
-        "steps": f"T = {steps:,} steps",
-    }
+    held = {"sigma": f"sigma = {nearest(first.sigma, 6)}", "q": f"q = {nearest(first.q)}"}
+    held["steps"] = f"T = {steps:,} steps"
     held.pop("q" if found.solved == "batch" else found.solved)
     epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
     return f"At {' and '.join(held.values())}{epochs}."
@@ -237,18 +229,6 @@ def move_on() -> None:
     """Go where `load` was told to."""
     if go := st.session_state.pop(GO, ""):
         st.switch_page(go, query_params={LEAVING: "1"})  # None would be refused: the controls hold on to the address
-
-
-def _beyond(found: Answer) -> str:
-    if found.beyond is None:
-        return ""
-    next_one = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
-    return f"{found.solved} = {next_one} was measured too, and overshoots."
-
-
-CARRIED = "answer_carried"
-UNSOLVED = "answer_unsolved"
-COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # of the fields it has set
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,16 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
-from pages.parts.controls.url_state import keep, page_text, put, settle
-from pages.parts.controls.widgets import choice_by_title, choice_of
+from pages.parts.controls.url_state import keep, page_text, put
+from pages.parts.controls.widgets import choice_by_title, choice_of, text_field
 from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 WAYS = ("numbers", "text or JSON")
 WAY, TEXT = "claim_by", "claim_text"
-LONGEST_FIELD = 40
+MAX_FIELD_CHARS = 40
 UNSAID = "unsaid"
-HELP = {"epsilon": "epsilon", "delta": "delta", "q": "q", "batch": "batch", "examples": "examples", "sigma": "sigma",
-        "epochs": "epoch", "steps": "steps"}  # fmt: skip
+HELP = {"epochs": "epoch"}  # the entry of the glossary, where that is not called as the field
 LABELS = {"epsilon": "Claimed epsilon", "delta": "delta", "q": "Rate q", "batch": "Batch", "examples": "Examples n",
           "sigma": "Sigma", "epochs": "Epochs", "steps": "Steps T"}  # fmt: skip
 PROMISED = ("epsilon", "delta")  # asked for beside a text too: the state of an accountant has neither
@@ -62,10 +61,11 @@ def entered_claim() -> Entered:
     try:
         if not pasted:
             return Entered(_typed(tuple(LABELS), tuple(CHOICES), _key))
-        beside = _typed(PROMISED, ("sampler",), _key_beside)
+        beside = _typed(PROMISED, ("sampler",), "beside_{}".format)  # what was typed without a text is not about it
         read = read_claim(text)
         claim = joined([beside, read.claim])
-        _offer_fields(claim, text)
+        if (claim.mechanism is None or len(claim.mechanism.releases) == 1) and text.strip():  # the fields can hold it
+            st.button("Edit it as numbers", on_click=partial(fill_in, claim), icon=":material/edit:")
         return Entered(claim, read, text)
     except ValueError as error:
         return Entered(Claim(), None, text, str(error))
@@ -96,18 +96,11 @@ def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
     for place, name in enumerate(fields):
         with columns[place % 2]:
-            texts[name] = _field(name, key(name))
+            help = help_on(HELP.get(name, name))
+            texts[name] = text_field(st, LABELS[name], key(name), MAX_FIELD_CHARS, help=help)
     chosen = {name: _choice(name, key(name)) for name in choices}
     values = {name: value_in(name, text) for name, text in texts.items() if text.strip()}
     return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
-
-
-def _field(name: str, key: str) -> str:
-    settle(key, page_text(key, ""), "")
-    text = st.text_input(LABELS[name], "", key=key, max_chars=LONGEST_FIELD, help=help_on(HELP[name]),
-                         bind="query-params", persist_state="session")  # fmt: skip
-    keep(key, text)
-    return text
 
 
 def _choice(name: str, key: str) -> str:
@@ -125,12 +118,6 @@ def value_in(name: str, text: str) -> object:
     return int(value) if name in COUNTS and value.is_integer() else value
 
 
-def _offer_fields(claim: Claim, text: str) -> None:
-    """A button that puts what was read into the fields, where they can hold it."""
-    if (claim.mechanism is None or len(claim.mechanism.releases) == 1) and text.strip():
-        st.button("Edit it as numbers", on_click=partial(fill_in, claim), icon=":material/edit:")
-
-
 def _written(value: object) -> str:
     if value is None:
         return ""
@@ -143,17 +130,9 @@ def _key(name: str) -> str:
     return f"claim_{name}"
 
 
-def _key_beside(name: str) -> str:
-    """Of a field beside a text: what was typed without one is not about it."""
-    return f"beside_{name}"
-
-
-HEAD = "Printed claims, a click away"
-
-
 def show_examples() -> None:
     """Draw a button for each example, and what they come from."""
-    st.html(f"<h2 class=part>{HEAD}</h2>")
+    st.html("<h2 class=part>Printed claims, a click away</h2>")
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:
         source = glossary.linked(_where(each))

@@ -1,21 +1,20 @@
 """The verdict on a claim: what it is worth, on the number line, who gives the number, and the sentence for a review."""
 
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
 import streamlit as st
 
-from dpcore.claims import Certificate, Claim, ClaimVerdict, Standing, judge
+from dpcore.claims import Claim, ClaimVerdict, Standing, judge
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.reading import Read
 from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
-from pages.parts.results.odds import head, term
-from pages.parts.results.tables import scrolling
+from pages.parts.results.odds import term
+from pages.parts.results.tables import head_cells, row_cells, table
 from pages.parts.shell.menu import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with its colour: neither speaks alone
@@ -30,10 +29,7 @@ COUNTED = "What each accountant gives for Poisson batches"
 HEADS = ("Accountant", "Run how", "Epsilon", "Gives it")
 
 
-@lru_cache(maxsize=256)
-def verdict_on(claim: Claim) -> ClaimVerdict:
-    """The verdict, computed once for all sessions."""
-    return judge(claim)
+verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
 
 
 def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None:
@@ -41,8 +37,10 @@ def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None
     verdict = verdict_on(claim)
     with st.container(border=True, key="claim_verdict"):
         st.html(verdict_html(verdict))
-        if verdict.certificate and claim.epsilon:
-            _number_line(verdict.certificate, claim)
+        if verdict.certificate and (printed := claim.epsilon):
+            proven = Stretch(verdict.certificate.bounds.lower, verdict.certificate.bounds.upper)
+            figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
+            st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
         for each in verdict.notes:
             st.caption(each)
         for each in read.unsure if read else ():
@@ -54,8 +52,11 @@ def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None
         st.markdown(f"**{READ}**")
         st.html(f"<p class=read>{marked_text(text, read)}</p>")
     if verdict.certificate:
-        _show_counts(verdict)
-        _offer_event(verdict.certificate)
+        with st.expander(COUNTED):
+            st.html(counts_table(verdict))
+        if (event := event_for(verdict.certificate)) is not None:
+            label, data = "Download the mechanism as a DpEvent of dp-accounting (JSON)", json.dumps(event, indent=1)
+            st.download_button(label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore")
 
 
 def verdict_html(verdict: ClaimVerdict) -> str:
@@ -67,7 +68,8 @@ def verdict_html(verdict: ClaimVerdict) -> str:
     if verdict.certificate:
         lines.append(f"<p>Judged: {escape(str(verdict.certificate.setup))}.</p>")
     if verdict.given_by:
-        lines.append(f"<p>For Poisson batches these give the claimed number: {escape(_named(verdict.given_by))}.</p>")
+        named = "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by)
+        lines.append(f"<p>For Poisson batches these give the claimed number: {escape(named)}.</p>")
     return "".join(lines)
 
 
@@ -84,40 +86,12 @@ def marked_text(text: str, read: Read) -> str:
 
 def counts_table(verdict: ClaimVerdict) -> str:
     """An HTML table with a row for each way to run an accountant."""
-    heads = "".join(f"<th scope=col>{head(each, 'counted')}</th>" for each in HEADS)
-    rows = "".join(_row(each, verdict) for each in verdict.counted if each.accountant != CERTIFIED)
-    table = f"<table class=verdicts><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    return scrolling("Accountants", table)
+    rows = (_row(each, verdict) for each in verdict.counted if each.accountant != CERTIFIED)
+    return table("Accountants", "verdicts", head_cells(HEADS, "counted"), rows)
 
 
 def _row(each: Recount, verdict: ClaimVerdict) -> str:
     accountant, printed = ACCOUNTANTS[each.accountant], verdict.claim.epsilon
     given = "–" if printed is None else "yes" if each.gives(printed) else "no"
-    cells = (each.how, marked(each.most, each.kind), given)
-    shown = "".join(f'<td data-label="{name}">{escape(cell)}</td>' for name, cell in zip(HEADS[1:], cells, strict=True))
-    return f"<tr><th scope=row>{escape(accountant.title)}</th>{shown}</tr>"
-
-
-def _number_line(certificate: Certificate, claim: Claim) -> None:
-    assert claim.epsilon
-    printed, bounds = claim.epsilon, certificate.bounds
-    proven = Stretch(bounds.lower, bounds.upper)
-    figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
-    st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
-
-
-def _show_counts(verdict: ClaimVerdict) -> None:
-    with st.expander(COUNTED):
-        st.html(counts_table(verdict))
-
-
-def _offer_event(certificate: Certificate) -> None:
-    event = event_for(certificate)
-    if event is not None:
-        data = json.dumps(event, indent=1)
-        label = "Download the mechanism as a DpEvent of dp-accounting (JSON)"
-        st.download_button(label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore")
-
-
-def _named(recounts: Sequence[Recount]) -> str:
-    return "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in recounts)
+    cells = row_cells(HEADS[1:], (each.how, marked(each.most, each.kind), given))
+    return f"<tr><th scope=row>{escape(accountant.title)}</th>{cells}</tr>"

@@ -1,15 +1,11 @@
 /* What the teacher says to everybody, asked for every few seconds: once it has changed the page is drawn again.
-   See `watch_board` of elements.py for what `data` holds. */
+   `data` holds what the page knows, `said`, and where to ask, `address`. */
 import { leaving, mounted } from "./mounted.js";
 
 const EVERY = 2500; // ms between two questions, and up to as much again by chance: a class does not ask in step
-const FIELDS = ["paused", "projected"];
 
 class Board {
-  constructor() {
-    this.timer = 0;
-    this.open = true;
-  }
+  open = true;
 
   show({ data, setTriggerValue }) {
     this.data = data;
@@ -37,9 +33,8 @@ class Board {
   }
 
   hear(said) {
-    const text = FIELDS.map((name) => said[name]).join(" ");
-    const known = FIELDS.map((name) => this.data.said[name]).join(" ");
-    if (!this.open || text === known || text === this.told || leaving()) return;
+    const text = JSON.stringify(said);
+    if (!this.open || [JSON.stringify(this.data.said), this.told].includes(text) || leaving()) return;
     this.told = text;
     this.tell(text);
   }

@@ -31,12 +31,13 @@ def follows() -> bool:
 def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None]) -> None:
     """Show what the script `<name>.js` draws of the data.
 
-    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so.
+    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so:
+    each needs a callback.
     """
-    callbacks = {f"on_{each}_change": call for each, call in (dict.fromkeys(tells, nothing) | calls).items()}
+    callbacks = {f"on_{each}_change": call for each, call in (dict.fromkeys(tells, lambda: None) | calls).items()}
     if f"{name}.js" in files.MODULES:
         data = {**data, "module": files.address(f"{name}.js")}
-        callbacks["on_failed_change"] = lambda: _note_failure(key)
+        callbacks["on_failed_change"] = lambda: st.session_state.update({FAILED: sent(key, "failed")})
     mounted(name)(key=key, data=dict(data), **callbacks)
 
 
@@ -49,39 +50,20 @@ def mounted(name: str) -> Any:
     return v2.component(name, css=css, js=script.read_text(encoding="utf-8"), isolate_styles=css is None)
 
 
-def nothing() -> None:
-    """A trigger needs a callback; that the page runs again is all it is for."""
-
-
 def sent(key: str, event: str) -> Any:
     """What the script of this key has sent with an event: anything at all, for browsers can send nonsense."""
     return (st.session_state.get(key) or {}).get(event)
 
 
-def one_entry_a_page() -> None:
-    """Let the settings of a page go into the one entry that it has in the browser's history."""
-    mount("history", "history", {"leaving": LEAVING})
-
-
-def watch_board(said: Mapping[str, str], address: str) -> None:
-    """Have the page drawn again once the teacher says something else at this address than `said`."""
-    mount("board", "board", {"said": dict(said), "address": address}, "changed")
-
-
-def present_button(on: bool, *, key: str, pressed: Callable[[], None]) -> None:
-    """Draw the button that goes to full screen and back, which only a click may do; `pressed` is called then."""
-    mount("present_button", key, {"on": on}, pressed=pressed)
+def text_sent(key: str, event: str) -> str:
+    """The text that the script of this key has sent with an event; "" if the browser sent nonsense."""
+    asked = sent(key, event)
+    return asked if isinstance(asked, str) else ""
 
 
 def follow_links(opened: Callable[[], None]) -> None:
-    """Let every link that is marked with `data-opens` call `opened` where it is clicked; once on a page."""
+    """Let every link that is marked with `data-opens` call `opened`, which finds its address; once on a page."""
     mount("setting_links", LINKS, {}, opened=opened)
-
-
-def clicked_link() -> str:
-    """The address of the link that was clicked, for `opened`; "" if the browser sent nonsense."""
-    asked = sent(LINKS, "opened")
-    return asked if isinstance(asked, str) else ""
 
 
 def places_picture(data: Mapping[str, Any], *, key: str, pressed: Callable[[], None]) -> None:
@@ -134,10 +116,10 @@ class Progress:
     """A run as the page knows it when it is drawn."""
 
     run: str
+    after: int  # number of the last event that is known
     label: str
     state: dict[str, Any]  # what `state_of` says
     active: bool
-    after: int  # number of the last event that is known
     step: int
     steps: int  # of the whole run
     paces: tuple[float, ...]  # the steps per second of the latest reports
@@ -188,36 +170,18 @@ class Tick(NamedTuple):
 
 
 def runs_table(
-    label: str,
-    columns: Sequence[Column],
-    rows: Sequence[Row],
-    *,
-    key: str,
-    most: int,
-    elsewhere: int,
-    full: str,
-    heard: int,
-    ticked: Callable[[], None],
-    sorted_by: Callable[[], None],
-    changed: Callable[[], None],
+    columns: Sequence[Column], rows: Sequence[Row], *, key: str, ticking: Mapping[str, Any], **calls: Callable[[], None]
 ) -> None:
     """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
 
-    At most `most` runs can be ticked, `elsewhere` are already that are no rows here, and `full` says why no more can
-    be; `heard` is the number of the last tick that was taken note of. `ticked`, `sorted_by` and `changed` are called
-    before the next run of the page: for what `ticks` and `sort_asked` say, and where a run has begun or ended.
+    `ticking` says that at most so many runs can be ticked, `most`, that some are which are no rows here, `elsewhere`,
+    why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
+    `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
+    has begun or ended.
     """
-    data = {
-        "label": label,
-        "columns": [asdict(each) for each in columns],
-        "rows": [asdict(each) for each in rows],
-        "most": most,
-        "elsewhere": elsewhere,
-        "full": full,
-        "heard": heard,
-        "following": files.address("runs.js") if follows() else "",
-    }
-    mount("runs_table", key, data, ticked=ticked, sorted=sorted_by, changed=changed)
+    data = {"label": "Runs", "columns": [asdict(each) for each in columns], "rows": [asdict(each) for each in rows]}
+    data["following"] = files.address("runs.js") if follows() else ""
+    mount("runs_table", key, data | {**ticking}, **calls)
     if not follows() and any(each.state for each in rows):
         st.caption(ONCE)
 
@@ -231,13 +195,3 @@ def ticks(key: str) -> list[Tick]:
             case {"number": int(number), "run": str(run), "on": bool(on)}:
                 found.append(Tick(number, run, on))
     return found
-
-
-def sort_asked(key: str) -> str:
-    """The column whose head was clicked, for `sorted_by`; "" if the browser sent nonsense."""
-    asked = sent(key, "sorted")
-    return asked if isinstance(asked, str) else ""
-
-
-def _note_failure(key: str) -> None:
-    st.session_state[FAILED] = sent(key, "failed")

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
-from pages.parts.components.elements import follows, mount, nothing, sent
+from pages.parts.components.elements import follows, mount, sent
 from pages.parts.serving import files, previews
 
 HEIGHT = 340
@@ -132,7 +132,7 @@ def live_chart(
         "config": config or {},
         "plotly": files.address(files.PLOTLY),
     }
-    mount("live_chart", key, data, "ended", clicked=clicked or nothing)
+    mount("live_chart", key, data, "ended", **({"clicked": clicked} if clicked else {}))
 
 
 def clicked_point(key: str) -> tuple[float, float] | None:

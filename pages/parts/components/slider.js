@@ -21,13 +21,9 @@ class Slider {
     this.held = false; // by a finger or a mouse
     this.box = parent.appendChild(document.createElement("div"));
     this.box.className = "stop-slider";
-    this.input = this.box.appendChild(document.createElement("input"));
-    Object.assign(this.input, { type: "range", min: 0, step: 1 });
-    const ends = this.box.appendChild(document.createElement("p"));
-    this.left = ends.appendChild(document.createElement("span"));
-    this.now = ends.appendChild(document.createElement("b"));
-    this.right = ends.appendChild(document.createElement("span"));
-    this.now.setAttribute("aria-hidden", "true"); // a screen reader hears the slider's own value
+    const ends = '<p><span></span><b aria-hidden="true"></b><span></span></p>'; // a screen reader hears the input's value
+    this.box.innerHTML = `<input type="range" min="0" step="1">${ends}`;
+    [this.input, this.left, this.now, this.right] = this.box.querySelectorAll("input, span, b");
     this.input.addEventListener("input", () => this.moved());
     this.input.addEventListener("pointerdown", (event) => this.take(event));
     this.input.addEventListener("lostpointercapture", () => this.letGo());
@@ -50,8 +46,7 @@ class Slider {
   // What the server says holds, but not under a moving finger, and not before it has heard the last message.
   hear(data) {
     this.data = data;
-    this.left.textContent = data.ends[0];
-    this.right.textContent = data.ends[1];
+    [this.left.textContent, this.right.textContent] = data.ends;
     this.input.setAttribute("aria-label", data.label);
     this.settle();
   }

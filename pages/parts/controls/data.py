@@ -114,8 +114,5 @@ def _sources(dataset: str) -> tuple[str, ...]:
 
 def _datasets() -> Options:
     names = (*(name for name in DATASETS if available(name)), OTHER)
-    return Options("dataset", SETTINGS["dataset"].label, names, _title)
-
-
-def _title(dataset: str) -> str:
-    return TITLE_OF_OTHER if dataset == OTHER else DATASETS[dataset].title
+    title = lambda name: TITLE_OF_OTHER if name == OTHER else DATASETS[name].title  # noqa: E731
+    return Options("dataset", SETTINGS["dataset"].label, names, title)

@@ -10,7 +10,6 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
 SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
-BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
 
 
 class Preset(NamedTuple):

@@ -83,14 +83,10 @@ def preset_choice() -> None:
     custom = (said("sampling", "batch"), said("length", "epochs")) != ("batch", "epochs")
     found = presets.CUSTOM if custom else presets.current(texts, st.session_state.get("preset", presets.CUSTOM))
     st.session_state["preset"] = found
-    st.selectbox("Start from", [presets.CUSTOM, *presets.PRESETS], key="preset", on_change=_apply_preset)
+    fill_in = uninterrupted(lambda: presets.apply(st.session_state["preset"]))
+    st.selectbox("Start from", [presets.CUSTOM, *presets.PRESETS], key="preset", on_change=fill_in)
     if found in presets.PRESETS:
         st.caption(f"Source: {linked(presets.PRESETS[found].source)}.")
-
-
-@uninterrupted
-def _apply_preset() -> None:
-    presets.apply(st.session_state["preset"])
 
 
 def sampler_choice() -> str:

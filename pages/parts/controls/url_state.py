@@ -21,6 +21,10 @@ from pages.parts.shell.streamlit_internals import restore_address, restoring, un
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
 UNTOLD = "\0"  # no text of a field
+MAX_REASON = 500  # characters of an error that are shown
+TOP = "fault_top"
+UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
+UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
 
 
 def note_arrival(page: str) -> None:
@@ -139,12 +143,6 @@ class Remembered:
 
 def _strings() -> dict[str, str]:
     return {str(key): text for key, text in st.session_state.to_dict().items() if isinstance(text, str)}
-
-
-MAX_REASON = 500  # characters of an error that are shown
-TOP = "fault_top"
-UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
-UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
 
 
 def no_faults() -> None:

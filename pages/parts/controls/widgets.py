@@ -1,7 +1,7 @@
 """Fields as widgets: numbers with a slider, one of a list, several; the address bar holds what was chosen."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,11 +12,12 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.slider import MAX_CHARS, slider
-from pages.parts.controls.fields import Fields, Line, Options, Quantity, Row, read
+from pages.parts.controls.fields import Fields, Options, Quantity, Row, read
 from pages.parts.controls.url_state import keep, page_text, recall_ids, say_unknown, settle, unknown, write_ids
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-FIELD = 106  # pixels of the exact field
+FIELD_PIXELS = 106  # of the exact field
+BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}  # a widget that the address knows
 
 
 def number(quantity: Quantity, *, label: bool = True) -> float:
@@ -54,7 +55,7 @@ class Drawing:
         """Draw the choice which of two quantities is given, the other one's value beside it, and the one given."""
         chosen = self._left.pop(options.key)
         row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
-        carried = partial(_carry, chosen.same)
+        carried = uninterrupted(partial(st.session_state.update, chosen.same))  # the other quantity says the same
         choice_of(row, options.label, options.names, options.key, carried, show_label=False)
         beside = row.empty()
         self.draw(chosen.text, label=False)
@@ -86,17 +87,11 @@ def _draw(row: Row, *, label: bool = True) -> None:
     elif isinstance(row.field, Options):
         _draw_options(row.field, row.text)
     elif row.field:
-        _draw_line(row.field, row.text)
+        text_field(st, row.field.label, row.field.key, row.field.max_chars, help=row.field.help)
     if row.fault:
         st.error(row.fault, icon=":material/edit:")
     if row.note:
         st.markdown(row.note) if row.note.startswith("**") else st.caption(row.note)
-
-
-@uninterrupted
-def _carry(same: Mapping[str, str]) -> None:
-    """Let the other of two quantities say the same; for a callback."""
-    st.session_state.update(same)
 
 
 def choice_by_title(
@@ -115,6 +110,14 @@ def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
     return choice_by_title(label, first_the_band, key, titled, help_on(word))
 
 
+def text_field(place: Any, label: str, key: str, max_chars: int, default: str = "", **look: Any) -> str:
+    """Draw a line of text that stands in the address too; the text."""
+    settle(key, page_text(key, default), default)
+    text = place.text_input(label, default, key=key, max_chars=max_chars, **BOUND, **look)
+    keep(key, text)
+    return text
+
+
 def choice_of(
     place: Any,
     label: str,
@@ -129,19 +132,9 @@ def choice_of(
     strange = unknown(key, options)
     text = page_text(key, options[0])
     settle(key, text if text in options else options[0], options[0])
-    chosen = place.segmented_control(
-        label,
-        options,
-        default=options[0],
-        required=True,
-        key=key,
-        on_change=changed,
-        label_visibility="visible" if show_label else "collapsed",
-        help=help,
-        wrap=wrap,
-        bind="query-params",
-        persist_state="session",
-    )
+    look: dict[str, Any] = {"label_visibility": "visible" if show_label else "collapsed", "help": help, "wrap": wrap}
+    first = {"default": options[0], "required": True}
+    chosen = place.segmented_control(label, options, **first, key=key, on_change=changed, **look, **BOUND)
     keep(key, chosen)
     say_unknown(key, strange, options, [chosen])
     return chosen
@@ -184,18 +177,8 @@ def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
     box = st.container(horizontal=True, gap="small", key=f"{key}_number")  # one line, below the label
     if label:
         box.markdown(quantity.label, help=quantity.help or None)
-    settle(key, page_text(key, quantity.default), quantity.default)
-    wanted = box.text_input(
-        f"{quantity.label}, exact",
-        quantity.default,
-        key=key,
-        max_chars=MAX_CHARS,
-        label_visibility="collapsed",
-        width=FIELD,
-        bind="query-params",
-        persist_state="session",
-    )
-    keep(key, wanted)
+    look = {"label_visibility": "collapsed", "width": FIELD_PIXELS}
+    text_field(box, f"{quantity.label}, exact", key, MAX_CHARS, quantity.default, **look)
     st.session_state[f"{key}_good"] = text
     stops = list(quantity.stops or grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
     value = read(quantity, text)
@@ -216,12 +199,6 @@ def _draw_options(options: Options, text: str) -> None:
         write_ids(key, [text], [names[0]])
     else:
         settle(key, text, names[0])
-        st.selectbox(options.label, names, bind="query-params", **shown)
+        st.selectbox(options.label, names, **shown | BOUND)
     keep(key, text)
     say_unknown(key, strange, names, [text])
-
-
-def _draw_line(line: Line, text: str) -> None:
-    settle(line.key, text, "")
-    shown = {"key": line.key, "max_chars": line.max_chars, "help": line.help}
-    keep(line.key, st.text_input(line.label, bind="query-params", persist_state="session", **shown))

@@ -15,7 +15,7 @@ from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
-from pages.parts.train.method import plain_method
+from pages.parts.train.form import plain_method
 
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson was opened

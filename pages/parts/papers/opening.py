@@ -15,13 +15,12 @@ from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
-from pages.parts.components.elements import clicked_link
+from pages.parts.components.elements import LINKS, text_sent
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.form import clip_norm_of, learning_rate_of
-from pages.parts.train.method import plain_method
+from pages.parts.train.form import clip_norm_of, learning_rate_of, plain_method
 
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
@@ -86,7 +85,7 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
 @uninterrupted
 def open_link() -> None:
     """Set the controls to what the clicked link says, and ask for its page. As a callback."""
-    address = urlsplit(clicked_link())
+    address = urlsplit(text_sent(LINKS, "opened"))
     name = address.path.removeprefix("./")
     ours = address.path and not address.netloc
     if ours and name in [page.address for page in menu.PAGES if page.has_controls]:

@@ -20,7 +20,7 @@ from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbat
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.controls.widgets import choice_of
-from pages.parts.results.tables import scrolling
+from pages.parts.results.tables import row_cells, table
 
 PIXELS = 56  # of a side of an image on the page
 SQUARES = {64: 8, 784: 28}  # features that are an image of so many pixels a side
@@ -38,15 +38,16 @@ class Public(NamedTuple):
 
 def before_and_after(request: Request, task: Task) -> None:
     """Draw the section: images at every epsilon, of a table one row at the epsilon that is chosen."""
-    table = TABLES[request.dataset]
-    side = SQUARES.get(table.features)
+    side = SQUARES.get(TABLES[request.dataset].features)
+    ends = dict.fromkeys((min(request.epsilons), max(request.epsilons)))
+    sizes = [f"{nearest(INPUT.noise(task, each), 3)} at epsilon {each:g}" for each in ends]
     with st.expander("What input perturbation looks like, and what can be made of it", expanded=True):
         st.markdown(
             "One row of the public test part, handed over by input perturbation. Its noise is drawn for this picture, "
             "always the same, and belongs to no comparison; its size is that of the method, "
-            f"{_sizes(request, task)}. To cut what was handed over to the range that it must lie in, or to look for "
-            "the nearest row among all that are public, is free: nothing that is done with it costs privacy, or gets "
-            "back what the noise covers."
+            f"a standard deviation of {' and '.join(sizes)} for rows of length at most 1. To cut what was handed over "
+            "to the range that it must lie in, or to look for the nearest row among all that are public, is free: "
+            "nothing that is done with it costs privacy, or gets back what the noise covers."
         )
         public = public_rows(request.dataset, request.classes)
         if side:
@@ -57,15 +58,10 @@ def before_and_after(request: Request, task: Task) -> None:
             st.html(row_table(request, task, public, epsilon))
 
 
-def noise_of(task: Task, epsilon: float) -> float:
-    """Standard deviation of the noise on each feature of a row that input perturbation hands over."""
-    return INPUT.noise(task, epsilon)
-
-
 def handed_over(task: Task, epsilon: float, row: FloatArray) -> FloatArray:
     """The row with noise drawn for a picture: the same numbers at every epsilon, longer at a smaller one."""
     drawn = np.random.RandomState(SEED).standard_normal(row.shape)
-    return row + noise_of(task, epsilon) * drawn
+    return row + INPUT.noise(task, epsilon) * drawn
 
 
 def nearest_row(public: Public, row: FloatArray) -> int:
@@ -76,21 +72,20 @@ def nearest_row(public: Public, row: FloatArray) -> int:
 @lru_cache(maxsize=4)
 def public_rows(dataset: str, classes: tuple[str, ...]) -> Public:
     """The test rows of the two classes; ValueError, as a sentence, where the data are not here."""
-    table = TABLES[dataset]
-    pair = table.pair(classes)
+    data = TABLES[dataset]
+    pair = data.pair(classes)
     if dataset not in DATASETS:
-        problem = table.problem(classes)
+        problem = data.problem(classes)
         features = problem.test_rows[:, :-1] / problem.test_rows[:, -1:]  # the last feature is a constant
-        return Public(
-            features, problem.test_rows, tuple(pair[0] if each > 0 else pair[1] for each in problem.test_labels)
-        )
+        names = tuple(pair[0] if each > 0 else pair[1] for each in problem.test_labels)
+        return Public(features, problem.test_rows, names)
     test = load(dataset, available(dataset)[0]).test
-    first = test.labels == table.classes.index(pair[0])
-    other = ~first if pair[1] == REST else test.labels == table.classes.index(pair[1])
+    first = test.labels == data.classes.index(pair[0])
+    other = ~first if pair[1] == REST else test.labels == data.classes.index(pair[1])
     kept = np.flatnonzero(first | other)
     features = test.images[kept].reshape(len(kept), -1) / 127.5 - 1.0
     names = tuple(pair[0] if first[each] else pair[1] for each in kept)
-    return Public(features, unit_rows(features, table.bound), names)
+    return Public(features, unit_rows(features, data.bound), names)
 
 
 def images_table(request: Request, task: Task, public: Public, side: int) -> str:
@@ -113,52 +108,38 @@ def images_table(request: Request, task: Task, public: Public, side: int) -> str
         lines[3].append(_chance(epsilon))
     heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in epsilons)
     before = _image(public.features[0], side, f"The image before: {public.classes[0]}", public.classes[0])
-    body = "".join(
+    rows = (
         f"<tr><th scope=row>{name}</th>{f'<td rowspan={len(what)}>{before}</td>' if not place else ''}"
         f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         for place, (name, cells) in enumerate(zip(what, lines, strict=True))
     )
-    top = f"<thead><tr><td></td><th scope=col>before</th>{heads}</tr></thead>"
-    return scrolling("Images before and after", f"<table class=pictures>{top}<tbody>{body}</tbody></table>")
+    return table("Images before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
 
 
 def row_table(request: Request, task: Task, public: Public, epsilon: float) -> str:
     """An HTML table of one row: each feature before, handed over, cut to its range, and of the nearest public row."""
-    table = TABLES[request.dataset]
+    data = TABLES[request.dataset]
     after = handed_over(task, epsilon, public.rows[0])
     found = nearest_row(public, after)
     values = after[:-1] / public.rows[0, -1]
-    names = table.names or tuple(f"feature {place + 1}" for place in range(table.features))
-    heads = (
-        "before",
-        "handed over",
-        "cut to its range",
-        f"nearest public row ({'the same' if not found else 'another'})",
-    )
+    names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
+    public_row = f"nearest public row ({'the same' if not found else 'another'})"
+    heads = ("before", "handed over", "cut to its range", public_row)
     columns = (public.features[0], values, np.clip(values, -1, 1), public.features[found])
-    rows = "".join(
-        f"<tr><th scope=row>{escape(name)}</th>"
-        + "".join(f'<td class=number data-label="{head}">{nearest(float(column[place]), 3)}</td>'
-                  for head, column in zip(heads, columns, strict=True)) + "</tr>"
-        for place, name in enumerate(names)
-    )  # fmt: skip
+    texts = zip(*([nearest(float(each), 3) for each in column] for column in columns), strict=True)
+    rows = (
+        f"<tr><th scope=row>{escape(name)}</th>{row_cells(heads, cells, number=True)}</tr>"
+        for name, cells in zip(names, texts, strict=True)
+    )
     top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
     flipped = f"Its label is flipped with chance {_chance(epsilon)}."
     labelled = f"<p class=promise>{flipped} Features are scaled to −1 … 1 by public constants.</p>"
-    thead = f"<thead><tr><th scope=col>Feature</th>{top}</tr></thead>"
-    table = f"<table class='verdicts features'>{thead}<tbody>{rows}</tbody></table>"
-    return labelled + scrolling("A row before and after", table)
+    return labelled + table("A row before and after", "verdicts features", f"<th scope=col>Feature</th>{top}", rows)
 
 
 def _chance(epsilon: float) -> str:
     """The chance that input perturbation flips the label."""
     return nearest(INPUT.flips(epsilon), 3)
-
-
-def _sizes(request: Request, task: Task) -> str:
-    low, high = min(request.epsilons), max(request.epsilons)
-    ends = [f"{nearest(noise_of(task, each), 3)} at epsilon {each:g}" for each in dict.fromkeys((low, high))]
-    return f"a standard deviation of {' and '.join(ends)} for rows of length at most 1"
 
 
 def _image(values: FloatArray, side: int, alt: str, caption: str, *, stretched: bool = False) -> str:

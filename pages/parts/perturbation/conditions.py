@@ -1,9 +1,11 @@
 """The four places where noise can go: their picture, what the chosen one means, and which conditions hold."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +27,9 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
 from pages.parts.components.elements import places_picture
 from pages.parts.controls.url_state import keep, recall_ids, say_unknown, unknown, write_ids
-from pages.parts.results.odds import head, linked, term
-from pages.parts.results.tables import drawn_line, scrolling, sign
+from pages.parts.results.odds import linked, term
+from pages.parts.results.tables import drawn_line, head_cells, sign, table
 from pages.parts.shell.streamlit_internals import uninterrupted
-
-HIDDEN = "can tell which row was there no better than epsilon and delta allow"
 
 
 class Place(NamedTuple):
@@ -38,57 +38,16 @@ class Place(NamedTuple):
     id: str
     title: str
     method: str  # what it is called, under the picture
-    methods: tuple[str, ...]
+    methods: list[str]
     said: str
 
 
-PLACES = (
-    Place(
-        "data",
-        "the data",
-        "input perturbation",
-        ("input", "paper_input"),
-        "Every row gets noise on each of its features before anybody learns from it; by the local method its label may "
-        "be flipped, too, and each person is protected even from those who learn, while the paper's own formula does "
-        "neither. The theorem is that of the Gaussian mechanism for a row alone, so it asks for rows of bounded length "
-        "and nothing of the model; its noise is by far the largest.",
-    ),
-    Place(
-        "objective",
-        "the objective",
-        "objective perturbation",
-        ("objective",),
-        "A random slope is added once to what is minimised, and the minimiser is published: whoever sees the model "
-        f"{HIDDEN}. The theorem asks for a convex and smooth loss, a Hessian of rank one for each row, and a minimiser "
-        "that is exact or whose error is paid for.",
-    ),
-    Place(
-        "gradient",
-        "each gradient",
-        "gradient perturbation",
-        ("gradient", "bassily"),
-        "Every step of the descent gets noise of its own, so each model on the way may be published as well as the "
-        f"last, if it is rounded as that is here: whoever sees them {HIDDEN}. The theorem asks only for gradients of "
-        "bounded length, by the loss itself or by clipping, and so it is the one that covers networks.",
-    ),
-    Place(
-        "result",
-        "the result",
-        "output perturbation",
-        ("output",),
-        "Learning goes on without noise, which is added once to the parameters where it ends: whoever sees only the "
-        f"published model {HIDDEN}. The theorem asks for a convex and smooth loss and for step sizes fixed beforehand; "
-        "without them nothing bounds how far one row can move the end.",
-    ),
-)
+TEXTS = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
+PLACES = tuple(Place(**each) for each in TEXTS["places"])
 BY_ID = {place.id: place for place in PLACES}
 PLACE = "place"  # in the session, and in the address
 PICTURE = "places_picture"
 IDS = tuple(BY_ID)
-UNCHOSEN = (
-    "Private learning adds noise at one of four places. Press one: what is noised there, who is protected, and what "
-    "its theorem needs is said here, and its methods are picked out in the charts."
-)
 
 
 def chosen_place() -> Place | None:
@@ -105,7 +64,7 @@ def chosen_place() -> Place | None:
     ends = {"first": "people's rows", "last": "published model"}
     data = {"label": label, "chosen": place.id if place else "", "places": shown, **ends}
     places_picture(data, key=PICTURE, pressed=choose_pressed)
-    st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else UNCHOSEN)
+    st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else TEXTS["unchosen"])
     return place
 
 
@@ -129,15 +88,15 @@ Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at eac
 @lru_cache(maxsize=32)
 def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
     """Rows to learn from and features; ValueError, as a sentence, where the data make no problem."""
-    table = TABLES[dataset]
+    data = TABLES[dataset]
     if dataset not in DATASETS:
-        problem = table.problem(classes)
+        problem = data.problem(classes)
         return problem.examples, problem.features
-    first, second = table.pair(classes)  # of images: as a table of numbers they would take a gigabyte here
+    first, second = data.pair(classes)  # of images: as a table of numbers they would take a gigabyte here
     labels = load(dataset, available(dataset)[0]).train.labels
-    number = table.classes.index(first)
-    other = labels != number if second == REST else labels == table.classes.index(second)
-    return int(np.count_nonzero((labels == number) | other)), table.features + 1
+    number = data.classes.index(first)
+    other = labels != number if second == REST else labels == data.classes.index(second)
+    return int(np.count_nonzero((labels == number) | other)), data.features + 1
 
 
 def task_of(request: Request) -> Task:
@@ -190,12 +149,9 @@ def conditions(title: str, request: Request) -> str:
     Errors: ValueError, as a sentence, where the data make no problem.
     """
     task, where = task_of(request), title.lower().replace(" ", "-")
-    heads = "".join(f"<th scope=col>{head(each, where)}</th>" for each in HEADS)
-    rows = "".join(_row(request, task, name, where) for name in request.methods)
-    head_row = f"<thead><tr><th scope=col>Method</th>{heads}</tr></thead>"
-    table = scrolling(title, f"<table class=verdicts>{head_row}<tbody>{rows}</tbody></table>")
-    promised = f"<p class=promise>{escape(promise(request.delta))}</p>"
-    return f"<h2 class=part>{title}</h2>{promised}{table}"
+    heads = f"<th scope=col>Method</th>{head_cells(HEADS, where)}"
+    made = table(title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods))
+    return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 
 
 def promise(delta: float) -> str:

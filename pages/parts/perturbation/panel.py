@@ -1,33 +1,121 @@
-"""A comparison on its page: how it is begun and found again, how far it is, and what it has found."""
+"""A comparison on its page: what is asked for, how it is begun and found again, how far it is, what it has found."""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore import check
 from dpcore.data.tabular import TABLES
+from dpcore.data.tabular.table import REST, Table
 from dpcore.figures.perturbation import perturbation_alt, perturbation_figure
+from dpcore.privacy.report.glossary import help_on
 from dpcore.runs.expected import duration
 from dpcore.runs.kinds import PERTURBATION
 from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from pages.parts.jobs import ShownJob, line_end
+from dpcore.training.perturbation.request import EPSILONS, MOST_SEEDS, MOST_STEPS, Request
+from pages.parts.controls.fields import Fields, Options, Quantity
+from pages.parts.controls.mechanism import DELTA
+from pages.parts.controls.url_state import good_texts, page_texts
+from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
+from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import promise
-from pages.parts.perturbation.request_form import Asked
-from pages.parts.perturbation.results import Results, expected_seconds, numbers, results
+from pages.parts.perturbation.results import Results, expected_seconds, numbers, results, results_of
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
+DEFAULT = Request()
+SEEDS = Quantity(
+    "fits", "Seeds", str(DEFAULT.seeds), 1, MOST_SEEDS, lambda seeds: check.whole(1, MOST_SEEDS, seeds=seeds),
+    "quicker", "steadier means", help=help_on("fits"), whole=True, name="seeds", stops=(1, 2, 3, 5, 10, 20, 50, 100),
+)  # fmt: skip
+STEPS = Quantity(
+    "descent", "Steps T of descent", str(DEFAULT.steps), 1, 1000,
+    lambda steps: check.whole(1, MOST_STEPS, steps=steps), "less noise", "nearer the minimum",
+    help=help_on("descent"),
+    whole=True, name="steps",
+)  # fmt: skip
+RATE = Quantity(
+    "stride", "Step size", "1", 0.01, 100, lambda rate: check.in_range(0, 1e6, ends="(]", rate=rate),
+    "smaller", "larger", name="rate",
+)  # fmt: skip
+REGULARISER = Quantity(
+    "ridge", "Regulariser", str(DEFAULT.regulariser), 1e-4, 1,
+    lambda ridge: check.in_range(0, 1e3, regulariser=ridge), "nearer the data", "less noise",
+    help=help_on("regulariser"),
+    name="regulariser",
+)  # fmt: skip
+CLIP = Quantity(
+    "longest", "Clipping norm G", str(DEFAULT.clip_norm), 0.01, 10,
+    lambda norm: check.in_range(1e-6, 1e6, clip_norm=norm), "less noise", "truer gradients",
+    help=help_on("row_norm"), name="clip_norm",
+)  # fmt: skip
+STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=help_on("step_size"))
+CHOSEN = [format(each, "g") for each in EPSILONS]
+EXPECTED = "a comparison on this machine"
 SHOWN = ShownJob(
-    PERTURBATION.name,
-    "comparison",
-    "Compare",
-    ":material/play_arrow:",
-    "comparison",
-    "a comparison on this machine",
-    replaces=True,
+    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", EXPECTED, replaces=True
 )
+TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
+APART = (
+    "**Drawn apart: not private for this model.** These methods were asked for an epsilon that nothing proves: a "
+    "condition of their theorem fails here, or there is none. The table below says which."
+)
+
+
+def request_form() -> Asked:
+    """Draw the controls below the button; values that do not go together are a sentence."""
+    table = TABLES[choice_by_title("Data", tuple(TABLES), "table", lambda name: TABLES[name].title)]
+    classes = _classes(table)
+    model = choice_by_title("Model", tuple(MODELS), "learner", lambda name: MODELS[name].title)
+    st.caption(MODELS[model].note)
+    methods = several(st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title)
+    epsilons = several(st, "Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
+    delta = number(DELTA)
+    seeds = int(number(SEEDS))
+    fields = Fields(page_texts(), good_texts())
+    steps, own = int(fields.number(STEPS)), fields.choice(STRIDE_BY) == "own"
+    rate = fields.number(RATE) if own else None
+    regulariser = fields.number(REGULARISER)
+    clip_norm = DEFAULT.clip_norm if MODELS[model].lipschitz is not None else fields.number(CLIP)
+    drawing = Drawing(fields)
+    with st.expander("Descent, step size, regulariser", expanded=drawing.opened("descent_open")):
+        drawing.draw(STEPS.key)
+        drawing.draw_buttons(STRIDE_BY)
+        if own:
+            drawing.draw(RATE.key, label=False)
+        drawing.draw_rest()
+    if absent := table.absent():
+        return Asked(None, absent)
+    if not methods or not epsilons:
+        return Asked(None, "Choose at least one method and one epsilon.")
+    try:
+        request = Request(
+            dataset=table.name, classes=classes, model=model, methods=methods,
+            epsilons=tuple(float(each) for each in epsilons), delta=delta, seeds=seeds, steps=steps, rate=rate,
+            regulariser=regulariser, clip_norm=clip_norm,
+        )  # fmt: skip
+    except ValueError as error:
+        return Asked(None, str(error))
+    return Asked(request)
+
+
+def _classes(table: Table) -> tuple[str, ...]:
+    """The two classes, or none where the table has no others than its two."""
+    if len(table.classes) == 2:
+        return ()
+    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
+    with left:
+        first = choice_by_title("Tell", table.classes, f"class_{table.name}", str)
+    others = tuple(each for each in (*table.classes, REST) if each != first)
+    key = f"other_{table.name}"
+    if st.session_state.get(key, others[0]) not in others:  # it has just become the first
+        st.session_state[key] = others[0]
+    with right:
+        second = choice_by_title("from", others, key, str)
+    return first, second
 
 
 def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
@@ -59,9 +147,9 @@ def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
 
 def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
-    until = f"What it had found until then is shown: {found.done} of {found.total} results."
+    until = f"What it had found until then is shown: {found.done} of {results_of(found.request)} results."
     until = until if found.done else "It had found nothing until then."
-    SHOWN.status(store, found.run, found.done / found.total, _progress(found), until)
+    SHOWN.status(store, found.run, found.done / results_of(found.request), _progress(found), until)
     if found.run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
@@ -82,7 +170,7 @@ def described(found: Results) -> str:
 def _progress(found: Results) -> str:
     if found.prepared is None:
         return "reading the data"
-    place = f"{found.done} of {found.total} results"
+    place = f"{found.done} of {results_of(found.request)} results"
     done = {each.method for each in (*found.measured, *found.skipped)}
     waiting = [METHODS[name].title.lower() for name in found.request.methods if name not in done]
     return f"{place}, now {waiting[0]}" if waiting else place
@@ -96,13 +184,6 @@ def _measured(found: Results) -> str:
     return f"Measured here in {duration(found.seconds or 1)}{tests}{over}."
 
 
-TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
-APART = (
-    "**Drawn apart: not private for this model.** These methods were asked for an epsilon that nothing proves: a "
-    "condition of their theorem fails here, or there is none. The table below says which."
-)
-
-
 def charts(found: Results, picked: Sequence[str]) -> None:
     """Accuracy and gap side by side: of the methods that keep their epsilon, then of those that do not."""
     if any(found.spreads("accuracy", kept=True)):
@@ -110,8 +191,12 @@ def charts(found: Results, picked: Sequence[str]) -> None:
     if any(found.spreads("accuracy", kept=False)):
         st.markdown(APART)
         _pair(found, picked, kept=False)
-    for each in _reasons(found):
-        st.warning(each)
+    skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
+    for each in found.skipped:
+        skipped.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
+    for (method, reason), epsilons in skipped.items():
+        at = f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""
+        st.warning(f"{METHODS[method].title}{at}: {reason}")
 
 
 def _pair(found: Results, picked: Sequence[str], *, kept: bool) -> None:
@@ -120,22 +205,9 @@ def _pair(found: Results, picked: Sequence[str], *, kept: bool) -> None:
         spreads = found.spreads(measure, kept=kept)
         levels = found.levels(measure) if kept else found.levels(measure)[-1:]
         here = [name for name in picked if any(each.method == name for each in spreads)]
-        figure = perturbation_figure(
-            spreads, measure, levels=levels, kept=kept, picked=here, epsilons=found.request.epsilons, size=chart_size()
-        )
+        look = {"picked": here, "epsilons": found.request.epsilons, "size": chart_size()}
+        figure = perturbation_figure(spreads, measure, levels=levels, kept=kept, **look)
         alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
         title = TITLES[measure] if kept else f"{TITLES[measure]}, not private"
         with column:
             chart(figure, f"{measure}_{'kept' if kept else 'apart'}", alt, title, None)
-
-
-def _reasons(found: Results) -> list[str]:
-    """Why results are missing, each reason once."""
-    named: dict[tuple[str, str], list[str]] = {}
-    for each in found.skipped:
-        named.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
-    return [f"{METHODS[method].title}{_at(epsilons)}: {reason}" for (method, reason), epsilons in named.items()]
-
-
-def _at(epsilons: list[str]) -> str:
-    return f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,8 +17,9 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from pages.parts.jobs import all_of, last_of, scaled_seconds
 from pages.parts.results.exports import Columns, csv_button, numbers_table
-from pages.parts.results.tables import drawn_line, scrolling
+from pages.parts.results.tables import drawn_line, table
 
+NOT_KEPT = "✕"
 BLIND = method_style(next(iter(METHODS)))._replace(color="#808080", dash="dot", glyph="···", label="Blind guess")
 
 
@@ -38,11 +38,6 @@ class Results:
     def done(self) -> int:
         """Results that there are."""
         return len(self.measured) + len(self.skipped)
-
-    @property
-    def total(self) -> int:
-        """Results that there will be."""
-        return results_of(self.request)
 
     def of(self, method: str, *, kept: bool) -> list[Measured]:
         """A method's results by rising epsilon, of those that are kept, or that are not."""
@@ -73,15 +68,9 @@ class Results:
 def results(store: Store, run: Run) -> Results:
     """What the store has of a comparison; ValueError where this version does not know what was asked for."""
     events = [event for _, event in store.tail(run.id)]
-    finished = last_of(events, Finished)
-    return Results(
-        run,
-        run.request,
-        last_of(events, Prepared),
-        all_of(events, Measured),
-        all_of(events, Skipped),
-        finished.seconds if finished else None,
-    )
+    seconds = getattr(last_of(events, Finished), "seconds", None)
+    found = last_of(events, Prepared), all_of(events, Measured), all_of(events, Skipped)
+    return Results(run, run.request, *found, seconds)
 
 
 def results_of(request: Request) -> int:
@@ -97,9 +86,6 @@ def work_of(request: Request) -> int:
 def expected_seconds(request: Request, past: Sequence[Run]) -> float | None:
     """By the latest comparison with these data and this model that has finished here; None where there is none."""
     return scaled_seconds(past, request, lambda run: work_of(request) / work_of(run.request))
-
-
-NOT_KEPT = "✕"
 
 
 def numbers(found: Results) -> None:
@@ -118,13 +104,13 @@ def accuracy_table(found: Results) -> str:
     epsilons = sorted(found.request.epsilons)
     heads = "".join(f"<th scope=col class=number>ε = {each:g}</th>" for each in epsilons)
     by_place = {(each.method, each.epsilon): each for each in found.measured}
-    rows = ""
+    rows = []
     for name in found.request.methods:
         without = by_place.get((name, None))
         cells = "".join(_cell(without or by_place.get((name, each)), without is None) for each in epsilons)
-        rows += f"<tr><th scope=row>{drawn_line(method_style(name))} {escape(METHODS[name].title)}</th>{cells}</tr>"
-    head = f"<thead><tr><th scope=col>Method</th>{heads}</tr></thead>"
-    return scrolling("Accuracies", f"<table class=measures>{head}<tbody>{rows}</tbody></table>")
+        title = f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}"
+        rows.append(f"<tr><th scope=row>{title}</th>{cells}</tr>")
+    return table("Accuracies", "measures", f"<th scope=col>Method</th>{heads}", rows)
 
 
 def _cell(measured: Measured | None, marks: bool) -> str:
@@ -137,21 +123,17 @@ def _cell(measured: Measured | None, marks: bool) -> str:
 
 def columns(found: Results) -> Columns:
     """One row for each method and epsilon: what kind of number epsilon is, the noise, and both measures over seeds."""
-    table: dict[str, list[Any]] = {}
-    for each in found.measured:
-        row = {
-            "method": METHODS[each.method].title,
-            "epsilon": each.epsilon,
-            "epsilon is": _kind(each),
-            "noise": float(nearest(each.noise)),
-            "seeds": len(each.accuracies),
-            **_summary("accuracy", each.accuracies),
-            **_summary("gap", each.gaps),
-            "not private because": " ".join(each.obstacles),
-        }
-        for name, value in row.items():
-            table.setdefault(name, []).append(value)
-    return table
+    rows = found.measured
+    return {
+        "method": [METHODS[each.method].title for each in rows],
+        "epsilon": [each.epsilon for each in rows],
+        "epsilon is": [_kind(each) for each in rows],
+        "noise": [float(nearest(each.noise)) for each in rows],
+        "seeds": [len(each.accuracies) for each in rows],
+        **_summary("accuracy", [each.accuracies for each in rows]),
+        **_summary("gap", [each.gaps for each in rows]),
+        "not private because": [" ".join(each.obstacles) for each in rows],
+    }
 
 
 def _kind(measured: Measured) -> str:
@@ -160,5 +142,6 @@ def _kind(measured: Measured) -> str:
     return WORDS[Kind.UPPER] if measured.private else "asked for, not kept"
 
 
-def _summary(name: str, values: tuple[float, ...]) -> dict[str, float]:
-    return {f"{name}, mean": float(np.mean(values)), f"{name}, least": min(values), f"{name}, most": max(values)}
+def _summary(name: str, rows: list[tuple[float, ...]]) -> dict[str, list[float]]:
+    means = [float(np.mean(each)) for each in rows]
+    return {f"{name}, mean": means, f"{name}, least": list(map(min, rows)), f"{name}, most": list(map(max, rows))}

@@ -20,8 +20,9 @@ from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.training.slider_stops import show
 from pages.parts.results import cache
 from pages.parts.results.odds import head
-from pages.parts.results.tables import scrolling, sign
+from pages.parts.results.tables import head_cells, sign, table
 
+PLACE = "attacks"  # of the table's words on the page
 TRADEOFF = "No attack gets above the grey curve; on the dotted line an attacker might as well toss a coin."
 NO_BAND = (
     "**Nothing is certified here**, so there is no grey band. On the dotted line an attacker might as well toss a coin."
@@ -47,64 +48,48 @@ class Compared:
     allowed: Tradeoff
     every_kind: Kind
 
-    @property
-    def pair(self) -> Pairs:
-        """The boundary of the one pair's region."""
-        return Pairs(self.spent.epsilon[-1:], self.spent.delta[-1:])
-
     def lines(self) -> list[Line]:
         """For the chart. All pairs of the certified accountant are the band's lower edge already."""
-        style, of_all = style_of(self.one), style_of(self.every)
-        named = style._replace(label=f"{self._pair_name()} by {style.label}")
-        lines = [Line(named, self.pair, self.spent.kind, region=True)]
+        _, pair, pairs = self.curves()
+        lines = [Line(style_of(self.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
         if self.every != CERTIFIED:
-            lines.append(Line(of_all._replace(label=f"All pairs by {of_all.label}"), self.allowed, self.every_kind))
+            lines.append(Line(style_of(self.every)._replace(label=pairs.name), pairs.f, pairs.kind))
         return [*lines, gaussian_line(self.mu)]
 
     def curves(self) -> list[Named]:
-        """For the tables."""
+        """For the tables: the CLT's, the boundary of the one pair's region, and that of all pairs."""
+        spent, epsilon = self.spent, self.spent.last.value
+        delta = plain(raised(float(spent.delta[-1])))
+        finite = math.isfinite(epsilon)
+        pair = f"({rounded(epsilon, spent.kind)}, {delta})" if finite else f"No pair at delta {delta}"
         return [
-            _clt(self.mu),
-            Named(f"{self._pair_name()} by {style_of(self.one).label}", self.spent.kind, self.pair),
+            clt_curve(self.mu),
+            Named(f"{pair} by {style_of(self.one).label}", spent.kind, Pairs(spent.epsilon[-1:], spent.delta[-1:])),
             Named(f"All pairs by {style_of(self.every).label}", self.every_kind, self.allowed),
         ]
-
-    def _pair_name(self) -> str:
-        epsilon, delta = float(self.spent.epsilon[-1]), plain(raised(float(self.spent.delta[-1])))
-        return (
-            f"({rounded(epsilon, self.spent.kind)}, {delta})" if math.isfinite(epsilon) else f"No pair at delta {delta}"
-        )
-
-
-def all_curves(band: Band, compared: Compared) -> list[Named]:
-    """All curves of the chart, the band's two first."""
-    return [*_edges(band, "Certified"), *compared.curves()]
 
 
 def band_and_clt(band: Band, mu: float) -> list[Named]:
     """The certified curves and the CLT's."""
-    return [*_edges(band, "Certified"), _clt(mu)]
+    return [*edges_of(band), clt_curve(mu)]
 
 
 def growing_curves(mechanism: Mechanism) -> list[Named]:
     """The certified curves of growing lengths, and their limit."""
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
-    edges = [each for steps, band in bands.items() for each in _edges(band, f"Certified, T = {steps:,}")]
-    return [*edges, _clt(cache.mu(mechanism))]
+    edges = [each for steps, band in bands.items() for each in edges_of(band, f"Certified, T = {steps:,}")]
+    return [*edges, clt_curve(cache.mu(mechanism))]
 
 
-def _clt(mu: float) -> Named:
+def clt_curve(mu: float) -> Named:
+    """The curve of the central limit theorem."""
     return Named("CLT's G_mu", Kind.APPROXIMATE, Gaussian(mu))
 
 
-def _edges(band: Band, name: str) -> list[Named]:
-    if band.empty:
-        return []
-    bounds = (("at least", band.lower), ("at most", band.upper))
+def edges_of(band: Band, name: str = "Certified") -> list[Named]:
+    """The two curves of a band; none where it is empty."""
+    bounds = () if band.empty else (("at least", band.lower), ("at most", band.upper))
     return [Named(f"{name}, {word}", Kind.CERTIFIED, f) for word, f in bounds]
-
-
-PLACE = "attacks"  # of its words on the page
 
 
 class Measure(NamedTuple):
@@ -133,9 +118,8 @@ def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> 
     """An HTML table with a row for each number, the certified band first; bounds are rounded outwards."""
     curves = compared.curves()
     heads = ["Certified", *(each.name for each in curves), "Blind guessing"]
-    shown = "".join(f"<th scope=col>{head(each, PLACE)}</th>" for each in ["Number", *heads])
-    body = "".join(_row(each, band, curves, heads) for each in _measures(prior, found.least))
-    return scrolling("Attacks", f"<table class=attack><thead><tr>{shown}</tr></thead><tbody>{body}</tbody></table>")
+    rows = (_row(each, band, curves, heads) for each in _measures(prior, found.least))
+    return table("Attacks", "attack", head_cells(["Number", *heads], PLACE), rows)
 
 
 def clt_verdict(mu: float, found: Risks) -> str:
@@ -164,30 +148,18 @@ def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
 
 
 def _measures(prior: float, least: float) -> list[Measure]:
-    found = [
-        Measure(
-            f"True positives at {100 * rate:g} % false positives",
-            lambda f, r=rate: float(f.power(r)),
-            True,
-            rate,
-            word="True positives",
-        )
-        for rate in RATES
-    ]
+    found = []
+    for rate in RATES:
+        label = f"True positives at {100 * rate:g} % false positives"
+        found.append(Measure(label, lambda f, r=rate: float(f.power(r)), True, rate, word="True positives"))
+    above = f"mu, where both errors are at least {plain(raised(least))}"
     wrong, rare = f"Chance of a wrong guess at prior {show(prior)}", min(prior, 1 - prior)
     return [
         Measure("Smallest type I + type II error", lambda f: 1 - advantage(f), False, 1.0),
         Measure("Largest advantage", advantage, True, 0.0),
         *found,
         Measure(wrong, lambda f: bayes_risk(f, prior), False, rare, word="Chance of a wrong guess"),
-        Measure(
-            f"mu, where both errors are at least {plain(raised(least))}",
-            lambda f: mu_above(f, least),
-            True,
-            0.0,
-            False,
-            "mu",
-        ),
+        Measure(above, lambda f: mu_above(f, least), True, 0.0, percent=False, word="mu"),
     ]
 
 

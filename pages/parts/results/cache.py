@@ -57,22 +57,14 @@ def _epsilons_after(name: str, mechanism: Mechanism, delta: float) -> dict[int, 
     return {}
 
 
-@lru_cache(maxsize=256)
-def mu(mechanism: Mechanism) -> float:
-    """mu of the central limit theorem after the whole mechanism; +inf where it has none."""
-    return mu_of(mechanism)
+mu = lru_cache(maxsize=256)(mu_of)  # of the central limit theorem after the whole mechanism; +inf where it has none
+band = lru_cache(maxsize=128)(tradeoff_bounds)  # the certified trade-off function of the whole mechanism
 
 
 @lru_cache(maxsize=256)
 def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Epsilon by one accountant after the whole mechanism alone."""
     return ACCOUNTANTS[name].curve(mechanism, mechanism.steps, delta)
-
-
-@lru_cache(maxsize=128)
-def band(mechanism: Mechanism) -> Band:
-    """The certified trade-off function of the whole mechanism, between two curves."""
-    return tradeoff_bounds(mechanism)
 
 
 @lru_cache(maxsize=256)

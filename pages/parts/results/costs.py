@@ -8,10 +8,10 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future
-from functools import lru_cache, partial
+from concurrent.futures import Future
+from functools import lru_cache
 from queue import SimpleQueue
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -23,8 +23,8 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 
-KEPT = 20_000
-T = TypeVar("T")
+MAX_EPSILONS = 20_000  # that are kept
+POLL_SECONDS = 1.0  # between two looks at what is not known yet
 
 
 class Spending(NamedTuple):
@@ -45,33 +45,21 @@ class Cost(NamedTuple):
     kind: Kind
 
 
-class Background(Executor):
-    """One thread that has no session, so nothing in it may ask Streamlit. It ends with the server, whatever waits.
-
-    Python's own ThreadPoolExecutor would have a server that is stopped compute all that is queued before it ends.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: SimpleQueue[tuple[Future, Callable[[], object]]] = SimpleQueue()
-        threading.Thread(target=self._work, name="dpcore-costs", daemon=True).start()
-
-    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
-        """The future result of the call."""
-        future: Future[T] = Future()
-        self._waiting.put((future, partial(fn, *args, **kwargs)))
-        return future
-
-    def _work(self) -> None:
-        while True:
-            future, call = self._waiting.get()
-            try:
-                future.set_result(call())
-            except Exception as error:  # whoever asks for the result is told
-                future.set_exception(error)
-
-
-background: Executor = Background()
+waiting: SimpleQueue[tuple[Spending, "Future[Cost | None]"]] = SimpleQueue()
 _lock = threading.Lock()
+
+
+def _work() -> None:
+    """Compute what waits, in a thread that has no session: nothing here may ask Streamlit.
+
+    The thread ends with the server. Python's own ThreadPoolExecutor would first compute all that waits.
+    """
+    while True:
+        spending, future = waiting.get()
+        future.set_result(cost_of(spending))
+
+
+threading.Thread(target=_work, name="dpcore-costs", daemon=True).start()
 
 
 def spending_of(run: Run, accountant: str) -> Spending | None:
@@ -89,12 +77,12 @@ def learn(spendings: Iterable[Spending]) -> int:
 def known_cost(spending: Spending) -> Cost | None:
     """The cost, if it is computed by now; None also where nothing is released or accounted for."""
     if not spending.over:
-        return None if told_later(spending) else _of_active(spending)
+        return None if told_later(spending) else _cost_of_active(spending)
     future = _future(spending)
     return future.result() if future.done() else None
 
 
-@lru_cache(KEPT)
+@lru_cache(MAX_EPSILONS)
 def told_later(spending: Spending) -> bool:
     """Whether this epsilon is computed once its run is over."""
     if spending.over:
@@ -108,17 +96,15 @@ def _future(spending: Spending) -> "Future[Cost | None]":
         return _asked(spending)
 
 
-@lru_cache(KEPT)
+@lru_cache(MAX_EPSILONS)
 def _asked(spending: Spending) -> "Future[Cost | None]":
-    return background.submit(_computed, spending)
+    future: Future[Cost | None] = Future()
+    waiting.put((spending, future))
+    return future
 
 
-@lru_cache(KEPT)
-def _of_active(spending: Spending) -> Cost | None:
-    return _computed(spending)
-
-
-def _computed(spending: Spending) -> Cost | None:
+def cost_of(spending: Spending) -> Cost | None:
+    """The cost, computed now; None where nothing is released or accounted for, or that fails."""
     try:
         released = _released(spending)
         if released is None:
@@ -130,17 +116,17 @@ def _computed(spending: Spending) -> Cost | None:
     return Cost(end.value, end.lower, end.kind)
 
 
+_cost_of_active = lru_cache(MAX_EPSILONS)(cost_of)
+
+
 def _released(spending: Spending) -> Mechanism | None:
     return Plan.from_json(json.loads(spending.plan)).released(spending.done)
-
-
-EVERY = 1.0  # seconds
 
 
 def drawn_until_known(key: str, draw: Callable[..., int], *given: Any) -> None:
     """Call `draw`, which says how much it does not know yet, and call it again in a while as long as that is any."""
     again = bool(st.session_state.get(key))
-    st.fragment(_drawn, run_every=EVERY if again else None)(key, again, draw, given)
+    st.fragment(_drawn, run_every=POLL_SECONDS if again else None)(key, again, draw, given)
 
 
 def _drawn(key: str, again: bool, draw: Callable[..., int], given: tuple[Any, ...]) -> None:

@@ -43,15 +43,8 @@ class Origin(NamedTuple):
         >>> Origin(10_000, 0.0256, 1.23, 196, 1e-5, "constant").words
         'n = 10,000, q = 0.0256, sigma = 1.23, T = 196, delta = 1e-5, schedule constant'
         """
-        steps = None if self.steps is None else f"{self.steps:,}"
-        said = {"n": f"{self.n:,.0f}", **self._rates(), "T": steps, "delta": self.delta and plain(self.delta)}
-        words = [f"{name} = {text}" for name, text in said.items() if text]
+        words = [f"{name} = {text}" for name, text in self._said(",").items()]
         return ", ".join([*words, f"schedule {self.schedule}"] if self.schedule else words)
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The settings as columns of a table, one value for all rows."""
-        return self._asdict()
 
     def file(self, name: str) -> str:
         """The name of a file, without its ending.
@@ -61,12 +54,13 @@ class Origin(NamedTuple):
         >>> Origin(10_000, 0.0256, None, None, 1e-5, "constant").file("map")
         'map-n10000-q0.0256-delta1e-5'
         """
-        said = {"n": f"{self.n:.0f}", **self._rates(), "T": self.steps, "delta": self.delta and plain(self.delta)}
-        return "-".join([name, *(f"{each}{text}" for each, text in said.items() if text)])
+        return "-".join([name, *(f"{each}{text}" for each, text in self._said("").items())])
 
-    def _rates(self) -> dict[str, str | None]:
-        rates = {"q": self.q, "sigma": self.sigma}
-        return {name: None if value is None else nearest(value) for name, value in rates.items()}
+    def _said(self, comma: str) -> dict[str, str]:
+        """Each number that the settings have, as it is written, thousands apart by a comma or by nothing."""
+        write = {"n": f"{{:{comma}.0f}}".format, "T": f"{{:{comma}}}".format, "delta": plain}
+        said = {"n": self.n, "q": self.q, "sigma": self.sigma, "T": self.steps, "delta": self.delta}
+        return {name: write.get(name, nearest)(value) for name, value in said.items() if value is not None}
 
 
 def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> Origin:
@@ -170,7 +164,7 @@ def tradeoff_table(curves: Sequence[tuple[str, Kind, Tradeoff]], label: str = NU
 
 def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin) -> None:
     """A button for trade-off curves as tidy CSV, with the settings that they come from."""
-    columns = lambda: {**tradeoff_columns(curves), **origin.columns}  # noqa: E731
+    columns = lambda: {**tradeoff_columns(curves), **origin._asdict()}  # noqa: E731
     csv_button("Download these curves (CSV)", columns, f"{origin.file(name)}.csv", "download_tradeoff")
 
 
@@ -182,7 +176,7 @@ def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
             found = {name: cache.curve(name, mechanism, origin.delta) for name in ACCOUNTANTS}
         else:
             found = {name: cache.profile(name, mechanism) for name in ACCOUNTANTS}
-        settings = {name: value for name, value in origin.columns.items() if name != "delta"}  # each row has its own
+        settings = {name: value for name, value in origin._asdict().items() if name != "delta"}  # each row has its own
         return {**curves_columns(mechanism, found), **settings}
 
     file = f"{origin.file(f'epsilon-against-{across}')}.csv"

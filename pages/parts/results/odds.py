@@ -2,9 +2,11 @@
 
 import math
 import re
+import tomllib
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
+from pathlib import Path
 from urllib.parse import quote
 
 import streamlit as st
@@ -16,6 +18,13 @@ from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
 from dpcore.privacy.report.statement import odds
 
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+PEOPLE = 100
+COLUMNS = 20
+PITCH = 10  # units of the drawing between two people
+HEAD, BODY = 3, 5  # widths of strokes
+SAFE = " '/=:"  # in an address within double quotes
+BEFORE = int(EVEN_PRIOR * PEOPLE)
 
 
 def term(name: str, place: str, text: str = "") -> str:
@@ -66,56 +75,6 @@ def linked(text: str) -> str:
     return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text))
 
 
-NOT_PROMISED = (
-    (
-        "That the model is good.",
-        "Epsilon says nothing about accuracy, and nothing about fairness: groups with few examples lose most "
-        "(Bagdasaryan et al. 2019, arXiv:1905.12101).",
-    ),
-    (
-        "That nothing is learned about you.",
-        "What many people share can be learned without you: that smoking harms is learned from others, and holds for "
-        "you. What is hidden is only whether your example took part.",
-    ),
-    (
-        "Groups.",
-        "It protects one example at a time ([adjacency|adjacency]). For k examples of one person, or of "
-        "one family, epsilon grows to k times as much, and delta by more than that.",
-    ),
-    (
-        "Secrets that many share.",
-        "A password that stands in a hundred examples is a group of a hundred.",
-    ),
-    (
-        "Several releases.",
-        "Each further model, table or picture made from the same data adds its own epsilon to this one.",
-    ),
-    (
-        "The choice of settings.",
-        "To train many times and to publish the best is a further release. What it costs is not counted here "
-        "(Papernot and Steinke 2022, arXiv:2110.03620).",
-    ),
-    (
-        "What is shown while it trains.",
-        "Losses, clipped shares and gradient norms on these pages are exact figures of the training data. Epsilon is "
-        "the price of the model alone.",
-    ),
-    (
-        "The machine.",
-        "The proof is about real numbers, and the noise is floating point. On CUDA the noise comes from a generator "
-        "that is not a cryptographic one, unless the secure one is chosen. Timing, logs and backups are not covered.",
-    ),
-)
-
-
-PEOPLE = 100
-COLUMNS = 20
-PITCH = 10  # units of the drawing between two people
-HEAD, BODY = 3, 5  # widths of strokes
-SAFE = " '/=:"  # in an address within double quotes
-BEFORE = int(EVEN_PRIOR * PEOPLE)
-
-
 def of_hundred(found: Risks) -> int:
     """Of 100 people, in how many someone who was even can come to believe, rounded up; 100 where nothing is proven.
 
@@ -146,7 +105,9 @@ def alternative(found: Risks) -> str:
 
 def not_promised() -> str:
     """What epsilon does not promise, as HTML that is folded at first."""
-    items = "".join(f"<li><b>{escape(head)}</b> {explained(text, 'promise')}</li>" for head, text in NOT_PROMISED)
+    items = "".join(
+        f"<li><b>{escape(each['head'])}</b> {explained(each['text'], 'promise')}</li>" for each in WORDS["not_promised"]
+    )
     return f"<details class=promise><summary>What this does not promise</summary><ul>{items}</ul></details>"
 
 
@@ -187,22 +148,9 @@ def _people(color: str, body: int, first: int, last: int) -> str:
     return f"<g stroke='{color}'>{paths}</g>"
 
 
-ON_SCREEN = {  # page -> the one sentence that says what it shows; words in brackets explain themselves
-    "lab": (
-        "How much privacy training spends, [epsilon|epsilon], after each [epoch|epoch], as each "
-        "[accountant|accountant] counts it; the exact value is proven to lie in the [grey band|band]. "
-        "Below it, what that buys: the accuracy of real runs."
-    ),
-    "tradeoff": (
-        "How often an attacker who guesses whether you took part must [err|errors]: the "
-        "[trade-off function|tradeoff] of the training run, proven to lie in the [grey band|band]."
-    ),
-}
-
-
 def on_screen(page: str) -> None:
     """Draw the sentence that says what a page shows."""
-    st.html(f"<p class=on-screen>{explained(ON_SCREEN[page], 'screen')}</p>")
+    st.html(f"<p class=on-screen>{explained(WORDS['on_screen'][page], 'screen')}</p>")
 
 
 def visitor_line(found: Risks) -> None:

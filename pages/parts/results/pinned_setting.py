@@ -1,14 +1,6 @@
 """Pin this setting: it stays on the charts as a ghost, with the difference in numbers, while the controls move on.
 
-How a page uses it, once it has its `setting`:
-
-    pinned = pin_controls(setting)                  # draws the buttons where they are called
-    figure = curves_figure(..., ghost=pinned and ghost_over_epochs(pinned))
-    if pinned:
-        st.markdown(difference(pinned, setting))
-
-The trade-off figure takes `pinned_line`, the map of Calibrate `pinned_mark`. What is pinned stays in the session and in
-the address (`pin=`), on every page.
+What is pinned stays in the session and in the address (`pin=`), on every page.
 """
 
 import math
@@ -30,7 +22,7 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 PINNED = Remembered("pin")  # the text of a setting; empty where nothing is pinned
 BETWEEN = "~"  # fields; stands in an address as it is
-LONGEST = 200
+MAX_CHARS = 200
 RATE = Quantity("rate", "Rate k", "0", 0, 1, lambda rate: None)  # of any schedule
 QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
 
@@ -39,9 +31,10 @@ def pin_controls(setting: Setting) -> Setting | None:
     """Draw the buttons that pin this setting and let go of it; the one that is pinned."""
     pinned = pinned_setting()
     row = st.container(horizontal=True, gap="small", key="pin")
-    row.button("Pin this setting", on_click=_pin, args=(written(setting),), key="pin_this", disabled=pinned == setting)
+    pin, same = uninterrupted(PINNED.set), pinned == setting
+    row.button("Pin this setting", on_click=pin, args=(written(setting),), key="pin_this", disabled=same)
     if pinned:
-        row.button("Unpin", type="tertiary", on_click=_pin, args=("",), key="unpin")
+        row.button("Unpin", type="tertiary", on_click=pin, args=("",), key="unpin")
     return pinned
 
 
@@ -69,7 +62,7 @@ def written(setting: Setting) -> str:
 
 def understood(text: str) -> Setting:
     """The setting of such a text; ValueError where it is none."""
-    fields = text[:LONGEST].split(BETWEEN)
+    fields = text[:MAX_CHARS].split(BETWEEN)
     if len(fields) != 7 or fields[5] not in SCHEDULES:
         raise ValueError(f"Expected {text[:40]!r} to be a setting.")
     schedule = fields.pop(5)
@@ -117,10 +110,11 @@ def pinned_mark(pinned: Setting) -> Mark:
 
 def difference(pinned: Setting, setting: Setting) -> str:
     """What is pinned, what it costs, and how much more or less the present setting costs, by the certified bounds."""
-    before, now = _epsilon(pinned), _epsilon(setting)
+    before, now = (cache.final(CERTIFIED, each.mechanism, each.delta).last.value for each in (pinned, setting))
     at = f" at delta = {plain(raised(setting.delta))}" if pinned.delta != setting.delta else ""
-    first = f"**Pinned:** {words_of(pinned)}, delta {plain(raised(pinned.delta))}: epsilon {_marked(before)}."
-    second = f"**Now** {_marked(now)}{at}"
+    spent = marked(before, Kind.CERTIFIED)
+    first = f"**Pinned:** {words_of(pinned)}, delta {plain(raised(pinned.delta))}: epsilon {spent}."
+    second = f"**Now** {marked(now, Kind.CERTIFIED)}{at}"
     if not (math.isfinite(before) and math.isfinite(now)) or before == now or not before:
         return f"{first} {second}{', the same' if before == now else ''}."
     word = "more" if now > before else "less"
@@ -129,16 +123,3 @@ def difference(pinned: Setting, setting: Setting) -> str:
 
 def _label(pinned: Setting) -> str:
     return f"{GHOST_NAME}: {words_of(pinned)}"
-
-
-def _epsilon(setting: Setting) -> float:
-    return float(cache.final(CERTIFIED, setting.mechanism, setting.delta).epsilon[-1])
-
-
-def _marked(epsilon: float) -> str:
-    return marked(epsilon, Kind.CERTIFIED)
-
-
-@uninterrupted
-def _pin(text: str) -> None:
-    PINNED.set(text)

@@ -31,7 +31,7 @@ def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
         return None
     (release,), sampler = mechanism.releases, SAMPLERS[name]
     curve, epochs, others = cache.sampled(name, release.q, release.sigma, mechanism.steps, delta)
-    return Sampled(sampler.title, sampler.adjacency, sampler.interval, sampler.by_epoch, curve, epochs, others)
+    return Sampled(sampler, curve, epochs, others)
 
 
 def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
@@ -40,23 +40,15 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
         return None
     (release,), sampler = mechanism.releases, SAMPLERS[name]
     curve = cache.sampled_profile(name, release.q, release.sigma, mechanism.steps)
-    return Sampled(
-        sampler.title,
-        sampler.adjacency,
-        sampler.interval,
-        sampler.by_epoch,
-        curve,
-        curve.steps.astype(np.float64) * release.q,
-    )
+    return Sampled(sampler, curve, curve.steps.astype(np.float64) * release.q)
 
 
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
     """The trade-off function of the same training with another sampler; None where there is none."""
     if not answers(name, mechanism):
         return None
-    (release,), sampler = mechanism.releases, SAMPLERS[name]
-    band = cache.sampled_band(name, release.q, release.sigma, mechanism.steps)
-    return SampledBand(f"{sampler.title}, {sampler.adjacency}", sampler.interval, band)
+    (release,) = mechanism.releases
+    return SampledBand(SAMPLERS[name], cache.sampled_band(name, release.q, release.sigma, mechanism.steps))
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:

@@ -1,7 +1,7 @@
 """Tables as HTML, with a row for each accountant and its verdict."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -14,9 +14,12 @@ from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.report.verdict import SIGNS, Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.base import Poisson
+from pages.parts.controls.widgets import BOUND
 from pages.parts.results import cache
 from pages.parts.results.odds import head, term
 
+HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
+FORMS = ("text", "Markdown")  # of a statement
 COLORS = {  # of the signs of verdicts: neither speaks alone
     Worth.SOUND_AND_TIGHT: "#2e9150",
     Worth.LOOSE: "#2b7bd3",
@@ -43,12 +46,28 @@ def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[Ver
     On a narrow screen each row is a block whose cells carry their heads.
     """
     place = name.lower().replace(" ", "-")
-    shown = "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in heads)
-    columns = f"<th scope=col>{head(first, place)}</th>{shown}" + "".join(
-        f"<th scope=col>{head(each, place)}</th>" for each in ("Kind", "Verdict")
-    )
-    body = "".join(_line(row, heads, place) for row in rows)
-    return scrolling(name, f"<table class=verdicts><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>")
+    ends = head_cells([first], place), head_cells(("Kind", "Verdict"), place)
+    columns = f"{ends[0]}{head_cells(heads, place, number=True)}{ends[1]}"
+    return table(name, "verdicts", columns, (_line(row, heads, place) for row in rows))
+
+
+def head_cells(heads: Sequence[str], place: str, *, number: bool = False) -> str:
+    """The heads of columns, each of which explains itself where it is in the glossary."""
+    look = " class=number" if number else ""
+    return "".join(f"<th scope=col{look}>{head(each, place)}</th>" for each in heads)
+
+
+def row_cells(heads: Sequence[str], texts: Sequence[str], *, number: bool = False) -> str:
+    """The cells of a row; on a narrow screen, where a row is a block, they carry their heads."""
+    look = " class=number" if number else ""
+    pairs = zip(heads, texts, strict=True)
+    return "".join(f'<td{look} data-label="{escape(label)}">{escape(text)}</td>' for label, text in pairs)
+
+
+def table(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
+    """An HTML table of a kind that the style sheet knows, of these cells of heads and these rows."""
+    head_row = f"<thead><tr>{heads}</tr></thead>"
+    return scrolling(name, f'<table class="{kind}">{head_row}<tbody>{"".join(rows)}</tbody></table>')
 
 
 def scrolling(name: str, table: str) -> str:
@@ -70,33 +89,19 @@ def drawn_line(style: Style) -> str:
 
 
 def _line(row: VerdictRow, heads: Sequence[str], place: str) -> str:
-    style = style_of(row.accountant)
-    glyph = drawn_line(style)
-    cells = "".join(
-        f'<td class=number data-label="{escape(label)}">{escape(cell)}</td>'
-        for label, cell in zip(heads, row.cells, strict=True)
-    )
+    glyph = drawn_line(style_of(row.accountant))
     return (
-        f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>{cells}"
+        f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>"
+        f"{row_cells(heads, row.cells, number=True)}"
         f"<td data-label=Kind>{term(row.kind, f'{place}-{row.accountant}', WORDS[row.kind])}</td>"
         f"<td class=verdict>{sign(row.worth)} {escape(row.text)}</td></tr>"
     )
-
-
-HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:
     """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind, verdict."""
     band = curves[CERTIFIED]
     return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, band) for each in curves.items()])
-
-
-def why_they_differ() -> str:
-    """What each accountant makes of the noise."""
-    return " ".join(
-        ["**Why they differ.** All of them describe the same noise.", *(each.note for each in ACCOUNTANTS.values())]
-    )
 
 
 def epsilon_sentence(band: Curve, after: str, delta: str, *, apart: bool = False) -> str:
@@ -114,14 +119,10 @@ def epsilon_sentence(band: Curve, after: str, delta: str, *, apart: bool = False
     return f"{after}, epsilon is certified to lie between **{low}** and **{high}**{adjacency}."
 
 
-def _judged(curve: Curve, band: Curve) -> Verdict:
-    if band.lower is None:  # the certified accountant itself gave up
-        return Verdict(Worth.UNDECIDED, "There is no certified value to compare with.", math.nan)
-    return verdict(curve, band)
-
-
 def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
-    judged, value = _judged(curve, band), float(curve.epsilon[-1])
+    nothing = Verdict(Worth.UNDECIDED, "There is no certified value to compare with.", math.nan)
+    judged = nothing if band.lower is None else verdict(curve, band)
+    value = float(curve.epsilon[-1])
     finite = math.isfinite(value)
     compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(band.epsilon[-1]))
     cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
@@ -129,39 +130,22 @@ def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
     return VerdictRow(name, cells, curve.kind, judged.worth, text)
 
 
-FORMS = ("text", "Markdown")
-
-
 def card(
-    mechanism: Mechanism,
-    curve: Curve,
-    accountant: str,
-    n: float,
-    key: str,
-    *,
-    ends: bool = False,
-    seed: int | None = None,
+    mechanism: Mechanism, curve: Curve, accountant: str, n: float, *, ends: bool = False, seed: int | None = None
 ) -> None:
     """An expander, shut at first, that costs nothing until it is opened.
 
     `curve` is the accountant's, its last point that of the whole mechanism; `n` is the number of training examples;
     `ends` says that the mechanism is not over yet; `seed` is that of a run whose seed is fixed.
     """
-    box = st.expander("Privacy statement, to copy", icon=":material/description:", key=key, on_change="rerun")
+    icon = ":material/description:"
+    box = st.expander("Privacy statement, to copy", icon=icon, key="statement_card", on_change="rerun")
     if not box.open:
         return
     found = cache.risks(mechanism, float(curve.delta[-1]))
     made = statement(mechanism, curve, ACCOUNTANTS[accountant], found, n, seed)
     with box:
-        form = st.segmented_control(
-            "Copy as",
-            FORMS,
-            default=FORMS[0],
-            required=True,
-            key="statement",
-            bind="query-params",
-            persist_state="session",
-        )
+        form = st.segmented_control("Copy as", FORMS, default=FORMS[0], required=True, key="statement", **BOUND)
         text = made.text() if form == "text" else made.markdown()
         st.code(text.strip(), language=None, wrap_lines=True)
         when = "This is what holds at the end of the run. " if ends else ""

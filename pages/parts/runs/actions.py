@@ -18,12 +18,13 @@ from dpcore.runs.in_words import name_of
 from dpcore.runs.limits import NOBODY, NOT_TEACHER, may_rule, may_start
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
+from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import PROBLEM
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.runs.choosing import Chosen, tick_only
+from pages.parts.runs.listing import Chosen, tick_only
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
@@ -33,6 +34,9 @@ from pages.parts.visitors import current_user, may_change
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
 WRONG = "runs_wrong"  # what was wrong with what the dialog was told
 NOT_YOURS = "Only who started a run, or a teacher, can change it."
+MAX_MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in
+GIVEN = "import_file"
+ONE = "This form is of one run: tick one alone."
 Doing = Callable[[Store, str], object]
 
 
@@ -114,22 +118,11 @@ def _dialogs(store: Store) -> None:
         (DELETING, "Delete for good?", _deletion),
         (EDITING, "Tags" if several else "Name, tags and note", _editing),
     ):
-        runs = [run for run in map(_run_in(store), st.session_state.get(what, [])) if run]
-        if runs:
+        if runs := runs_of(store, st.session_state.get(what, [])):
             dismissed = lambda what=what: st.session_state.pop(what, None)  # noqa: E731
             st.dialog(title, on_dismiss=dismissed)(draw)(store, runs)
             return
         st.session_state.pop(what, None)
-
-
-def _run_in(store: Store) -> Callable[[str], Run | None]:
-    def looked_up(run: str) -> Run | None:
-        try:
-            return store.run(run)
-        except UnknownRun:
-            return None
-
-    return looked_up
 
 
 def _deletion(store: Store, runs: Sequence[Run]) -> None:
@@ -221,11 +214,6 @@ def _let_go_on(store: Store) -> None:
         st.session_state[PROBLEM] = str(error)
 
 
-MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in
-GIVEN = "import_file"
-ONE = "This form is of one run: tick one alone."
-
-
 def files_of_runs(store: Store, chosen: Chosen) -> None:
     """Draw the ways out of here and into it, shut until they are opened."""
     if chosen.charted:
@@ -237,7 +225,7 @@ def files_of_runs(store: Store, chosen: Chosen) -> None:
     if box.open:
         with box:
             st.file_uploader(
-                "A run that was exported as JSON", type="json", key=GIVEN, max_upload_size=MEGABYTES,
+                "A run that was exported as JSON", type="json", key=GIVEN, max_upload_size=MAX_MEGABYTES,
                 on_change=_import, args=(store,),
                 help="Nothing in the file is executed. What it says of a run cannot be checked against the training "
                 "itself, so the run says that it was imported.",

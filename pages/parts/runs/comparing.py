@@ -38,22 +38,47 @@ from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
-from pages.parts.results.tables import scrolling
-from pages.parts.runs.choosing import Chosen
+from pages.parts.results.tables import table
+from pages.parts.runs.listing import Chosen
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.live import watch
-from pages.parts.train.run_exports import picture
+from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import NAMES
 
 TICK = "Tick a run in the table: what it reached, what it spent and how it was trained is shown here."
-COMPARISON = "A ticked comparison of methods has its charts on another page:"
-AUDITED = "What a ticked audit found stands on another page:"
+ELSEWHERE = {  # kind of job -> what is said of it, the page that shows it, its title, and the job's name in its address
+    PERTURBATION.name: (
+        "A ticked comparison of methods has its charts on another page:",
+        "pages/perturbation.py", "Perturbation", "comparison",
+    ),
+    AUDIT.name: ("What a ticked audit found stands on another page:", "pages/audit.py", "Audit", "run"),
+}  # fmt: skip
 NO_CHART = (
     "Another version of this program made a ticked run: it can be renamed and deleted here, but no chart can show it."
 )
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
+ORIGINS = {
+    "dpcore": "Version of this program", "python": "Python", "numpy": "NumPy", "torch": "PyTorch", "device": "Device",
+    "machine": "Machine", "threads": "Threads", "data": "Fingerprint of the data", "imported": "Imported: it was",
+}  # fmt: skip
+OTHERS = "Of the ticked runs that are no training runs of this version, the settings are not compared."
+SAME = "These runs have the same settings: only chance tells them apart."
+MAX_NAME_CHARS = 60  # of a run, over its column
+MAX_RUNS_LOOKED_AT = 2000  # finished ones, the latest
+MAX_GROUPS = 20  # settings with several seeds that are listed
+READING = (
+    "Each point is a finished run, at the epsilon of its own delta. The staircase joins those that no other run beats "
+    "in both accuracy and epsilon; a bar at a point reaches to what its epsilon is at least. Accuracy is of the test "
+    "set. The front is chosen among many runs: to release what it shows costs more than the epsilon of one of them."
+)
+NONE = "No finished run is among them: what each reaches is drawn here."
+UNTESTED = "None of the ticked runs has been tested yet."
+NO_COUNTS = (
+    "This run has no such table: it is made at the end of a run, and runs of older versions have none. Train it again."
+)
+OF_TEST_SET = "All of it is counted on the test set, which no epsilon covers: epsilon is about the training examples."
 
 
 def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
@@ -61,7 +86,7 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     what = choice_of(row, "Show", VIEWS, "show", wrap=True)
     if what == "accuracy and epsilon":
-        show_tradeoffs(store, wanted, _accountant(row))
+        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(row))
     elif what == "sweep":
         show_sweep(store, wanted)
     elif not chosen.every:
@@ -73,12 +98,8 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
         if chosen.charted and what == "classes":
             show_classes(store, chosen.charted)
         elif chosen.charted:
-            _progress(store, chosen, row)
-
-
-def _progress(store: Store, chosen: Chosen, row: Any) -> None:
-    x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
-    watch(store, [run.id for run in chosen.charted], _accountant(row), x)
+            x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
+            watch(store, [run.id for run in chosen.charted], _accountant(row), x)
 
 
 def _accountant(row: Any) -> str:
@@ -88,24 +109,12 @@ def _accountant(row: Any) -> str:
 
 def _without_charts(chosen: Chosen) -> None:
     """Where else to look at what no chart of this page can show."""
-    comparisons = [run for run in chosen.others if run.kind == PERTURBATION.name]
-    if comparisons:
-        st.markdown(COMPARISON)
-        link("pages/perturbation.py", "Perturbation", {"comparison": comparisons[0].id})
-    audits = [run for run in chosen.others if run.kind == AUDIT.name]
-    if audits:
-        st.markdown(AUDITED)
-        link("pages/audit.py", "Audit", {"run": audits[0].id})
-    if len(comparisons) + len(audits) < len(chosen.others):
+    for kind, (sentence, page, title, parameter) in ELSEWHERE.items():
+        if own := [run for run in chosen.others if run.kind == kind]:
+            st.markdown(sentence)
+            link(page, title, {parameter: own[0].id})
+    if any(run.kind not in ELSEWHERE for run in chosen.others):
         st.info(NO_CHART)
-
-
-ORIGINS = {
-    "dpcore": "Version of this program", "python": "Python", "numpy": "NumPy", "torch": "PyTorch", "device": "Device",
-    "machine": "Machine", "threads": "Threads", "data": "Fingerprint of the data", "imported": "Imported: it was",
-}  # fmt: skip
-OTHERS = "Of the ticked runs that are no training runs of this version, the settings are not compared."
-SAME = "These runs have the same settings: only chance tells them apart."
 
 
 def show_differences(chosen: Chosen) -> None:
@@ -113,12 +122,13 @@ def show_differences(chosen: Chosen) -> None:
     runs = chosen.every
     st.subheader("Where their settings differ" if len(runs) > 1 else "Its settings", anchor=False)
     charted = chosen.charted
+    ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
     rows = different([run.config for run in charted])
     if charted and rows:
-        st.html(_table("Settings", charted, rows, _ways(charted)))
+        st.html(_table("Settings", charted, rows, ways))
     elif len(charted) > 1:
         st.markdown(SAME)
-        st.html(_ways_alone(charted))
+        st.html(ways[0])
     if chosen.others:
         st.markdown(OTHERS)
     st.subheader("Where they come from" if len(runs) > 1 else "Where it comes from", anchor=False)
@@ -131,10 +141,10 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
     >>> different([RunConfig(), RunConfig(sigma=2.0)])
     {'Noise multiplier sigma': ['1.23', '2']}
     """
-    if len(configs) == 1:
-        names = [name for name in [*NAMES, "private"] if name in configs[0].chosen()]
-    else:
-        names = [name for name in [*NAMES, "private"] if len({getattr(each, name) for each in configs}) > 1]
+    differ = lambda name: len({getattr(each, name) for each in configs}) > 1  # noqa: E731
+    names = [
+        each for each in (*NAMES, "private") if (each in configs[0].chosen() if len(configs) == 1 else differ(each))
+    ]
     return {SETTINGS[name].label: [_written(name, each) for each in configs] for name in names}
 
 
@@ -167,49 +177,23 @@ def _written(name: str, config: RunConfig) -> str:
     return "secret" if value is None else value_text(value)
 
 
-def _ways(runs: Sequence[Run]) -> list[str]:
-    return [link_of_run(run.config, f"the settings of {name_of(run)}") for run in runs]
-
-
-def _ways_alone(runs: Sequence[Run]) -> str:
-    return " ".join(_ways(runs)[:1])
-
-
 def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()) -> str:
     """A table with a column for each run; all texts stand in it as they are."""
-    heads = "".join(f"<th scope=col>{escape(_cut(name_of(run)))}</th>" for run in runs)
-    body = "".join(
+    names = [name_of(run) for run in runs]
+    names = [f"{each[:MAX_NAME_CHARS]}…" if len(each) > MAX_NAME_CHARS else each for each in names]
+    heads = "".join(f"<th scope=col>{escape(each)}</th>" for each in names)
+    body = [
         f"<tr><th scope=row>{escape(title)}</th>{''.join(f'<td>{escape(each)}</td>' for each in values)}</tr>"
         for title, values in rows.items()
-    )
+    ]
     if any(ways):
-        body += f"<tr><th scope=row>Load these settings</th>{''.join(f'<td>{each}</td>' for each in ways)}</tr>"
-    return scrolling(
-        label, f"<table class=measured><thead><tr><td></td>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    )
-
-
-def _cut(text: str, longest: int = 60) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"
-
-
-LATEST = 2000  # finished runs that are looked at
-GROUPS = 20  # settings with several seeds that are listed
-READING = (
-    "Each point is a finished run, at the epsilon of its own delta. The staircase joins those that no other run beats "
-    "in both accuracy and epsilon; a bar at a point reaches to what its epsilon is at least. Accuracy is of the test "
-    "set. The front is chosen among many runs: to release what it shows costs more than the epsilon of one of them."
-)
-NONE = "No finished run is among them: what each reaches is drawn here."
-
-
-def show_tradeoffs(store: Store, wanted: Wanted, accountant: str) -> None:
-    """Draw the front of all finished runs that are wanted, and what several seeds of one setting reached."""
-    drawn_until_known("runs_front_left", _tradeoffs, store, wanted, accountant)
+        body.append(f"<tr><th scope=row>Load these settings</th>{''.join(f'<td>{each}</td>' for each in ways)}</tr>")
+    return table(label, "measured", f"<td></td>{heads}", body)
 
 
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
-    found = ended(store, wanted, LATEST)
+    """Draw the front of all finished runs that are wanted, and what several seeds of one setting reached."""
+    found = ended(store, wanted, MAX_RUNS_LOOKED_AT)
     elsewhere = _elsewhere(imported(store, wanted))
     if not found:
         st.info(f"{NONE}{elsewhere}")
@@ -229,12 +213,11 @@ def outcomes_of(found: Sequence[Ended], accountant: str) -> list[Outcome]:
     """The runs as points, without those whose epsilon is not known, or that have none although they are private."""
     points = []
     for each in found:
-        if not each.settings.get("private", True):
-            points.append(Outcome(each.name or _words(each), each.accuracy, None))
-            continue
-        spending = spent_by_run(each, accountant)
-        if spending and (cost := known_cost(spending)):
-            points.append(Outcome(each.name or _words(each), each.accuracy, cost.epsilon, cost.lower, cost.kind))
+        spending, name = spent_by_run(each, accountant), each.name or _words(each)
+        if not spending:
+            points.append(Outcome(name, each.accuracy, None))
+        elif cost := known_cost(spending):
+            points.append(Outcome(name, each.accuracy, cost.epsilon, cost.lower, cost.kind))
     return points
 
 
@@ -247,8 +230,8 @@ def spent_by_run(each: Ended, accountant: str = CERTIFIED) -> Spending | None:
 
 def _left_out(found: Sequence[Ended], outcomes: Sequence[Outcome], left: int) -> str:
     said = []
-    if len(found) == LATEST:
-        said.append(f"Of more than {LATEST:,} finished runs the latest are looked at.")
+    if len(found) == MAX_RUNS_LOOKED_AT:
+        said.append(f"Of more than {MAX_RUNS_LOOKED_AT:,} finished runs the latest are looked at.")
     private = [each for each in outcomes if each.epsilon is not None]
     if len(private) > MAX_POINTS + len(front(outcomes)):
         said.append(f"Beside the front {MAX_POINTS:,} of {len(private):,} are drawn.")
@@ -287,14 +270,14 @@ def _seeds(found: Sequence[Ended]) -> None:
         return
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Several runs of one setting", anchor=False)
-    rows = "".join(
+    rows = [
         f"<tr><th scope=row>{escape(_words(group[0]))}</th><td>{figures.runs}</td>"
         f"<td>{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}</td>"
         f"<td>{percent(figures.least, 2)} to {percent(figures.most, 2)}</td></tr>"
-        for group, figures in several[:GROUPS]
-    )
+        for group, figures in several[:MAX_GROUPS]
+    ]
     heads = "".join(f"<th scope=col>{each}</th>" for each in ("Setting", "Runs", "Mean ± spread", "From, to"))
-    st.html(scrolling("Seeds", f"<table class=measured><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"))
+    st.html(table("Seeds", "measured", heads, rows))
     st.caption("Test accuracy; the spread is the sample standard deviation. The most accurate settings come first.")
 
 
@@ -306,13 +289,6 @@ def _words(each: Ended) -> str:
     return f"{described(config)}, batch {config.batch}, lr {config.lr:g}, {config.epochs:g} epochs"
 
 
-UNTESTED = "None of the ticked runs has been tested yet."
-NO_COUNTS = (
-    "This run has no such table: it is made at the end of a run, and runs of older versions have none. Train it again."
-)
-OF_TEST_SET = "All of it is counted on the test set, which no epsilon covers: epsilon is about the training examples."
-
-
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and of one of them what was taken for what."""
     tested = [each for each in watched_runs(store, [run.id for run in runs]) if each.history.evaluated]
@@ -322,11 +298,10 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     for dataset in dict.fromkeys(each.config.dataset for each in tested):
         _compared(dataset, [each for each in tested if each.config.dataset == dataset])
     labels = {each.run.id: f"{place}: {each.label}" for place, each in enumerate(tested, 1)}
-    asked = st.session_state.get("confusion_run")
-    if asked not in labels:
-        st.session_state["confusion_run"] = tested[-1].run.id
-    chosen = st.selectbox("What was taken for what, in", list(labels), format_func=lambda run: labels[run],
-                          key="confusion_run")  # fmt: skip
+    key = "confusion_run"
+    if st.session_state.get(key) not in labels:
+        st.session_state[key] = tested[-1].run.id
+    chosen = st.selectbox("What was taken for what, in", list(labels), format_func=lambda run: labels[run], key=key)
     _confusion(next(each for each in tested if each.run.id == chosen))
     st.caption(OF_TEST_SET)
 
@@ -335,18 +310,16 @@ def _compared(dataset: str, watched: Sequence[Watched]) -> None:
     names = DATASETS[dataset].classes
     tracks = [Track(each.label, [], each.history.evaluated[-1].per_class) for each in watched]
     st.markdown(f"**Test accuracy of each class, {DATASETS[dataset].title}**")
-    spans = [f"<span>{_mark(place)} {place + 1}: {escape(track.label)}</span>" for place, track in enumerate(tracks)]
+    spans = []
+    for place, track in enumerate(tracks):
+        color, (_, sign) = RUNS[place % len(RUNS)], SYMBOLS[place % len(SYMBOLS)]
+        mark = f'<span aria-hidden=true style="color:{color}">{sign}</span>'
+        spans.append(f"<span>{mark} {place + 1}: {escape(track.label)}</span>")
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
     alt = " ".join(f"{place}: {track.label}. {classes_alt(names, track.y)}" for place, track in enumerate(tracks, 1))
     words = picture("Test accuracy of each class", watched)
     figure = classes_compared_figure(names, tracks, size=chart_size())
     live_chart(figure, [], key=f"classes_{dataset}", alt=alt, config=SMALL, **words)
-
-
-def _mark(place: int) -> str:
-    """The mark of the run in this place."""
-    color, (_, sign) = RUNS[place % len(RUNS)], SYMBOLS[place % len(SYMBOLS)]
-    return f'<span aria-hidden=true style="color:{color}">{sign}</span>'
 
 
 def _confusion(watched: Watched) -> None:

@@ -1,37 +1,46 @@
-"""The table of all runs: a page of it at a time, sorted, with its boxes to tick."""
+"""The table of all runs: which it shows, in which order, a page at a time, and those that are ticked."""
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
+from dpcore.check import verbatim
+from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.runs.expected import start_of
-from dpcore.runs.record import Run
-from dpcore.runs.run_table import Wanted, found, priced, runs_of
+from dpcore.privacy.report.numbers import marked, percent, value_text
+from dpcore.runs.editing import done_by
+from dpcore.runs.expected import duration, start_of
+from dpcore.runs.in_words import name_of, state_of, status_of
+from dpcore.runs.kinds import TRAINING
+from dpcore.runs.record import Run, Status
+from dpcore.runs.run_table import ORDERS, Wanted, counted, found, owners_of, priced, runs_of, sweeps_of, tags_of
 from dpcore.runs.store import Store
-from dpcore.training.events import Finished
-from pages.parts.components.elements import Column, runs_table, sort_asked
-from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of
-from pages.parts.runs.choosing import (
-    HEARD,
-    Order,
-    first_shown,
-    order_shown,
-    show_from,
-    show_in_order,
-    take_ticks,
-    ticked_ids,
-)
-from pages.parts.runs.run_rows import rows
+from dpcore.training.events import Evaluated, Finished
+from dpcore.training.optimizers import OPTIMIZERS
+from pages.parts.components.elements import Column, Row, runs_table, text_sent, ticks
+from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
+from pages.parts.controls.widgets import several, text_field
+from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
 from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
+from pages.parts.visitors import current_user
 
+MAX_FIND_CHARS = 200
+ALL = ""
+SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # -name is downwards
+KNOWN = (*ORDERS, "epsilon")
+OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
+HEARD = "runs_ticked_last"  # number of the last tick that was taken note of
 KEY = "runs_table"
 AT_ONCE = 25  # rows
 CHANGED = "runs_changed"  # set where a run has begun or ended
 LEFT = "runs_costs_left"  # whether epsilons are still to be computed
 READING = f"Epsilon is the certified one, at the delta of each run. Tick up to {MAX_RUNS} to compare them."
+LATER = "once it has ended"  # told of an epsilon that takes long to compute
 FULL = f"{MAX_RUNS} runs are ticked, as many as can be compared: take one out first."
 TITLES = {
     "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "dataset": "Data",
@@ -42,12 +51,126 @@ NUMBERS = ("accuracy", "epsilon", "sigma", "batch", "epochs", "duration")
 ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
 
 
+def wanted_runs(store: Store) -> Wanted:
+    """Draw what the runs can be narrowed by, and return what is wanted."""
+    text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
+    counts = counted(store)
+    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
+    statuses = several(st, "Status", [each.value for each in Status], "status", (), title)
+    tag = _one_of("Tag", "tag", tags_of(store), str)
+    sweeps = sweeps_of(store)
+    sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
+    owner = _one_of("Owner", "owner", owners_of(store), owner_told)
+    return Wanted(text, statuses, tag, sweep, owner)
+
+
+def owner_told(owner: str) -> str:
+    """Who asked for a run: the reader, or somebody by a part of the id; empty where there is a single user."""
+    return "you" if owner and owner == current_user().owner else owner[:6]
+
+
+def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
+    """One of what others have made up, or all; nothing is drawn where there is nothing to choose."""
+    asked = [each for each in st.query_params.get_all(key) if each]
+    if not options and not asked:
+        return ALL
+    if asked and asked[0] not in options:
+        st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
+    wanted = page_text(key, ALL)
+    st.session_state[key] = wanted if wanted in options else ALL  # the last run that had it may be gone
+    titles = {ALL: "all", **{each: said(each) for each in options}}
+    shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
+    chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
+    write_ids(key, [chosen] if chosen else [], [])
+    keep(key, chosen)
+    return chosen
+
+
+class Order(NamedTuple):
+    """By what the table is sorted, and which way."""
+
+    by: str
+    descending: bool
+
+
+def order_shown() -> Order:
+    """How the table is sorted: as was chosen, or as the address says, which is else what was submitted last first."""
+    by = SORT.value.removeprefix("-")
+    return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
+
+
+def first_shown() -> int:
+    """How many runs lie before the first of the table."""
+    text = FIRST.value
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def show_in_order(by: str, *, descending: bool) -> None:
+    """Sort the table from its first run on, the other way where it is sorted so already; as a callback."""
+    before = order_shown()
+    descending = not before.descending if before.by == by else descending
+    SORT.set(f"{'-' if descending else ''}{by}")
+    show_from(0)
+
+
+def show_from(first: int) -> None:
+    """Begin the table with the run behind so many others; as a callback."""
+    FIRST.set(str(max(first, 0)))
+
+
+class Chosen(NamedTuple):
+    """The ticked runs."""
+
+    charted: list[Run]
+    others: list[Run]  # jobs of another kind, or of another version of this program
+
+    @property
+    def every(self) -> list[Run]:
+        """All of them."""
+        return [*self.charted, *self.others]
+
+
+def chosen_runs(store: Store) -> Chosen:
+    """The ticked runs as they are now; what the address names and nobody knows is said."""
+    run_picker.settle(known := run_picker.known_runs(store))
+    others = runs_of(store, st.session_state.get(OTHERS, []))
+    st.session_state[OTHERS] = [run.id for run in others]  # those that are gone are no longer ticked
+    return Chosen([known[run] for run in run_picker.shown_runs()], others)
+
+
+def ticked_ids() -> list[str]:
+    """The ids of the ticked runs, as far as this session knows."""
+    return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
+
+
+@uninterrupted
+def take_ticks(store: Store, key: str) -> None:
+    """Take note of what was ticked in the table of this key; as a callback."""
+    ids = ticked_ids()
+    heard = st.session_state.get(HEARD, 0)
+    for tick in sorted(ticks(key)):
+        if tick.number <= heard:
+            continue
+        heard = tick.number
+        ids = [run for run in ids if run != tick.run]
+        if tick.on and len(ids) < run_picker.MAX_RUNS:
+            ids.append(tick.run)
+    st.session_state[HEARD] = heard
+    tick_only(runs_of(store, ids))
+
+
+def tick_only(runs: Sequence[Run]) -> None:
+    """Tick these runs and no others."""
+    run_picker.show([run.id for run in runs if run_picker.can_be_charted(run)])
+    st.session_state[OTHERS] = [run.id for run in runs if not run_picker.can_be_charted(run)]
+
+
 def listing(store: Store, wanted: Wanted, ticked: Sequence[str]) -> None:
     """Draw the table; its active runs keep up, and epsilons that were not known yet come as they are computed."""
-    drawn_until_known(LEFT, _listed, store, wanted, tuple(ticked))
+    drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked))
 
 
-def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
+def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
     if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the rest of the page is out of date
         st.rerun()
     order = order_shown()
@@ -57,21 +180,55 @@ def _listed(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
         return left
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
-    runs_table(
-        "Runs",
-        _columns(runs, order),
-        rows(runs, tests, ticked, starts),
-        key=KEY,
-        most=MAX_RUNS,
-        elsewhere=len(set(ticked) - {run.id for run in runs}),
-        full=FULL,
-        heard=st.session_state.get(HEARD, 0),
-        ticked=lambda: take_ticks(store, KEY),
-        sorted_by=_sort,
-        changed=_note_change,
-    )
+    rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, "")) for run in runs]
+    elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
+    ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
+    changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
+    taken = lambda: take_ticks(store, KEY)  # noqa: E731
+    runs_table(_columns(runs, order), rows, key=KEY, ticking=ticking, ticked=taken, sorted=_sort, changed=changed)
     _turning(total, left)
     return left
+
+
+def row(run: Run, test: Evaluated | None, ticked: bool, starts: str) -> Row:
+    """A run in words as it stands now, with its latest test; `starts` says when a queued one is expected to begin."""
+    cells = {"name": name_of(run), "status": status_of(run), **_settings(run)}
+    accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
+    took = "" if run.started is None else duration(max((run.ended or time.time()) - run.started, 0))
+    cells |= {"accuracy": "" if accuracy is None else percent(accuracy), "epsilon": _epsilon(run)}
+    cells |= {"duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
+    state = state_of(run, starts) if run.active else None
+    return Row(run.id, cells, ticked, run.sequence, done_by(run) or 0, _steps(run), state)
+
+
+def _steps(run: Run) -> int:
+    try:
+        return run.plan.steps if run.kind == TRAINING.name else 0
+    except (ValueError, TypeError, KeyError, RuntimeError):
+        return 0
+
+
+def _settings(run: Run) -> dict[str, str]:
+    """The settings that have a column, as they are stored: another version may have others."""
+    stored: Mapping[str, object] = run.settings
+    dataset, optimizer = stored.get("dataset", ""), stored.get("optimizer", "")
+    cells = {"dataset": DATASETS[dataset].title if dataset in DATASETS else str(dataset)}
+    cells["model"] = str(stored.get("model", ""))
+    if run.kind != TRAINING.name:
+        return cells
+    cells["optimizer"] = OPTIMIZERS[optimizer].title if optimizer in OPTIMIZERS else str(optimizer)
+    for name in ("sigma", "batch", "epochs"):
+        cells[name] = "" if stored.get(name) is None else value_text(stored[name])
+    return cells if stored.get("private", True) else cells | {"sigma": "no privacy"}
+
+
+def _epsilon(run: Run) -> str:
+    spending = spending_of(run, CERTIFIED)
+    if spending is None:
+        return ""
+    if cost := known_cost(spending):
+        return marked(cost.epsilon, cost.kind)
+    return LATER if told_later(spending) else ""
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
@@ -109,22 +266,17 @@ def _offset() -> int:
 def _columns(runs: Sequence[Run], order: Order) -> list[Column]:
     """Those that say something of these runs."""
     empty = {"tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
-    return [_column(name, order) for name in TITLES if not empty.get(name)]
-
-
-def _column(name: str, order: Order) -> Column:
-    kinds = ["number"] * (name in NUMBERS) + ["minor"] * (name not in ALWAYS)
-    way = ("descending" if order.descending else "ascending") if order.by == name else ""
-    return Column(name, TITLES[name], " ".join(kinds), sorts=name != "tags", sorted=way)
-
-
-def _note_change() -> None:
-    st.session_state[CHANGED] = True
+    columns = []
+    for name in (name for name in TITLES if not empty.get(name)):
+        kinds = ["number"] * (name in NUMBERS) + ["minor"] * (name not in ALWAYS)
+        way = ("descending" if order.descending else "ascending") if order.by == name else ""
+        columns.append(Column(name, TITLES[name], " ".join(kinds), sorts=name != "tags", sorted=way))
+    return columns
 
 
 @uninterrupted
 def _sort() -> None:
-    asked = sort_asked(KEY)
+    asked = text_sent(KEY, "sorted")
     if asked in TITLES and asked != "tags":
         show_in_order(asked, descending=asked in NUMBERS)
 

@@ -10,6 +10,7 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.editing import Deleted
+from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
@@ -32,10 +33,9 @@ from pages.parts.controls.url_state import put
 from pages.parts.jobs import start
 from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
-from pages.parts.results.tables import scrolling
+from pages.parts.results.tables import table
 from pages.parts.runs.actions import cancel_runs
-from pages.parts.runs.choosing import Chosen
-from pages.parts.runs.run_rows import name_of
+from pages.parts.runs.listing import Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.run_labels import NAMES
@@ -43,8 +43,23 @@ from pages.parts.visitors import may_change
 
 USUAL = "the usual settings"
 NONE = "none"
-SEEDS = 20
-LONGEST_SWEEP = 40  # characters of a name, which the values of its runs follow
+MAX_SEEDS = 20
+MAX_SWEEP_CHARS = 40  # of a name, which the values of its runs follow
+CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."
+UNREADABLE = "No run of this sweep can be read by this version of the program."
+NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
+WITHOUT = "A run without any epsilon is among them, so there is none for all of them together."
+WIDE = "Its runs differ in more than two settings, so there is no chart of it: compare them one by one."
+UNPROVEN = (
+    "To choose the best run and release that one alone is **not** covered by its own epsilon: the choice has looked at "
+    "every run, and each run at the data. What is proven is the composition of all of them, which holds for whatever "
+    "is released of them, the best included."
+)
+SOURCES = (
+    "Cheaper ways to choose privately are proven where the number of runs is drawn at random: Liu and Talwar 2019, "
+    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. A grid of a fixed size is none of them."
+)
+MAX_KINDS = 25  # of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
@@ -56,14 +71,14 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         st.caption("Trains every combination of the values that you list, each several times, queued as one.")
         base = _base(chosen.charted)
         axes = _axes()
-        seeds = int(st.number_input("Runs of each, with seeds of their own", 1, SEEDS, 3, key="sweep_seeds"))
+        seeds = int(st.number_input("Runs of each, with seeds of their own", 1, MAX_SEEDS, 3, key="sweep_seeds"))
         try:
             configs = sweep_of(base, {name: values_of(name, text) for name, text in axes.items()}, seeds)
         except ValueError as error:
             if all(axes.values()):
                 st.error(str(error))
             configs = []
-        name = st.text_input("Name", "Sweep", key="sweep_name", max_chars=LONGEST_SWEEP)
+        name = st.text_input("Name", "Sweep", key="sweep_name", max_chars=MAX_SWEEP_CHARS)
         st.button(
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
@@ -113,53 +128,30 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
         put("show", "sweep", "progress")
 
 
-MANY = 25  # kinds of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
-CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."
-UNREADABLE = "No run of this sweep can be read by this version of the program."
-NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
-WITHOUT = "A run without any epsilon is among them, so there is none for all of them together."
-WIDE = "Its runs differ in more than two settings, so there is no chart of it: compare them one by one."
-UNPROVEN = (
-    "To choose the best run and release that one alone is **not** covered by its own epsilon: the choice has looked at "
-    "every run, and each run at the data. What is proven is the composition of all of them, which holds for whatever "
-    "is released of them, the best included."
-)
-SOURCES = (
-    "Cheaper ways to choose privately are proven where the number of runs is drawn at random: Liu and Talwar 2019, "
-    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. A grid of a fixed size is none of them."
-)
-
-
 def show_sweep(store: Store, wanted: Wanted) -> None:
     """Draw the sweep that the filters leave."""
-    if not wanted.sweep:
+    if wanted.sweep:
+        drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
+    else:
         st.info(CHOOSE)
-        return
-    drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
 
 
 def _sweep(store: Store, name: str) -> int:
-    """Draw it as it stands; what is not known yet: epsilons, and runs that are not over."""
+    """Draw it as it stands; the number of what is not known yet: epsilons, and runs that are not over."""
     sweep = sweep_in(store, name)
     if sweep is None:
         st.info(UNREADABLE)
         return 0
     left = learn(spending for run in sweep.runs if (spending := spending_of(run, CERTIFIED)))
     active = [run for run in sweep.runs if run.active]
-    _progress(store, sweep, active)
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** are over.")
+    if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
+        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
     _chart(sweep)
     st.html(_table(sweep))
     _price(sweep)
     return left + len(active)
-
-
-def _progress(store: Store, sweep: Sweep, active: Sequence[Run]) -> None:
-    runs = sweep.runs
-    row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(f"**{len(runs) - len(active)} of {len(runs)} runs** are over.")
-    mine = [run.id for run in active if may_change(run) and not run.cancelling]
-    if mine:
-        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
 
 
 def _chart(sweep: Sweep) -> None:
@@ -170,8 +162,7 @@ def _chart(sweep: Sweep) -> None:
         return
     if not labels or not any(each.accuracies for each in cells):
         return
-    size = chart_size()
-    one = len(labels) == 1
+    one, size = len(labels) == 1, chart_size()
     figure = sweep_line(cells, labels[0], size=size) if one else sweep_map(cells, (labels[0], labels[1]), size=size)
     title = f"Test accuracy over {' and '.join(labels)}"
     live_chart(figure, [], key="sweep_chart", alt=sweep_alt(cells, labels), title=title, file=f"sweep-{sweep.id}")
@@ -180,13 +171,12 @@ def _chart(sweep: Sweep) -> None:
 def _table(sweep: Sweep) -> str:
     """A row for each point of the grid: how many runs are over, their accuracy, and the epsilon of one of them."""
     heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", "Epsilon of each"]
-    body = ""
+    rows = []
     for point in sweep.points:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
         cells = [*map(value_text, point.values), done, spread_text(point.accuracies), _epsilon(point.runs)]
-        body += f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>"
-    head = "".join(f"<th scope=col>{escape(each)}</th>" for each in heads)
-    return scrolling("Sweep", f"<table class=measured><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        rows.append(f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>")
+    return table("Sweep", "measured", "".join(f"<th scope=col>{escape(each)}</th>" for each in heads), rows)
 
 
 def _epsilon(runs: Sequence[Run]) -> str:
@@ -206,7 +196,7 @@ def _price(sweep: Sweep) -> None:
     if mechanism is None:
         st.markdown(WITHOUT if all(map(can_be_read, begun)) else NO_PRICE)
         return
-    accountant = CERTIFIED if len(mechanism.releases) <= MANY else "rdp"
+    accountant = CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp"
     delta = min(run.config.delta for run in sweep.runs)
     spent = cache.final(accountant, mechanism, delta)
     number = marked(float(spent.epsilon[-1]), spent.kind)

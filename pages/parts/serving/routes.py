@@ -36,10 +36,7 @@ MOST_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
 LAST = re.compile(r"([0-9a-z]{1,32})\.([0-9]{1,12})")
-HEADERS = {
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
-}  # nobody between may keep or collect it
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between may keep or collect it
 BOARD_ADDRESS = "/board"
 PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the run that is shown to all
 BOARD_SECONDS = 1.0  # for which an answer is kept: the store is asked once, however many ask here

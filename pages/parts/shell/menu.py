@@ -11,6 +11,8 @@ from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
 TITLE = "Private deep learning, explored"
 SEEN = "menu_shown"
+PRESENT_MODE, ON = "present", "1"  # the mode's name in the session and in the address, and its text where it is on
+SMALL = {"displayModeBar": False}  # the settings of a small chart, which has no room for buttons over it
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,11 @@ def menu() -> st.Page:
     """The chosen page, with the menu drawn above it."""
     st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
     st.session_state[SEEN] = True
-    return st.navigation([_entry(page) for page in PAGES], position="top")
+    entries = []
+    for page in PAGES:
+        icon, first = f":material/{page.icon}:", page == PAGES[0]
+        entries.append(st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=first))
+    return st.navigation(entries, position="top")
 
 
 def link(file: str, label: str, query: Mapping[str, str | Sequence[str]] | None = None) -> None:
@@ -83,16 +89,6 @@ def unknown_page() -> list[str]:
     """The page that the address names, where there is none of this name and the first is shown instead."""
     name = page_asked_for() if SEEN in st.session_state else ""
     return [name] if name and name not in [page.address for page in PAGES] else []
-
-
-def _entry(page: Page) -> st.Page:
-    home = page == PAGES[0]
-    icon = f":material/{page.icon}:"
-    return st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=home)
-
-
-PRESENT_MODE, ON = "present", "1"  # the mode's name in the session and in the address, and its text where it is on
-SMALL = {"displayModeBar": False}  # the settings of a small chart, which has no room for buttons over it
 
 
 def presenting() -> bool:

@@ -68,16 +68,8 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
     place = st.empty()
     beside = _beside(form, past) if form.configs else False
     configs = [*form.configs, baseline_of(form.configs[0])] if beside else list(form.configs)
-    place.button(
-        label_of(form, configs, store),
-        key="train",
-        type="primary",
-        icon=":material/play_arrow:",
-        disabled=not ready,
-        on_click=start,
-        args=(store, configs),
-        width="stretch",
-    )
+    pressed = {"on_click": start, "args": (store, configs), "disabled": not ready, "width": "stretch"}
+    place.button(label_of(form, configs, store), key="train", type="primary", icon=":material/play_arrow:", **pressed)
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
 
@@ -100,11 +92,6 @@ def _beside(form: Form, past: Sequence[Run]) -> bool:
     if not st.session_state.get(BESIDE_CHOSEN):
         data = {"dataset": form.data.dataset, "source": form.data.source}
         st.session_state[BESIDE] = not any(data.items() <= run.settings.items() for run in past)
-    return st.toggle(
-        "non-private run beside it", key=BESIDE, help=BASELINE_HELP, on_change=_chosen, persist_state="session"
-    )
-
-
-@uninterrupted
-def _chosen() -> None:
-    st.session_state[BESIDE_CHOSEN] = True
+    chosen = uninterrupted(lambda: st.session_state.update({BESIDE_CHOSEN: True}))
+    label = "non-private run beside it"
+    return st.toggle(label, key=BESIDE, help=BASELINE_HELP, on_change=chosen, persist_state="session")

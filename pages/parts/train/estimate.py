@@ -48,8 +48,8 @@ def expected(form: Form, store: Store) -> None:
 
 def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:
     """Epsilon against epoch, and the same in words."""
-    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, CERTIFIED}]
-    curves = {name: cache.curve(name, mechanism, delta) for name in names}
+    names = {*DEFAULT_ACCOUNTANTS, CERTIFIED}
+    curves = {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS if name in names}
     epochs = epochs_at(mechanism, charted(mechanism))
     return curves_figure(curves, epochs, height=340, size=size), curves_alt(curves, epochs)
 
@@ -77,7 +77,9 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     planned = plan(config)
     steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"
     each = " each" if runs > 1 else ""
-    st.caption(f"{steps}{each}; time: {_time(config, store)}{each}.")
+    seconds = expected_seconds(store, config)
+    time = "known once a run like it has finished here" if seconds is None else f"about {duration(seconds)}"
+    st.caption(f"{steps}{each}; time: {time}{each}.")
     mechanism = planned.mechanism
     if mechanism is None:
         st.warning(planned.unaccounted)
@@ -88,21 +90,11 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
     visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:
-        st.caption(several_runs(runs))
+        st.caption(
+            f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the "
+            "best, costs more: every run has used the data."
+        )
     if warning := seed_warning([each.seed for each in configs if each.seed is not None]):
         st.warning(warning)
     if warning := delta_warning(config.delta, config.examples):
         st.warning(warning)
-
-
-def several_runs(runs: int) -> str:
-    """What epsilon does not cover where one configuration is trained several times."""
-    return (
-        f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the best, "
-        "costs more: every run has used the data."
-    )
-
-
-def _time(config: RunConfig, store: Store) -> str:
-    seconds = expected_seconds(store, config)
-    return "known once a run like it has finished here" if seconds is None else f"about {duration(seconds)}"

@@ -1,28 +1,40 @@
-"""The settings of a run as its fields say them: what would be trained, or why not. Asks Streamlit nothing."""
+"""The settings of a run as its fields say them: what would be trained, or why not. Asks Streamlit nothing.
 
-from collections.abc import Mapping
+A training method, and its input, have only those fields that make sense for what is chosen.
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dpcore import check
-from dpcore.data.catalogue import absent_of, remedy
+from dpcore.data.catalogue import absent_of, dataset_of, remedy
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
-from dpcore.training.defaults import defaults
+from dpcore.training.defaults import defaults, suited_features
+from dpcore.training.features.kinds import KINDS, PIXELS
+from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import ACTIVATIONS, MODELS, models_for
-from dpcore.training.plan import plan
+from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.optimizers.pi import READINGS
+from dpcore.training.plan import PROJECTION_NOTE, plan
+from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.seed_summary import with_seeds
-from dpcore.training.settings import MOST_LR, SETTINGS
+from dpcore.training.settings import DRAWN, MOST_LR, NOISE_GENERATORS, SCALES, SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import Data, data_in
 from pages.parts.controls.fields import Fields, Line, Options, Quantity, epochs_text, moved_texts, quantity_of
-from pages.parts.controls.mechanism import Setting
-from pages.parts.train.method import batches, features_of_input, method_of, schedules, views_of_input
+from pages.parts.controls.mechanism import Setting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
+BATCHES = "batches"  # in the address, where `sampler` is what the lab accounts for
+PUBLIC_EXAMPLES = 1000  # held out to begin with, where some are
+LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: the plain method has neither
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
 SEEDS = Quantity(
     "seeds", "Runs", "1", 1, MAX_RUNS, lambda seeds: check.whole(1, MAX_RUNS, seeds=seeds),
@@ -34,6 +46,134 @@ SEED = Line(
     "By default each run draws a secret seed. A fixed one makes a run repeatable, and epsilon then holds only for "
     "those who do not know it.", 19,
 )  # fmt: skip
+
+
+def plain_method() -> dict[str, str]:
+    """The texts of the method's fields where nothing unusual is chosen.
+
+    >>> [plain_method()[name] for name in ("clipping", "ema", "seed")]
+    ['flat', '0', '']
+    """
+    chosen = {name: each for name, each in SETTINGS.items() if each.unusual or name in LEFT_OUT}
+    plain = {
+        name: str(each.default) if isinstance(each, Choice) else show(each.default or 0)
+        for name, each in chosen.items()
+    }
+    return plain | {"seed": "", BATCHES: Poisson.name}
+
+
+def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
+    """What the network is given of an example, where there is a choice."""
+    suited = suited_features(dataset)
+    if len(suited) == 1:
+        return {}
+    notes = {name: "" if name == PIXELS.name else KINDS[name].note for name in suited}
+    features = fields.choice(_options("features", suited, lambda name: KINDS[name].title), notes)
+    if features == PIXELS.name:
+        return {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))} if dataset_of(dataset).grey else {}
+    return {"features": features}
+
+
+def views_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
+    """How many views of each image there are, and the noise of a private mean that is taken off."""
+    return _numbers(fields, "views", "mean_sigma") if dataset_of(dataset).images else {}
+
+
+def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict[str, Any]:
+    """What changes the method."""
+    fields.note("**Method**")
+    fields.note(OPTIMIZERS[optimizer].note)
+    chosen = _of_optimizer(fields, optimizer) | _clipping(fields) | _acceptance(fields)
+    if MODELS[model].dense and features == PIXELS.name:  # what DP-PCA projects
+        chosen |= _projection(fields)
+    if MODELS[model].wide:
+        chosen |= _numbers(fields, "width")
+    return chosen | _numbers(fields, "ema")
+
+
+def batches(fields: Fields) -> dict[str, Any]:
+    """How the run draws its batches."""
+    notes = {name: "" if name == Poisson.name else SAMPLERS[name].note for name in DRAWN}
+    title = lambda name: SAMPLERS[name].title  # noqa: E731
+    sampler = fields.choice(Options(BATCHES, SETTINGS["sampler"].label, tuple(DRAWN), title), notes)
+    return {} if sampler == Poisson.name else {"sampler": sampler}
+
+
+def schedules(fields: Fields, device: str) -> dict[str, Any]:
+    """The noise schedule and generator, the learning-rate schedule, and where to stop."""
+    fields.note("**Noise and learning-rate schedule, stopping**")
+    return _noise(fields) | _generator(fields, device) | _learning_rate(fields) | _stopping(fields)
+
+
+def _options(name: str, names: tuple[str, ...], title: Callable[[str], str] | None = None) -> Options:
+    return Options(name, SETTINGS[name].label, tuple(names), title)
+
+
+def _numbers(fields: Fields, *names: str) -> dict[str, Any]:
+    """The values of numbers among the settings."""
+    quantities = {name: quantity_of(name) for name in names}
+    return {name: (int if each.whole else float)(fields.number(each)) for name, each in quantities.items()}
+
+
+def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
+    kind = OPTIMIZERS[optimizer]
+    chosen = _numbers(fields, "momentum") if kind.momentum else {}
+    if kind.by_relevance:
+        chosen |= _numbers(fields, "relevance_sigma")
+    if len(kind.readings) > 1:
+        chosen["reading"] = fields.choice(_options("reading", kind.readings), READINGS)
+    return chosen
+
+
+def _clipping(fields: Fields) -> dict[str, Any]:
+    notes = {name: each.note for name, each in CLIPPINGS.items()}
+    return {"clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), notes)}
+
+
+def _acceptance(fields: Fields) -> dict[str, Any]:
+    notes = {name: "" if name == "none" else note for name, note in ACCEPTANCES.items()}
+    acceptance = fields.choice(_options("acceptance", tuple(ACCEPTANCES)), notes)
+    if acceptance == "none":
+        return {}
+    public = int(fields.number(quantity_of("public", start=PUBLIC_EXAMPLES)))
+    return {"acceptance": acceptance, "public": public} | _numbers(fields, "sa_q0", "sa_mu0")
+
+
+def _projection(fields: Fields) -> dict[str, Any]:
+    dimensions = _numbers(fields, "pca")
+    if not dimensions["pca"]:
+        return {}
+    fields.note(PROJECTION_NOTE)
+    return dimensions | _numbers(fields, "pca_sigma")
+
+
+def _noise(fields: Fields) -> dict[str, Any]:
+    name, rate = noise_schedule(fields)
+    if name == "constant":
+        return {}
+    return {"schedule": name, "rate": rate} | _numbers(fields, "level_steps")
+
+
+def _generator(fields: Fields, device: str) -> dict[str, Any]:
+    if device != "cuda":  # elsewhere there is nothing to choose: both are AES
+        return {}
+    options = _options("noise_generator", tuple(NOISE_GENERATORS))
+    return {"noise_generator": fields.choice(options, NOISE_GENERATORS)}
+
+
+def _learning_rate(fields: Fields) -> dict[str, Any]:
+    name = fields.choice(_options("lr_schedule", tuple(LR_SCHEDULES)))
+    return {} if name == "constant" else {"lr_schedule": name} | _numbers(fields, "lr_end", "lr_epochs")
+
+
+def _stopping(fields: Fields) -> dict[str, Any]:
+    chosen = _numbers(fields, "stop_epsilon")
+    if not chosen["stop_epsilon"]:
+        return {}
+    first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+    title, help = (lambda name: ACCOUNTANTS[name].title), help_on("accountant")
+    options = Options("stop_accountant", SETTINGS["stop_accountant"].label, first_the_band, title, help)
+    return chosen | {"stop_accountant": fields.choice(options)}
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,12 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import cancel_button
+from pages.parts.jobs import cancel_button, say_failure
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
+from pages.parts.train import run_figures
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
-from pages.parts.train.run_figures import (
-    accepted_figures,
-    evaluations_download,
-    evaluations_table,
-    run_figures,
-    seed_summaries,
-)
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
@@ -74,30 +68,25 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Callable[[Sequence[W
 def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str) -> None:
     if not watched:
         return
-    detail = in_detail(watched)
+    running = [each for each in watched if each.run.status is Status.RUNNING]
+    private = [each for each in watched if each.config.private]
+    detail = (running or private[-1:] or watched[-1:])[0]  # the run that runs; where none does the last private one
     for each in watched:
         if each.run.active or each is detail:
             run_status(store, each)
-    run_figures(detail, accountant)
+    run_figures.run_figures(detail, accountant)
     _key(watched)
-    seed_summaries(watched)
+    run_figures.seed_summaries(watched)
     large_charts(watched, detail, accountant, across)
     if detail.config.acceptance != "none":
-        accepted_figures(detail, accountant)
+        run_figures.accepted_figures(detail, accountant)
         decisions_strip(detail)
     small_charts(watched, detail)
     if detail.config.private:
         gradient_norms(detail)
-    evaluations_table(watched, accountant)
-    evaluations_download(store, watched, accountant)
+    run_figures.evaluations_table(watched, accountant)
+    run_figures.evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
-
-
-def in_detail(watched: Sequence[Watched]) -> Watched:
-    """The run that runs; where none does the last private one, else the last."""
-    running = [each for each in watched if each.run.status is Status.RUNNING]
-    private = [each for each in watched if each.config.private]
-    return (running or private[-1:] or watched[-1:])[0]
 
 
 def run_status(store: Store, watched: Watched) -> None:
@@ -118,10 +107,7 @@ def run_status(store: Store, watched: Watched) -> None:
         pressed = {"on_click": resume, "args": (store, run.id), "help": RESUME, "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
-        lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
-        st.error(f"The run failed: {verbatim(lines[-1], MAX_REASON)}")
-        with st.expander("Traceback"):
-            st.code("\n".join(lines), language=None)
+        say_failure(run, "run")
     if run.status is Status.LOST:
         why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
         st.error(f"The run was lost.{why}{'' if run.imported else ' Resume goes on from its last checkpoint.'}")
@@ -130,32 +116,23 @@ def run_status(store: Store, watched: Watched) -> None:
 def progress_of(watched: Watched, key: str) -> None:
     """How far a run is, kept up to date."""
     run, history = watched.run, watched.history
-    known = Progress(
-        run=run.id,
-        label=described(watched.config),
-        state=state_of(run, watched.starts),
-        active=run.active,
-        after=history.sequence,
-        step=history.step,
-        steps=run.plan.steps,
-        paces=history.paces,
-        reports=REPORTS,
-        device=history.started.device if history.started else "",
-        preparing=asdict(history.preparing) if history.preparing else None,
-    )
+    device = history.started.device if history.started else ""
+    preparing = asdict(history.preparing) if history.preparing else None
+    label, state = described(watched.config), state_of(run, watched.starts)
+    done = {"step": history.step, "steps": run.plan.steps, "paces": history.paces, "reports": REPORTS}
+    known = Progress(*watched.since, label, state, run.active, device=device, preparing=preparing, **done)
     run_progress(known, key)
 
 
 def _key(watched: Sequence[Watched]) -> None:
-    """Which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
+    """Draw which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
         return
     entries = []
     for place, each in enumerate(watched):
-        style = run_style(place)
         number = f"{place + 1}: " if len(watched) > 1 else ""
-        entries.append(f"<span>{number}{drawn_line(style)} {escape(each.label)}</span>")
+        entries.append(f"<span>{number}{drawn_line(run_style(place))} {escape(each.label)}</span>")
     if averaged:
         entries.append("<span>dotted: averaged weights</span>")
     st.html(f'<div class="run-key">{" ".join(entries)}</div>')
@@ -177,4 +154,4 @@ def _statement(watched: Watched, accountant: str) -> None:
             "were drawn again with fresh noise."
         )
     curve = cache.final(accountant, mechanism, config.delta)
-    card(mechanism, curve, accountant, config.examples, "statement_card", ends=watched.run.active, seed=config.seed)
+    card(mechanism, curve, accountant, config.examples, ends=watched.run.active, seed=config.seed)

@@ -1,4 +1,7 @@
-"""The charts of the runs that are watched, and what in each grows with which event of which run."""
+"""The charts of the runs that are watched, what in each grows with which event, and what a reader keeps of them.
+
+A picture says which runs it shows; the table of every test has the settings of its run.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,31 +10,28 @@ import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.figures import (
-    Track,
-    accuracy_figure,
-    charted,
-    classes_figure,
-    curves_figure,
-    norms_figure,
-    track_figure,
-)
+from dpcore.figures import Track, accuracy_figure, charted, classes_figure, curves_figure, norms_figure, track_figure
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL, written
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.report.numbers import epochs_of
+from dpcore.privacy.mechanism import IntArray
+from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.privacy.report.statement import NOT_COVERED
-from dpcore.training.defaults import described
+from dpcore.runs.in_words import with_origin
+from dpcore.training.defaults import described, phrase
 from dpcore.training.events import NORM_QUANTILES
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
+from pages.parts.results.exports import Columns, Origin
 from pages.parts.shell.menu import SMALL, chart_size
-from pages.parts.train.run_exports import picture
 from pages.parts.train.run_history import Watched
 
+REPORTED = (  # field of a report, its axis, in words, the title of its picture, whether it is a rate
+    ("loss", "training loss", "training loss", "Training loss", False),
+    ("clipped", "gradients clipped, %", "share of gradients clipped", "Gradients clipped", True),
+)
 NORMS_READ = (
     "The thick line is the median, the areas hold the middle half and nine tenths of the gradients. One that lies "
     "above the line of C was shortened to it. Where the whole fan lies above the line, all are shortened, and only "
@@ -39,6 +39,7 @@ NORMS_READ = (
     "be. When C is raised, the learning rate must fall. Like the losses, these are exact figures of the training "
     "data, which epsilon does not cover."
 )
+NAMED = ("clip_norm", "lr")  # told beside the few words for a run
 
 
 def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, across: str) -> None:
@@ -50,15 +51,16 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
-    names = [name for name in ACCOUNTANTS if name in {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}]
-    curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in names}
+    names = {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}
+    curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in ACCOUNTANTS if name in names}
     now = detail.history.step * detail.config.q
-    epochs = charted_epochs(detail)
+    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)  # what comes before takes none
     figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
     done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
+    follows = [Mark(*detail.since, shape=0)] if detail.run.active else []
     with epsilon:
-        live_chart(figure, walking(detail), key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
+        live_chart(figure, follows, key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
 
 
 def accuracy_chart(
@@ -76,13 +78,14 @@ def accuracy_chart(
 
 def decisions_strip(watched: Watched) -> None:
     """Under simulated annealing: what was accepted and what rejected, in order."""
-    decisions, follows = watched.history.decisions, proposals(watched)
+    decisions, q = watched.history.decisions, watched.config.q
+    follows = [Strip(*watched.since, decisions, q, MAX_POINTS)] if watched.run.active else []
     if not (decisions or follows):
         return
     st.caption(
         "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
     )
-    figure = decisions_figure(decisions, watched.config.q, watched.plan.steps, size=chart_size())
+    figure = decisions_figure(decisions, q, watched.plan.steps, size=chart_size())
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
     if follows:
         alt = "Strip of the proposals of simulated annealing up to now: accepted above the line, rejected below."
@@ -91,18 +94,14 @@ def decisions_strip(watched: Watched) -> None:
 
 def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
     end, going_on = max(each.epochs for each in watched), _going_on(watched)
-    loss, clipped, classes = st.columns(3)
-    with loss:
-        tracks = [_reports(each, "loss") for each in watched]
-        figure = track_figure(tracks, "epoch", "training loss", end=end, size=chart_size())
-        follows, alt = report_growths(watched, "loss"), track_alt(tracks, "training loss", going_on)
-        live_chart(figure, follows, key="loss_chart", config=SMALL, alt=alt, **picture("Training loss", watched))
-    with clipped:
-        tracks = [_reports(each, "clipped") for each in watched]
-        figure = track_figure(tracks, "epoch", "gradients clipped, %", end=end, percent=True, size=chart_size())
-        follows = report_growths(watched, "clipped", 100.0)
-        alt = track_alt(tracks, "share of gradients clipped", going_on, rate=True)
-        live_chart(figure, follows, key="clipped_chart", config=SMALL, alt=alt, **picture("Gradients clipped", watched))
+    *places, classes = st.columns(3)
+    for place, (quantity, axis, what, title, rate) in zip(places, REPORTED, strict=True):
+        tracks = [_reports(each, quantity) for each in watched]
+        figure = track_figure(tracks, "epoch", axis, end=end, percent=rate, size=chart_size())
+        follows = report_growths(watched, quantity, 100.0 if rate else 1.0)
+        alt, words = track_alt(tracks, what, going_on, rate=rate), picture(title, watched)
+        with place:
+            live_chart(figure, follows, key=f"{quantity}_chart", config=SMALL, alt=alt, **words)
     with classes:
         _classes(detail)
     st.caption(NOT_COVERED)
@@ -115,7 +114,8 @@ def _classes(detail: Watched) -> None:
     figure = classes_figure(names, heights, size=chart_size())
     alt = classes_alt(names, heights, going_on=detail.run.active)
     words = picture("Test accuracy of each class", [detail])
-    live_chart(figure, class_growths(detail), key="classes_chart", config=SMALL, alt=alt, **words)
+    follows = [Growth(*detail.since, 0, y="per_class", scale=100.0)] if detail.run.active else []
+    live_chart(figure, follows, key="classes_chart", config=SMALL, alt=alt, **words)
 
 
 def gradient_norms(watched: Watched) -> None:
@@ -128,7 +128,9 @@ def gradient_norms(watched: Watched) -> None:
     with fan:
         named = picture("Gradient norms before clipping", [watched])
         alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
-        live_chart(figure, norm_growths(watched), key="norms_chart", alt=alt, config=SMALL, **named)
+        lines = range(len(NORM_QUANTILES) if watched.run.active else 0)
+        follows = [Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines]
+        live_chart(figure, follows, key="norms_chart", alt=alt, config=SMALL, **named)
     with words:
         st.caption(NORMS_READ)
 
@@ -147,8 +149,7 @@ def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
 
 
 def _track(watched: Watched, accountant: str, across: str) -> Track:
-    evaluated = watched.history.evaluated
-    label = watched.label
+    evaluated, label = watched.history.evaluated, watched.label
     heights = [each.accuracy for each in evaluated]
     kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     averaged = kept if watched.averages else None
@@ -176,7 +177,7 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
         text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)["text"]
         field = "accuracy" if style.label == track.label else "averaged_accuracy"
         label = Label(style.label, text)
-        growth = Growth(each.run.id, each.history.sequence, line, y=field, scale=100.0, label=label)
+        growth = Growth(*each.since, line, y=field, scale=100.0, label=label)
         found.append(growth if across == "epoch" else replace(growth, table=table, level=track.level))
     return found
 
@@ -184,38 +185,10 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
 def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0) -> list[Growth]:
     """How the lines of one quantity grow with the reports of the active runs; clipping where there is any."""
     return [
-        Growth(each.run.id, each.history.sequence, line, event="stepped", y=quantity, scale=scale)
+        Growth(*each.since, line, event="stepped", y=quantity, scale=scale)
         for line, each in enumerate(watched)
         if each.run.active and (each.config.private or quantity != "clipped")
     ]
-
-
-def class_growths(watched: Watched) -> list[Growth]:
-    """How the bars of the classes change with the tests of a run."""
-    active = watched.run.active
-    return [Growth(watched.run.id, watched.history.sequence, 0, y="per_class", scale=100.0)] if active else []
-
-
-def proposals(watched: Watched) -> list[Strip]:
-    """The strip of what simulated annealing accepts and rejects, while the run goes on."""
-    since = (watched.run.id, watched.history.sequence)
-    return [Strip(*since, watched.history.decisions, watched.config.q, MAX_POINTS)] if watched.run.active else []
-
-
-def norm_growths(watched: Watched) -> list[Growth]:
-    """How the lines of `norms_figure` grow with the reports of a run."""
-    since, lines = (watched.run.id, watched.history.sequence), range(len(NORM_QUANTILES) if watched.run.active else 0)
-    return [Growth(*since, trace=item, event="stepped", y="norms", item=item) for item in lines]
-
-
-def walking(watched: Watched) -> list[Mark]:
-    """The line on the epsilon chart that says where the run is."""
-    return [Mark(watched.run.id, watched.history.sequence, shape=0)] if watched.run.active else []
-
-
-def charted_epochs(watched: Watched) -> FloatArray:
-    """Epochs at the points of the run's epsilon curves (n,); what comes before the steps takes none."""
-    return np.asarray(_charted_steps(watched) * watched.config.q, dtype=np.float64)
 
 
 def spent_table(watched: Watched, accountant: str) -> Table | None:
@@ -233,3 +206,54 @@ def _charted_steps(watched: Watched) -> IntArray:
     mechanism = watched.plan.mechanism
     assert mechanism, "a run without privacy has no such curves"
     return np.maximum(charted(mechanism) - watched.plan.compositions_at(0), 0)
+
+
+def picture(what: str, watched: Sequence[Watched]) -> dict[str, str]:
+    """What `live_chart` writes over a picture of runs, its subject and the settings of each, and its file's name."""
+    lines = [what]
+    for place, each in enumerate(watched):
+        number = f"{place + 1}: " if len(watched) > 1 else ""
+        named = [name for name in NAMED if each.config.private or name != "clip_norm"]
+        said = [described(each.config), *(phrase(name, each.config) for name in named)]
+        lines += [with_origin(f"{number}{', '.join(said)}", each.run), origin_of_run(each).words]
+    return {"title": "\n".join(lines), "file": file_of(what.lower().replace(" ", "-"), watched)}
+
+
+def file_of(name: str, watched: Sequence[Watched]) -> str:
+    """The name of a file about runs, without its ending: with the settings of a run alone, and the ids of all."""
+    runs = "-".join(["run", *(each.run.id for each in watched)])
+    return f"{origin_of_run(watched[0]).file(name) if len(watched) == 1 else name}-{runs}"
+
+
+def origin_of_run(watched: Watched, link: str = "") -> Origin:
+    """The settings of a run; of one without privacy those that it has."""
+    config, steps = watched.config, watched.plan.steps
+    if not config.private:
+        return Origin(config.examples, config.q, None, steps, None, "", link)
+    changing = f"{config.schedule}, rate {nearest(config.rate)}"
+    schedule = "constant" if config.schedule == "constant" else changing
+    return Origin(config.examples, config.q, config.sigma, steps, config.delta, schedule, link)
+
+
+def evaluations_columns(watched: Sequence[Watched], accountant: str, link: str) -> Columns:
+    """One row for each test of each run: what was measured, the epsilon spent until then, and the run's settings.
+
+    A secret seed is empty; so is an epsilon where there is none.
+    """
+    rows = [row for each in watched for row in _rows(each, accountant, link)]
+    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+
+
+def _rows(watched: Watched, accountant: str, link: str) -> list[dict[str, object]]:
+    tests, mechanism, config = watched.history.evaluated, watched.plan.mechanism, watched.config
+    spent = watched.epsilons(accountant, [each.step for each in tests]) or [None] * len(tests)
+    kind = cache.curve(accountant, mechanism, config.delta).kind.value if mechanism else ""
+    counted = {"accountant": accountant if mechanism else "", "kind": kind}
+    origin = origin_of_run(watched, link)
+    settings = origin._asdict() | config.to_json() | {"sigma": origin.sigma, "delta": origin.delta}
+    return [
+        {"run": watched.run.id, "status": watched.run.status.value, "imported": watched.run.imported, "step": test.step,
+         "epoch": test.epoch, "accuracy": test.accuracy, "averaged_accuracy": test.averaged_accuracy,
+         "loss": test.loss, "epsilon": epsilon, **counted, **settings}
+        for test, epsilon in zip(tests, spent, strict=True)
+    ]  # fmt: skip

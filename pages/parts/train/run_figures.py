@@ -16,8 +16,7 @@ from pages.parts.components.elements import ByCount, Reading, live_figures
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, address, csv_button
-from pages.parts.train.run_charts import spent_table
-from pages.parts.train.run_exports import evaluations_columns, file_of
+from pages.parts.train.run_charts import evaluations_columns, file_of, spent_table
 from pages.parts.train.run_history import Watched, watched_runs
 
 NONE = "–"  # before there is anything to say
@@ -26,8 +25,7 @@ INVALID = "invalid: the paper's count of accepted steps"
 
 def run_figures(watched: Watched, accountant: str) -> None:
     """Accuracy, epsilon, loss and the fraction clipped, as they stand now; while the run is active they keep up."""
-    history = watched.history
-    last, test = history.stepped[-1:], history.evaluated[-1:]
+    last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
     readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
     readings += [
         Reading(f"Epsilon, {titled(name)}", _spent(watched, name), texts=_spent_by_step(watched, name))
@@ -41,7 +39,7 @@ def run_figures(watched: Watched, accountant: str) -> None:
         averaged = test[0].averaged_accuracy if test else None
         readings.append(_tested("Averaged accuracy", averaged, "averaged_accuracy"))
     if watched.run.active:
-        readings = [replace(each, run=watched.run.id, after=history.sequence) for each in readings]
+        readings = [replace(each, run=watched.run.id, after=watched.history.sequence) for each in readings]
     live_figures(readings, "run_figures")
 
 
@@ -56,24 +54,19 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
     accepted = last[0].accepted if last else None
     counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
     if watched.run.active:
-        since = {"run": watched.run.id, "after": watched.history.sequence}
-        count = Reading("Accepted / rejected", counted, y="accepted", of="step", digits=0, **since)
-        claim = Reading(INVALID.capitalize(), _claim(watched, accountant, accepted), **since)
-        live_figures([count, replace(claim, texts=_claim_by_count(watched, accountant))], "accepted_figures")
+        count = Reading("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
+        table = spent_table(watched, accountant)  # what so many accepted steps would be charged
+        texts = ByCount(table.steps, tuple(map(short, table.values)), "accepted") if table else None
+        claim = Reading(INVALID.capitalize(), _claim(watched, accountant, accepted), *watched.since, texts=texts)
+        live_figures([count, claim], "accepted_figures")
         st.caption("All proposals are charged, the rejected ones too.")
     elif accepted is not None:
         st.metric("Accepted / rejected", counted, width="content")
         st.caption(_claimed(watched, accountant, last[0].step, accepted))
 
 
-def _claim_by_count(watched: Watched, accountant: str) -> ByCount | None:
-    """What the SA-DPSGD paper would charge after some numbers of accepted steps: what as many steps cost."""
-    table = spent_table(watched, accountant)
-    return ByCount(table.steps, tuple(map(short, table.values)), "accepted") if table else None
-
-
 def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
-    """The same for this number of them."""
+    """What the SA-DPSGD paper would charge for so many accepted steps: what as many steps cost."""
     mechanism = watched.plan.claimed(accepted)
     if mechanism is None:
         return NONE
@@ -121,19 +114,18 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
     table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
     if not table.open:
         return
-    columns: dict[str, list[object]] = {
-        name: []
-        for name in ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}", "id")
-    }
+    names = ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}", "id")
+    rows = []
     for place, each in enumerate(watched):
         label = f"{place + 1}: {each.label}" if len(watched) > 1 else each.label  # as on the charts
         tests = each.history.evaluated
         spent = each.epsilons(accountant, [test.step for test in tests]) or [None] * len(tests)
         sigma = each.config.sigma if each.config.private else None
-        for test, epsilon in zip(tests, spent, strict=True):
-            row = (label, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon, each.run.id)
-            for column, value in zip(columns.values(), row, strict=True):
-                column.append(value)
+        rows += [
+            (label, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon, each.run.id)
+            for test, epsilon in zip(tests, spent, strict=True)
+        ]
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
     averaged = [test.averaged_accuracy for each in watched for test in each.history.evaluated]
     if any(each is not None for each in averaged):
         columns["averaged accuracy"] = [*averaged]
@@ -163,9 +155,10 @@ def seed_summaries(watched: Sequence[Watched]) -> None:
         groups.setdefault(replace(each.config, seed=None), []).append(each)
     for config, group in groups.items():
         seeds = {_seed(each.run, each.config) for each in group}
-        finals = {  # a seed that ran twice counts once
-            _seed(each.run, each.config): each.history.finished for each in group if each.history.finished
-        }
+        ended = [each for each in group if each.history.finished]
+        finals = {
+            _seed(each.run, each.config): each.history.finished for each in ended
+        }  # one that ran twice counts once
         if len(finals) < 2 or any(each.run.active for each in group):
             continue
         early = len(seeds) - len(finals)

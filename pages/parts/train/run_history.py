@@ -17,11 +17,11 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
 from dpcore.training.plan import Plan
+from pages.parts.jobs import all_of, last_of
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
 
-ATTEMPTS = (Checkpointed, Unsaved)
-KEPT = 64  # runs whose events stay in memory
+MAX_HISTORIES = 64  # runs whose events stay in memory
 _histories: "OrderedDict[tuple[str, str], History]" = OrderedDict()
 _lock = threading.Lock()
 
@@ -43,18 +43,16 @@ class History:
         if not events:
             return self
         said = [event for _, event in events]
+        attempt = last_of(said, Checkpointed | Unsaved) or self.unsaved
         return replace(
             self,
             sequence=events[-1][0],
-            preparing=next((each for each in reversed(said) if isinstance(each, Preparing)), self.preparing),
-            started=next((each for each in reversed(said) if isinstance(each, Started)), self.started),
-            finished=next((each for each in reversed(said) if isinstance(each, Finished)), self.finished),
-            stepped=(*self.stepped, *(each for each in said if isinstance(each, Stepped))),
-            unsaved=next(
-                (each if isinstance(each, Unsaved) else None for each in reversed(said) if isinstance(each, ATTEMPTS)),
-                self.unsaved,
-            ),
-            evaluated=(*self.evaluated, *(each for each in said if isinstance(each, Evaluated))),
+            preparing=last_of(said, Preparing) or self.preparing,
+            started=last_of(said, Started) or self.started,
+            finished=last_of(said, Finished) or self.finished,
+            stepped=(*self.stepped, *all_of(said, Stepped)),
+            unsaved=attempt if isinstance(attempt, Unsaved) else None,
+            evaluated=(*self.evaluated, *all_of(said, Evaluated)),
         )
 
     @property
@@ -90,14 +88,18 @@ class Watched:
         return cache.epsilons(accountant, mechanism, self.config.delta, compositions) if mechanism else ()
 
     @property
-    def done(self) -> int:
-        """Steps done, as far as the store knows: a checkpoint may be later than the last report."""
-        return max(self.history.step, done_by(self.run) or 0)
+    def since(self) -> tuple[str, int]:
+        """The run, and the number of its last event: from there on a browser follows it."""
+        return self.run.id, self.history.sequence
 
     @property
     def released(self) -> Mechanism | None:
-        """What the run has released until now; None where that is nothing, or there is nothing to account for."""
-        return self.plan.released(self.done if self.history.sequence else None)
+        """What the run has released until now; None where that is nothing, or there is nothing to account for.
+
+        As far as the store knows: a checkpoint may be later than the last report.
+        """
+        done = max(self.history.step, done_by(self.run) or 0)
+        return self.plan.released(done if self.history.sequence else None)
 
     @property
     def epochs(self) -> float:
@@ -118,18 +120,11 @@ class Watched:
 def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
     """The runs with these ids as they are now; UnknownRun where the store has one of them no longer."""
     runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
-    configs = [run.config for run in runs]
-    labelled = zip(runs, configs, labels_of(configs), strict=True)
-    return [
-        Watched(
-            run,
-            config,
-            history_of(store, run.id),
-            with_origin(label, run),
-            start_of(store, run.id) if run.position else "",
-        )
-        for run, config, label in labelled
-    ]
+    configs, watched = [run.config for run in runs], []
+    for run, config, label in zip(runs, configs, labels_of(configs), strict=True):
+        starts = start_of(store, run.id) if run.position else ""
+        watched.append(Watched(run, config, history_of(store, run.id), with_origin(label, run), starts))
+    return watched
 
 
 def history_of(store: Store, run: str) -> History:
@@ -139,6 +134,6 @@ def history_of(store: Store, run: str) -> History:
         known = _histories.get(key, History())
         history = _histories[key] = known.followed_by(store.tail(run, known.sequence))
         _histories.move_to_end(key)
-        while len(_histories) > KEPT:
+        while len(_histories) > MAX_HISTORIES:
             _histories.popitem(last=False)
         return history

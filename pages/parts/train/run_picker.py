@@ -17,7 +17,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
 from pages.parts.jobs import outcome_unsaid, say_outcome
-from pages.parts.results.costs import EVERY, Spending, known_cost, learn, spending_of
+from pages.parts.results.costs import POLL_SECONDS, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.run_labels import MAX_RUNS
 
@@ -27,7 +27,7 @@ SHOWN = "runs_shown"  # the ids on the charts
 DRAWN = "run_picker_drawn"  # how often they were changed from outside the widget, which is a new one each time
 BEGAN = "run_picker_began"  # what the widget said at first
 LINES = "run_lines"  # what the widget says of each run; it is another widget once a run has another status
-LOOKED_UP = 100  # ids of an address
+MAX_LOOKED_UP = 100  # ids of an address
 
 
 class Lines(NamedTuple):
@@ -60,24 +60,17 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
     if key not in st.session_state:  # another default later would make it another widget
         st.session_state[BEGAN] = shown_runs()
-    st.multiselect(
-        "Runs shown, in detail the one that runs or the last",
-        options,
-        default=st.session_state[BEGAN],
-        format_func=lambda run: labels[run],
-        key=key,
-        max_selections=MAX_RUNS,
-        on_change=_chosen,
-        args=(key,),
-        placeholder=f"Choose up to {MAX_RUNS} runs",
-    )
+    words = {"format_func": lambda run: labels[run], "placeholder": f"Choose up to {MAX_RUNS} runs"}
+    look = {"default": st.session_state[BEGAN], "max_selections": MAX_RUNS, **words}
+    label = "Runs shown, in detail the one that runs or the last"
+    st.multiselect(label, options, key=key, on_change=_chosen, args=(key,), **look)
     return shown_runs()
 
 
 def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
     """Those that the charts can show of these runs, and of those on the charts and in the address, by their ids."""
     every = {run.id: run for run in past}
-    asked = [*shown_runs(), *st.query_params.get_all(PARAMETER)[:LOOKED_UP]]
+    asked = [*shown_runs(), *st.query_params.get_all(PARAMETER)[:MAX_LOOKED_UP]]
     named = runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
     return {run.id: run for run in (*past, *named) if can_be_charted(run)}
 
@@ -91,7 +84,10 @@ def settle(known: Mapping[str, Run]) -> None:
     """Make the runs on the charts agree with the address and with what is known, and say what does not."""
     say_outcome()
     if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
-        show(_from_address(known))
+        asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
+        for strange in (verbatim(f"run={each}") for each in asked if each not in known):
+            st.warning(f"Expected {strange} to be a run on this machine; it may have been made elsewhere.")
+        show([each for each in asked if each in known][:MAX_RUNS])
     if gone := [run for run in shown_runs() if run not in known]:
         st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
         show([run for run in shown_runs() if run in known])
@@ -116,15 +112,6 @@ def show(runs: Sequence[str]) -> None:
     st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
 
 
-def _from_address(known: Mapping[str, Run]) -> list[str]:
-    asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
-    for each in asked:
-        if each not in known:
-            named = verbatim(f"run={each}")
-            st.warning(f"Expected {named} to be a run on this machine; it may have been made elsewhere.")
-    return [each for each in asked if each in known][:MAX_RUNS]
-
-
 def readable(run: Run) -> bool:
     """Whether this version knows the run's settings, and has a plan for them where none is stored with the run."""
     try:
@@ -142,7 +129,7 @@ def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
     before: Lines = st.session_state.get(LINES) or Lines({}, {})
     spendings = [spending for run in runs if not run.active and (spending := spending_of(run, CERTIFIED))]
     if coming := learn(spendings):
-        st.fragment(_wait_for, run_every=EVERY)(spendings)
+        st.fragment(_wait_for, run_every=POLL_SECONDS)(spendings)
     known = before.coming and not coming
     if known or any(before.statuses.get(run, status) != status for run, status in statuses.items()):
         show(shown_runs())

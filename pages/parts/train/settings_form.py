@@ -51,11 +51,7 @@ def last_good(form: Form, place: Any) -> Form:
 def _draw(fields: Fields, form: Form) -> Any:
     drawing = Drawing(fields, form.obstacle)
     clip_norm, lr = clip_norm_of(form.usual).key, learning_rate_of(form.usual).key
-    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
-    with left:
-        drawing.draw("dataset")
-    with right:
-        drawing.draw("source" if form.data.here else "n")
+    _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
     note_number(form.data)
     start = st.container(key="start", gap="xsmall")
     tell_other_data(form.data)
@@ -66,11 +62,7 @@ def _draw(fields: Fields, form: Form) -> Any:
         drawing.draw(clip_norm)
         _rate_hint(form, lr)
     if controls.SAMPLER.key in fields.rows:
-        left, right = st.container(key="halves_below").columns(2, gap="small", wrap=False)
-        with left:
-            drawing.draw("optimizer")
-        with right:
-            drawing.draw("sampler")
+        _draw_halves(drawing, "halves_below", "optimizer", "sampler")
     else:
         drawing.draw("optimizer")
     with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):
@@ -82,6 +74,14 @@ def _draw(fields: Fields, form: Form) -> Any:
             preset_choice()
     drawing.say_problem()
     return start
+
+
+def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:
+    """Draw two fields beside each other."""
+    columns = st.container(key=key).columns(2, gap="small", wrap=False)
+    for column, name in zip(columns, names, strict=True):
+        with column:
+            drawing.draw(name)
 
 
 def _rate_hint(form: Form, key: str) -> None:

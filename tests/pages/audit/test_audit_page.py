@@ -10,7 +10,7 @@ from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.audit.request_form import QUICK, TORCH_DRAWS
+from pages.parts.audit.panel import QUICK, TORCH_DRAWS
 from pages.parts.controls.url_state import UNDER_WAY
 from tests.pages.audit_page import (
     CONFIG,

@@ -63,7 +63,7 @@ def test_a_claim_is_not_shown_with_the_sign_of_an_approximation_nor_of_a_bound()
 
 def test_the_loaded_fields_give_the_answers_mechanism():
     target = EpsilonTarget(2.0, 1e-5)
-    for solved in question.SOLVE:
+    for solved in question.SOLVABLE:
         now = setting(schedule="exponential", rate=0.05)
         found = question.answer(question.asked_of(solved, target, now), "rdp")
         assert not isinstance(found, str)
@@ -95,7 +95,7 @@ def test_what_an_answer_spends_is_never_rounded_below_it_nor_past_the_target():
         for name in ACCOUNTANTS:
             found = question.answer(asked, name)
             if not isinstance(found, str):
-                cell = answers._answer_row(asked, name).cells[1]
+                cell = answers.answer_row(asked, name).cells[1]
                 assert found.reading.value <= float(cell) <= target, target
 
 

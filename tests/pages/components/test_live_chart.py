@@ -35,7 +35,7 @@ def page() -> None:
     live_figures([Reading("Loss", "0.5")], "figures")
     for active in (True, False):
         state = {"words": "running" if active else "finished"}
-        run_progress(Progress("a", "Run", state, active, 2, 40, 4000, (), 9, "cpu", None), f"bar_{active}")
+        run_progress(Progress("a", 2, "Run", state, active, 40, 4000, (), 9, "cpu", None), f"bar_{active}")
 
 
 def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(monkeypatch):

@@ -2,8 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from pages.parts.results import costs
 from pages.parts.results.costs import Cost, Spending, known_cost, learn, spending_of
-from pages.parts.runs.run_rows import LATER
+from pages.parts.runs.listing import LATER
 from tests.pages.runs_page import SHOW, cells, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
@@ -24,26 +24,23 @@ ROOT = Path(__file__).parents[3]
 MANY = replace(CONFIG, schedule="time", rate=0.001, level_steps=1)  # a sigma for each step
 
 
-class Later(Executor):
+class Later:
     """A background that works when it is told to."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Future, Callable, tuple]] = []
-
-    def submit(self, fn: Callable, /, *args, **kwargs) -> Future:
-        self.waiting.append((Future(), fn, args))
-        return self.waiting[-1][0]
+        self.waiting: list[tuple[Spending, Future]] = []
+        self.put = self.waiting.append
 
     def work(self) -> None:
         while self.waiting:
-            done, fn, args = self.waiting.pop(0)
-            done.set_result(fn(*args))
+            spending, done = self.waiting.pop(0)
+            done.set_result(costs.cost_of(spending))
 
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Iterator[Later]:
     """The background, and nothing is known, neither before nor after the test."""
-    monkeypatch.setattr(costs, "background", later := Later())
+    monkeypatch.setattr(costs, "waiting", later := Later())
     costs._asked.cache_clear()
     yield later
     costs._asked.cache_clear()
@@ -86,10 +83,7 @@ def test_the_table_and_the_front_have_it_once_it_is_known(store: Store, later: L
 
 
 def test_a_server_that_is_stopped_waits_for_no_epsilon() -> None:
-    lines = "import threading; from pages.parts.results import costs; costs.background.submit(threading.Event().wait)"
+    lines = """import threading; from pages.parts.results import costs; begun = threading.Event()
+costs.cost_of = lambda spending: (begun.set(), threading.Event().wait())
+costs.waiting.put((None, costs.Future())); assert begun.wait(60)"""
     assert subprocess.run([sys.executable, "-c", lines], cwd=ROOT, timeout=120, check=False).returncode == 0
-
-
-def test_the_background_tells_what_a_call_returns_and_what_it_raises() -> None:
-    assert costs.Background().submit(divmod, 7, 2).result(60) == (3, 1)
-    assert isinstance(costs.Background().submit(divmod, 7, 0).exception(60), ZeroDivisionError)

@@ -13,7 +13,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.results.exports import csv_of
-from pages.parts.train.run_exports import evaluations_columns
+from pages.parts.train.run_charts import evaluations_columns
 from pages.parts.train.run_history import watched_runs
 from tests.pages.train_page import CONFIG, recorded
 
