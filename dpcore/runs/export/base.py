@@ -60,6 +60,13 @@ class RunRecord:
         """What it has released until then; None where that is nothing, or there is nothing to account for."""
         return self.plan.released(self.steps)
 
+    def needed_mechanism(self, purpose: str) -> Mechanism:
+        """What it has released; ValueError where that has no epsilon for the purpose."""
+        if self.released is None:
+            why = self.plan.unaccounted or "It has released nothing yet."
+            raise ValueError(f"Expected run={self.run.id!r} to have an epsilon {purpose}. {why}")
+        return self.released
+
     def epsilons(self, steps: Sequence[int], accountant: str = CERTIFIED) -> list[float] | None:
         """Epsilon after each of the steps, which do not decrease; +inf where the accountant has no answer.
 

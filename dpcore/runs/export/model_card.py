@@ -9,7 +9,7 @@ from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.privacy.report.statement import NOT_COVERED, statement
 from dpcore.runs.export.base import RunRecord, TextForm
-from dpcore.runs.export.script import where_trained
+from dpcore.runs.export.scripts import where_trained
 from dpcore.runs.in_words import escaped, when
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Started

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.export import FORMS, RunRecord, TextForm
-from dpcore.runs.export.opacus_script import obstacle
+from dpcore.runs.export.scripts import obstacle
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
