@@ -13,7 +13,7 @@ from dpcore.privacy.report.numbers import percent, plain
 from dpcore.runs.kinds import event_to_json
 from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Event, Measured, Prepared, Skipped
-from dpcore.training.perturbation.methods import METHODS, Kind
+from dpcore.training.perturbation.methods import METHODS, Protection
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
@@ -136,7 +136,7 @@ def _measured(event: Measured) -> str:
     asked = event.epsilon is not None
     kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
     end = f"not private at the epsilon asked for, {event.epsilon:g}" if asked and not event.private else ""
-    end = "local" if METHODS[event.method].kind is Kind.LOCAL and event.private else end
+    end = "local" if METHODS[event.method].kind is Protection.LOCAL and event.private else end
     figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, _short):>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()
 

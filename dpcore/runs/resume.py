@@ -165,8 +165,8 @@ def _until_saved(events: Sequence[Event]) -> Sequence[Event]:
     return events[:last]
 
 
-# of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `begun`, how
-# far it had come
+# of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `resume_point`,
+# how far it had come
 Train = Callable[..., Generator[Any, None, None]]
 TIMES = ("seconds",)  # of an event: they differ from one attempt to the next
 
@@ -199,12 +199,12 @@ def job_events(store: Record, run: Run, train: Train) -> Generator[Any, None, No
         return _behind(events, said)
     if said and isinstance(said[-1], Finished):  # its worker went before it could note the end
         return (event for event in ())
-    file, begun = checkpoint_path(store.home, run.id), resume_point_of(said, run.origin)
+    file, point = checkpoint_path(store.home, run.id), resume_point_of(said, run.origin)
     label = label_of(file) if file.exists() else None
-    if label and label.step > (begun.reported if begun else 0):
+    if label and label.step > (point.reported if point else 0):
         file.unlink()  # a power cut took the last events, and kept what came after them
-    events = train(run.config, file=file, planned=run.plan, secret=secret, begun=begun)
-    return _explained(events) if begun else events
+    events = train(run.config, file=file, planned=run.plan, secret=secret, resume_point=point)
+    return _explained(events) if point else events
 
 
 def load(work: str) -> Train:

@@ -51,7 +51,7 @@ class Sweep:
         return [run for point in self.points for run in point.runs]
 
     @property
-    def begun(self) -> list[Run | Deleted]:
+    def charged_runs(self) -> list[Run | Deleted]:
         """All that have released something, or may have, the deleted ones and those that cannot be read included."""
         return [each for each in (*self.runs, *self.unreadable, *self.deleted) if _has_begun(each)]
 
@@ -144,7 +144,7 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
     no difference to the bound, since that is on the composition of their dominating pairs. There is no epsilon where
     one of the runs has none, or has begun and cannot be read.
     **Guarantees:** whoever releases any of these runs, chosen among them by what they gave, releases no more than this.
-    Of a whole sweep, ask for `Sweep.begun`: what was deleted has been looked at, too.
+    Of a whole sweep, ask for `Sweep.charged_runs`: what was deleted has been looked at, too.
     """
     counts: dict[tuple[float, float], int] = {}
     known = {run.id for run in runs}

@@ -90,9 +90,9 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
             file = checkpoint_path(store.home, rest.id)
             # ValueError for its checkpoint: nothing recorded
             secret = store.secret(rest.before.id)
-            known = resume_point_of(rest.said, rest.before.origin)
+            point = resume_point_of(rest.said, rest.before.origin)
             events = with_first_event(
-                train(rest.before.config, file=file, planned=rest.plan, secret=secret, begun=known)
+                train(rest.before.config, file=file, planned=rest.plan, secret=secret, resume_point=point)
             )
             rest.submit(store, worker_name(os.getpid()))
         print(f"Recorded as run {rest.id}.", file=sys.stderr)

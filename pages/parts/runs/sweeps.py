@@ -198,23 +198,23 @@ def _epsilon(runs: Sequence[Run]) -> str:
 
 def _price(sweep: Sweep) -> None:
     """What all runs cost together, which is what choosing among them costs; those that were deleted were looked at."""
-    begun = sweep.begun
-    if not begun:
+    runs = sweep.charged_runs
+    if not runs:
         return
-    mechanism = all_released(begun)
+    mechanism = all_released(runs)
     st.subheader("What choosing among them costs", anchor=False)
     if mechanism is None:
-        st.markdown(WITHOUT if all(map(can_be_read, begun)) else NO_PRICE)
+        st.markdown(WITHOUT if all(map(can_be_read, runs)) else NO_PRICE)
         return
     accountant = CERTIFIED if len(mechanism.releases) <= MANY else "rdp"
     delta = min(run.config.delta for run in sweep.runs)
     spent = cache.final(accountant, mechanism, delta)
     number = marked(float(spent.epsilon[-1]), spent.kind)
-    gone = sum(isinstance(each, Deleted) for each in begun)
+    gone = sum(isinstance(each, Deleted) for each in runs)
     deleted = f", {gone} of them deleted meanwhile" if gone else ""
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
     st.markdown(
-        f"All {len(begun)} runs together, as far as they have got{deleted}: **epsilon {number}** "
+        f"All {len(runs)} runs together, as far as they have got{deleted}: **epsilon {number}** "
         f"at delta = {plain(delta)}. {UNPROVEN} {fixed}"
     )
     st.caption(SOURCES)
