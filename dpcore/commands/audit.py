@@ -89,11 +89,10 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
     from dpcore.audit.run_audit import audit  # late: loading torch takes seconds, and the request may be bad
 
     said: list[Event] = []
-    name = store.new_id()
     secret = new_secret() if request.seed is None else None
     try:
         events = with_first_event(audit(request, secret))  # type: ignore[arg-type]
-        store.submit_as(name, request, worker=worker_name(os.getpid()), secret=secret)
+        name = store.submit(request, worker=worker_name(os.getpid()), secret=secret)
         print(f"Recorded as {name}.", file=sys.stderr)
         status, error = recorded(store, name, events, _sayer(said, as_json))  # type: ignore[arg-type]
     except KeyboardInterrupt:

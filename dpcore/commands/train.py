@@ -230,7 +230,7 @@ def follow(store: Store, run: str, events: Iterator[Event], say: Callable[[Event
 
 def _begin(store: Store, run: str, config: RunConfig, secret: int | None) -> None:
     try:
-        store.submit_as(run, config, worker=worker_name(os.getpid()), secret=secret)
+        store.submit(config, worker=worker_name(os.getpid()), run=run, secret=secret)
     except StoreError as error:
         raise ValueError(str(error)) from error
     print(f"Recorded as run {run}.", file=sys.stderr)

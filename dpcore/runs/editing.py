@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.in_words import printable
 from dpcore.runs.record import Database, Run, Status, checkpoint_path
 from dpcore.runs.store import Store
@@ -72,14 +71,6 @@ def done_by(run: Run | Deleted) -> int | None:
     return getattr(run.last, "step", 0) if run.sequence else None
 
 
-def released_by(run: Run | Deleted) -> Mechanism | None:
-    """What a run has released until now; None where that is nothing, or there is nothing to account for.
-
-    What a run released before that this one begins anew is part of it, before its first step too.
-    """
-    return run.plan.released(done_by(run))
-
-
 LONGEST_NAME = 120  # characters
 LONGEST_NOTE = 5_000
 LONGEST_TAG = 40
@@ -112,12 +103,11 @@ def delete(store: Store, run: str) -> None:
     """
     with store.writing() as db:
         row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
-        if row is not None and Status(row["status"]) not in (Status.QUEUED, Status.RUNNING):
-            take_out(db, "id = ?", (run,))
-    if row is None:
-        store.run(run)  # says that it is unknown
-    elif Status(row["status"]) in (Status.QUEUED, Status.RUNNING):
-        raise ValueError(f"Expected run={run!r} to have ended, but it is {row['status']}; cancel it first.")
+        if row is None:
+            raise store.unknown(run)
+        if row["status"] in (Status.QUEUED, Status.RUNNING):
+            raise ValueError(f"Expected run={run!r} to have ended, but it is {row['status']}; cancel it first.")
+        take_out(db, "id = ?", (run,))
     checkpoint_path(store.home, run).unlink(missing_ok=True)
 
 
@@ -153,4 +143,4 @@ def _write(store: Store, run: str, column: str, value: str) -> None:
     with store.writing() as db:
         row = db.execute(f"UPDATE runs SET {column} = ? WHERE id = ? RETURNING id", (value, run)).fetchone()
     if row is None:
-        store.run(run)  # says that it is unknown
+        raise store.unknown(run)

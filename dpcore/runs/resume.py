@@ -44,7 +44,7 @@ class Rest:
         worker: str | None = None,
         guard: Callable[[Database], None] | None = None,
     ) -> None:
-        """Hand it to `worker`, or queue it where none is named, unless `guard` of `Store.submit_as` raises.
+        """Hand it to `worker`, or queue it where none is named, unless `guard` of `Store.submit` raises.
 
         Errors: ValueError where another run goes on with the one before, or has done so; UnknownRun where that is gone.
         """
@@ -55,11 +55,11 @@ class Rest:
             if guard:
                 guard(db)
 
-        store.submit_as(
-            self.id,
+        store.submit(
             before.config,
             before.name,
             worker,
+            run=self.id,
             said=self.said,
             planned=self.plan,
             secret=secret,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcore import check
 from dpcore.runs.record import IMPORTED, Run, Status, run_of
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, places
 from dpcore.runs.store_file import RUNS
 
 LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
@@ -95,9 +95,9 @@ def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     with store.reading() as db:
         query = RUNS + "WHERE runs.id IN (SELECT value FROM json_each(?))"  # one value, however many ids
         rows = {row["id"]: row for row in db.execute(query, (json.dumps(list(ids)),))}
-    queued = any(row["status"] == Status.QUEUED for row in rows.values())
-    places = {run: place for place, run in enumerate(store.queue(), 1)} if queued else {}
-    return [run_of(rows[each], places.get(each)) for each in ids if each in rows]
+        queued = any(row["status"] == Status.QUEUED for row in rows.values())
+        position = places(db) if queued else {}
+    return [run_of(rows[each], position.get(each)) for each in ids if each in rows]
 
 
 def priced(store: Store, wanted: Wanted) -> list[Priced]:

@@ -26,6 +26,7 @@ from dpcore.runs.record import (
     UnknownRun,
     body_of,
     insert,
+    insert_events,
     origin_of,
     row_of,
     run_of,
@@ -56,6 +57,11 @@ def in_order(db: Database) -> list[str]:
     """The ids of the queued runs, in the order in which they will be claimed as things stand."""
     waiting = db.execute(WAITING.format(more="")).fetchall()
     return [turn.id for turn in sorted(turn for turns in _by_owner(db, waiting) for turn, _ in turns)]
+
+
+def places(db: Database) -> dict[str, int]:
+    """The place of each queued run, 1 is next."""
+    return {run: place for place, run in enumerate(in_order(db), 1)}
 
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
@@ -106,46 +112,60 @@ class Store:
 
     # -- asking for runs --------------------------------------------------------------------------------------------
 
-    def submit(self, request: Any, name: str = "", worker: str | None = None, *, owner: str = "") -> str:
-        """Queue what a request asks for, as a `RunConfig` does for a training run, or hand it to `worker` at once.
-
-        A process does the latter that does the work itself. The id is short and safe in URLs. `owner` is who asks,
-        where there are several.
-        """
-        run = self.new_id()
-        self.submit_as(run, request, name, worker, owner=owner)
-        return run
-
-    def submit_as(
+    def submit(
         self,
-        run: str,
         request: Any,
         name: str = "",
         worker: str | None = None,
         *,
+        run: str | None = None,
         said: Sequence[Event] = (),
         planned: Plan | None = None,
         secret: int | None = None,
         owner: str = "",
         sweep: str | None = None,
         parent: Run | None = None,
-        guard: Callable[[sqlite3.Connection], None] | None = None,
-    ) -> None:
-        """As `submit`, under an id of `new_id`, with the events that it begins with.
+        guard: Callable[[Database], None] | None = None,
+    ) -> str:
+        """Queue what a request asks for, as a `RunConfig` does for a training run, or hand it to `worker` at once.
 
-        A training run's plan is stored with it, and the secret seed of any job; each is made here where there is to
-        be one and none is given. `sweep` is what it has in common with other runs, `parent` the run that it goes on
-        with. Errors: ValueError, and nothing is stored, for settings that have no plan; what `guard` raises, which is
-        asked first, in the same transaction.
+        A process does the latter that does the work itself. The id is returned: `run`, where one of `new_id` is given,
+        else a new one; it is short and safe in URLs. A training run's plan is stored with it, and the secret seed of
+        any job; each is made here where there is to be one and none is given. `said` are the events that it begins
+        with, `owner` is who asks, where there are several, `sweep` what it has in common with other runs, `parent` the
+        run that it goes on with. Errors: ValueError, and nothing is stored, for settings that have no plan; what
+        `guard` raises, which is asked first, in the same transaction.
         """
+        run = run or self.new_id()
         row = row_of(run, request, name, worker, planned, secret, said=said)
         row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id, "origin": origin_of(said, parent)}
         with self.writing() as db:
             if guard:
                 guard(db)
             insert(db, row)
-            bodies = ((run, number, body_of(event)) for number, event in enumerate(said, 1))
-            db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
+            insert_events(db, run, said)
+        return run
+
+    def submit_all(
+        self,
+        asked: Sequence[tuple[Any, str]],
+        *,
+        owner: str = "",
+        sweep: str | None = None,
+        guard: Callable[[Database], None] | None = None,
+    ) -> list[str]:
+        """Queue what (request, name) pairs ask for, all of it or nothing; the new ids, in that order.
+
+        Errors: as of `submit`.
+        """
+        own = {"owner": owner, "sweep": sweep}
+        rows = [row_of(self.new_id(), request, name) | own for request, name in asked]
+        with self.writing() as db:
+            if guard:
+                guard(db)
+            for row in rows:
+                insert(db, row)
+        return [row["id"] for row in rows]
 
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once, ask a running one to stop; a run that has ended stays as it is. Its status."""
@@ -157,7 +177,7 @@ class Store:
             db.execute("UPDATE runs SET cancelling = 1 WHERE id = ? AND status = 'running'", (run,))
             row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
-            raise self._unknown(run)
+            raise self.unknown(run)
         return Status(row["status"])
 
     # -- looking at them --------------------------------------------------------------------------------------------
@@ -166,9 +186,9 @@ class Store:
         """The run with this id, or UnknownRun."""
         with self.reading() as db:
             row = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchone()
-            position = self._positions(db).get(run) if row and row["status"] == Status.QUEUED else None
+            position = places(db).get(run) if row and row["status"] == Status.QUEUED else None
         if row is None:
-            raise self._unknown(run)
+            raise self.unknown(run)
         return run_of(row, position)
 
     def secret(self, run: str) -> int | None:
@@ -188,13 +208,13 @@ class Store:
         with self.reading() as db:
             rows = db.execute(RUNS + where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most)).fetchall()
             queued = any(row["status"] == Status.QUEUED for row in rows)
-            positions = self._positions(db) if queued else {}
+            positions = places(db) if queued else {}
         return [run_of(row, positions.get(row["id"])) for row in rows]
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which they will be claimed as things stand."""
         with self.reading() as db:
-            return list(self._positions(db))
+            return in_order(db)
 
     def board(self, name: str) -> str | None:
         """What is posted under this name for everybody to see, if anything."""
@@ -324,15 +344,12 @@ class Store:
         row = db.execute(query, (time.time(), run, worker)).fetchone()
         return None if row is None else bool(row["cancelling"])
 
-    def _positions(self, db: sqlite3.Connection) -> dict[str, int]:
-        """The place of each queued run, 1 is next, in order."""
-        return {run: place for place, run in enumerate(in_order(db), 1)}
-
     def new_id(self) -> str:
         """An id that no run has."""
         return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
-    def _unknown(self, run: str) -> UnknownRun:
+    def unknown(self, run: str) -> UnknownRun:
+        """The error for an id that no run has."""
         return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.editing import LONGEST_NAME, Deleted, deleted_of, done_by, text
-from dpcore.runs.record import Run, insert, row_of
+from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -99,10 +99,7 @@ def submit_sweep(
     Errors: ValueError where one of them has no plan.
     """
     sweep = store.new_id()
-    rows = [row_of(store.new_id(), *asked, None, None, None) for asked in named_runs(configs, axes, name)]
-    with store.writing() as db:
-        for row in rows:
-            insert(db, row | {"owner": owner, "sweep": sweep})
+    store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
     return sweep
 
 

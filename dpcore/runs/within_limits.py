@@ -4,14 +4,14 @@ The limits that count runs are asked in the transaction that stores the new ones
 asking twice at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dpcore.audit.request import AuditRequest
 from dpcore.runs.export.imported import ImportedRun, take_in
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import FILE, Limits, limits_of
-from dpcore.runs.record import Database, insert, row_of
+from dpcore.runs.record import Database
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -30,15 +30,7 @@ def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", swee
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    rows = [
-        row_of(store.new_id(), request, name, None, None, None) | {"owner": owner, "sweep": sweep}
-        for request, name in asked
-    ]
-    with store.writing() as db:
-        check_room(db, limits, owner, len(rows))
-        for row in rows:
-            insert(db, row)
-    return [row["id"] for row in rows]
+    return store.submit_all(asked, owner=owner, sweep=sweep, guard=lambda db: check_room(db, limits, owner, len(asked)))
 
 
 def submit_rest(store: Store, run: str) -> str:
@@ -48,7 +40,7 @@ def submit_rest(store: Store, run: str) -> str:
     if before.kind == TRAINING.name:
         check_size(before.config, limits)
     with rest_of(store, run) as rest:
-        rest.submit(store, guard=room_for(limits, before.owner))
+        rest.submit(store, guard=lambda db: check_room(db, limits, before.owner, 1))
     return rest.id
 
 
@@ -56,11 +48,6 @@ def keep(store: Store, imported: ImportedRun, owner: str) -> str:
     """Take in an imported run as `owner`'s; the new id. ValueError where the owner keeps as many as the limit says."""
     limits = limits_of(store.home)
     return take_in(store, imported, owner, guard=lambda db: _check_kept(db, limits, owner, 1))
-
-
-def room_for(limits: Limits, owner: str, runs: int = 1) -> Callable[[Database], None]:
-    """What `Store.submit_as` asks before it stores a run."""
-    return lambda db: check_room(db, limits, owner, runs)
 
 
 def check_size(request: Any, limits: Limits) -> None:

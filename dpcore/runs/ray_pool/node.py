@@ -1,6 +1,5 @@
 """The part of a run on its node: the events of the job, as a task of Ray yields them."""
 
-import fcntl
 import os
 import shutil
 import socket
@@ -10,12 +9,13 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dpcore
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.resume import NotContinued, job_events, load
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import locked
 from dpcore.runs.worker import take_part, with_advice
 from dpcore.runs.worker_process import FOR_RUNS
 from dpcore.training.checkpoint_header import private
@@ -77,6 +77,10 @@ class Ended(NamedTuple):
     error: str | None = None
 
 
+class Gone(Exception):
+    """The task has ended without a word; the text says why."""
+
+
 def job_of(store: Store, run: Run) -> Job:
     """All that is needed to do a claimed run, or to go on with it."""
     return Job(run, store.secret(run.id), store.tail(run.id), _bytes_of(checkpoint_path(store.home, run.id)))
@@ -116,17 +120,6 @@ def remove_left_behind(folder: Path) -> None:
         with suppress(OSError):  # another's, or its task lives
             locked(place / "alive", "r+b").close()
             shutil.rmtree(place, ignore_errors=True)
-
-
-def locked(path: Path, mode: str = "wb") -> IO[bytes]:
-    """A file that this process alone has open; OSError where another has it."""
-    file = open(path, mode)  # noqa: SIM115  # held as long as the run
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise
-    return file
 
 
 def put(checkpoint: bytes, path: Path) -> None:

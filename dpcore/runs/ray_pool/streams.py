@@ -3,18 +3,21 @@
 import math
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import dpcore
 from dpcore.runs.limits import overdue
-from dpcore.runs.ray_pool.node import Ended, Hello, Job, Said, Shape, job_of, put
+from dpcore.runs.ray_pool.node import Ended, Gone, Hello, Said, Shape, job_of, put
 from dpcore.runs.record import Run, Status, checkpoint_path, device_path, is_dead
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import Heartbeats
 from dpcore.runs.worker import longest_here
 from dpcore.training.events import Started
+
+if TYPE_CHECKING:
+    from dpcore.runs.ray_pool.ray_cluster import RayCluster
 
 MARK = "ray/"  # begins the name of every worker here
 WITHIN_SECONDS = 0.05  # that a round waits for news
@@ -25,39 +28,6 @@ PLACE_SECONDS = 120.0  # that a claimed run may wait for its place
 LONGEST_WAIT_SECONDS = 60.0  # between attempts where tasks do not start
 ITEMS_AT_ONCE = 100  # of one stream in a round: others have their turn
 NO_LIMIT = 2**31  # of runs at once: the cluster has its own
-
-
-class Gone(Exception):
-    """The task has ended without a word; the text says why."""
-
-
-class Cluster(Protocol):
-    """What is asked of a cluster. Streams are whatever it takes them for."""
-
-    def start(self, job: Job, train: str, shape: Shape) -> Any:
-        """The stream of a new task that does `work`; it may have to wait for a place."""
-
-    def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
-        """Those that have something to say, or have ended, after so many seconds."""
-        ...
-
-    def take(self, stream: Any) -> Any:
-        """The next that it says. Errors: Gone."""
-
-    def end(self, stream: Any) -> None:
-        """End a task at once, whatever it does."""
-
-    def room(self, shape: Shape) -> int:
-        """How many more tasks of this shape the cluster may have a place for now."""
-        ...
-
-    def fits(self, shape: Shape) -> bool:
-        """Whether a node is there that could have a task of this shape."""
-        ...
-
-    def has_gpus(self) -> bool:
-        """Whether some node has a GPU."""
-        ...
 
 
 def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
@@ -91,7 +61,7 @@ class Streams:
     def __init__(
         self,
         store: Store,
-        cluster: Cluster,
+        cluster: "RayCluster",
         train: str,
         cpus: int,
         gpus: float,
