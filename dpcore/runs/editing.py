@@ -59,9 +59,8 @@ def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
 
 def deleted_of(store: Store, sweep: str) -> tuple[Deleted, ...]:
     """The runs of a sweep that were deleted."""
-    with store.reading() as db:
-        rows = db.execute("SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id", (sweep,)).fetchall()
-    return tuple(Deleted(*row) for row in rows)
+    query = "SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id"
+    return tuple(Deleted(*row) for row in store.rows(query, (sweep,)))
 
 
 def done_by(run: Run | Deleted) -> int | None:

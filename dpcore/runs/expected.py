@@ -27,8 +27,8 @@ from dpcore.training.plan import plan
 RECENT = 200  # ended runs that are looked at
 MEDIAN_OF = 5  # of the latest runs that are alike
 REPORTS = 8  # the latest of a run: their median pace is the run's
-KEPT = 1.0  # seconds that an answer holds for everybody who asks
-SOON = 5.0  # seconds that are not worth a number
+ANSWER_SECONDS = 1.0  # that an answer holds for everybody who asks
+SOON_SECONDS = 5.0  # that are not worth a number
 ALIKE = ("dataset", "model", "optimizer", "private", "device")
 HELD = "which is paused"
 UNKNOWN = "start known once runs like those before it have finished here"
@@ -131,7 +131,7 @@ def said(seconds: float) -> str:
     >>> said(0), said(130), said(math.inf)
     ('starts in a moment', 'starts in about 2 min', 'start known once runs like those before it have finished here')
     """
-    if seconds <= SOON:
+    if seconds <= SOON_SECONDS:
         return "starts in a moment"
     if seconds < 60:
         return f"starts in about {math.ceil(seconds / 10) * 10} s"
@@ -149,7 +149,7 @@ def start_of(store: Store, run: str) -> str:
     """
     with _lock:
         then, answer = _answers.get(store.path, (-math.inf, {}))
-        if time.monotonic() - then > KEPT or run not in answer:
+        if time.monotonic() - then > ANSWER_SECONDS or run not in answer:
             answer = _all_starts(store)
             _answers[store.path] = time.monotonic(), answer
     return answer.get(run, "")
@@ -159,8 +159,7 @@ def _all_starts(store: Store) -> dict[str, str]:
     order = store.queue()
     if store.board(PAUSED):
         return dict.fromkeys(order, HELD)
-    with store.reading() as db:
-        queued = {row["id"]: _job(row) for row in db.execute(_QUEUED)}
+    queued = {row["id"]: _job(row) for row in store.rows(_QUEUED)}
     running, paces = _lately(store)
     waiting = [queued[run] for run in order if run in queued]
     found = starts(waiting, running, paces, _slots(store, len(running)))
@@ -169,9 +168,8 @@ def _all_starts(store: Store) -> dict[str, str]:
 
 def _lately(store: Store) -> tuple[list[Job], Paces]:
     """What runs now, and how fast that and what has finished lately has been."""
-    with store.reading() as db:
-        running = [_job(row) for row in db.execute(_RUNNING)]
-        past = [_job(row) for row in db.execute(_PAST)]
+    running = [_job(row) for row in store.rows(_RUNNING)]
+    past = [_job(row) for row in store.rows(_PAST)]
     return running, paces_of([*running, *past])
 
 

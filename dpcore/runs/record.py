@@ -223,11 +223,6 @@ def insert_events(db: Database, run: str, said: Sequence[AnyEvent]) -> None:
     db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(run, *each) for each in enumerate(map(body_of, said), 1)])
 
 
-def origin_of(said: Sequence[Event], parent: Run | None) -> str | None:
-    """Where a run was trained until now: where the run was that it goes on with, if it goes on from there."""
-    return json.dumps(parent.origin) if said and parent and parent.origin else None
-
-
 def run_of(row: Any, position: int | None = None) -> Run:
     """The run of a row of `RUNS`, with its place in the queue."""
     values: dict[str, Any] = {key: row[key] for key in row.keys() if key not in HIDDEN}  # noqa: SIM118

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcore import check
-from dpcore.runs.record import IMPORTED, Run, Status, run_of
+from dpcore.runs.record import IMPORTED, Run, run_of
 from dpcore.runs.store import Store, places
 from dpcore.runs.store_file import RUNS
 
@@ -95,8 +95,7 @@ def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     with store.reading() as db:
         query = RUNS + "WHERE runs.id IN (SELECT value FROM json_each(?))"  # one value, however many ids
         rows = {row["id"]: row for row in db.execute(query, (json.dumps(list(ids)),))}
-        queued = any(row["status"] == Status.QUEUED for row in rows.values())
-        position = places(db) if queued else {}
+        position = places(db, list(rows.values()))
     return [run_of(rows[each], position.get(each)) for each in ids if each in rows]
 
 
@@ -107,11 +106,10 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
         json_extract(settings, '$.delta') AS delta, status NOT IN ('queued', 'running') AS has_ended,
         (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
             ORDER BY sequence DESC LIMIT 1) AS step FROM runs {where} ORDER BY number DESC"""
-    with store.reading() as db:
-        return [
-            Priced(row["id"], row["plan"] or "", row["delta"], row["step"], bool(row["has_ended"]))
-            for row in db.execute(query, values)
-        ]
+    return [
+        Priced(row["id"], row["plan"] or "", row["delta"], row["step"], bool(row["has_ended"]))
+        for row in store.rows(query, values)
+    ]
 
 
 def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
@@ -123,9 +121,7 @@ def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
     query = f"""SELECT id, name, plan, settings,
         (SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1) AS body
         FROM runs {where} ORDER BY number DESC LIMIT ?"""
-    with store.reading() as db:
-        rows = db.execute(query, (*values, limit)).fetchall()
-    said = [(row, json.loads(row["body"] or "{}")) for row in rows]
+    said = [(row, json.loads(row["body"] or "{}")) for row in store.rows(query, (*values, limit))]
     return [
         Ended(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
         for row, last in said
@@ -136,22 +132,19 @@ def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
 def imported(store: Store, wanted: Wanted) -> int:
     """How many runs `ended` leaves out because they were imported."""
     where, values = _condition(wanted, *FINISHED, ELSEWHERE)
-    with store.reading() as db:
-        return db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
+    return store.rows(f"SELECT COUNT(*) FROM runs {where}", values)[0][0]
 
 
 def tags_of(store: Store) -> list[str]:
     """Every tag in use, in the order of the alphabet."""
     query = "SELECT DISTINCT value FROM runs, json_each(runs.tags) WHERE tags != '[]' ORDER BY value"
-    with store.reading() as db:
-        return [row["value"] for row in db.execute(query)]
+    return [row["value"] for row in store.rows(query)]
 
 
 def owners_of(store: Store) -> list[str]:
     """Everybody who has asked for a run, who asked last first."""
     query = "SELECT owner FROM runs WHERE owner != '' GROUP BY owner ORDER BY MAX(number) DESC"
-    with store.reading() as db:
-        return [row["owner"] for row in db.execute(query)]
+    return [row["owner"] for row in store.rows(query)]
 
 
 def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
@@ -159,19 +152,16 @@ def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
     query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
             (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1) AS name
         FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
-    with store.reading() as db:
-        rows = db.execute(query, (limit,)).fetchall()
     return {
-        row["sweep"]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}" for row in rows
+        row["sweep"]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}"
+        for row in store.rows(query, (limit,))
     }
 
 
 def counted(store: Store) -> dict[str, int]:
     """How many runs there are in each status that some are in."""
-    with store.reading() as db:
-        return {
-            row["status"]: row["runs"] for row in db.execute("SELECT status, COUNT(*) AS runs FROM runs GROUP BY 1")
-        }
+    query = "SELECT status, COUNT(*) AS runs FROM runs GROUP BY status"
+    return {row["status"]: row["runs"] for row in store.rows(query)}
 
 
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:

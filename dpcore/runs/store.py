@@ -27,7 +27,6 @@ from dpcore.runs.record import (
     body_of,
     insert,
     insert_events,
-    origin_of,
     row_of,
     run_of,
     state_directory,
@@ -59,9 +58,10 @@ def in_order(db: Database) -> list[str]:
     return [turn.id for turn in sorted(turn for turns in _by_owner(db, waiting) for turn, _ in turns)]
 
 
-def places(db: Database) -> dict[str, int]:
-    """The place of each queued run, 1 is next."""
-    return {run: place for place, run in enumerate(in_order(db), 1)}
+def places(db: Database, rows: Sequence[Any]) -> dict[str, int]:
+    """The place of each queued run, 1 is next; empty where none of these rows is of one."""
+    queued = any(row["status"] == Status.QUEUED for row in rows)
+    return {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
 
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
@@ -98,7 +98,8 @@ class Store:
         self.home = Path(home).absolute() if home is not None else state_directory()
         self.path = self.home / FILE
         self._file = StoreFile(self.path)
-        self.reading, self.writing = self._file.reading, self._file.writing  # for what other files ask of the store
+        # for what other files ask of the store
+        self.rows, self.reading, self.writing = self._file.rows, self._file.reading, self._file.writing
 
     def close(self) -> None:
         """End the use of the file."""
@@ -138,7 +139,9 @@ class Store:
         """
         run = run or self.new_id()
         row = row_of(run, request, name, worker, planned, secret, said=said)
-        row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id, "origin": origin_of(said, parent)}
+        row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id}
+        if said and parent and parent.origin:  # it goes on where that was trained
+            row["origin"] = json.dumps(parent.origin)
         with self.writing() as db:
             if guard:
                 guard(db)
@@ -185,17 +188,16 @@ class Store:
     def run(self, run: str) -> Run:
         """The run with this id, or UnknownRun."""
         with self.reading() as db:
-            row = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchone()
-            position = places(db).get(run) if row and row["status"] == Status.QUEUED else None
-        if row is None:
+            rows = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchall()
+            position = places(db, rows).get(run)
+        if not rows:
             raise self.unknown(run)
-        return run_of(row, position)
+        return run_of(rows[0], position)
 
     def secret(self, run: str) -> int | None:
         """The run's secret seed; None for one with a fixed seed. Only who trains the run may ask."""
-        with self.reading() as db:
-            row = db.execute("SELECT secret FROM runs WHERE id = ?", (run,)).fetchone()
-        return int(row["secret"], 16) if row and row["secret"] else None
+        rows = self.rows("SELECT secret FROM runs WHERE id = ? AND secret != ''", (run,))
+        return int(rows[0]["secret"], 16) if rows else None
 
     def runs(self, *statuses: Status, kind: str | None = TRAINING.name, limit: int | None = None) -> list[Run]:
         """Jobs of this kind (None: of every kind) in these statuses (all where none is named), newest first.
@@ -207,8 +209,7 @@ class Store:
         where = f"WHERE status IN ({', '.join('?' * len(allowed))}) {'AND kind = ? ' * len(kinds)}"
         with self.reading() as db:
             rows = db.execute(RUNS + where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most)).fetchall()
-            queued = any(row["status"] == Status.QUEUED for row in rows)
-            positions = places(db) if queued else {}
+            positions = places(db, rows)
         return [run_of(row, positions.get(row["id"])) for row in rows]
 
     def queue(self) -> list[str]:
@@ -218,9 +219,8 @@ class Store:
 
     def board(self, name: str) -> str | None:
         """What is posted under this name for everybody to see, if anything."""
-        with self.reading() as db:
-            row = db.execute("SELECT value FROM board WHERE name = ?", (name,)).fetchone()
-        return row and row["value"]
+        rows = self.rows("SELECT value FROM board WHERE name = ?", (name,))
+        return rows[0]["value"] if rows else None
 
     def post(self, name: str, value: str | None) -> None:
         """Post a value under a name, or take it down."""
@@ -238,8 +238,7 @@ class Store:
     def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
         """The same with each event as the JSON of `to_json`, on one line."""
         query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
-        with self.reading() as db:
-            return [(sequence, body) for sequence, body in db.execute(query, (run, after))]
+        return [(sequence, body) for sequence, body in self.rows(query, (run, after))]
 
     def latest_tests(self, runs: Sequence[str]) -> dict[str, Evaluated]:
         """The last evaluation of each of the runs that has one."""
@@ -247,8 +246,7 @@ class Store:
             ORDER BY sequence DESC LIMIT 1"""
         with self.reading() as db:
             rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
-        events = {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
-        return {run: event for run, event in events.items() if isinstance(event, Evaluated)}
+        return {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
 
     # -- working on them --------------------------------------------------------------------------------------------
 
@@ -319,9 +317,8 @@ class Store:
     def stopping(self, run: str, worker: str | None = None) -> bool:
         """Whether the run must stop, as `append` says."""
         query = "SELECT cancelling FROM runs WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker)"
-        with self.reading() as db:
-            row = db.execute(query, (run, worker)).fetchone()
-        return row is None or bool(row["cancelling"])
+        rows = self.rows(query, (run, worker))
+        return not rows or bool(rows[0]["cancelling"])
 
     def end(self, run: str, status: Status, error: str | None = None, worker: str | None = None) -> bool:
         """Give a running run its final status; False, and nothing done, where it is not running, or not `worker`'s."""

@@ -4,9 +4,10 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dpcore.runs.record import StoreError
 
@@ -105,6 +106,11 @@ class StoreFile:
             if self._identity() != self._found:
                 raise FileNotFoundError("it was replaced while in use; start the program again")
             yield self.db
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """What a query finds."""
+        with self.reading() as db:
+            return db.execute(query, values).fetchall()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

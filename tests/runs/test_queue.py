@@ -129,7 +129,7 @@ LIKE, MODEL = ("narrow",), ("wide",)
 
 @pytest.fixture(autouse=True)
 def _asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "KEPT", -1.0)
+    monkeypatch.setattr(expected, "ANSWER_SECONDS", -1.0)
 
 
 def _jobs(*amounts: float, device: str = "cpu") -> list[Job]:

@@ -8,11 +8,11 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, whole
 from dpcore.commands.runs.action import Action, add_id, add_ids, as_object, print_json
-from dpcore.commands.train import STATUS, add_settings, closing, config_of, follow, keeping, option, printer
+from dpcore.commands.train import add_settings, closing, config_of, follow, option, printer
 from dpcore.runs.editing import LONGEST_NAME, delete, text
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import name_of, status_of
-from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
+from dpcore.runs.record import Run, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import MOST, submit_sweep, sweep_in, sweep_of, values_of
@@ -85,25 +85,19 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> int:
 def _resume(store: Store, arguments: argparse.Namespace) -> int:
     from dpcore.training.loop import train  # late: loading torch takes seconds
 
-    try:
-        with rest_of(store, arguments.id) as rest:
-            file = checkpoint_path(store.home, rest.id)
-            # ValueError for its checkpoint: nothing recorded
-            secret = store.secret(rest.before.id)
-            point = resume_point_of(rest.said, rest.before.origin)
-            events = with_first_event(
-                train(rest.before.config, file=file, planned=rest.plan, secret=secret, resume_point=point)
-            )
-            rest.submit(store, worker_name(os.getpid()))
-        print(f"Recorded as run {rest.id}.", file=sys.stderr)
-        finals: list[Finished] = []
-        status = follow(store, rest.id, events, keeping(printer(arguments.json), finals.append))
-        if finals and not arguments.json:
-            print("\n".join(closing([rest.before.config], finals, rest.plan)))
-        return status
-    except KeyboardInterrupt:
-        print("Cancelled.", file=sys.stderr)
-        return STATUS[Status.CANCELLED]
+    with rest_of(store, arguments.id) as rest:
+        config, file = rest.before.config, checkpoint_path(store.home, rest.id)
+        secret = store.secret(rest.before.id)
+        point = resume_point_of(rest.said, rest.before.origin)
+        # ValueError for its checkpoint: nothing recorded
+        events = with_first_event(train(config, file=file, planned=rest.plan, secret=secret, resume_point=point))
+        rest.submit(store, worker_name(os.getpid()))
+    print(f"Recorded as run {rest.id}.", file=sys.stderr)
+    finals: list[Finished] = []
+    status = follow(store, rest.id, events, printer(arguments.json, finals))
+    if finals and not arguments.json:
+        print("\n".join(closing([config], finals, rest.plan)))
+    return status
 
 
 def _of_delete(parser: Parser) -> None:

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from string import Template
+from typing import Any
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -118,6 +120,12 @@ class FolderForm:
 
 
 Form = TextForm | FolderForm
+
+
+def filled(name: str, **values: Any) -> str:
+    """The template of this name with the values in their places."""
+    template = Path(__file__).with_name("templates") / f"{name}.txt"
+    return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
 @contextmanager

@@ -4,13 +4,11 @@ The text of each is the file of its name in `templates`, in which $ marks what d
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from string import Template
 from textwrap import indent
 from typing import Any
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.export.base import RunRecord, TextForm
+from dpcore.runs.export.base import RunRecord, TextForm, filled
 from dpcore.runs.record import IMPORTED
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
@@ -40,8 +38,8 @@ def script(records: Sequence[RunRecord]) -> str:
         about.append(record.not_measured)
     if not origin:
         about.append(UNKNOWN)
-    return _filled(
-        "script",
+    return filled(
+        "script.py",
         run=record.run.id,
         about="\n\n".join(about),
         settings=as_code(record.config.chosen()),
@@ -49,11 +47,6 @@ def script(records: Sequence[RunRecord]) -> str:
         steps=steps,
         accuracy=finished and finished.accuracy,
     )
-
-
-def _filled(name: str, **values: Any) -> str:
-    template = Path(__file__).with_name("templates") / f"{name}.py.txt"
-    return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
 def where_trained(record: RunRecord) -> dict[str, str]:
@@ -93,8 +86,8 @@ def opacus_script(records: Sequence[RunRecord]) -> str:
     (record,) = records
     if why := obstacle(record.config):
         raise ValueError(f"Expected run={record.run.id!r} to be one that Opacus can repeat, but {why}.")
-    return _filled(
-        "opacus",
+    return filled(
+        "opacus.py",
         run=record.run.id,
         settings=as_code(record.config.chosen()),
         optimizer=indent(OPTIMIZERS[record.config.optimizer].in_torch, "    "),
@@ -139,8 +132,8 @@ def dp_accounting_script(records: Sequence[RunRecord]) -> str:
     """A script that recomputes a run's epsilon by dp-accounting. Errors: ValueError for one that has no epsilon."""
     (record,) = records
     releases = record.needed_mechanism("to recompute").releases
-    return _filled(
-        "dp-accounting",
+    return filled(
+        "dp-accounting.py",
         run=record.run.id,
         steps=record.steps,
         before=BEFORE.format(count=record.plan.repeated) if record.plan.spent else "",
