@@ -13,7 +13,7 @@ from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.events import Event, Judged, Measured, Prepared, Stopped, Watched
 from dpcore.audit.request import AuditRequest
 from dpcore.commands import Parser, number, whole
-from dpcore.commands.runs.action import in_columns
+from dpcore.commands.runs.actions import in_columns
 from dpcore.commands.train import add_settings, config_of, follow, open_store, option
 from dpcore.privacy.report.numbers import nearest, outward, raised, short
 from dpcore.runs.in_process import with_first_event

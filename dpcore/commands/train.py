@@ -71,14 +71,10 @@ def add_settings(parser: Parser) -> None:
     for name, setting in SETTINGS.items():
         if name != "private":
             kind, metavar = ARGUMENTS[type(setting)]
-            parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=_help(setting))
+            choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
+            words = f"{setting.help}{choices}".replace("%", "%%")  # a percent sign would be a format there
+            parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words)
     parser.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
-
-
-def _help(setting: Setting) -> str:
-    """What `--help` says of a setting; a percent sign would be a format there."""
-    choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
-    return f"{setting.help}{choices}".replace("%", "%%")
 
 
 def option(name: str) -> str:

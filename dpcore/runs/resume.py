@@ -140,8 +140,11 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
         label = label_of(copy)  # of the copy: nobody replaces that
     except OSError as error:
         raise ValueError(f"Expected {file} to be a checkpoint that can be read; {error}.") from error
-    # without a label it cannot be resumed either: who reads the rest of it says so
-    said = _until(label.step, events) if label else _until_saved(events)
+    if label:
+        said = _until(label.step, events)
+    else:  # it cannot be resumed either: who reads the rest of it says so
+        saved = [number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)]
+        said = events[: max(saved, default=0)]
     if not said:
         copy.unlink()
     return said
@@ -158,11 +161,6 @@ def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     if not said or not isinstance(said[0], Started) or steps[-1:] != [step]:
         return []
     return said if Checkpointed(step) in said else [*said, Checkpointed(step)]
-
-
-def _until_saved(events: Sequence[Event]) -> Sequence[Event]:
-    last = max((number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)), default=0)
-    return events[:last]
 
 
 # of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `resume_point`,

@@ -111,8 +111,6 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- asking for runs --------------------------------------------------------------------------------------------
-
     def submit(
         self,
         request: Any,
@@ -183,8 +181,6 @@ class Store:
             raise self.unknown(run)
         return Status(row["status"])
 
-    # -- looking at them --------------------------------------------------------------------------------------------
-
     def run(self, run: str) -> Run:
         """The run with this id, or UnknownRun."""
         with self.reading() as db:
@@ -248,16 +244,16 @@ class Store:
             rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
         return {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
 
-    # -- working on them --------------------------------------------------------------------------------------------
-
     def claim(self, worker: str, limit: int = 1, devices: Sequence[str] = ()) -> Run | None:
         """The first run of the queue, now running and this worker's alone; None where there is none to begin.
 
         At most `limit` run at once, and none is begun while the queue is paused. With `devices` only runs count that
         ask for one of them.
         """
-        if not self._claimable(limit, devices):  # without the write lock: idle workers ask often
-            return None
+        query = f"SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {_asking_for(devices)})"
+        with self.reading() as db:  # without the write lock: idle workers ask often
+            if not _may_begin(db, limit, devices) or not db.execute(query, tuple(devices)).fetchone()[0]:
+                return None
         now = time.time()
         with self.writing() as db:
             run = first(db, devices) if _may_begin(db, limit, devices) else None
@@ -326,13 +322,6 @@ class Store:
             WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING id"""
         with self.writing() as db:
             return db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
-
-    # -- the file ---------------------------------------------------------------------------------------------------
-
-    def _claimable(self, limit: int, devices: Sequence[str]) -> bool:
-        query = f"SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {_asking_for(devices)})"
-        with self.reading() as db:
-            return _may_begin(db, limit, devices) and bool(db.execute(query, tuple(devices)).fetchone()[0])
 
     def _beat(self, db: sqlite3.Connection, run: str, worker: str | None) -> bool | None:
         """Refresh the heartbeat; whether cancelling was asked for, None where the run is not running, or another's."""

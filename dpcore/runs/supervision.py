@@ -6,6 +6,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
@@ -141,19 +142,13 @@ def remove_needless(store: Store) -> list[Path]:
     runs = {run.id: run for run in store.runs(kind=None)} if files else {}
     removed = []
     for file in files:
-        run = runs.get(file.stem)
+        run, needless = runs.get(file.stem), False
         if run is None:
-            needless = _age(file) > UNKNOWN_FOR
+            with suppress(FileNotFoundError):
+                needless = time.time() - file.stat().st_mtime > UNKNOWN_FOR
         else:
             needless = run.status is Status.FINISHED or (file.suffix == ".part" and not run.active)
         if needless:
             file.unlink(missing_ok=True)
             removed.append(file)
     return removed
-
-
-def _age(file: Path) -> float:
-    try:
-        return time.time() - file.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0

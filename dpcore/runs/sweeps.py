@@ -15,9 +15,9 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.settings import SETTINGS, Choice, Count
 
-MOST = 200  # runs of one sweep
+MAX_RUNS = 200  # runs of one sweep
 MOST_AXES = 2
-LONGEST = 2000  # characters of a list of values
+MAX_CHARACTERS = 2000  # characters of a list of values
 FIXED = ("seed", "device", "noise_generator")  # what a sweep does not vary: seeds are asked for by their number
 WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
@@ -63,8 +63,8 @@ def values_of(setting: str, text: str) -> list[Any]:
     ([0.5, 1.0, 2.0], ['sgd', 'adam'], [True, False])
     """
     check.one_of(swept_settings(), setting=setting)
-    if len(text) > LONGEST:
-        raise ValueError(f"Expected the values of {setting} to take at most {LONGEST:,} characters.")
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"Expected the values of {setting} to take at most {MAX_CHARACTERS:,} characters.")
     pieces = [each.strip() for each in text.split(",") if each.strip()]
     if not pieces:
         raise ValueError(f"Expected the values of {setting} to be listed, with commas between them.")
@@ -105,7 +105,7 @@ def submit_sweep(
 
 def named_runs(configs: Sequence[RunConfig], axes: Sequence[str], name: str = "") -> list[tuple[RunConfig, str]]:
     """The runs of a sweep, each with what it is called: the values of the axes, behind `name`."""
-    check.whole(1, MOST, runs=len(configs))
+    check.whole(1, MAX_RUNS, runs=len(configs))
     name = text(name, len(name), "name")
     return [(config, _named(name, config, axes, configs[:place])) for place, config in enumerate(configs)]
 
@@ -181,7 +181,7 @@ def swept_settings() -> list[str]:
 
 
 def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
-    check.whole(1, MOST, seeds=seeds)
+    check.whole(1, MAX_RUNS, seeds=seeds)
     if not 1 <= len(axes) <= MOST_AXES:
         raise ValueError(f"Expected axes={len(axes)} of them to be one or two settings.")
     count = seeds
@@ -190,8 +190,8 @@ def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
         if not values or len({*values}) < len(values):
             raise ValueError(f"Expected the values of {name} to be at least one, each listed once.")
         count *= len(values)
-    if count > MOST:
-        raise ValueError(f"Expected runs={count} of a sweep to be at most {MOST}: list fewer values or seeds.")
+    if count > MAX_RUNS:
+        raise ValueError(f"Expected runs={count} of a sweep to be at most {MAX_RUNS}: list fewer values or seeds.")
 
 
 def _value(setting: str, text: str) -> Any:

@@ -5,15 +5,11 @@ import json
 import os
 
 from dpcore.commands import Parser
-from dpcore.commands.runs.exchange import EXPORT, IMPORT
-from dpcore.commands.runs.looking import LIST, SHOW
-from dpcore.commands.runs.queueing import CANCEL, DELETE, RESUME, SWEEP
+from dpcore.commands.runs.actions import ACTIONS
 from dpcore.commands.train import open_store
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import UnknownRun, state_directory
 from dpcore.runs.store_file import FILE
-
-ACTIONS = {each.name: each for each in (LIST, SHOW, CANCEL, RESUME, EXPORT, IMPORT, DELETE, SWEEP)}
 
 
 def parser() -> Parser:

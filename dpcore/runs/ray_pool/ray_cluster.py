@@ -47,7 +47,8 @@ class RayCluster:
         except StopIteration:
             raise Gone("it has ended without a word") from None
         except RayError as error:
-            raise Gone(last_line(error)) from error
+            lines = str(error).strip().splitlines()  # the last says it, behind the stack
+            raise Gone(lines[-1].strip() if lines else type(error).__name__) from error
 
     def end(self, stream: Any) -> None:
         """End a task at once, whatever it does."""
@@ -95,8 +96,3 @@ def probe(address: str) -> None:
             f"Expected a Ray cluster to answer at {address}, but: {error}. Runs stay queued until it does; "
             "docs/cluster.md says how to start one."
         ) from error
-
-
-def last_line(error: Exception) -> str:
-    """The last line of what Ray says, without the stack before it."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()

@@ -15,7 +15,7 @@ from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (
     LONGEST,
-    MOST,
+    MAX_RUNS,
     Sweep,
     all_released,
     can_be_read,
@@ -68,7 +68,9 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
         )  # fmt: skip
-        st.caption(f"At most {MOST} runs. Each has its own epsilon; what all of them cost together is shown with them.")
+        st.caption(
+            f"At most {MAX_RUNS} runs. Each has its own epsilon; what all of them cost together is shown with them."
+        )
 
 
 def _base(runs: Sequence[Run]) -> RunConfig:
