@@ -63,19 +63,12 @@ def request_of(arguments: argparse.Namespace) -> Request:
     """The comparison that the arguments name; ValueError says which of them is wrong."""
     for name in arguments.method or ():
         check.one_of(METHODS, method=name)
+    names = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser", "clip_norm")
     return Request(
-        dataset=arguments.dataset,
         classes=() if arguments.classes is None else tuple(arguments.classes.split(",")),
-        model=arguments.model,
         methods=tuple(arguments.method or METHODS),
         epsilons=tuple(SINGLE.epsilons if arguments.epsilon is None else arguments.epsilon),
-        delta=arguments.delta,
-        seeds=arguments.seeds,
-        seed=arguments.seed,
-        steps=arguments.steps,
-        rate=arguments.rate,
-        regulariser=arguments.regulariser,
-        clip_norm=arguments.clip_norm,
+        **{name: getattr(arguments, name) for name in names},
     )
 
 

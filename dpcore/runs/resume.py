@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Database, Run, Status, UnknownRun, checkpoint_path
@@ -173,31 +173,20 @@ class NotContinued(ValueError):
     """Nobody can go on with the job here; the text says why."""
 
 
-class Record(Protocol):
-    """The part of a `Store` that a job needs to go on; on a node of a cluster there is no more."""
+def job_events(
+    home: Path, run: Run, secret: int | None, said: Sequence[Any], train: Train
+) -> Generator[Any, None, None]:
+    """The events of a job that has a secret seed and has said so much already, a training run's by `train`.
 
-    home: Path
-
-    def secret(self, run: str, /) -> int | None:
-        """The secret seed of a run."""
-
-    def tail(self, run: str, /) -> Sequence[tuple[int, Any]]:
-        """The events that it has said, each behind its number."""
-        ...
-
-
-def job_events(store: Record, run: Run, train: Train) -> Generator[Any, None, None]:
-    """The events of a job that are not in the store yet, a training run's by `train`.
-
-    Errors: NotContinued, before the first of them, where a job that was begun cannot go on here.
+    Its checkpoint is kept in `home`. Errors: NotContinued, before the first of them, where a job that was begun cannot
+    go on here.
     """
-    secret, said = store.secret(run.id), [event for _, event in store.tail(run.id)]
     if run.kind != TRAINING.name:
         events = load(kind_named(run.kind).work)(run.request, secret=secret)
         return _behind(events, said)
     if said and isinstance(said[-1], Finished):  # its worker went before it could note the end
         return (event for event in ())
-    file, point = checkpoint_path(store.home, run.id), resume_point_of(said, run.origin)
+    file, point = checkpoint_path(home, run.id), resume_point_of(said, run.origin)
     label = label_of(file) if file.exists() else None
     if label and label.step > (point.reported if point else 0):
         file.unlink()  # a power cut took the last events, and kept what came after them
@@ -222,7 +211,7 @@ def _explained(events: Generator[Any, None, None]) -> Generator[Any, None, None]
         yield from events
 
 
-def _behind(events: Generator[Any, None, None], said: list[Any]) -> Generator[Any, None, None]:
+def _behind(events: Generator[Any, None, None], said: Sequence[Any]) -> Generator[Any, None, None]:
     """The events behind those that were said before, which must come again as they were."""
     for before in said:
         if _timeless(next(events, None)) != _timeless(before):

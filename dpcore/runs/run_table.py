@@ -40,7 +40,7 @@ class Wanted:
     owner: str = ""
 
 
-class Found(NamedTuple):
+class RunPage(NamedTuple):
     """Some of the runs that are wanted, and how many there are of them."""
 
     runs: list[Run]
@@ -57,7 +57,7 @@ class Priced(NamedTuple):
     over: bool  # whether it has ended
 
 
-class Ended(NamedTuple):
+class RunResult(NamedTuple):
     """What a finished training run came to, and what its epsilon follows from."""
 
     id: str
@@ -76,7 +76,7 @@ def found(
     descending: bool = True,
     limit: int | None = 50,
     offset: int = 0,
-) -> Found:
+) -> RunPage:
     """The runs from place `offset` on, of every kind, at most `limit`; those without what orders them come last."""
     check.one_of(ORDERS, order=order)
     check.whole(0, limit=limit or 0, offset=offset)
@@ -87,7 +87,7 @@ def found(
     with store.reading() as db:
         total = db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
         ids = [row["id"] for row in db.execute(query, (*values, -1 if limit is None else limit, offset))]
-    return Found(runs_of(store, ids), total)
+    return RunPage(runs_of(store, ids), total)
 
 
 def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
@@ -112,7 +112,7 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
     ]
 
 
-def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
+def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
     """What the latest finished training runs came to that are wanted, at most `limit`, newest first.
 
     Imported ones are left out: nothing here has measured what they came to.
@@ -123,7 +123,7 @@ def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
         FROM runs {where} ORDER BY number DESC LIMIT ?"""
     said = [(row, json.loads(row["body"] or "{}")) for row in store.rows(query, (*values, limit))]
     return [
-        Ended(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
+        RunResult(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
         for row, last in said
         if "accuracy" in last
     ]

@@ -23,7 +23,7 @@ WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """The runs of a sweep that differ in nothing but their seeds."""
 
     values: tuple[Any, ...]  # of the axes
@@ -41,7 +41,7 @@ class Sweep:
 
     id: str
     axes: tuple[str, ...]  # the settings in which its runs differ, at most two unless another version made it
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     unreadable: tuple[Run, ...] = ()  # made by another version: of no point, but they may have released something
     deleted: tuple[Deleted, ...] = ()  # what is left to say of those that are gone
 
@@ -120,7 +120,7 @@ def sweep_in(store: Store, sweep: str) -> Sweep | None:
     points: dict[tuple[Any, ...], list[Run]] = {}
     for run in readable:
         points.setdefault(tuple(getattr(run.config, name) for name in axes), []).append(run)
-    grid = tuple(Point(values, tuple(group)) for values, group in points.items())
+    grid = tuple(SweepPoint(values, tuple(group)) for values, group in points.items())
     unreadable = tuple(run for run in runs if not can_be_read(run))
     return Sweep(sweep, axes, grid, unreadable, deleted_of(store, sweep))
 

@@ -17,8 +17,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
-WAIT = "Wait until some of yours have begun, or cancel some"
-DELETE = "Delete some of yours first"
+WAIT = " Wait until some of yours have begun, or cancel some."
+DELETE = " Delete some of yours first."
 
 
 def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", sweep: str | None = None) -> list[str]:
@@ -54,19 +54,18 @@ def check_size(request: Any, limits: Limits) -> None:
     """ValueError for a training run, or an audit of one, of more steps or larger batches than the limits allow."""
     config = request.trained if isinstance(request, AuditRequest) else request
     if isinstance(config, RunConfig):
-        _at_most(limits, batch=config.batch)
-        _at_most(limits, steps=plan(config).steps)
+        _check(limits, "batch", config.batch)
+        _check(limits, "steps", plan(config).steps)
 
 
 def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
     """ValueError where so many more runs of an owner would be too many, of those that wait or of all that are kept."""
-    queued = _count(db, owner, " AND status = 'queued'")
-    _at_most(limits, WAIT, queued=queued + runs)
+    _check(limits, "queued", _count(db, owner, " AND status = 'queued'") + runs, WAIT)
     _check_kept(db, limits, owner, runs)
 
 
 def _check_kept(db: Database, limits: Limits, owner: str, runs: int) -> None:
-    _at_most(limits, DELETE, kept=_count(db, owner) + runs)
+    _check(limits, "kept", _count(db, owner) + runs, DELETE)
 
 
 def _count(db: Database, owner: str, more: str = "") -> int:
@@ -74,9 +73,7 @@ def _count(db: Database, owner: str, more: str = "") -> int:
     return db.execute(query + more, (owner,)).fetchone()[0]
 
 
-def _at_most(limits: Limits, way_out: str = "", **values: int) -> None:
-    for name, value in values.items():
-        most = getattr(limits, name)
-        if value > most:
-            way = f" {way_out}." if way_out else ""
-            raise ValueError(f"Expected {name}={value:,} to be at most the limit {name}={most:,} of {FILE}.{way}")
+def _check(limits: Limits, name: str, value: int, way_out: str = "") -> None:
+    most = getattr(limits, name)
+    if value > most:
+        raise ValueError(f"Expected {name}={value:,} to be at most the limit {name}={most:,} of {FILE}.{way_out}")

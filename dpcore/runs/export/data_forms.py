@@ -25,18 +25,10 @@ def run_json(records: Sequence[RunRecord]) -> str:
     """
     (record,) = records
     run = record.run
-    told = {
-        "id": run.id,
-        "name": run.name,
-        "status": run.status.value,
-        "created": run.created,
-        "started": run.started,
-        "ended": run.ended,
-        "error": _reason(run.error),
-        "tags": list(run.tags),
-        "note": run.note,
-        "origin": run.origin or {},
-    }
+    told = {name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")}
+    lines = (run.error or "").strip().splitlines()  # the last says what it was, without the paths of a traceback
+    told |= {"error": lines[-1][:LONGEST_REASON] if lines else "", "tags": run.tags, "note": run.note}
+    told["origin"] = run.origin or {}
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -47,12 +39,6 @@ def run_json(records: Sequence[RunRecord]) -> str:
         "events": [event_to_json(event) for event in record.events],
     }
     return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
-
-
-def _reason(error: str | None) -> str:
-    """The last line of an error, which says what it was without the paths of a traceback."""
-    lines = (error or "").strip().splitlines()
-    return lines[-1][:LONGEST_REASON] if lines else ""
 
 
 JSON = TextForm("json", "The whole run as JSON, to be imported elsewhere", ".json", "application/json", run_json)

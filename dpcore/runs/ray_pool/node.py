@@ -37,23 +37,14 @@ class Shape(NamedTuple):
         return f"{self.cpus} CPU" + (f" and {self.gpus:g} GPU" if self.gpus else "")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Job:
     """A claimed run with all that is needed to do it: its secret seed with it, so it goes to one node only."""
 
     run: Run
     seed: int | None = field(repr=False)
-    said: Sequence[tuple[int, Any]]
+    said: Sequence[Any]  # its events until now
     checkpoint: bytes | None = field(repr=False)
-    home: Path = Path()  # on the node
-
-    def secret(self, run: str) -> int | None:
-        """See `Store`."""
-        return self.seed
-
-    def tail(self, run: str) -> Sequence[tuple[int, Any]]:
-        """See `Store`."""
-        return self.said
 
 
 class Hello(NamedTuple):
@@ -83,7 +74,8 @@ class Gone(Exception):
 
 def job_of(store: Store, run: Run) -> Job:
     """All that is needed to do a claimed run, or to go on with it."""
-    return Job(run, store.secret(run.id), store.tail(run.id), _bytes_of(checkpoint_path(store.home, run.id)))
+    said = [event for _, event in store.tail(run.id)]
+    return Job(run, store.secret(run.id), said, _bytes_of(checkpoint_path(store.home, run.id)))
 
 
 def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, None, None]:
@@ -93,15 +85,15 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
         os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
     yield Hello(dpcore.__version__, socket.gethostname())
     remove_left_behind(Path(tempfile.gettempdir()))
-    job.home = Path(tempfile.mkdtemp(prefix=PREFIX))
-    alive = locked(job.home / "alive")
-    file = checkpoint_path(job.home, job.run.id)
+    home = Path(tempfile.mkdtemp(prefix=PREFIX))
+    alive = locked(home / "alive")
+    file = checkpoint_path(home, job.run.id)
     try:
         if job.checkpoint:
             put(job.checkpoint, file)
         if 0 < shape.gpus < 1:  # others use it too
             take_part(FOR_RUNS * shape.gpus)
-        for event in job_events(job, job.run, load(train)):
+        for event in job_events(home, job.run, job.seed, job.said, load(train)):
             yield _with_checkpoint(event, file) if isinstance(event, Checkpointed) else Said(event)
         ended = Ended(Status.FINISHED)
     except NotContinued as error:
@@ -109,7 +101,7 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
     except Exception as error:  # whatever it is, it ends this run only, and the page shows its traceback
         ended = Ended(Status.FAILED, with_advice(error, traceback.format_exc()))
     finally:
-        shutil.rmtree(job.home, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
         alive.close()
     yield ended  # once nothing is left here: who hears it ends this process
 

@@ -42,7 +42,7 @@ def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
 
 
 @dataclass(eq=False)
-class Task:
+class RunTask:
     """A run on the cluster."""
 
     run: Run
@@ -73,7 +73,7 @@ class Streams:
         self._clock, self._pause = clock, pause
         self._strangers = Heartbeats(store, clock=clock)
         self._looked, self._failures, self._not_before = -math.inf, 0, -math.inf
-        self.tasks: list[Task] = []
+        self.tasks: list[RunTask] = []
         self.trouble: str | None = None
 
     def round(self) -> None:
@@ -94,7 +94,7 @@ class Streams:
         for task in list(self.tasks):
             self._lose(task, "The process that speaks with the Ray cluster was told to end.")
 
-    def _hear(self, task: Task) -> None:
+    def _hear(self, task: RunTask) -> None:
         for _ in range(ITEMS_AT_ONCE):
             try:
                 said = task.heard = task.heard or self._cluster.take(task.stream)
@@ -117,7 +117,7 @@ class Streams:
             if task not in self.tasks or not self._cluster.ready([task.stream], 0.0):
                 return
 
-    def _welcome(self, task: Task, hello: Hello) -> None:
+    def _welcome(self, task: RunTask, hello: Hello) -> None:
         here, there = dpcore.__version__, hello.version
         if here != there:
             self._lose(task, "")
@@ -125,7 +125,7 @@ class Streams:
         else:
             task.placed, self._failures, self.trouble = self._clock(), 0, None
 
-    def _record(self, task: Task, said: Said) -> None:
+    def _record(self, task: RunTask, said: Said) -> None:
         run = task.run.id
         if said.checkpoint and not self._store.stopping(run, task.name):
             put(said.checkpoint, checkpoint_path(self._store.home, run))
@@ -138,11 +138,11 @@ class Streams:
             self._end(task)
         task.beaten = self._clock()
 
-    def _end(self, task: Task) -> None:
+    def _end(self, task: RunTask) -> None:
         self.tasks.remove(task)
         self._cluster.end(task.stream)
 
-    def _lose(self, task: Task, reason: str) -> None:
+    def _lose(self, task: RunTask, reason: str) -> None:
         """Go on without a task: its run is queued again. It is no attempt where the run had not begun."""
         self._end(task)
         if task.placed is None or not reason:
@@ -169,7 +169,7 @@ class Streams:
             if task.name not in running:  # taken from it, or deleted
                 self._end(task)
 
-    def _attend_to(self, task: Task, run: Run) -> None:
+    def _attend_to(self, task: RunTask, run: Run) -> None:
         now, longest = self._clock(), longest_here(self._store.home)
         if run.cancelling:
             self._store.end(run.id, Status.CANCELLED, None, task.name)
@@ -203,7 +203,7 @@ class Streams:
                 if run is None:
                     break
                 stream = self._cluster.start(job_of(self._store, run), self._train, shape)
-                self.tasks.append(Task(run, name, shape, stream, self._clock(), self._clock()))
+                self.tasks.append(RunTask(run, name, shape, stream, self._clock(), self._clock()))
 
     def _note_failure(self, trouble: str) -> None:
         """Have no task started for a while, longer from failure to failure."""
