@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     steps = horizons(arguments.steps, points)
     rounds = rounds_of(steps, arguments.bands or 1)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, rounds, arguments.delta) for name in names}
-    drawn = None if arguments.sampler is None else _drawn(arguments, mechanism, steps)
+    drawn = _drawn(arguments, mechanism, steps)
     if arguments.json:
         values = _object(arguments, steps, curves)
         if drawn:
@@ -79,8 +79,10 @@ def _charged(arguments: argparse.Namespace) -> Mechanism:
     return banded(arguments.q, arguments.sigma, arguments.steps, arguments.bands)
 
 
-def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve:
-    """The bounds for batches drawn as --sampler says."""
+def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve | None:
+    """The bounds for batches drawn as --sampler says, if it says anything."""
+    if arguments.sampler is None:
+        return None
     check.one_of(SAMPLERS, sampler=arguments.sampler)
     if arguments.sampler == Poisson.name:
         return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, arguments.delta)

@@ -73,13 +73,6 @@ _REASONS = {  # primary result code -> condition, way out
 }
 
 
-def what_is_wrong(path: Path, error: sqlite3.Error) -> str:
-    """What is wrong with the store, and what to do."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    condition, remedy = _REASONS.get(code, ("usable", "Nothing was saved."))
-    return f"Expected the run store {path} to be {condition}, but: {error}. {remedy}"
-
-
 class StoreFile:
     """The open file: any number of threads may read and write by it, one at a time.
 
@@ -133,7 +126,11 @@ class StoreFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(what_is_wrong(self.path, error)) from error
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
+            raise StoreError(
+                f"Expected the run store {self.path} to be {condition}, but: {error}. {way_out}"
+            ) from error
         except OSError as error:
             raise StoreError(
                 f"Expected the run store {self.path} to be a file in a writable directory: {error}."

@@ -28,7 +28,7 @@ from dpcore.training.plan import Plan
 MOST_BYTES = 16 * 2**20  # of a file: what is read of it takes some forty times as much memory
 LONGEST_TEXT = 1_000  # characters, where the text's own place names no other number
 MOST_ITEMS = 60_000
-LARGEST = 2**63  # of a whole number
+LARGEST_INT = 2**63  # what a whole number stays below
 
 Value = TypeVar("Value")
 _SHORT = Repr()
@@ -122,7 +122,7 @@ def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_INT
 
 
 def _is_number(value: Any) -> bool:
@@ -141,8 +141,8 @@ _SIMPLE = {
 }
 
 
-LONGEST_TIME = 10 * 366 * 86_400.0  # seconds that a run may have taken
-FASTEST = 1e16  # steps per second: all that a run may have, at one look at the clock
+MAX_SECONDS = 10 * 366 * 86_400.0  # that a run may have taken
+MAX_STEPS_PER_SECOND = 1e16  # all that a run may have, at one look at the clock
 
 
 def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]:
@@ -221,7 +221,7 @@ def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
         case Stepped():
             norms = len(event.norms) == len(NORM_QUANTILES) and min(event.norms) >= 0
             wrong["its clipped share or norms are none"] = not (_shares([event.clipped]) and norms)
-            speed = 0 <= event.steps_per_second <= FASTEST
+            speed = 0 <= event.steps_per_second <= MAX_STEPS_PER_SECOND
             wrong["its speed or its decisions are none"] = not speed or not set(event.decisions) <= set("ar")
         case Evaluated():
             shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
@@ -229,7 +229,7 @@ def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
             wrong["its accuracies are none"] = not right
         case Finished():
             shares = _shares([event.accuracy, event.averaged_accuracy])
-            right = event.step == plan.steps and shares and 0 <= event.seconds <= LONGEST_TIME
+            right = event.step == plan.steps and shares and 0 <= event.seconds <= MAX_SECONDS
             wrong["it does not end at the last step with an accuracy and in a time that can be"] = not right
             rows = event.confusion
             square = rows is None or (len(rows) == classes and all(len(row) == classes for row in rows))

@@ -14,7 +14,7 @@ from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (
-    LONGEST,
+    MAX_CHARACTERS,
     MAX_RUNS,
     Sweep,
     all_released,
@@ -101,7 +101,7 @@ def _listed(name: str, key: str, usual: str) -> str:
     setting = SETTINGS[name]
     choices = getattr(setting, "choices", ())
     said = ", ".join(map(str, choices)) if choices else setting.range
-    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=LONGEST,
+    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=MAX_CHARACTERS,
                          placeholder="with commas between", help=f"Possible: {said}")  # fmt: skip
     return text.strip()
 
