@@ -22,7 +22,7 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is 0, or 2 for bad input."""
+    """Run a command; the exit status is its own, 2 for bad input, and 130 where Ctrl-C ended it."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["-h"], ["--help"]):
         print(usage())
@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print("dpcore:", " ".join(str(error).split()), file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("Cancelled.", file=sys.stderr)
+        return 130  # as a shell reports Ctrl-C
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         sys.stderr.close()
         return 0

@@ -1,6 +1,7 @@
 """Events of an audit: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 
 @dataclass(frozen=True)
@@ -103,14 +104,4 @@ class Finished:
 
 
 Event = Prepared | Watched | Stopped | Measured | Counted | Scored | Traced | Judged | Finished
-KINDS: dict[str, type] = {
-    "prepared": Prepared,
-    "watched": Watched,
-    "stopped": Stopped,
-    "measured": Measured,
-    "counted": Counted,
-    "scored": Scored,
-    "traced": Traced,
-    "judged": Judged,
-    "finished": Finished,
-}
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}  # by their names in the store

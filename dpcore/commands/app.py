@@ -27,6 +27,8 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Become Streamlit's server, which answers to the signals of this process; ValueError for a port in use."""
     from dpcore.runs.limits import SHARED, shared  # late: the store of runs needs much
+    from dpcore.runs.record import state_directory
+    from dpcore.runs.teacher_key import TEACHER
 
     host, port = arguments.host, arguments.port
     check.whole(1, 65535, port=port)
@@ -34,7 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.shared:
         os.environ[SHARED] = "1"
     if arguments.teacher:
-        _new_teacher(shared())
+        if not shared():
+            raise ValueError("Expected no --teacher without --shared: it would change nothing.")
+        (state_directory() / TEACHER).unlink(missing_ok=True)  # the server makes another as it starts, and says it
     if not shared() and host not in (HOST, "localhost", "::1"):
         print(OPEN.format(host), file=sys.stderr)
     # -P: what lies in the present folder is not taken for the library
@@ -55,16 +59,6 @@ def script() -> Path:
     library = Path(__file__).parents[1]
     installed = library / "site" / "app.py"
     return installed if installed.is_file() else library.parent / "app.py"
-
-
-def _new_teacher(shared: bool) -> None:
-    """Forget the teacher's key: the server makes another as it starts, and says it."""
-    from dpcore.runs.record import state_directory  # late, too
-    from dpcore.runs.teacher_key import TEACHER
-
-    if not shared:
-        raise ValueError("Expected no --teacher without --shared: it would change nothing.")
-    (state_directory() / TEACHER).unlink(missing_ok=True)
 
 
 def _check_free(host: str, port: int) -> None:

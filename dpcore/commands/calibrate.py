@@ -40,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     for name in NEEDED[arguments.solve]:
         _needed(arguments, name, f"to solve {arguments.solve}")
     _refuse_idle(arguments, target)
-    answer = _solved(arguments, target)
+    known = {name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")}
+    answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
     judged = verdict_on(answer)
     if arguments.json:
         print(json.dumps(_object(answer, judged), allow_nan=False))
@@ -65,19 +66,6 @@ def _target(arguments: argparse.Namespace) -> Target:
 def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
     if getattr(arguments, name) is None:
         raise ValueError(f"Expected --{name} to be given {why}.")
-
-
-def _solved(arguments: argparse.Namespace, target: Target) -> Answer:
-    return solve(
-        arguments.solve,
-        target,
-        q=arguments.q,
-        sigma=arguments.sigma,
-        steps=arguments.steps,
-        examples=arguments.examples,
-        accountant=arguments.accountant,
-        recipe=recipe_of(arguments),
-    )
 
 
 def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:

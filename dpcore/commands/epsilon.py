@@ -19,7 +19,7 @@ from dpcore.commands import (
     whole,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
-from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
+from dpcore.privacy.mechanism import IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.sampling import SAMPLERS
@@ -55,13 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
     steps = horizons(arguments.steps, points)
     rounds = rounds_of(steps, arguments.bands or 1)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, rounds, arguments.delta) for name in names}
-    name: str | None = arguments.sampler
-    drawn = None if name is None else _drawn(arguments, mechanism, steps)
+    drawn = _drawn(arguments, mechanism, steps)
     if arguments.json:
-        extra = {} if name is None or drawn is None else {"sampler": _sampler(name, drawn)}
-        print(json.dumps(_object(arguments, steps, curves) | extra, allow_nan=False))
+        values = _object(arguments, steps, curves)
+        if drawn:
+            adjacency = SAMPLERS[arguments.sampler].adjacency
+            values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
+        print(json.dumps(values, allow_nan=False))
     else:
-        print(_table(steps, curves), *([] if name is None or drawn is None else [_line(name, drawn)]), sep="\n")
+        print(_table(steps, curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
     return 0
 
 
@@ -77,19 +79,16 @@ def _charged(arguments: argparse.Namespace) -> Mechanism:
     return banded(arguments.q, arguments.sigma, arguments.steps, arguments.bands)
 
 
-def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve:
-    """The bounds for batches drawn as --sampler says."""
+def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve | None:
+    """The bounds for batches drawn as --sampler says, if it says anything."""
+    if arguments.sampler is None:
+        return None
     check.one_of(SAMPLERS, sampler=arguments.sampler)
     if arguments.sampler == Poisson.name:
         return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, arguments.delta)
     if recipe_of(arguments) != CONSTANT:
         raise ValueError(f"Expected no --schedule with --sampler {arguments.sampler}: only constant noise is proven.")
     return SAMPLERS[arguments.sampler].curve(arguments.q, arguments.sigma, steps, arguments.delta)
-
-
-def _sampler(name: str, drawn: Curve) -> dict[str, Any]:
-    """The bounds as JSON: `lower` and `epsilon` are both ends of the band or interval."""
-    return {"name": name, "adjacency": SAMPLERS[name].adjacency, **_curve(drawn)}
 
 
 def _line(name: str, drawn: Curve) -> str:
@@ -108,16 +107,12 @@ def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Cu
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": _listed(curve.epsilon)}
+    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": [finite(each) for each in curve.epsilon.tolist()]}
     if curve.lower is not None:
-        values["lower"] = _listed(curve.lower)
+        values["lower"] = [finite(each) for each in curve.lower.tolist()]
     if curve.note or None in values["epsilon"]:
         values["note"] = curve.note or "No finite epsilon where null is shown."
     return values
-
-
-def _listed(values: FloatArray) -> list[float | None]:
-    return [finite(value) for value in values.tolist()]
 
 
 def _table(steps: IntArray, curves: dict[str, Curve]) -> str:

@@ -13,7 +13,7 @@ from dpcore.privacy.report.numbers import percent, plain
 from dpcore.runs.kinds import event_to_json
 from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Event, Measured, Prepared, Skipped
-from dpcore.training.perturbation.methods import METHODS, Kind
+from dpcore.training.perturbation.methods import METHODS, Protection
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
@@ -63,19 +63,12 @@ def request_of(arguments: argparse.Namespace) -> Request:
     """The comparison that the arguments name; ValueError says which of them is wrong."""
     for name in arguments.method or ():
         check.one_of(METHODS, method=name)
+    names = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser", "clip_norm")
     return Request(
-        dataset=arguments.dataset,
         classes=() if arguments.classes is None else tuple(arguments.classes.split(",")),
-        model=arguments.model,
         methods=tuple(arguments.method or METHODS),
         epsilons=tuple(SINGLE.epsilons if arguments.epsilon is None else arguments.epsilon),
-        delta=arguments.delta,
-        seeds=arguments.seeds,
-        seed=arguments.seed,
-        steps=arguments.steps,
-        rate=arguments.rate,
-        regulariser=arguments.regulariser,
-        clip_norm=arguments.clip_norm,
+        **{name: getattr(arguments, name) for name in names},
     )
 
 
@@ -136,7 +129,7 @@ def _measured(event: Measured) -> str:
     asked = event.epsilon is not None
     kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
     end = f"not private at the epsilon asked for, {event.epsilon:g}" if asked and not event.private else ""
-    end = "local" if METHODS[event.method].kind is Kind.LOCAL and event.private else end
+    end = "local" if METHODS[event.method].kind is Protection.LOCAL and event.private else end
     figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, _short):>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()
 

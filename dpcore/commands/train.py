@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -70,14 +71,10 @@ def add_settings(parser: Parser) -> None:
     for name, setting in SETTINGS.items():
         if name != "private":
             kind, metavar = ARGUMENTS[type(setting)]
-            parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=_help(setting))
+            choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
+            words = f"{setting.help}{choices}".replace("%", "%%")  # a percent sign would be a format there
+            parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words)
     parser.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
-
-
-def _help(setting: Setting) -> str:
-    """What `--help` says of a setting; a percent sign would be a format there."""
-    choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
-    return f"{setting.help}{choices}".replace("%", "%%")
 
 
 def option(name: str) -> str:
@@ -93,15 +90,10 @@ def run(arguments: argparse.Namespace) -> int:
     """Train; exit status 0, 1 for a run that failed, 130 for one that was cancelled."""
     check.whole(1, MAX_SEEDS, seeds=arguments.seeds)
     configs = with_seeds(config_of(arguments), arguments.seeds)
-    try:
-        store = Store()
-    except StoreError as error:
-        raise ValueError(str(error)) from error
     finals: list[Finished] = []
-    with store:
+    with open_store() as store:
         for config in configs:
-            status = _trained(store, config, printer(arguments.json), finals.append)
-            if status:
+            if status := _trained(store, config, arguments.json, finals):
                 return status
     if arguments.seeds > 1:
         print(json.dumps(summed_up(configs, finals)) if arguments.json else in_words(finals))
@@ -110,43 +102,39 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _trained(store: Store, config: RunConfig, say: Callable[[Event], None], keep: Callable[[Finished], None]) -> int:
-    """Train one configuration; its exit status."""
+@contextmanager
+def open_store() -> Iterator[Store]:
+    """The run store; ValueError says why it cannot be used."""
+    try:
+        with Store() as store:
+            yield store
+    except StoreError as error:
+        raise ValueError(str(error)) from error
+
+
+def _trained(store: Store, config: RunConfig, as_json: bool, finals: list[Finished]) -> int:
+    """Train one configuration, and add its end to `finals`; its exit status."""
     from dpcore.training.loop import train  # late: loading torch takes seconds, and the settings may be bad
 
-    try:
-        run = store.new_id()
-        # data and device are good, or this raises ValueError with nothing recorded
-        secret = new_secret() if config.seed is None else None
-        file = checkpoint_path(store.home, run)
-        events = with_first_event(train(config, file=file, planned=plan(config), secret=secret))
-        _begin(store, run, config, secret)
-        return follow(store, run, events, keeping(naming_idle(config, say), keep))
-    except KeyboardInterrupt:
-        print("Cancelled.", file=sys.stderr)
-        return STATUS[Status.CANCELLED]
+    show = printer(as_json, finals)
+
+    def say(event: Event) -> None:
+        note_idle(config, event)
+        show(event)
+
+    run, secret = store.new_id(), new_secret() if config.seed is None else None
+    file = checkpoint_path(store.home, run)
+    # data and device are good, or this raises ValueError with nothing recorded
+    events = with_first_event(train(config, file=file, planned=plan(config), secret=secret))
+    store.submit(config, worker=worker_name(os.getpid()), run=run, secret=secret)
+    print(f"Recorded as run {run}.", file=sys.stderr)
+    return follow(store, run, events, say)
 
 
-def keeping(say: Callable[[Event], None], keep: Callable[[Finished], None]) -> Callable[[Event], None]:
-    """What says an event, and keeps the last one of a run."""
-
-    def said(event: Event) -> None:
-        if isinstance(event, Finished):
-            keep(event)
-        say(event)
-
-    return said
-
-
-def naming_idle(config: RunConfig, say: Callable[[Event], None]) -> Callable[[Event], None]:
-    """What says an event, and first what is seen to change nothing once the device is known."""
-
-    def said(event: Event) -> None:
-        if isinstance(event, Started) and event.device == "cpu" and config.noise_generator == "secure":
-            print("Noise is AES on this CPU in any case: --noise-generator secure changes nothing.", file=sys.stderr)
-        say(event)
-
-    return said
+def note_idle(config: RunConfig, event: Event) -> None:
+    """Say what is seen to change nothing, once the device is known."""
+    if isinstance(event, Started) and event.device == "cpu" and config.noise_generator == "secure":
+        print("Noise is AES on this CPU in any case: --noise-generator secure changes nothing.", file=sys.stderr)
 
 
 def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[str, Any]:
@@ -228,22 +216,15 @@ def follow(store: Store, run: str, events: Iterator[Event], say: Callable[[Event
     return STATUS[status]
 
 
-def _begin(store: Store, run: str, config: RunConfig, secret: int | None) -> None:
-    try:
-        store.submit_as(run, config, worker=worker_name(os.getpid()), secret=secret)
-    except StoreError as error:
-        raise ValueError(str(error)) from error
-    print(f"Recorded as run {run}.", file=sys.stderr)
+def printer(as_json: bool, finals: list[Finished] | None = None) -> Callable[[Event], None]:
+    """What prints an event, and adds the last one of a run to `finals`."""
 
+    def show(event: Event) -> None:
+        if isinstance(event, Finished) and finals is not None:
+            finals.append(event)
+        print(json.dumps(event_to_json(event), allow_nan=False) if as_json else _line(event), flush=True)
 
-def printer(as_json: bool) -> Callable[[Event], None]:
-    """What prints an event."""
-    words = _object if as_json else _line
-    return lambda event: print(words(event), flush=True)
-
-
-def _object(event: Event) -> str:
-    return json.dumps(event_to_json(event), allow_nan=False)
+    return show
 
 
 def _line(event: Event) -> str:

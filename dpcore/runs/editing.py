@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.in_words import printable
 from dpcore.runs.record import Database, Run, Status, checkpoint_path
 from dpcore.runs.store import Store
@@ -60,9 +59,8 @@ def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
 
 def deleted_of(store: Store, sweep: str) -> tuple[Deleted, ...]:
     """The runs of a sweep that were deleted."""
-    with store.reading() as db:
-        rows = db.execute("SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id", (sweep,)).fetchall()
-    return tuple(Deleted(*row) for row in rows)
+    query = "SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id"
+    return tuple(Deleted(*row) for row in store.rows(query, (sweep,)))
 
 
 def done_by(run: Run | Deleted) -> int | None:
@@ -70,14 +68,6 @@ def done_by(run: Run | Deleted) -> int | None:
     if isinstance(run, Deleted):
         return run.done
     return getattr(run.last, "step", 0) if run.sequence else None
-
-
-def released_by(run: Run | Deleted) -> Mechanism | None:
-    """What a run has released until now; None where that is nothing, or there is nothing to account for.
-
-    What a run released before that this one begins anew is part of it, before its first step too.
-    """
-    return run.plan.released(done_by(run))
 
 
 LONGEST_NAME = 120  # characters
@@ -112,12 +102,11 @@ def delete(store: Store, run: str) -> None:
     """
     with store.writing() as db:
         row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
-        if row is not None and Status(row["status"]) not in (Status.QUEUED, Status.RUNNING):
-            take_out(db, "id = ?", (run,))
-    if row is None:
-        store.run(run)  # says that it is unknown
-    elif Status(row["status"]) in (Status.QUEUED, Status.RUNNING):
-        raise ValueError(f"Expected run={run!r} to have ended, but it is {row['status']}; cancel it first.")
+        if row is None:
+            raise store.unknown(run)
+        if row["status"] in (Status.QUEUED, Status.RUNNING):
+            raise ValueError(f"Expected run={run!r} to have ended, but it is {row['status']}; cancel it first.")
+        take_out(db, "id = ?", (run,))
     checkpoint_path(store.home, run).unlink(missing_ok=True)
 
 
@@ -153,4 +142,4 @@ def _write(store: Store, run: str, column: str, value: str) -> None:
     with store.writing() as db:
         row = db.execute(f"UPDATE runs SET {column} = ? WHERE id = ? RETURNING id", (value, run)).fetchone()
     if row is None:
-        store.run(run)  # says that it is unknown
+        raise store.unknown(run)

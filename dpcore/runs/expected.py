@@ -27,8 +27,8 @@ from dpcore.training.plan import plan
 RECENT = 200  # ended runs that are looked at
 MEDIAN_OF = 5  # of the latest runs that are alike
 REPORTS = 8  # the latest of a run: their median pace is the run's
-KEPT = 1.0  # seconds that an answer holds for everybody who asks
-SOON = 5.0  # seconds that are not worth a number
+ANSWER_SECONDS = 1.0  # that an answer holds for everybody who asks
+SOON_SECONDS = 5.0  # that are not worth a number
 ALIKE = ("dataset", "model", "optimizer", "private", "device")
 HELD = "which is paused"
 UNKNOWN = "start known once runs like those before it have finished here"
@@ -38,7 +38,7 @@ _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
-class Job:
+class TimedRun:
     """A run as far as its time depends on it."""
 
     id: str
@@ -51,7 +51,7 @@ class Job:
 Paces = Mapping[tuple[Any, ...], float]
 
 
-def paces_of(past: Iterable[Job]) -> Paces:
+def paces_of(past: Iterable[TimedRun]) -> Paces:
     """The median pace of the latest runs with each key; `past` is newest first."""
     seen: dict[tuple[Any, ...], list[float]] = {}
     for job in past:
@@ -61,7 +61,7 @@ def paces_of(past: Iterable[Job]) -> Paces:
     return {key: median(paces) for key, paces in seen.items() if paces}
 
 
-def seconds_left(job: Job, paces: Paces) -> float:
+def seconds_left(job: TimedRun, paces: Paces) -> float:
     """How long a run should take from now; infinite where none like it has been here."""
     pace = job.pace or next((paces[key] for key in job.keys if key in paces), 0.0)
     return job.amount / pace if pace else math.inf
@@ -92,7 +92,9 @@ def seconds_for(store: Store, config: RunConfig) -> float | None:
     alike = _keys(TRAINING.name, [getattr(config, name) for name in ALIKE])[:-1]
     if not any(key in paces for key in alike):  # the plan of a run may take a while
         return None
-    return seconds_left(Job("", "", alike, float(plan(config).steps * _per_step(config.batch, config.public))), paces)
+    return seconds_left(
+        TimedRun("", "", alike, float(plan(config).steps * _per_step(config.batch, config.public))), paces
+    )
 
 
 def duration(seconds: float) -> str:
@@ -109,7 +111,9 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def starts(queued: Sequence[Job], running: Sequence[Job], paces: Paces, slots: Sequence[Slots]) -> dict[str, float]:
+def starts(
+    queued: Sequence[TimedRun], running: Sequence[TimedRun], paces: Paces, slots: Sequence[Slots]
+) -> dict[str, float]:
     """In how many seconds each queued run should begin, infinite where that is not known; they come in their order."""
     found: dict[str, float] = {}
     for each in slots:
@@ -131,7 +135,7 @@ def said(seconds: float) -> str:
     >>> said(0), said(130), said(math.inf)
     ('starts in a moment', 'starts in about 2 min', 'start known once runs like those before it have finished here')
     """
-    if seconds <= SOON:
+    if seconds <= SOON_SECONDS:
         return "starts in a moment"
     if seconds < 60:
         return f"starts in about {math.ceil(seconds / 10) * 10} s"
@@ -149,7 +153,7 @@ def start_of(store: Store, run: str) -> str:
     """
     with _lock:
         then, answer = _answers.get(store.path, (-math.inf, {}))
-        if time.monotonic() - then > KEPT or run not in answer:
+        if time.monotonic() - then > ANSWER_SECONDS or run not in answer:
             answer = _all_starts(store)
             _answers[store.path] = time.monotonic(), answer
     return answer.get(run, "")
@@ -159,19 +163,17 @@ def _all_starts(store: Store) -> dict[str, str]:
     order = store.queue()
     if store.board(PAUSED):
         return dict.fromkeys(order, HELD)
-    with store.reading() as db:
-        queued = {row["id"]: _job(row) for row in db.execute(_QUEUED)}
+    queued = {row["id"]: _job(row) for row in store.rows(_QUEUED)}
     running, paces = _lately(store)
     waiting = [queued[run] for run in order if run in queued]
     found = starts(waiting, running, paces, _slots(store, len(running)))
     return {run: said(seconds) for run, seconds in found.items()}
 
 
-def _lately(store: Store) -> tuple[list[Job], Paces]:
+def _lately(store: Store) -> tuple[list[TimedRun], Paces]:
     """What runs now, and how fast that and what has finished lately has been."""
-    with store.reading() as db:
-        running = [_job(row) for row in db.execute(_RUNNING)]
-        past = [_job(row) for row in db.execute(_PAST)]
+    running = [_job(row) for row in store.rows(_RUNNING)]
+    past = [_job(row) for row in store.rows(_PAST)]
     return running, paces_of([*running, *past])
 
 
@@ -185,17 +187,17 @@ def _slots(store: Store, running: int) -> Sequence[Slots]:
     return slots_of(limits, device_here(store.home))
 
 
-def _job(row: Any) -> Job:
+def _job(row: Any) -> TimedRun:
     values = json.loads(row["alike"])
     keys = _keys(row["kind"], values)
     if row["kind"] != TRAINING.name:
         taken = row["ended"] - row["started"] if row["ended"] and row["started"] else 0.0
-        return Job(row["id"], values[-1] or "cpu", keys, 1.0, 1 / taken if taken > 0 else None)
+        return TimedRun(row["id"], values[-1] or "cpu", keys, 1.0, 1 / taken if taken > 0 else None)
     last, reports = json.loads(row["body"] or "{}"), json.loads(row["reports"])
     per_step, done = _per_step(row["batch"], row["public"]), last.get("step", 0)
     rate = pace_of(reports[::-1]) or (done / max(last["seconds"], 1e-3) if "seconds" in last else 0.0)
     left = max((row["steps"] or 0) - done, 0) * per_step
-    return Job(row["id"], values[-1] or "cpu", keys, left, rate * per_step or None)
+    return TimedRun(row["id"], values[-1] or "cpu", keys, left, rate * per_step or None)
 
 
 def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:

@@ -13,10 +13,10 @@ from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
-EVERY = 0.1  # seconds between two looks at the store
-NEXT = 6  # places at the head of the queue
-SELDOM = 1.0  # seconds between two looks at a run behind them, of which its place is all the news
-QUIET = 15.0  # seconds without an event after which a reader is told that the connection lives
+LOOK_SECONDS = 0.1  # between two looks at the store
+NEAR_PLACES = 6  # at the head of the queue
+FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, of which its place is all the news
+QUIET_SECONDS = 15.0  # without an event after which a reader is told that the connection lives
 KEEP_ALIVE = b":\n\n"
 
 
@@ -84,7 +84,7 @@ class RunFeed:
                 return
             self._take(message("status", status), bodies, ended=not run.active)
             if not self._ended:
-                await self._pause(EVERY if (run.position or 0) <= NEXT else SELDOM)
+                await self._pause(LOOK_SECONDS if (run.position or 0) <= NEAR_PLACES else FAR_LOOK_SECONDS)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
         run = self._store.run(self._run)  # before the events: a run that has ended then has all of them
@@ -101,7 +101,10 @@ class RunFeed:
 
 
 class Feeds:
-    """The feeds of the runs of a store that somebody reads, or lately read."""
+    """The feeds of the runs of a store that somebody reads, or lately read.
+
+    Where there are more than `most`, the oldest go that nobody reads.
+    """
 
     def __init__(self, store: Store, most: int = 64) -> None:
         self._store, self._most = store, most
@@ -113,20 +116,16 @@ class Feeds:
             del self._feeds[run]
         if run not in self._feeds:
             await asyncio.to_thread(self._store.run, run)
-            self._forget()
+            idle = [each for each, feed in self._feeds.items() if feed.idle]
+            for oldest in idle[: max(len(self._feeds) + 1 - self._most, 0)]:
+                del self._feeds[oldest]
         return self._feeds.setdefault(run, RunFeed(self._store, run))
-
-    def _forget(self) -> None:
-        """Let the oldest feeds go that nobody reads, where there are too many."""
-        idle = [run for run, feed in self._feeds.items() if feed.idle]
-        for run in idle[: max(len(self._feeds) + 1 - self._most, 0)]:
-            del self._feeds[run]
 
 
 async def happened(news: asyncio.Event) -> bool:
     """Whether there were news before it had been quiet for long."""
     try:
-        async with asyncio.timeout(QUIET):  # wait_for of Python 3.11 can swallow that its task is cancelled
+        async with asyncio.timeout(QUIET_SECONDS):  # wait_for of Python 3.11 can swallow that its task is cancelled
             await news.wait()
     except TimeoutError:
         return False

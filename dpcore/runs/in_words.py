@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from dpcore.data.tabular import TABLES
+from dpcore.privacy.report.numbers import percent
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.record import Run
 from dpcore.training.defaults import described
+from dpcore.training.events import Evaluated, Finished, Started
 
 OTHER_VERSION = "run of another version of this program"
 
@@ -41,6 +43,19 @@ def state_of(run: Run, starts: str = "") -> dict[str, Any]:
     """The same for who follows a run; `starts` says when a queued one is expected to begin."""
     state = {"status": run.status.value, "position": run.position, "cancelling": run.cancelling}
     return state | {"words": status_of(run), "starts": starts}
+
+
+def progress_of(run: Run) -> str:
+    """How far a run has got."""
+    event = run.last
+    if event is None:
+        return "-"
+    if isinstance(event, Started):
+        return "started"
+    if (step := getattr(event, "step", None)) is None:  # it does not train
+        return f"{run.sequence} results"
+    accuracy = f", accuracy {percent(event.accuracy, gap='')}" if isinstance(event, Evaluated | Finished) else ""
+    return f"step {step}{accuracy}"
 
 
 def when(moment: float, *, utc: bool = False, short: bool = False) -> str:

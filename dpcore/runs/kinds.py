@@ -13,35 +13,35 @@ from dpcore.training.perturbation.request import Request
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """One kind: what it is asked, what it says while it goes, and the function that does it.
 
     The function takes the request, and `secret`, the seed of its noise where the request fixes none; it yields events.
-    That of a training run takes what `Train` of `worker.py` says besides.
+    That of a training run takes besides what `Train` of `resume.py` says.
     """
 
     name: str
     request: Any  # the type of what is asked, a frozen value with `to_json` and `from_json`
     work: str  # "module:name"; only workers import it
-    events: Mapping[str, type]  # flat dataclasses, by their names in the store
+    events: Mapping[str, type]  # flat dataclasses, by their names in the store: those of their classes in small letters
 
 
 AnyEvent = events.Event | perturbation.Event | audit.Event
 
-TRAINING = Kind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
-PERTURBATION = Kind("perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS)
-AUDIT = Kind("audit", AuditRequest, "dpcore.audit.run_audit:audit", audit.KINDS)
+TRAINING = JobKind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
+PERTURBATION = JobKind("perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS)
+AUDIT = JobKind("audit", AuditRequest, "dpcore.audit.run_audit:audit", audit.KINDS)
 KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT)}
 
 
-def kind_named(name: str) -> Kind:
+def kind_named(name: str) -> JobKind:
     """The kind of this name; ValueError where this version has none."""
     if name not in KINDS:
         raise ValueError(f"Expected kind={name!r} to be one of {', '.join(KINDS)}: another version made this job.")
     return KINDS[name]
 
 
-def kind_of(request: object) -> Kind:
+def kind_of(request: object) -> JobKind:
     """The kind of job that a request asks for; TypeError for anything else."""
     for kind in KINDS.values():
         if isinstance(request, kind.request):
@@ -51,11 +51,7 @@ def kind_of(request: object) -> Kind:
 
 def event_to_json(event: Any) -> dict[str, Any]:
     """An event of any kind as {"event": name, ...}."""
-    for kind in KINDS.values():
-        for name, type_ in kind.events.items():
-            if type(event) is type_:
-                return {"event": name, **asdict(event)}
-    raise TypeError(f"Expected {type(event).__name__} to be an event of one of {', '.join(KINDS)}.")
+    return {"event": type(event).__name__.lower(), **asdict(event)}
 
 
 def event_from_json(kind: str, values: Mapping[str, Any]) -> Any:

@@ -74,7 +74,7 @@ def why_not(user: User, verb: str) -> str:
 
 
 FILE = "limits.toml"
-LARGEST = 16_384  # bytes
+MAX_BYTES = 16_384  # bytes
 
 
 def _limit(alone: int, among_many: int, most: int, title: str) -> Any:
@@ -164,13 +164,13 @@ def _text(file: Path) -> bytes:
     if not stat.S_ISREG(file.stat().st_mode):  # a pipe would keep everybody waiting
         raise StoreError(f"Expected {FILE} to be a file.")
     with open(file, "rb") as opened:
-        return opened.read(LARGEST + 1)
+        return opened.read(MAX_BYTES + 1)
 
 
 @lru_cache(maxsize=8)
 def _parsed(text: bytes, otherwise: Limits) -> Limits:
-    if len(text) > LARGEST:
-        raise StoreError(f"Expected {FILE} to have at most {LARGEST:,} bytes.")
+    if len(text) > MAX_BYTES:
+        raise StoreError(f"Expected {FILE} to have at most {MAX_BYTES:,} bytes.")
     try:
         values = tomllib.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -4,7 +4,6 @@ Any number of pools may serve one home: the one that holds the lock file starts 
 over.
 """
 
-import fcntl
 import math
 import os
 import signal
@@ -21,7 +20,7 @@ from dpcore.runs.limits import limits_of, overdue, usual
 from dpcore.runs.ray_pool import pool_here
 from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import STALE, Heartbeats, PoolThread, remove_needless
+from dpcore.runs.supervision import LEFTOVER_SECONDS, STALE, Heartbeats, PoolThread, lock_of, remove_needless
 from dpcore.runs.worker_process import Slots, Worker, slots_of
 
 TRAIN = TRAINING.work
@@ -29,7 +28,6 @@ INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
 LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
-SWEEP = 600.0  # seconds between two looks for files that runs have left behind
 LONGEST_WAIT = 60.0  # seconds between attempts where workers do not come up
 
 _pools: dict[Path, PoolThread] = {}
@@ -137,16 +135,8 @@ class Pool(PoolThread):
 
     def _owns_home(self) -> bool:
         """Whether this pool is the one that starts workers: it holds the lock, or takes it over."""
-        if self._lock_file:
-            return True
-        file = open(self.store.home / "pool.lock", "wb")  # noqa: SIM115  # held as long as the pool lives
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            return False
-        self._lock_file = file
-        return True
+        self._lock_file = self._lock_file or lock_of(self.store.home)
+        return self._lock_file is not None
 
     def _look(self) -> None:
         self._reap()
@@ -160,7 +150,7 @@ class Pool(PoolThread):
         ids = {run.id for run in running}
         self._heartbeats.forget_all_but(ids)
         self._asked = {run: since for run, since in self._asked.items() if run in ids}
-        if self._clock() - self._swept > SWEEP:
+        if self._clock() - self._swept > LEFTOVER_SECONDS:
             self._swept = self._clock()
             remove_needless(self.store)
         self._keep_warm()

@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -164,14 +164,17 @@ class Database(Protocol):
     def execute(self, query: str, values: Sequence[Any] = ..., /) -> Any:
         """Do what the query says."""
 
+    def executemany(self, query: str, values: Iterable[Sequence[Any]], /) -> Any:
+        """Do so for each of the values."""
+
 
 def row_of(
     run: str,
     request: Any,
     name: str,
-    worker: str | None,
-    planned: Plan | None,
-    secret: int | None,
+    worker: str | None = None,
+    planned: Plan | None = None,
+    secret: int | None = None,
     *,
     said: Sequence[Event] = (),
 ) -> dict[str, Any]:
@@ -215,9 +218,9 @@ def insert(db: Database, row: Mapping[str, Any]) -> None:
     db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
 
 
-def origin_of(said: Sequence[Event], parent: Run | None) -> str | None:
-    """Where a run was trained until now: where the run was that it goes on with, if it goes on from there."""
-    return json.dumps(parent.origin) if said and parent and parent.origin else None
+def insert_events(db: Database, run: str, said: Sequence[AnyEvent]) -> None:
+    """Write the first events of a run."""
+    db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(run, *each) for each in enumerate(map(body_of, said), 1)])
 
 
 def run_of(row: Any, position: int | None = None) -> Run:

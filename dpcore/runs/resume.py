@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Database, Run, Status, UnknownRun, checkpoint_path
@@ -44,7 +44,7 @@ class Rest:
         worker: str | None = None,
         guard: Callable[[Database], None] | None = None,
     ) -> None:
-        """Hand it to `worker`, or queue it where none is named, unless `guard` of `Store.submit_as` raises.
+        """Hand it to `worker`, or queue it where none is named, unless `guard` of `Store.submit` raises.
 
         Errors: ValueError where another run goes on with the one before, or has done so; UnknownRun where that is gone.
         """
@@ -55,11 +55,11 @@ class Rest:
             if guard:
                 guard(db)
 
-        store.submit_as(
-            self.id,
+        store.submit(
             before.config,
             before.name,
             worker,
+            run=self.id,
             said=self.said,
             planned=self.plan,
             secret=secret,
@@ -140,8 +140,11 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
         label = label_of(copy)  # of the copy: nobody replaces that
     except OSError as error:
         raise ValueError(f"Expected {file} to be a checkpoint that can be read; {error}.") from error
-    # without a label it cannot be resumed either: who reads the rest of it says so
-    said = _until(label.step, events) if label else _until_saved(events)
+    if label:
+        said = _until(label.step, events)
+    else:  # it cannot be resumed either: who reads the rest of it says so
+        saved = [number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)]
+        said = events[: max(saved, default=0)]
     if not said:
         copy.unlink()
     return said
@@ -160,13 +163,8 @@ def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     return said if Checkpointed(step) in said else [*said, Checkpointed(step)]
 
 
-def _until_saved(events: Sequence[Event]) -> Sequence[Event]:
-    last = max((number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)), default=0)
-    return events[:last]
-
-
-# of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `begun`, how
-# far it had come
+# of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `resume_point`,
+# how far it had come
 Train = Callable[..., Generator[Any, None, None]]
 TIMES = ("seconds",)  # of an event: they differ from one attempt to the next
 
@@ -175,36 +173,25 @@ class NotContinued(ValueError):
     """Nobody can go on with the job here; the text says why."""
 
 
-class Record(Protocol):
-    """The part of a `Store` that a job needs to go on; on a node of a cluster there is no more."""
+def job_events(
+    home: Path, run: Run, secret: int | None, said: Sequence[Any], train: Train
+) -> Generator[Any, None, None]:
+    """The events of a job that has a secret seed and has said so much already, a training run's by `train`.
 
-    home: Path
-
-    def secret(self, run: str, /) -> int | None:
-        """The secret seed of a run."""
-
-    def tail(self, run: str, /) -> Sequence[tuple[int, Any]]:
-        """The events that it has said, each behind its number."""
-        ...
-
-
-def job_events(store: Record, run: Run, train: Train) -> Generator[Any, None, None]:
-    """The events of a job that are not in the store yet, a training run's by `train`.
-
-    Errors: NotContinued, before the first of them, where a job that was begun cannot go on here.
+    Its checkpoint is kept in `home`. Errors: NotContinued, before the first of them, where a job that was begun cannot
+    go on here.
     """
-    secret, said = store.secret(run.id), [event for _, event in store.tail(run.id)]
     if run.kind != TRAINING.name:
         events = load(kind_named(run.kind).work)(run.request, secret=secret)
         return _behind(events, said)
     if said and isinstance(said[-1], Finished):  # its worker went before it could note the end
         return (event for event in ())
-    file, begun = checkpoint_path(store.home, run.id), resume_point_of(said, run.origin)
+    file, point = checkpoint_path(home, run.id), resume_point_of(said, run.origin)
     label = label_of(file) if file.exists() else None
-    if label and label.step > (begun.reported if begun else 0):
+    if label and label.step > (point.reported if point else 0):
         file.unlink()  # a power cut took the last events, and kept what came after them
-    events = train(run.config, file=file, planned=run.plan, secret=secret, begun=begun)
-    return _explained(events) if begun else events
+    events = train(run.config, file=file, planned=run.plan, secret=secret, resume_point=point)
+    return _explained(events) if point else events
 
 
 def load(work: str) -> Train:
@@ -224,7 +211,7 @@ def _explained(events: Generator[Any, None, None]) -> Generator[Any, None, None]
         yield from events
 
 
-def _behind(events: Generator[Any, None, None], said: list[Any]) -> Generator[Any, None, None]:
+def _behind(events: Generator[Any, None, None], said: Sequence[Any]) -> Generator[Any, None, None]:
     """The events behind those that were said before, which must come again as they were."""
     for before in said:
         if _timeless(next(events, None)) != _timeless(before):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcore import check
-from dpcore.runs.record import IMPORTED, Run, Status, run_of
-from dpcore.runs.store import Store
+from dpcore.runs.record import IMPORTED, Run, run_of
+from dpcore.runs.store import Store, places
 from dpcore.runs.store_file import RUNS
 
 LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
@@ -40,7 +40,7 @@ class Wanted:
     owner: str = ""
 
 
-class Found(NamedTuple):
+class RunPage(NamedTuple):
     """Some of the runs that are wanted, and how many there are of them."""
 
     runs: list[Run]
@@ -57,7 +57,7 @@ class Priced(NamedTuple):
     over: bool  # whether it has ended
 
 
-class Ended(NamedTuple):
+class RunResult(NamedTuple):
     """What a finished training run came to, and what its epsilon follows from."""
 
     id: str
@@ -76,7 +76,7 @@ def found(
     descending: bool = True,
     limit: int | None = 50,
     offset: int = 0,
-) -> Found:
+) -> RunPage:
     """The runs from place `offset` on, of every kind, at most `limit`; those without what orders them come last."""
     check.one_of(ORDERS, order=order)
     check.whole(0, limit=limit or 0, offset=offset)
@@ -87,7 +87,7 @@ def found(
     with store.reading() as db:
         total = db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
         ids = [row["id"] for row in db.execute(query, (*values, -1 if limit is None else limit, offset))]
-    return Found(runs_of(store, ids), total)
+    return RunPage(runs_of(store, ids), total)
 
 
 def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
@@ -95,9 +95,8 @@ def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     with store.reading() as db:
         query = RUNS + "WHERE runs.id IN (SELECT value FROM json_each(?))"  # one value, however many ids
         rows = {row["id"]: row for row in db.execute(query, (json.dumps(list(ids)),))}
-    queued = any(row["status"] == Status.QUEUED for row in rows.values())
-    places = {run: place for place, run in enumerate(store.queue(), 1)} if queued else {}
-    return [run_of(rows[each], places.get(each)) for each in ids if each in rows]
+        position = places(db, list(rows.values()))
+    return [run_of(rows[each], position.get(each)) for each in ids if each in rows]
 
 
 def priced(store: Store, wanted: Wanted) -> list[Priced]:
@@ -107,14 +106,13 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
         json_extract(settings, '$.delta') AS delta, status NOT IN ('queued', 'running') AS has_ended,
         (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
             ORDER BY sequence DESC LIMIT 1) AS step FROM runs {where} ORDER BY number DESC"""
-    with store.reading() as db:
-        return [
-            Priced(row["id"], row["plan"] or "", row["delta"], row["step"], bool(row["has_ended"]))
-            for row in db.execute(query, values)
-        ]
+    return [
+        Priced(row["id"], row["plan"] or "", row["delta"], row["step"], bool(row["has_ended"]))
+        for row in store.rows(query, values)
+    ]
 
 
-def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
+def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
     """What the latest finished training runs came to that are wanted, at most `limit`, newest first.
 
     Imported ones are left out: nothing here has measured what they came to.
@@ -123,11 +121,9 @@ def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
     query = f"""SELECT id, name, plan, settings,
         (SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1) AS body
         FROM runs {where} ORDER BY number DESC LIMIT ?"""
-    with store.reading() as db:
-        rows = db.execute(query, (*values, limit)).fetchall()
-    said = [(row, json.loads(row["body"] or "{}")) for row in rows]
+    said = [(row, json.loads(row["body"] or "{}")) for row in store.rows(query, (*values, limit))]
     return [
-        Ended(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
+        RunResult(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
         for row, last in said
         if "accuracy" in last
     ]
@@ -136,22 +132,19 @@ def ended(store: Store, wanted: Wanted, limit: int) -> list[Ended]:
 def imported(store: Store, wanted: Wanted) -> int:
     """How many runs `ended` leaves out because they were imported."""
     where, values = _condition(wanted, *FINISHED, ELSEWHERE)
-    with store.reading() as db:
-        return db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
+    return store.rows(f"SELECT COUNT(*) FROM runs {where}", values)[0][0]
 
 
 def tags_of(store: Store) -> list[str]:
     """Every tag in use, in the order of the alphabet."""
     query = "SELECT DISTINCT value FROM runs, json_each(runs.tags) WHERE tags != '[]' ORDER BY value"
-    with store.reading() as db:
-        return [row["value"] for row in db.execute(query)]
+    return [row["value"] for row in store.rows(query)]
 
 
 def owners_of(store: Store) -> list[str]:
     """Everybody who has asked for a run, who asked last first."""
     query = "SELECT owner FROM runs WHERE owner != '' GROUP BY owner ORDER BY MAX(number) DESC"
-    with store.reading() as db:
-        return [row["owner"] for row in db.execute(query)]
+    return [row["owner"] for row in store.rows(query)]
 
 
 def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
@@ -159,19 +152,16 @@ def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
     query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
             (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1) AS name
         FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
-    with store.reading() as db:
-        rows = db.execute(query, (limit,)).fetchall()
     return {
-        row["sweep"]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}" for row in rows
+        row["sweep"]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}"
+        for row in store.rows(query, (limit,))
     }
 
 
 def counted(store: Store) -> dict[str, int]:
     """How many runs there are in each status that some are in."""
-    with store.reading() as db:
-        return {
-            row["status"]: row["runs"] for row in db.execute("SELECT status, COUNT(*) AS runs FROM runs GROUP BY 1")
-        }
+    query = "SELECT status, COUNT(*) AS runs FROM runs GROUP BY status"
+    return {row["status"]: row["runs"] for row in store.rows(query)}
 
 
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:

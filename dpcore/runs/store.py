@@ -26,7 +26,7 @@ from dpcore.runs.record import (
     UnknownRun,
     body_of,
     insert,
-    origin_of,
+    insert_events,
     row_of,
     run_of,
     state_directory,
@@ -56,6 +56,12 @@ def in_order(db: Database) -> list[str]:
     """The ids of the queued runs, in the order in which they will be claimed as things stand."""
     waiting = db.execute(WAITING.format(more="")).fetchall()
     return [turn.id for turn in sorted(turn for turns in _by_owner(db, waiting) for turn, _ in turns)]
+
+
+def places(db: Database, rows: Sequence[Any]) -> dict[str, int]:
+    """The place of each queued run, 1 is next; empty where none of these rows is of one."""
+    queued = any(row["status"] == Status.QUEUED for row in rows)
+    return {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
 
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
@@ -92,7 +98,8 @@ class Store:
         self.home = Path(home).absolute() if home is not None else state_directory()
         self.path = self.home / FILE
         self._file = StoreFile(self.path)
-        self.reading, self.writing = self._file.reading, self._file.writing  # for what other files ask of the store
+        # for what other files ask of the store
+        self.rows, self.reading, self.writing = self._file.rows, self._file.reading, self._file.writing
 
     def close(self) -> None:
         """End the use of the file."""
@@ -104,48 +111,62 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- asking for runs --------------------------------------------------------------------------------------------
-
-    def submit(self, request: Any, name: str = "", worker: str | None = None, *, owner: str = "") -> str:
-        """Queue what a request asks for, as a `RunConfig` does for a training run, or hand it to `worker` at once.
-
-        A process does the latter that does the work itself. The id is short and safe in URLs. `owner` is who asks,
-        where there are several.
-        """
-        run = self.new_id()
-        self.submit_as(run, request, name, worker, owner=owner)
-        return run
-
-    def submit_as(
+    def submit(
         self,
-        run: str,
         request: Any,
         name: str = "",
         worker: str | None = None,
         *,
+        run: str | None = None,
         said: Sequence[Event] = (),
         planned: Plan | None = None,
         secret: int | None = None,
         owner: str = "",
         sweep: str | None = None,
         parent: Run | None = None,
-        guard: Callable[[sqlite3.Connection], None] | None = None,
-    ) -> None:
-        """As `submit`, under an id of `new_id`, with the events that it begins with.
+        guard: Callable[[Database], None] | None = None,
+    ) -> str:
+        """Queue what a request asks for, as a `RunConfig` does for a training run, or hand it to `worker` at once.
 
-        A training run's plan is stored with it, and the secret seed of any job; each is made here where there is to
-        be one and none is given. `sweep` is what it has in common with other runs, `parent` the run that it goes on
-        with. Errors: ValueError, and nothing is stored, for settings that have no plan; what `guard` raises, which is
-        asked first, in the same transaction.
+        A process does the latter that does the work itself. The id is returned: `run`, where one of `new_id` is given,
+        else a new one; it is short and safe in URLs. A training run's plan is stored with it, and the secret seed of
+        any job; each is made here where there is to be one and none is given. `said` are the events that it begins
+        with, `owner` is who asks, where there are several, `sweep` what it has in common with other runs, `parent` the
+        run that it goes on with. Errors: ValueError, and nothing is stored, for settings that have no plan; what
+        `guard` raises, which is asked first, in the same transaction.
         """
+        run = run or self.new_id()
         row = row_of(run, request, name, worker, planned, secret, said=said)
-        row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id, "origin": origin_of(said, parent)}
+        row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id}
+        if said and parent and parent.origin:  # it goes on where that was trained
+            row["origin"] = json.dumps(parent.origin)
         with self.writing() as db:
             if guard:
                 guard(db)
             insert(db, row)
-            bodies = ((run, number, body_of(event)) for number, event in enumerate(said, 1))
-            db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
+            insert_events(db, run, said)
+        return run
+
+    def submit_all(
+        self,
+        asked: Sequence[tuple[Any, str]],
+        *,
+        owner: str = "",
+        sweep: str | None = None,
+        guard: Callable[[Database], None] | None = None,
+    ) -> list[str]:
+        """Queue what (request, name) pairs ask for, all of it or nothing; the new ids, in that order.
+
+        Errors: as of `submit`.
+        """
+        own = {"owner": owner, "sweep": sweep}
+        rows = [row_of(self.new_id(), request, name) | own for request, name in asked]
+        with self.writing() as db:
+            if guard:
+                guard(db)
+            for row in rows:
+                insert(db, row)
+        return [row["id"] for row in rows]
 
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once, ask a running one to stop; a run that has ended stays as it is. Its status."""
@@ -157,25 +178,22 @@ class Store:
             db.execute("UPDATE runs SET cancelling = 1 WHERE id = ? AND status = 'running'", (run,))
             row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
-            raise self._unknown(run)
+            raise self.unknown(run)
         return Status(row["status"])
-
-    # -- looking at them --------------------------------------------------------------------------------------------
 
     def run(self, run: str) -> Run:
         """The run with this id, or UnknownRun."""
         with self.reading() as db:
-            row = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchone()
-            position = self._positions(db).get(run) if row and row["status"] == Status.QUEUED else None
-        if row is None:
-            raise self._unknown(run)
-        return run_of(row, position)
+            rows = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchall()
+            position = places(db, rows).get(run)
+        if not rows:
+            raise self.unknown(run)
+        return run_of(rows[0], position)
 
     def secret(self, run: str) -> int | None:
         """The run's secret seed; None for one with a fixed seed. Only who trains the run may ask."""
-        with self.reading() as db:
-            row = db.execute("SELECT secret FROM runs WHERE id = ?", (run,)).fetchone()
-        return int(row["secret"], 16) if row and row["secret"] else None
+        rows = self.rows("SELECT secret FROM runs WHERE id = ? AND secret != ''", (run,))
+        return int(rows[0]["secret"], 16) if rows else None
 
     def runs(self, *statuses: Status, kind: str | None = TRAINING.name, limit: int | None = None) -> list[Run]:
         """Jobs of this kind (None: of every kind) in these statuses (all where none is named), newest first.
@@ -187,20 +205,18 @@ class Store:
         where = f"WHERE status IN ({', '.join('?' * len(allowed))}) {'AND kind = ? ' * len(kinds)}"
         with self.reading() as db:
             rows = db.execute(RUNS + where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most)).fetchall()
-            queued = any(row["status"] == Status.QUEUED for row in rows)
-            positions = self._positions(db) if queued else {}
+            positions = places(db, rows)
         return [run_of(row, positions.get(row["id"])) for row in rows]
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which they will be claimed as things stand."""
         with self.reading() as db:
-            return list(self._positions(db))
+            return in_order(db)
 
     def board(self, name: str) -> str | None:
         """What is posted under this name for everybody to see, if anything."""
-        with self.reading() as db:
-            row = db.execute("SELECT value FROM board WHERE name = ?", (name,)).fetchone()
-        return row and row["value"]
+        rows = self.rows("SELECT value FROM board WHERE name = ?", (name,))
+        return rows[0]["value"] if rows else None
 
     def post(self, name: str, value: str | None) -> None:
         """Post a value under a name, or take it down."""
@@ -218,8 +234,7 @@ class Store:
     def bodies(self, run: str, after: int = 0) -> list[tuple[int, str]]:
         """The same with each event as the JSON of `to_json`, on one line."""
         query = "SELECT sequence, body FROM events WHERE run = ? AND sequence > ? ORDER BY sequence"
-        with self.reading() as db:
-            return [(sequence, body) for sequence, body in db.execute(query, (run, after))]
+        return [(sequence, body) for sequence, body in self.rows(query, (run, after))]
 
     def latest_tests(self, runs: Sequence[str]) -> dict[str, Evaluated]:
         """The last evaluation of each of the runs that has one."""
@@ -227,10 +242,7 @@ class Store:
             ORDER BY sequence DESC LIMIT 1"""
         with self.reading() as db:
             rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
-        events = {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
-        return {run: event for run, event in events.items() if isinstance(event, Evaluated)}
-
-    # -- working on them --------------------------------------------------------------------------------------------
+        return {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
 
     def claim(self, worker: str, limit: int = 1, devices: Sequence[str] = ()) -> Run | None:
         """The first run of the queue, now running and this worker's alone; None where there is none to begin.
@@ -238,8 +250,10 @@ class Store:
         At most `limit` run at once, and none is begun while the queue is paused. With `devices` only runs count that
         ask for one of them.
         """
-        if not self._claimable(limit, devices):  # without the write lock: idle workers ask often
-            return None
+        query = f"SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {_asking_for(devices)})"
+        with self.reading() as db:  # without the write lock: idle workers ask often
+            if not _may_begin(db, limit, devices) or not db.execute(query, tuple(devices)).fetchone()[0]:
+                return None
         now = time.time()
         with self.writing() as db:
             run = first(db, devices) if _may_begin(db, limit, devices) else None
@@ -299,9 +313,8 @@ class Store:
     def stopping(self, run: str, worker: str | None = None) -> bool:
         """Whether the run must stop, as `append` says."""
         query = "SELECT cancelling FROM runs WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker)"
-        with self.reading() as db:
-            row = db.execute(query, (run, worker)).fetchone()
-        return row is None or bool(row["cancelling"])
+        rows = self.rows(query, (run, worker))
+        return not rows or bool(rows[0]["cancelling"])
 
     def end(self, run: str, status: Status, error: str | None = None, worker: str | None = None) -> bool:
         """Give a running run its final status; False, and nothing done, where it is not running, or not `worker`'s."""
@@ -310,13 +323,6 @@ class Store:
         with self.writing() as db:
             return db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
 
-    # -- the file ---------------------------------------------------------------------------------------------------
-
-    def _claimable(self, limit: int, devices: Sequence[str]) -> bool:
-        query = f"SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {_asking_for(devices)})"
-        with self.reading() as db:
-            return _may_begin(db, limit, devices) and bool(db.execute(query, tuple(devices)).fetchone()[0])
-
     def _beat(self, db: sqlite3.Connection, run: str, worker: str | None) -> bool | None:
         """Refresh the heartbeat; whether cancelling was asked for, None where the run is not running, or another's."""
         query = """UPDATE runs SET heartbeat = ?
@@ -324,15 +330,12 @@ class Store:
         row = db.execute(query, (time.time(), run, worker)).fetchone()
         return None if row is None else bool(row["cancelling"])
 
-    def _positions(self, db: sqlite3.Connection) -> dict[str, int]:
-        """The place of each queued run, 1 is next, in order."""
-        return {run: place for place, run in enumerate(in_order(db), 1)}
-
     def new_id(self) -> str:
         """An id that no run has."""
         return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
-    def _unknown(self, run: str) -> UnknownRun:
+    def unknown(self, run: str) -> UnknownRun:
+        """The error for an id that no run has."""
         return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")
 
 

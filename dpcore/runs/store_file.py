@@ -4,64 +4,16 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
 
-TABLES = """
-CREATE TABLE runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of submission
-    id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL DEFAULT 'training',  -- what is to be done
-    name TEXT NOT NULL,
-    settings TEXT NOT NULL,
-    plan TEXT,  -- what follows from a training run's settings; NULL in runs of older versions
-    secret TEXT,  -- the seed, unless the settings fix one; never shown
-    status TEXT NOT NULL DEFAULT 'queued',
-    created REAL NOT NULL,
-    started REAL,
-    ended REAL,
-    heartbeat REAL,
-    worker TEXT,
-    cancelling INTEGER NOT NULL DEFAULT 0,
-    error TEXT,
-    owner TEXT NOT NULL DEFAULT '',  -- who asked for it; nobody in particular on a machine of one user
-    cost REAL NOT NULL DEFAULT 0,  -- examples still to look at: an owner's short runs go before his long ones
-    tags TEXT NOT NULL DEFAULT '[]',
-    note TEXT NOT NULL DEFAULT '',
-    sweep TEXT,  -- what the runs of one sweep have in common
-    parent TEXT,  -- the run that it goes on with
-    attempts INTEGER NOT NULL DEFAULT 0,  -- how often its worker was gone since it last saved a checkpoint
-    handed INTEGER NOT NULL DEFAULT 0,  -- whether the process that asked does the work: nobody else goes on with it
-    origin TEXT  -- where it was trained
-);
-CREATE INDEX runs_by_status ON runs (status, number);
-CREATE INDEX runs_by_owner ON runs (owner, started);
-CREATE INDEX runs_by_sweep ON runs (sweep) WHERE sweep IS NOT NULL;
-CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
-CREATE TABLE board (  -- what everybody is to see
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE events (
-    run TEXT NOT NULL REFERENCES runs (id),
-    sequence INTEGER NOT NULL,
-    body TEXT NOT NULL,
-    PRIMARY KEY (run, sequence)
-) WITHOUT ROWID;
-CREATE TABLE deleted (  -- what deleted runs had released, as long as a run is there that it counts for
-    id TEXT PRIMARY KEY,
-    sweep TEXT,
-    parent TEXT,
-    plan TEXT,
-    done INTEGER,  -- steps; NULL of one that had said nothing
-    begun INTEGER NOT NULL  -- whether it, or one that went on with it, may have drawn noise of its own
-) WITHOUT ROWID;
-"""
+TABLES = Path(__file__).with_name("tables.sql")  # those of a new store
 
 SINCE = {  # version -> what makes a store of the version before into one of it
     2: "ALTER TABLE runs ADD COLUMN plan TEXT;",
@@ -121,13 +73,6 @@ _REASONS = {  # primary result code -> condition, way out
 }
 
 
-def what_is_wrong(path: Path, error: sqlite3.Error) -> str:
-    """What is wrong with the store, and what to do."""
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    condition, remedy = _REASONS.get(code, ("usable", "Nothing was saved."))
-    return f"Expected the run store {path} to be {condition}, but: {error}. {remedy}"
-
-
 class StoreFile:
     """The open file: any number of threads may read and write by it, one at a time.
 
@@ -155,6 +100,11 @@ class StoreFile:
                 raise FileNotFoundError("it was replaced while in use; start the program again")
             yield self.db
 
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """What a query finds."""
+        with self.reading() as db:
+            return db.execute(query, values).fetchall()
+
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """The connection in a transaction, which is undone where an error ends it."""
@@ -176,7 +126,11 @@ class StoreFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(what_is_wrong(self.path, error)) from error
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
+            raise StoreError(
+                f"Expected the run store {self.path} to be {condition}, but: {error}. {way_out}"
+            ) from error
         except OSError as error:
             raise StoreError(
                 f"Expected the run store {self.path} to be a file in a writable directory: {error}."
@@ -218,7 +172,11 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         version = _version(db, path)
-        changes = [SINCE[each] for each in range(version + 1, VERSION + 1)] if version else [TABLES]
+        changes = (
+            [SINCE[each] for each in range(version + 1, VERSION + 1)]
+            if version
+            else [TABLES.read_text(encoding="utf-8")]
+        )
         for statement in ";\n".join(changes).split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")

@@ -1,14 +1,45 @@
 """A pool on this machine or on a cluster has these in common: its thread, lost workers, and files to remove."""
 
+import fcntl
+import os
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Container
+from contextlib import suppress
 from pathlib import Path
-from typing import Self
+from typing import IO, Self
 
+import dpcore
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
+
+LEFTOVER_SECONDS = 600.0  # between two looks for files that runs have left behind
+
+
+def lock_of(home: Path) -> IO[bytes] | None:
+    """The lock of the home, which is held until it is closed; None where another pool has it."""
+    try:
+        return locked(home / "pool.lock")
+    except BlockingIOError:
+        return None
+
+
+def locked(path: Path, mode: str = "wb") -> IO[bytes]:
+    """A file that this process alone has open; OSError where another has it."""
+    file = open(path, mode)  # noqa: SIM115  # whoever asks closes it
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise
+    return file
+
+
+def process_environment() -> dict[str, str]:
+    """The environment of a process that is to find this very program."""
+    root = str(Path(dpcore.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
 
 
 class PoolThread(ABC):
@@ -53,15 +84,6 @@ class PoolThread(ABC):
 STALE = 15.0  # seconds without a sign of life that make a worker lost
 
 
-def silent(worker: str, seconds: float) -> str:
-    """Why a run was taken from a worker that said nothing for so long.
-
-    >>> silent("node:17", STALE)
-    'Its worker node:17 gave no sign of life for 15 s.'
-    """
-    return f"Its worker {worker} gave no sign of life for {seconds:g} s."
-
-
 class Heartbeats:
     """When each run's heartbeat was seen to change, by this process's own `clock`.
 
@@ -91,7 +113,8 @@ class Heartbeats:
                 self._waited += self._clock() - asked
             if self._now - since <= self.stale:
                 return False
-            return self._store.recover(run, silent(run.worker or "", self.stale)) is not None
+            reason = f"Its worker {run.worker or ''} gave no sign of life for {self.stale:g} s."
+            return self._store.recover(run, reason) is not None
         except StoreError:
             self._seen.clear()
             raise
@@ -119,19 +142,13 @@ def remove_needless(store: Store) -> list[Path]:
     runs = {run.id: run for run in store.runs(kind=None)} if files else {}
     removed = []
     for file in files:
-        run = runs.get(file.stem)
+        run, needless = runs.get(file.stem), False
         if run is None:
-            needless = _age(file) > UNKNOWN_FOR
+            with suppress(FileNotFoundError):
+                needless = time.time() - file.stat().st_mtime > UNKNOWN_FOR
         else:
             needless = run.status is Status.FINISHED or (file.suffix == ".part" and not run.active)
         if needless:
             file.unlink(missing_ok=True)
             removed.append(file)
     return removed
-
-
-def _age(file: Path) -> float:
-    try:
-        return time.time() - file.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0

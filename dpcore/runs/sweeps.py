@@ -8,22 +8,22 @@ from typing import Any
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.editing import LONGEST_NAME, Deleted, deleted_of, done_by, text
-from dpcore.runs.record import Run, insert, row_of
+from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.settings import SETTINGS, Choice, Count
 
-MOST = 200  # runs of one sweep
+MAX_RUNS = 200  # runs of one sweep
 MOST_AXES = 2
-LONGEST = 2000  # characters of a list of values
+MAX_CHARACTERS = 2000  # characters of a list of values
 FIXED = ("seed", "device", "noise_generator")  # what a sweep does not vary: seeds are asked for by their number
 WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """The runs of a sweep that differ in nothing but their seeds."""
 
     values: tuple[Any, ...]  # of the axes
@@ -41,7 +41,7 @@ class Sweep:
 
     id: str
     axes: tuple[str, ...]  # the settings in which its runs differ, at most two unless another version made it
-    points: tuple[Point, ...]
+    points: tuple[SweepPoint, ...]
     unreadable: tuple[Run, ...] = ()  # made by another version: of no point, but they may have released something
     deleted: tuple[Deleted, ...] = ()  # what is left to say of those that are gone
 
@@ -51,7 +51,7 @@ class Sweep:
         return [run for point in self.points for run in point.runs]
 
     @property
-    def begun(self) -> list[Run | Deleted]:
+    def charged_runs(self) -> list[Run | Deleted]:
         """All that have released something, or may have, the deleted ones and those that cannot be read included."""
         return [each for each in (*self.runs, *self.unreadable, *self.deleted) if _has_begun(each)]
 
@@ -63,8 +63,8 @@ def values_of(setting: str, text: str) -> list[Any]:
     ([0.5, 1.0, 2.0], ['sgd', 'adam'], [True, False])
     """
     check.one_of(swept_settings(), setting=setting)
-    if len(text) > LONGEST:
-        raise ValueError(f"Expected the values of {setting} to take at most {LONGEST:,} characters.")
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"Expected the values of {setting} to take at most {MAX_CHARACTERS:,} characters.")
     pieces = [each.strip() for each in text.split(",") if each.strip()]
     if not pieces:
         raise ValueError(f"Expected the values of {setting} to be listed, with commas between them.")
@@ -99,16 +99,13 @@ def submit_sweep(
     Errors: ValueError where one of them has no plan.
     """
     sweep = store.new_id()
-    rows = [row_of(store.new_id(), *asked, None, None, None) for asked in named_runs(configs, axes, name)]
-    with store.writing() as db:
-        for row in rows:
-            insert(db, row | {"owner": owner, "sweep": sweep})
+    store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
     return sweep
 
 
 def named_runs(configs: Sequence[RunConfig], axes: Sequence[str], name: str = "") -> list[tuple[RunConfig, str]]:
     """The runs of a sweep, each with what it is called: the values of the axes, behind `name`."""
-    check.whole(1, MOST, runs=len(configs))
+    check.whole(1, MAX_RUNS, runs=len(configs))
     name = text(name, len(name), "name")
     return [(config, _named(name, config, axes, configs[:place])) for place, config in enumerate(configs)]
 
@@ -123,7 +120,7 @@ def sweep_in(store: Store, sweep: str) -> Sweep | None:
     points: dict[tuple[Any, ...], list[Run]] = {}
     for run in readable:
         points.setdefault(tuple(getattr(run.config, name) for name in axes), []).append(run)
-    grid = tuple(Point(values, tuple(group)) for values, group in points.items())
+    grid = tuple(SweepPoint(values, tuple(group)) for values, group in points.items())
     unreadable = tuple(run for run in runs if not can_be_read(run))
     return Sweep(sweep, axes, grid, unreadable, deleted_of(store, sweep))
 
@@ -144,7 +141,7 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
     no difference to the bound, since that is on the composition of their dominating pairs. There is no epsilon where
     one of the runs has none, or has begun and cannot be read.
     **Guarantees:** whoever releases any of these runs, chosen among them by what they gave, releases no more than this.
-    Of a whole sweep, ask for `Sweep.begun`: what was deleted has been looked at, too.
+    Of a whole sweep, ask for `Sweep.charged_runs`: what was deleted has been looked at, too.
     """
     counts: dict[tuple[float, float], int] = {}
     known = {run.id for run in runs}
@@ -184,7 +181,7 @@ def swept_settings() -> list[str]:
 
 
 def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
-    check.whole(1, MOST, seeds=seeds)
+    check.whole(1, MAX_RUNS, seeds=seeds)
     if not 1 <= len(axes) <= MOST_AXES:
         raise ValueError(f"Expected axes={len(axes)} of them to be one or two settings.")
     count = seeds
@@ -193,8 +190,8 @@ def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
         if not values or len({*values}) < len(values):
             raise ValueError(f"Expected the values of {name} to be at least one, each listed once.")
         count *= len(values)
-    if count > MOST:
-        raise ValueError(f"Expected runs={count} of a sweep to be at most {MOST}: list fewer values or seeds.")
+    if count > MAX_RUNS:
+        raise ValueError(f"Expected runs={count} of a sweep to be at most {MAX_RUNS}: list fewer values or seeds.")
 
 
 def _value(setting: str, text: str) -> Any:

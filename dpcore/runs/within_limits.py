@@ -4,21 +4,21 @@ The limits that count runs are asked in the transaction that stores the new ones
 asking twice at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dpcore.audit.request import AuditRequest
 from dpcore.runs.export.imported import ImportedRun, take_in
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import FILE, Limits, limits_of
-from dpcore.runs.record import Database, insert, row_of
+from dpcore.runs.record import Database
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
-WAIT = "Wait until some of yours have begun, or cancel some"
-DELETE = "Delete some of yours first"
+WAIT = " Wait until some of yours have begun, or cancel some."
+DELETE = " Delete some of yours first."
 
 
 def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", sweep: str | None = None) -> list[str]:
@@ -30,15 +30,7 @@ def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", swee
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    rows = [
-        row_of(store.new_id(), request, name, None, None, None) | {"owner": owner, "sweep": sweep}
-        for request, name in asked
-    ]
-    with store.writing() as db:
-        check_room(db, limits, owner, len(rows))
-        for row in rows:
-            insert(db, row)
-    return [row["id"] for row in rows]
+    return store.submit_all(asked, owner=owner, sweep=sweep, guard=lambda db: check_room(db, limits, owner, len(asked)))
 
 
 def submit_rest(store: Store, run: str) -> str:
@@ -48,7 +40,7 @@ def submit_rest(store: Store, run: str) -> str:
     if before.kind == TRAINING.name:
         check_size(before.config, limits)
     with rest_of(store, run) as rest:
-        rest.submit(store, guard=room_for(limits, before.owner))
+        rest.submit(store, guard=lambda db: check_room(db, limits, before.owner, 1))
     return rest.id
 
 
@@ -58,28 +50,22 @@ def keep(store: Store, imported: ImportedRun, owner: str) -> str:
     return take_in(store, imported, owner, guard=lambda db: _check_kept(db, limits, owner, 1))
 
 
-def room_for(limits: Limits, owner: str, runs: int = 1) -> Callable[[Database], None]:
-    """What `Store.submit_as` asks before it stores a run."""
-    return lambda db: check_room(db, limits, owner, runs)
-
-
 def check_size(request: Any, limits: Limits) -> None:
     """ValueError for a training run, or an audit of one, of more steps or larger batches than the limits allow."""
     config = request.trained if isinstance(request, AuditRequest) else request
     if isinstance(config, RunConfig):
-        _at_most(limits, batch=config.batch)
-        _at_most(limits, steps=plan(config).steps)
+        _check(limits, "batch", config.batch)
+        _check(limits, "steps", plan(config).steps)
 
 
 def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
     """ValueError where so many more runs of an owner would be too many, of those that wait or of all that are kept."""
-    queued = _count(db, owner, " AND status = 'queued'")
-    _at_most(limits, WAIT, queued=queued + runs)
+    _check(limits, "queued", _count(db, owner, " AND status = 'queued'") + runs, WAIT)
     _check_kept(db, limits, owner, runs)
 
 
 def _check_kept(db: Database, limits: Limits, owner: str, runs: int) -> None:
-    _at_most(limits, DELETE, kept=_count(db, owner) + runs)
+    _check(limits, "kept", _count(db, owner) + runs, DELETE)
 
 
 def _count(db: Database, owner: str, more: str = "") -> int:
@@ -87,9 +73,7 @@ def _count(db: Database, owner: str, more: str = "") -> int:
     return db.execute(query + more, (owner,)).fetchone()[0]
 
 
-def _at_most(limits: Limits, way_out: str = "", **values: int) -> None:
-    for name, value in values.items():
-        most = getattr(limits, name)
-        if value > most:
-            way = f" {way_out}." if way_out else ""
-            raise ValueError(f"Expected {name}={value:,} to be at most the limit {name}={most:,} of {FILE}.{way}")
+def _check(limits: Limits, name: str, value: int, way_out: str = "") -> None:
+    most = getattr(limits, name)
+    if value > most:
+        raise ValueError(f"Expected {name}={value:,} to be at most the limit {name}={most:,} of {FILE}.{way_out}")

@@ -213,7 +213,8 @@ def _left(store: Store, run: Run) -> Status | None:
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
     """Append every event; Interrupted where the store says stop."""
     with interrupts.allowed():
-        events = job_events(store, run, train)
+        said = [event for _, event in store.tail(run.id)]
+        events = job_events(store.home, run, store.secret(run.id), said, train)
     while True:
         with interrupts.allowed():
             event = next(events, None)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-import dpcore
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import Limits
 from dpcore.runs.record import worker_name
+from dpcore.runs.supervision import process_environment
 
 FOR_RUNS = 0.9  # of a GPU's memory: each process that uses it takes some beside what its tensors do
 
@@ -77,14 +77,12 @@ class Worker:
         command += ["--parent", str(os.getpid()), "--train", train, *slots.arguments]
         if train == TRAINING.work:  # another function need not end after one step
             command.append("--warm-up")
-        root = str(Path(dpcore.__file__).parents[1])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env={**os.environ, "PYTHONPATH": path, **slots.environment},
+            env=process_environment() | slots.environment,
             start_new_session=True,
         )
         self.name = worker_name(self.process.pid)

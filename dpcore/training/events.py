@@ -1,6 +1,7 @@
 """What a run says while it goes: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms, which each report gives
 
@@ -83,12 +84,4 @@ class Preparing:
 
 
 Event = Preparing | Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished
-KINDS: dict[str, type] = {
-    "preparing": Preparing,
-    "started": Started,
-    "stepped": Stepped,
-    "evaluated": Evaluated,
-    "checkpointed": Checkpointed,
-    "unsaved": Unsaved,
-    "finished": Finished,
-}
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}  # by their names in the store

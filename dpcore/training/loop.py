@@ -31,15 +31,15 @@ def train(
     file: Path | None = None,
     planned: Plan | None = None,
     secret: int | None = None,
-    begun: ResumePoint | None = None,
+    resume_point: ResumePoint | None = None,
 ) -> Generator[Event, None, None]:
     """The events of one run, as they happen; closing the generator stops it within one step.
 
     With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date;
     where that cannot be written, as on a full disk, it says so and goes on.
     `planned` is the run's plan, where it is known already; `secret` the seed of a run that has no fixed one: drawn
-    here where it is not given. `begun` is how far the run was when its worker went: it goes on behind that, from the
-    checkpoint or, where there is none, by taking the same steps from the first one on.
+    here where it is not given. `resume_point` is how far the run was when its worker went: it goes on behind that, from
+    the checkpoint or, where there is none, by taking the same steps from the first one on.
 
     **Guarantees:** the same configuration and seed give the same parameters on the same device with as many threads.
     Which steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change
@@ -49,8 +49,8 @@ def train(
     RuntimeError if the loss stops being finite.
     """
     planned = matching(config, planned) if planned else plan(config)  # what is wrong with it is told before the data
-    inputs = yield from prepare(config, silent=begun is not None)
-    yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, begun)
+    inputs = yield from prepare(config, silent=resume_point is not None)
+    yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, resume_point)
 
 
 def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
@@ -67,22 +67,22 @@ def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs
                 yield Preparing(done, total)
 
 
-def events_of(run: TrainingRun, file: Path | None, begun: ResumePoint | None = None) -> Iterator[Event]:
+def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | None = None) -> Iterator[Event]:
     """Start or resume, steps and evaluations in between, finish."""
     steps, times = run.plan.steps, run.report_times
     done = checkpoint.resume(run, file) if file and file.exists() else 0
-    if begun:
-        check_origin(run, begun, done)
+    if resume_point:
+        check_origin(run, resume_point, done)
     run.static, how = prepared(run)
-    if not done and not begun:
+    if not done and not resume_point:
         yield started(run, how)
     times.start(done)
-    begun = begun or ResumePoint()
+    resume_point = resume_point or ResumePoint()
     for step in range(done + 1, steps + 1):
         with run.cores.working():
             run.step(step)
-        if step <= begun.silent_until:
-            if step == begun.reported:  # what was said is not summed up again
+        if step <= resume_point.silent_until:
+            if step == resume_point.reported:  # what was said is not summed up again
                 run.report(step)
             continue
         reported = times.report_due(step) or step == steps
@@ -95,7 +95,7 @@ def events_of(run: TrainingRun, file: Path | None, begun: ResumePoint | None = N
                     yield run.report(step)
                 yield saved(run, step, file)
     last = run.evaluated(steps)
-    if steps > begun.tested:
+    if steps > resume_point.tested:
         yield last
     accepted = run.annealing.accepted if run.annealing else None
     figures = (last.accuracy, last.averaged_accuracy, accepted, last.rmse)

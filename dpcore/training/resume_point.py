@@ -56,13 +56,13 @@ def origin_of(run: TrainingRun) -> dict[str, str]:
     return {**versions, **where(run), "data": run.fingerprint}
 
 
-def check_origin(run: TrainingRun, begun: ResumePoint, done: int) -> None:
+def check_origin(run: TrainingRun, resume_point: ResumePoint, done: int) -> None:
     """ValueError where going on with a run would say other numbers than were said, or spend its noise on other data.
 
     Behind a checkpoint, of which `done` steps are known, the machine has been asked already; what a run of an older
     version did not note cannot be asked.
     """
-    here, there = origin_of(run), begun.origin
+    here, there = origin_of(run), resume_point.origin
     way = (
         "Start a new run" if done else "Resume it, which charges the steps that it has released once more, or start one"
     )

@@ -210,9 +210,8 @@ def test_a_noise_generator_that_is_used_anyway_is_refused_or_said_once_the_devic
     arguments = command.parser().parse_args(["--noise-generator", "secure", "--device", "cpu"])
     with pytest.raises(ValueError, match="no --noise-generator without privacy and a device that is not the CPU"):
         command.config_of(arguments)
-    config, said = RunConfig(noise_generator="secure"), []
-    command.naming_idle(config, said.append)(Started(1, 1, 0.5, "cuda", 1, ""))
+    config = RunConfig(noise_generator="secure")
+    command.note_idle(config, Started(1, 1, 0.5, "cuda", 1, ""))
     assert capsys.readouterr().err == ""
-    command.naming_idle(config, said.append)(Started(1, 1, 0.5, "cpu", 1, ""))
+    command.note_idle(config, Started(1, 1, 0.5, "cpu", 1, ""))
     assert "--noise-generator secure changes nothing" in capsys.readouterr().err
-    assert len(said) == 2

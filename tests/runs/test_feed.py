@@ -19,7 +19,7 @@ CONFIG = RunConfig(epochs=1)
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr(feed_module, "EVERY", 0.002)
+    monkeypatch.setattr(feed_module, "LOOK_SECONDS", 0.002)
 
 
 def stepped(step: int) -> Stepped:

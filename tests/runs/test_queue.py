@@ -13,7 +13,7 @@ from dpcore.runs import expected
 from dpcore.runs.expected import (
     HELD,
     UNKNOWN,
-    Job,
+    TimedRun,
     paces_of,
     seconds_for,
     seconds_left,
@@ -129,11 +129,11 @@ LIKE, MODEL = ("narrow",), ("wide",)
 
 @pytest.fixture(autouse=True)
 def _asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expected, "KEPT", -1.0)
+    monkeypatch.setattr(expected, "ANSWER_SECONDS", -1.0)
 
 
-def _jobs(*amounts: float, device: str = "cpu") -> list[Job]:
-    return [Job(f"{device} {place}", device, (LIKE, MODEL), amount) for place, amount in enumerate(amounts)]
+def _jobs(*amounts: float, device: str = "cpu") -> list[TimedRun]:
+    return [TimedRun(f"{device} {place}", device, (LIKE, MODEL), amount) for place, amount in enumerate(amounts)]
 
 
 def _simulated(queued: Sequence[float], running: Sequence[float], slots: int) -> list[float]:
@@ -152,7 +152,7 @@ def test_starts_are_those_of_a_simulation_second_by_second() -> None:
     queued = [3.0, 1.0, 7.0, 2.0, 2.0, 5.0]
     for slots in (1, 2, 3):
         for running in ([], [4.0], [4.0, 9.0, 2.0]):
-            now = [Job(f"now {place}", "cpu", (LIKE,), left) for place, left in enumerate(running)]
+            now = [TimedRun(f"now {place}", "cpu", (LIKE,), left) for place, left in enumerate(running)]
             found = starts(_jobs(*queued), now, {LIKE: 1.0}, (Slots(slots),))
             assert list(found.values()) == _simulated(queued, running, slots), (slots, running)
 
@@ -165,18 +165,18 @@ def test_runs_for_the_gpu_do_not_wait_for_those_on_the_processor() -> None:
 
 
 def test_behind_a_run_like_which_none_was_here_no_start_is_known_unless_another_slot_is() -> None:
-    unknown, known = Job("u", "cpu", ((1,), (2,)), 5.0), _jobs(4.0, 4.0)
+    unknown, known = TimedRun("u", "cpu", ((1,), (2,)), 5.0), _jobs(4.0, 4.0)
     assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(1),)).values()) == [0.0, math.inf, math.inf]
     assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(2),)).values()) == [0.0, 0.0, 4.0]
 
 
 def test_the_pace_is_that_of_the_latest_runs_alike_else_of_the_same_model() -> None:
-    past = [Job("", "", (LIKE, MODEL), 0.0, pace) for pace in (2.0, 4.0, 3.0, 3.0, 2.0, 900.0)]
-    paces = paces_of([*past, Job("", "", (("other",), MODEL), 0.0, 1.0)])
+    past = [TimedRun("", "", (LIKE, MODEL), 0.0, pace) for pace in (2.0, 4.0, 3.0, 3.0, 2.0, 900.0)]
+    paces = paces_of([*past, TimedRun("", "", (("other",), MODEL), 0.0, 1.0)])
     assert paces == {LIKE: 3.0, MODEL: 3.0, ("other",): 1.0}
-    assert seconds_left(Job("", "", (("new",), MODEL), 6.0), paces) == 2.0
-    assert seconds_left(Job("", "", (LIKE,), 6.0, pace=6.0), paces) == 1.0  # its own says more
-    assert seconds_left(Job("", "", (("new",),), 6.0), paces) == math.inf
+    assert seconds_left(TimedRun("", "", (("new",), MODEL), 6.0), paces) == 2.0
+    assert seconds_left(TimedRun("", "", (LIKE,), 6.0, pace=6.0), paces) == 1.0  # its own says more
+    assert seconds_left(TimedRun("", "", (("new",),), 6.0), paces) == math.inf
 
 
 def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008

@@ -115,7 +115,7 @@ def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch
     def full(*_: object, **__: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(store, "submit_as", full)
+    monkeypatch.setattr(store, "submit", full)
     with pytest.raises(OSError, match="no room"):
         submit_rest(store, run)
     assert list((store.home / "checkpoints").iterdir()) == [checkpoint_path(store.home, run)]
@@ -272,7 +272,7 @@ def now(store: Store, name: str) -> Sweep:
 
 def price(store: Store, name: str) -> dict[float, int] | None:
     """How many steps with each sigma choosing among the runs costs."""
-    mechanism: Mechanism | None = all_released(now(store, name).begun)
+    mechanism: Mechanism | None = all_released(now(store, name).charged_runs)
     return mechanism and {release.sigma: release.count for release in mechanism.releases}
 
 
@@ -287,7 +287,7 @@ def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_all_that_releas
     for run in runs[:3]:
         delete(store, run)
         assert price(store, name) == before
-    assert [len(now(store, name).runs), len(now(store, name).begun)] == [1, 2]
+    assert [len(now(store, name).runs), len(now(store, name).charged_runs)] == [1, 2]
     with store.reading() as db:  # nothing that was measured is kept
         row = db.execute("SELECT * FROM deleted").fetchone()
     assert set(row.keys()) == {"id", "sweep", "parent", "plan", "done", "begun"}
@@ -347,7 +347,7 @@ def test_a_deleted_run_that_cannot_be_read_or_has_no_epsilon_leaves_none_for_all
         db.execute(f"UPDATE runs SET {change} WHERE id = ?", (first,))
     delete(store, first)
     assert price(store, name) is None
-    assert len(now(store, name).begun) == 2
+    assert len(now(store, name).charged_runs) == 2
     assert now(store, name).runs[0].id == second
 
 

@@ -35,7 +35,8 @@ def begun(store: Store, config: RunConfig, until: int, *, saves: bool) -> str:
     run = store.submit(config)
     claimed = store.claim("gone:1")
     assert claimed is not None
-    events = job_events(store, claimed, lambda *each, **options: train(*each, seconds=1.5 if saves else 0.2, **options))
+    trained = partial(train, seconds=1.5 if saves else 0.2)
+    events = job_events(store.home, claimed, store.secret(run), [], trained)
     for _ in range(until):
         store.append(run, next(events), "gone:1")
     events.close()
@@ -158,7 +159,7 @@ def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(
     new = submit_rest(store, worked_on(store, store.submit(CONFIG), done=20))
     claimed = store.claim("first:1")
     assert claimed is not None
-    next(job_events(store, claimed, train))
+    next(job_events(store.home, claimed, store.secret(new), [], train))
     assert store.give_back(claimed)
     assert gone_on(store, new, interrupts).status is Status.FINISHED
     assert store.run(new).plan.repeated == 20

@@ -123,6 +123,6 @@ def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store
         with pytest.raises(RuntimeError, match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy="):
             store.append(run, event)
         with pytest.raises(RuntimeError, match="every number to be finite"):
-            store.submit_as(store.new_id(), RunConfig(), said=[event])
+            store.submit(RunConfig(), said=[event])
     assert store.tail(run) == []
     assert len(store.runs()) == 1

@@ -9,7 +9,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.sweeps import MOST, all_released, submit_sweep, sweep_in, sweep_of, values_of, varied
+from dpcore.runs.sweeps import MAX_RUNS, all_released, submit_sweep, sweep_in, sweep_of, values_of, varied
 from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
 from tests.pages.train_page import events_of, recorded
@@ -54,7 +54,7 @@ def test_what_is_no_grid_is_refused_by_name():
         ({"batch": [20_000]}, 1, "batch=20000"),
         ({"optimizer": ["lion"]}, 1, "optimizer='lion'"),
         ({"sigma": [1.0]}, 0, "seeds=0"),
-        ({"sigma": [1.0, 2.0]}, MOST // 2 + 1, f"at most {MOST}"),
+        ({"sigma": [1.0, 2.0]}, MAX_RUNS // 2 + 1, f"at most {MAX_RUNS}"),
         ({"sa_q0": [1.0, 2.0]}, 1, "it would change nothing"),
     ):
         with pytest.raises(ValueError, match=said):
@@ -112,7 +112,7 @@ def test_all_runs_together_cost_the_composition_of_what_each_has_spent(store: St
 
 @pytest.mark.long
 def test_a_resumed_rest_beyond_the_most_runs_of_a_sweep_is_part_of_what_all_cost(store: Store):
-    name = submit_sweep(store, sweep_of(SMALL, {"sigma": [1.0]}, MOST), ["sigma"])
+    name = submit_sweep(store, sweep_of(SMALL, {"sigma": [1.0]}, MAX_RUNS), ["sigma"])
     first = store.queue()[0]
     store.claim("test:1")
     for event in events_of(SMALL, 20):
@@ -126,7 +126,7 @@ def test_a_resumed_rest_beyond_the_most_runs_of_a_sweep_is_part_of_what_all_cost
         store.append(rest, event)
     sweep = sweep_in(store, name)
     assert sweep is not None
-    assert (len(sweep.runs), sweep.runs[-1].id) == (MOST + 1, rest)
+    assert (len(sweep.runs), sweep.runs[-1].id) == (MAX_RUNS + 1, rest)
     together = all_released(sweep.runs)
     assert together is not None
     assert together.steps >= 20 + 30

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import train_doubles
 
-from dpcore.runs.kinds import KINDS, Kind
+from dpcore.runs.kinds import KINDS, JobKind
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
@@ -176,9 +176,9 @@ def break_down(request: Counting, *, secret: int | None) -> Generator[Counted, N
 
 
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> Kind:
+def counting(monkeypatch: pytest.MonkeyPatch) -> JobKind:
     """A kind that is registered from here alone."""
-    kind = Kind("counting", Counting, f"{__name__}:count", {"counted": Counted})
+    kind = JobKind("counting", Counting, f"{__name__}:count", {"counted": Counted})
     monkeypatch.setitem(KINDS, kind.name, kind)
     return kind
 
@@ -191,7 +191,7 @@ def done(store: Store, request: Any, interrupts: Interrupts) -> str:
 
 
 def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
-    store: Store, counting: Kind, interrupts: Interrupts
+    store: Store, counting: JobKind, interrupts: Interrupts
 ) -> None:
     job = store.run(done(store, Counting(3), interrupts))
     assert (job.kind, job.status, job.request) == ("counting", Status.FINISHED, Counting(3))
@@ -205,9 +205,9 @@ def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
 
 
 def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
-    store: Store, counting: Kind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
+    store: Store, counting: JobKind, interrupts: Interrupts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(KINDS, "counting", Kind("counting", Counting, f"{__name__}:break_down", counting.events))
+    monkeypatch.setitem(KINDS, "counting", JobKind("counting", Counting, f"{__name__}:break_down", counting.events))
     job = store.run(done(store, Counting(8), interrupts))
     assert (job.status, job.sequence) == (Status.FAILED, 1)
     assert "8 is too far" in (job.error or "")
@@ -223,7 +223,7 @@ def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
 
 
 def test_a_job_that_does_not_train_is_not_resumed_and_what_is_of_no_kind_is_refused(
-    store: Store, counting: Kind, monkeypatch: pytest.MonkeyPatch
+    store: Store, counting: JobKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = store.submit(Counting(3))
     store.cancel(job)
@@ -246,7 +246,7 @@ def begun_job(store: Store, said: int) -> str:
     return job
 
 
-def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: Kind, interrupts: Interrupts) -> None:
+def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: JobKind, interrupts: Interrupts) -> None:
     job = begun_job(store, said=2)
     claimed = store.claim(worker_name(os.getpid()))
     assert claimed is not None
@@ -256,7 +256,7 @@ def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: Kind, int
 
 
 def test_a_job_that_finds_something_else_now_does_not_go_on(
-    store: Store, counting: Kind, interrupts: Interrupts
+    store: Store, counting: JobKind, interrupts: Interrupts
 ) -> None:
     job = begun_job(store, said=2)
     other = ((store.secret(job) or 0) + 1) % 7  # what it counts by

@@ -27,11 +27,11 @@ def quick(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     yield Finished(1, 0.01, 0.5)
 
 
-def endless(config: RunConfig, begun: ResumePoint | None = None, **_: Any) -> Generator[Event, None, None]:
+def endless(config: RunConfig, resume_point: ResumePoint | None = None, **_: Any) -> Generator[Event, None, None]:
     """A step every 50 ms until somebody ends it."""
-    if not begun:
+    if not resume_point:
         yield _started(config)
-    step = begun.reported if begun else 0
+    step = resume_point.reported if resume_point else 0
     while True:
         step += 1
         time.sleep(0.05)

@@ -18,7 +18,7 @@ from dpcore.training.defaults import described
 from dpcore.training.events import Finished, Preparing, Started
 from dpcore.training.features import compute
 from dpcore.training.features.compute import scaled
-from dpcore.training.features.kinds import KINDS, Kind
+from dpcore.training.features.kinds import KINDS, FeatureKind
 from dpcore.training.features.scattering import normalised, scattering
 from dpcore.training.loop import TOLD, train
 from dpcore.training.resume_point import ResumePoint
@@ -133,10 +133,10 @@ def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again
     started = next(event for event in train(config, ticking()) if isinstance(event, Started))
     for file in (catalogue.data_root() / "features").iterdir():
         file.unlink()
-    begun = ResumePoint(
+    resume_point = ResumePoint(
         1, origin=dict(started.origin)
     )  # a worker that goes on with the run: what was said is not said again
-    assert not any(isinstance(event, Preparing) for event in train(config, ticking(), begun=begun))
+    assert not any(isinstance(event, Preparing) for event in train(config, ticking(), resume_point=resume_point))
 
 
 def test_what_does_not_go_together_is_named() -> None:
@@ -157,7 +157,7 @@ def test_what_does_not_go_together_is_named() -> None:
 
 
 def test_a_kind_of_features_is_its_object_and_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    halves = Kind(
+    halves = FeatureKind(
         name="halves",
         title="halves",
         note="The upper half of each image.",

@@ -5,15 +5,11 @@ import json
 import os
 
 from dpcore.commands import Parser
-from dpcore.commands.runs.exchange import EXPORT, IMPORT
-from dpcore.commands.runs.looking import LIST, SHOW
-from dpcore.commands.runs.queueing import CANCEL, DELETE, RESUME, SWEEP
+from dpcore.commands.runs.actions import ACTIONS
+from dpcore.commands.train import open_store
 from dpcore.runs.pool import recover_dead
-from dpcore.runs.record import StoreError, UnknownRun, state_directory
-from dpcore.runs.store import Store
+from dpcore.runs.record import UnknownRun, state_directory
 from dpcore.runs.store_file import FILE
-
-ACTIONS = {each.name: each for each in (LIST, SHOW, CANCEL, RESUME, EXPORT, IMPORT, DELETE, SWEEP)}
 
 
 def parser() -> Parser:
@@ -33,14 +29,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Do the action; its exit status."""
     action = ACTIONS[arguments.action]
     action.check(arguments)
-    try:
-        if not action.begins and not os.path.exists(state_directory() / FILE):  # asking must not make a store
-            return _nothing(arguments)
-        with Store() as store:
-            recover_dead(store)
-            return action.act(store, arguments)
-    except StoreError as error:
-        raise ValueError(str(error)) from error
+    if not action.begins and not os.path.exists(state_directory() / FILE):  # asking must not make a store
+        return _nothing(arguments)
+    with open_store() as store:
+        recover_dead(store)
+        return action.act(store, arguments)
 
 
 def _nothing(arguments: argparse.Namespace) -> int:

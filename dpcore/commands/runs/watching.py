@@ -13,12 +13,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from dpcore.commands.runs.action import progress_of
 from dpcore.commands.train import printer
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, rest_of_run
-from dpcore.runs.in_words import name_of, status_of
+from dpcore.runs.in_words import name_of, progress_of, status_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Run, Status
@@ -29,7 +28,7 @@ PAUSE = 0.25  # seconds between two looks
 ROWS, COLUMNS = 10, 60  # of a curve
 BAR = 40
 DOT = "•"
-MOST = 20  # runs in the picture
+MAX_RUNS = 20  # runs in the picture
 
 
 Wait = Callable[[float], object]  # waits so many seconds
@@ -81,9 +80,9 @@ def _follow(
 
 def _of_runs(items: Sequence[Run]) -> RenderableType:
     table = Table("ID", "STATUS", "", "PROGRESS", "NAME", box=None, header_style="")
-    for item in sorted(items, key=lambda each: (each.position or 0, each.id))[:MOST]:
+    for item in sorted(items, key=lambda each: (each.position or 0, each.id))[:MAX_RUNS]:
         table.add_row(item.id, status_of(item), _bar(item), progress_of(item), Text(name_of(item)))
-    more = f"and {len(items) - MOST} more" if len(items) > MOST else "" if items else "Nothing runs or waits."
+    more = f"and {len(items) - MAX_RUNS} more" if len(items) > MAX_RUNS else "" if items else "Nothing runs or waits."
     return Group(table, Text(more))
 
 

@@ -1,16 +1,15 @@
-"""Runs for elsewhere: each form is a file of this room that makes it, and a line here; free of torch."""
+"""Runs for elsewhere: each form is made in a file of this room and has a line here; free of torch."""
 
 from dpcore.runs.export.base import FolderForm, Form, RunRecord, TextForm, record_of
-from dpcore.runs.export.data_forms import CSV, DP_ACCOUNTING, DP_EVENT, JSON
+from dpcore.runs.export.data_forms import CSV, DP_EVENT, JSON
 from dpcore.runs.export.model_card import CARD
-from dpcore.runs.export.opacus_script import OPACUS
-from dpcore.runs.export.script import SCRIPT_OF_OURS
+from dpcore.runs.export.scripts import DP_ACCOUNTING, OPACUS, SCRIPT
 from dpcore.runs.export.trackers import MLFLOW, TENSORBOARD
 
 __all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", "record_of"]
 
 FORMS: dict[str, Form] = {
-    each.name: each for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT_OF_OURS, OPACUS, DP_ACCOUNTING, DP_EVENT, CARD)
+    each.name: each for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT, OPACUS, DP_ACCOUNTING, DP_EVENT, CARD)
 }
 
 

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from string import Template
+from typing import Any
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -60,6 +62,13 @@ class RunRecord:
         """What it has released until then; None where that is nothing, or there is nothing to account for."""
         return self.plan.released(self.steps)
 
+    def needed_mechanism(self, purpose: str) -> Mechanism:
+        """What it has released; ValueError where that has no epsilon for the purpose."""
+        if self.released is None:
+            why = self.plan.unaccounted or "It has released nothing yet."
+            raise ValueError(f"Expected run={self.run.id!r} to have an epsilon {purpose}. {why}")
+        return self.released
+
     def epsilons(self, steps: Sequence[int], accountant: str = CERTIFIED) -> list[float] | None:
         """Epsilon after each of the steps, which do not decrease; +inf where the accountant has no answer.
 
@@ -111,6 +120,12 @@ class FolderForm:
 
 
 Form = TextForm | FolderForm
+
+
+def filled(name: str, **values: Any) -> str:
+    """The template of this name with the values in their places."""
+    template = Path(__file__).with_name("templates") / f"{name}.txt"
+    return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""The forms that hold a run as data: JSON, a tidy table of its figures, and its releases for dp-accounting."""
+"""The forms that hold a run as data: JSON, a tidy table of its figures, and its releases as a DpEvent."""
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpcore import __version__
@@ -25,18 +25,10 @@ def run_json(records: Sequence[RunRecord]) -> str:
     """
     (record,) = records
     run = record.run
-    told = {
-        "id": run.id,
-        "name": run.name,
-        "status": run.status.value,
-        "created": run.created,
-        "started": run.started,
-        "ended": run.ended,
-        "error": _reason(run.error),
-        "tags": list(run.tags),
-        "note": run.note,
-        "origin": run.origin or {},
-    }
+    told = {name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")}
+    lines = (run.error or "").strip().splitlines()  # the last says what it was, without the paths of a traceback
+    told |= {"error": lines[-1][:LONGEST_REASON] if lines else "", "tags": run.tags, "note": run.note}
+    told["origin"] = run.origin or {}
     whole = {
         "format": FORMAT,
         "version": VERSION,
@@ -47,12 +39,6 @@ def run_json(records: Sequence[RunRecord]) -> str:
         "events": [event_to_json(event) for event in record.events],
     }
     return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
-
-
-def _reason(error: str | None) -> str:
-    """The last line of an error, which says what it was without the paths of a traceback."""
-    lines = (error or "").strip().splitlines()
-    return lines[-1][:LONGEST_REASON] if lines else ""
 
 
 JSON = TextForm("json", "The whole run as JSON, to be imported elsewhere", ".json", "application/json", run_json)
@@ -80,35 +66,35 @@ def figures_of(record: RunRecord) -> list[Figure]:
             case Stepped():
                 named, epoch = _of_steps(event), event.epoch
             case Evaluated():
-                named, epoch = [*_of_test(event), *(("privacy/epsilon", each) for each in _next(spent))], event.epoch
+                named, epoch = [*_of_test(event), ("privacy/epsilon", next(spent, None))], event.epoch
             case Finished():
                 named, epoch = [("run/seconds", event.seconds)], event.step * record.config.q
             case _:
                 continue
-        found += [Figure(sequence, event.step, epoch, name, value) for name, value in named if _said(name, value)]
+        for name, value in named:
+            if value is not None and (math.isfinite(value) or (name == "privacy/epsilon" and value == math.inf)):
+                found.append(Figure(sequence, event.step, epoch, name, value))
     return found
 
 
-def _of_steps(event: Stepped) -> list[tuple[str, float]]:
-    named = [("train/loss", event.loss), ("train/clipped", event.clipped)]
-    named += [(f"train/norm {at:g}", norm) for at, norm in zip(NORM_QUANTILES, event.norms, strict=False)]
-    named.append(("train/steps per second", event.steps_per_second))
-    return named if event.accepted is None else [*named, ("train/accepted", event.accepted)]
+def _of_steps(event: Stepped) -> list[tuple[str, float | None]]:
+    return [
+        ("train/loss", event.loss),
+        ("train/clipped", event.clipped),
+        *((f"train/norm {at:g}", norm) for at, norm in zip(NORM_QUANTILES, event.norms, strict=False)),
+        ("train/steps per second", event.steps_per_second),
+        ("train/accepted", event.accepted),
+    ]
 
 
-def _of_test(event: Evaluated) -> list[tuple[str, float]]:
-    also = {"test/averaged accuracy": event.averaged_accuracy, "test/RMSE": event.rmse}
-    named = [("test/accuracy", event.accuracy), ("test/loss", event.loss)]
-    named += [(name, value) for name, value in also.items() if value is not None]
-    return named + [(f"test/accuracy of class {place}", value) for place, value in enumerate(event.per_class)]
-
-
-def _next(spent: Iterator[float]) -> list[float]:
-    return [each for each in (next(spent, None),) if each is not None]
-
-
-def _said(name: str, value: float) -> bool:
-    return math.isfinite(value) or (name == "privacy/epsilon" and not math.isnan(value))
+def _of_test(event: Evaluated) -> list[tuple[str, float | None]]:
+    return [
+        ("test/accuracy", event.accuracy),
+        ("test/loss", event.loss),
+        ("test/averaged accuracy", event.averaged_accuracy),
+        ("test/RMSE", event.rmse),
+        *((f"test/accuracy of class {place}", value) for place, value in enumerate(event.per_class)),
+    ]
 
 
 def tidy_csv(records: Sequence[RunRecord]) -> str:
@@ -136,72 +122,13 @@ def tidy_csv(records: Sequence[RunRecord]) -> str:
 CSV = TextForm("csv", "Tidy CSV, a row for each figure", ".csv", "text/csv", tidy_csv, several=True)
 
 
-SCRIPT = '''"""The epsilon of run {run}, by the privacy loss distributions of dp-accounting (pip install dp-accounting).
-
-What it prints is an upper bound for neighbouring data sets that differ by one example, present or absent, after the
-{steps} training steps of the run. {several}{before}
-{imported}"""
-
-import sys
-
-sys.path.append(sys.path.pop(0))  # this file may have the name of a package
-from dp_accounting import GaussianDpEvent, NeighboringRelation, PoissonSampledDpEvent, SelfComposedDpEvent
-from dp_accounting.pld import PLDAccountant
-
-DELTA = {delta!r}
-RELEASES = [  # sampling rate, noise multiplier, how often
-{releases}
-]
-
-accountant = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE)
-for q, sigma, count in RELEASES:
-    step = GaussianDpEvent(sigma) if q == 1 else PoissonSampledDpEvent(q, GaussianDpEvent(sigma))
-    accountant.compose(SelfComposedDpEvent(step, count))
-print("epsilon", accountant.get_epsilon(DELTA), "at delta", DELTA)
-'''
-ALIKE = "All of them have the same noise."
-UNALIKE = "It composes {kinds} kinds of releases one by one, which takes its time."
-
-BEFORE = """
-The first {count} releases are those of runs that this one began anew with fresh noise."""
-
-
-def dp_accounting_script(records: Sequence[RunRecord]) -> str:
-    """The script of a run. Errors: ValueError for one that has no epsilon."""
-    (record,) = records
-    mechanism = record.released
-    if mechanism is None:
-        why = record.plan.unaccounted or "It has released nothing yet."
-        raise ValueError(f"Expected run={record.run.id!r} to have an epsilon to recompute. {why}")
-    kinds = len(mechanism.releases)
-    return SCRIPT.format(
-        run=record.run.id,
-        steps=record.steps,
-        before=BEFORE.format(count=record.plan.repeated) if record.plan.spent else "",
-        imported=f"{record.not_measured}\n" if record.not_measured else "",
-        several=ALIKE if kinds == 1 else UNALIKE.format(kinds=kinds),
-        delta=float(record.config.delta),
-        releases="\n".join(
-            f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in mechanism.releases
-        ),
-    )
-
-
-DP_ACCOUNTING = TextForm(
-    "dp-accounting", "A script that recomputes epsilon with dp-accounting", ".py", "text/x-python", dp_accounting_script
-)
-
-
 def dp_event_json(records: Sequence[RunRecord]) -> str:
     """The event as an object of its fields, with a note for an imported run.
 
     Errors: ValueError for a run that has no epsilon.
     """
     (record,) = records
-    mechanism = record.released
-    if mechanism is None:
-        why = record.plan.unaccounted or "It has released nothing yet."
-        raise ValueError(f"Expected run={record.run.id!r} to have an epsilon to account for. {why}")
+    mechanism = record.needed_mechanism("to account for")
     told = {"note": record.not_measured} if record.not_measured else {}
     return json.dumps(event_of(mechanism) | told, allow_nan=False, indent=1) + "\n"
 

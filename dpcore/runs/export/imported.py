@@ -16,8 +16,8 @@ from typing import Any
 from dpcore import check
 from dpcore.runs.editing import LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, text
 from dpcore.runs.export.data_forms import FORMAT, LONGEST_REASON, VERSION
-from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed
-from dpcore.runs.record import IMPORTED, Database, Status, body_of, insert, row_of
+from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
+from dpcore.runs.record import IMPORTED, Database, Status, insert, insert_events, row_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
@@ -37,20 +37,23 @@ ORIGIN = {  # what `origin_of` says of a run -> what it can be
     "data": "[0-9a-f]{64}",
 }
 WHILE_IT_RAN = "It was exported while it ran."
+TOLD: dict[str, Any] = {  # a file says of a run, beside its settings, events, note and origin -> its type
+    "id": str,
+    "name": str,
+    "status": str,
+    "created": float,
+    "started": float | None,
+    "ended": float | None,
+    "error": str,
+    "tags": tuple[str, ...],
+}
+PLAN: dict[str, Any] = {
+    "steps": int,
+    **dict.fromkeys(("first", "drawn", "charged", "spent"), RELEASES),
+    "unaccounted": str,
+    ALREADY_RELEASED: int,
+}
 PARTS = {"format", "version", "program", "run", "settings", "plan", "events"}
-
-
-@dataclass(frozen=True)
-class _Told:
-    """What a file says of a run beside its settings and events, each value of its type."""
-
-    id: str
-    name: str
-    status: str
-    created: float
-    started: float | None
-    ended: float | None
-    error: str
 
 
 @dataclass(frozen=True)
@@ -86,21 +89,16 @@ def take_in(
     `within_limits.keep`.
     """
     run = store.new_id()
-    row = row_of(run, imported.config, "", None, imported.plan, None) | {"secret": None, "owner": owner}
+    row = row_of(run, imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
     with store.writing() as db:
         guard(db)
         insert(db, row | imported.columns)
-        bodies = ((run, number, body_of(event)) for number, event in enumerate(imported.events, 1))
-        db.executemany("INSERT INTO events VALUES (?, ?, ?)", bodies)
+        insert_events(db, run, imported.events)
     return run
 
 
 def _plan(value: Any) -> Plan:
-    values = table(value, "the plan")
-    releases = dict.fromkeys(("first", "drawn", "charged", "spent"), RELEASES)
-    kinds = {"steps": int, **releases, "unaccounted": str, ALREADY_RELEASED: int}
-    only(values, set(kinds), "the plan", frozenset(["spent", ALREADY_RELEASED]))
-    given = {name: typed(each, kinds[name], f"{name} of the plan") for name, each in values.items()}
+    given = typed_table(value, PLAN, "the plan", ("spent", ALREADY_RELEASED))
     check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
     return Plan.from_json(given)
 
@@ -117,41 +115,36 @@ def _affirmed(plan: Plan) -> Plan:
 
 def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any]:
     """What was told of the run, as columns of its row."""
-    told = {key: value for key, value in values.items() if key not in ("tags", "note", "origin")}
-    run = record(told, _Told, "the run")
-    check.one_of([each.value for each in Status if each is not Status.QUEUED], status=run.status)
-    status = Status(run.status)
+    note, origin = values.pop("note", ""), values.pop("origin", {})
+    run = typed_table(values, TOLD, "the run", ("tags",))
+    check.one_of([each.value for each in Status if each is not Status.QUEUED], status=run["status"])
+    status = Status(run["status"])
     if (status is Status.FINISHED) is not isinstance(events[-1], Finished):
         raise ValueError(f"Expected a run that is {status} to end with such an event.")
     for name in ("created", "started", "ended"):
-        if (moment := getattr(run, name)) is not None:
-            check.in_range(0, time.time() + DAY, **{name: moment})
+        if run[name] is not None:
+            check.in_range(0, time.time() + DAY, **{name: run[name]})
+    if not re.fullmatch("[0-9a-z]{1,40}", run["id"]):
+        raise ValueError("Expected the id of the run to be letters and digits.")
     running = status is Status.RUNNING
-    error = WHILE_IT_RAN if running else text(run.error, LONGEST_REASON, "error")
+    error = WHILE_IT_RAN if running else text(run["error"], LONGEST_REASON, "error")
     return {
-        "name": text(run.name, LONGEST_NAME, "name"),
+        "name": text(run["name"], LONGEST_NAME, "name"),
         "status": Status.LOST if running else status,
-        "created": run.created,
-        "started": run.started,
-        "ended": run.started if running else run.ended,
+        "created": run["created"],
+        "started": run["started"],
+        "ended": run["started"] if running else run["ended"],
         "error": error or None,
-        "tags": json.dumps(_tags(values.get("tags", []))),
-        "note": _note(values.get("note", "")),
-        "origin": json.dumps(_origin(values.get("origin", {})) | {IMPORTED: _id(run.id)}),
+        "tags": json.dumps(_tags(run.get("tags", ()))),
+        "note": _note(note),
+        "origin": json.dumps(_origin(origin) | {IMPORTED: f"run {run['id']} of another store"}),
     }
 
 
-def _id(old: str) -> str:
-    if not re.fullmatch("[0-9a-z]{1,40}", old):
-        raise ValueError("Expected the id of the run to be letters and digits.")
-    return f"run {old} of another store"
-
-
-def _tags(value: Any) -> list[str]:
-    tags = [text(each, LONGEST_TAG, "tag") for each in typed(value, tuple[str, ...], "tags of the run")]
-    if len(tags) > MOST_TAGS:
-        raise ValueError(f"Expected the run to have at most {MOST_TAGS} tags, but it has {len(tags)}.")
-    return list(dict.fromkeys(filter(None, tags)))
+def _tags(given: tuple[str, ...]) -> list[str]:
+    if len(given) > MOST_TAGS:
+        raise ValueError(f"Expected the run to have at most {MOST_TAGS} tags, but it has {len(given)}.")
+    return list(dict.fromkeys(filter(None, (text(each, LONGEST_TAG, "tag") for each in given))))
 
 
 def _note(value: Any) -> str:
@@ -163,7 +156,7 @@ def _note(value: Any) -> str:
 def _origin(value: Any) -> dict[str, str]:
     """Where it was trained: by the names that runs have here, so that no name stands for anything else."""
     values = table(value, "the origin of the run")
-    only(values, {*ORIGIN, IMPORTED}, "the origin of the run", frozenset([*ORIGIN, IMPORTED]))
+    only(values, {*ORIGIN, IMPORTED}, "the origin of the run", [*ORIGIN, IMPORTED])
     found = {}
     for name in [each for each in values if each != IMPORTED]:
         said = text(typed(values[name], str, f"{name} in the origin of the run"), LONGEST_REASON, name)

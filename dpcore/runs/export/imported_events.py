@@ -3,7 +3,7 @@
 import json
 import math
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import MISSING, fields, replace
 from reprlib import Repr
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -28,7 +28,7 @@ from dpcore.training.plan import Plan
 MOST_BYTES = 16 * 2**20  # of a file: what is read of it takes some forty times as much memory
 LONGEST_TEXT = 1_000  # characters, where the text's own place names no other number
 MOST_ITEMS = 60_000
-LARGEST = 2**63  # of a whole number
+LARGEST_INT = 2**63  # what a whole number stays below
 
 Value = TypeVar("Value")
 _SHORT = Repr()
@@ -71,21 +71,25 @@ def table(value: Any, name: str) -> dict[str, Any]:
     return value
 
 
-def only(values: Mapping[str, Any], known: set[str], name: str, optional: frozenset[str] = frozenset()) -> None:
+def only(values: Mapping[str, Any], known: Set[str], name: str, optional: Collection[str] = ()) -> None:
     """Raise ValueError where a key is unknown or, unless it is optional, missing."""
     if unknown := [key for key in values if key not in known]:
         raise ValueError(f"Expected {name} to have no key {shortly(unknown[0])}: this version knows none.")
-    if lost := sorted(known - optional - values.keys()):
+    if lost := sorted(known - values.keys() - set(optional)):
         raise ValueError(f"Expected {name} to have the key {lost[0]!r}.")
+
+
+def typed_table(value: Any, kinds: Mapping[str, Any], name: str, optional: Collection[str] = ()) -> dict[str, Any]:
+    """An object's values, each of its type; only the optional ones may be left out."""
+    given = table(value, name)
+    only(given, kinds.keys(), name, optional)
+    return {key: typed(each, kinds[key], f"{key} of {name}") for key, each in given.items()}
 
 
 def record(values: Any, kind: type[Value], name: str) -> Value:
     """A frozen dataclass of flat values; those with a default may be left out."""
-    optional = frozenset(each.name for each in fields(kind) if each.default is not MISSING)  # type: ignore[arg-type]
-    hints = get_type_hints(kind)
-    given = table(values, name)
-    only(given, {each.name for each in fields(kind)}, name, optional)  # type: ignore[arg-type]
-    return kind(**{key: typed(value, hints[key], f"{key} of {name}") for key, value in given.items()})
+    optional = {each.name for each in fields(kind) if each.default is not MISSING}  # type: ignore[arg-type]
+    return kind(**typed_table(values, get_type_hints(kind), name, optional))
 
 
 def typed(value: Any, kind: Any, name: str) -> Any:
@@ -118,7 +122,7 @@ def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_INT
 
 
 def _is_number(value: Any) -> bool:
@@ -137,8 +141,8 @@ _SIMPLE = {
 }
 
 
-LONGEST_TIME = 10 * 366 * 86_400.0  # seconds that a run may have taken
-FASTEST = 1e16  # steps per second: all that a run may have, at one look at the clock
+MAX_SECONDS = 10 * 366 * 86_400.0  # that a run may have taken
+MAX_STEPS_PER_SECOND = 1e16  # all that a run may have, at one look at the clock
 
 
 def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]:
@@ -168,19 +172,20 @@ def _event(value: Any, name: str) -> Event:
 
 def _worded(event: Event) -> Event:
     """The event with its texts as they are kept: pages, terminals and files print them."""
+
+    def kept(value: str, what: str) -> str:
+        return text(value, LONGEST_TEXT, what)
+
     match event:
         case Started():
-            device, engine = _words(event.device, "device"), _words(event.engine, "engine")
-            origin = tuple((_words(name, "origin"), _words(value, "origin")) for name, value in event.origin)
-            return replace(event, device=device, engine=engine, origin=origin)
+            origin = tuple((kept(name, "origin"), kept(value, "origin")) for name, value in event.origin)
+            return replace(
+                event, device=kept(event.device, "device"), engine=kept(event.engine, "engine"), origin=origin
+            )
         case Unsaved():
-            return replace(event, reason=_words(event.reason, "reason"))
+            return replace(event, reason=kept(event.reason, "reason"))
         case _:
             return event
-
-
-def _words(value: str, what: str) -> str:
-    return text(value, LONGEST_TEXT, what)
 
 
 def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
@@ -203,55 +208,37 @@ def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
 
 def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
     """Which figure of the event cannot be; empty where all can."""
+    classes = len(DATASETS[config.dataset].classes)
+    wrong: dict[str, bool] = {}
+    if isinstance(event, Stepped | Evaluated):
+        wrong["its epoch is not that of its step"] = not _near(event.epoch, event.step * config.q)
     match event:
         case Started():
             right = (event.examples, event.steps) == (config.examples, plan.steps) and _near(event.q, config.q)
-            return "" if right and event.parameters > 0 else "its data or its steps are not those of the settings"
+            wrong["its data or its steps are not those of the settings"] = not right or event.parameters <= 0
         case Preparing():
-            return "" if 0 < event.done <= event.total and event.step == 0 else "it is no part of its images"
+            wrong["it is no part of its images"] = not 0 < event.done <= event.total or event.step != 0
         case Stepped():
-            return _epoch(event, config) or _of_steps(event)
+            norms = len(event.norms) == len(NORM_QUANTILES) and min(event.norms) >= 0
+            wrong["its clipped share or norms are none"] = not (_shares([event.clipped]) and norms)
+            speed = 0 <= event.steps_per_second <= MAX_STEPS_PER_SECOND
+            wrong["its speed or its decisions are none"] = not speed or not set(event.decisions) <= set("ar")
         case Evaluated():
-            return _epoch(event, config) or _of_test(event, len(DATASETS[config.dataset].classes))
+            shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
+            right = shares and (event.rmse or 0) >= 0 and len(event.per_class) <= classes
+            wrong["its accuracies are none"] = not right
         case Finished():
-            return _of_end(event, plan.steps) or _of_mistakes(event, len(DATASETS[config.dataset].classes))
-        case _:
-            return ""
-
-
-def _of_steps(event: Stepped) -> str:
-    if not _shares([event.clipped]) or len(event.norms) != len(NORM_QUANTILES) or min(event.norms) < 0:
-        return "its clipped share or norms are none"
-    if not 0 <= event.steps_per_second <= FASTEST or set(event.decisions) - set("ar"):
-        return "its speed or its decisions are none"
-    return _accepted(event)
-
-
-def _of_test(event: Evaluated, classes: int) -> str:
-    right = _shares([event.accuracy, event.averaged_accuracy, *event.per_class]) and (event.rmse or 0) >= 0
-    return "" if right and len(event.per_class) <= classes else "its accuracies are none"
-
-
-def _of_end(event: Finished, steps: int) -> str:
-    right = event.step == steps and _shares([event.accuracy, event.averaged_accuracy])
-    if not right or not 0 <= event.seconds <= LONGEST_TIME:
-        return "it does not end at the last step with an accuracy and in a time that can be"
-    return _accepted(event)
-
-
-def _accepted(event: Stepped | Finished) -> str:
-    return "" if 0 <= (event.accepted or 0) <= event.step else "it has accepted more steps, or fewer, than there were"
-
-
-def _of_mistakes(event: Finished, classes: int) -> str:
-    rows = event.confusion
-    if rows is None or (len(rows) == classes and all(len(row) == classes and min(row) >= 0 for row in rows)):
-        return ""
-    return "its table of mistakes is none of its classes"
-
-
-def _epoch(event: Stepped | Evaluated, config: RunConfig) -> str:
-    return "" if _near(event.epoch, event.step * config.q) else "its epoch is not that of its step"
+            shares = _shares([event.accuracy, event.averaged_accuracy])
+            right = event.step == plan.steps and shares and 0 <= event.seconds <= MAX_SECONDS
+            wrong["it does not end at the last step with an accuracy and in a time that can be"] = not right
+            rows = event.confusion
+            square = rows is None or (len(rows) == classes and all(len(row) == classes for row in rows))
+            right = square and all(count >= 0 for row in rows or () for count in row)
+            wrong["its table of mistakes is none of its classes"] = not right
+    if isinstance(event, Stepped | Finished):
+        accepted = 0 <= (event.accepted or 0) <= event.step
+        wrong["it has accepted more steps, or fewer, than there were"] = not accepted
+    return next((why for why, holds in wrong.items() if holds), "")
 
 
 def _shares(values: Sequence[float | None]) -> bool:

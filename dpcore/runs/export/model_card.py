@@ -8,37 +8,30 @@ from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.privacy.report.statement import NOT_COVERED, statement
-from dpcore.runs.export.base import RunRecord, TextForm
-from dpcore.runs.export.script import where_trained
+from dpcore.runs.export.base import RunRecord, TextForm, filled
+from dpcore.runs.export.scripts import where_trained
 from dpcore.runs.in_words import escaped, when
-from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Started
+from dpcore.training.events import Started
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
 BEFORE = "{count:,} of the sums were released by runs that this one began anew with fresh noise: all are charged."
-LIMITS = (
-    "Accuracy is that of one run on one test set. Where a run was chosen among several by such figures, they are too "
-    "good, and the choice costs privacy that is not counted here.",
-    "It was trained to learn from and to compare methods: nobody has examined it for use on people.",
-    "The fingerprint of the data is an exact figure of the data: no epsilon covers showing it.",
-)
 
 
 def model_card(records: Sequence[RunRecord]) -> str:
     """The card of a run, as it is now."""
     (record,) = records
-    name = f": {escaped(record.run.name)}" if record.run.name else ""
-    parts = [
-        f"# Model card of run {record.run.id}{name}",
-        *(["", escaped(record.run.note)] if record.run.note else []),
-        *("", "## What it is", "", _table(_what(record))),
-        *("", "## Results", "", _results(record)),
-        *("", "## Privacy", "", _privacy(record).strip()),
-        *("", "## Where it comes from", "", _table(_provenance(record))),
-        *("", "## Limits", "", "\n".join(f"- {each}" for each in _limits(record))),
-    ]
-    return "\n".join(parts) + "\n"
+    run, about_data = record.run, DATASETS[record.config.dataset].note
+    return filled(
+        "card.md",
+        title=f"{run.id}: {escaped(run.name)}" if run.name else run.id,
+        note=f"\n{escaped(run.note)}\n" if run.note else "",
+        what=_table(_what(record)),
+        results=_results(record),
+        privacy=_privacy(record).strip(),
+        provenance=_table(_provenance(record)),
+        of_the_data=f"- {about_data}\n" if about_data else "",
+    )
 
 
 def _table(rows: Mapping[str, str]) -> str:
@@ -51,21 +44,18 @@ def _what(record: RunRecord) -> dict[str, str]:
     started = next((event for event in record.events if isinstance(event, Started)), None)
     early = f", {record.run.status.value} after {record.steps:,} of them" if record.finished is None else ""
     chosen = {name: value for name, value in config.chosen().items() if name != "seed"}
+    network, usual = MODELS[config.model], config.width == WIDTH and not config.pca
+    about = f"{config.width:,} hidden units." if network.wide and not usual else network.note
     return {
         "Data": f"{data.title} ({config.source}): {config.examples:,} training examples, {len(data.classes)} classes",
         "Origin of the data": f"{data.origin}. Licence: {data.licence}",
-        "Network": f"{config.model}, {config.activation}. {_network(config)}",
+        "Network": f"{config.model}, {config.activation}. {about}",
         "Parameters": f"{started.parameters:,}" if started else "not said",
         "Optimizer": f"{OPTIMIZERS[config.optimizer].title}. {OPTIMIZERS[config.optimizer].note}",
         "Training": f"{plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
         "Settings that are not as usual": escaped(", ".join(f"{name} = {value}" for name, value in chosen.items()))
         or "none",
     }
-
-
-def _network(config: RunConfig) -> str:
-    usual = config.width == WIDTH and not config.pca
-    return MODELS[config.model].note if usual or not MODELS[config.model].wide else f"{config.width:,} hidden units."
 
 
 def _results(record: RunRecord) -> str:
@@ -77,12 +67,9 @@ def _results(record: RunRecord) -> str:
         rows["Test accuracy of the averaged weights"] = percent(last.averaged_accuracy, 2)
     if last.rmse is not None:
         rows["Root mean square error of the expected class"] = nearest(last.rmse)
-    return _table(rows | _of_classes(record, last))
-
-
-def _of_classes(record: RunRecord, last: Evaluated) -> dict[str, str]:
     classes = DATASETS[record.config.dataset].classes
-    return {f"Accuracy of {name}": percent(each) for name, each in zip(classes, last.per_class, strict=False)}
+    rows |= {f"Accuracy of {name}": percent(each) for name, each in zip(classes, last.per_class, strict=False)}
+    return _table(rows)
 
 
 def _privacy(record: RunRecord) -> str:
@@ -109,11 +96,6 @@ def _provenance(record: RunRecord) -> dict[str, str]:
     origin = {escaped(name.capitalize()): escaped(text) for name, text in where_trained(record).items()}
     told = {name: text for name, text in origin.items() if name not in rows}
     return rows | (told or {"Machine and versions": "not recorded"})
-
-
-def _limits(record: RunRecord) -> list[str]:
-    note = DATASETS[record.config.dataset].note
-    return [*LIMITS, *([note] if note else [])]
 
 
 CARD = TextForm("card", "A model card with the privacy statement", ".md", "text/markdown", model_card)

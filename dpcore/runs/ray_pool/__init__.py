@@ -10,15 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, TypeVar
 
-import dpcore
 from dpcore import check
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import PoolThread
+from dpcore.runs.supervision import PoolThread, process_environment
 
 Share = TypeVar("Share", int, float)
 CONNECT = 30.0  # seconds that the cluster has to take the head as one of its own
@@ -44,7 +42,8 @@ def _share(name: str, kind: Callable[[str], Share]) -> Share:
 class RayPool(PoolThread):
     """Has the runs of `store` done by a Ray cluster, as many at once as it has room for; the others queue.
 
-    While there is `trouble`, nothing is done on this machine instead. `address` is host:port of the cluster, or "auto"
+    While there is `trouble`, nothing is done on this machine instead. To close it ends the head, and with it its tasks:
+    their runs are queued again, and go on from their checkpoints. `address` is host:port of the cluster, or "auto"
     for the one that this machine is part of. Each run takes `cpus` threads, and where the cluster has GPUs and it asks
     for one, `gpus` of a GPU. `train` names the function that trains. What the head is silent is measured by `clock`.
     """
@@ -67,10 +66,6 @@ class RayPool(PoolThread):
         self._command += ["--parent", str(os.getpid()), "--address", address, "--train", train]
         self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
 
-    def close(self) -> None:
-        """End the head, and with it its tasks: their runs are queued again, and go on from their checkpoints."""
-        super().close()
-
     def _serve(self) -> None:
         while not self._stop.is_set():
             try:
@@ -82,14 +77,12 @@ class RayPool(PoolThread):
 
     def _follow(self, log: IO[bytes]) -> None:
         """Start a head and heed what it says, until it ends or is to end."""
-        root = str(Path(dpcore.__file__).parents[1])
-        path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
         with subprocess.Popen(
             self._command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
-            env={**os.environ, "PYTHONPATH": path},
+            env=process_environment(),
             start_new_session=True,
         ) as head:
             assert head.stdout is not None

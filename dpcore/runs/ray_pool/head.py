@@ -7,7 +7,6 @@ them from their checkpoints.
 """
 
 import argparse
-import fcntl
 import json
 import os
 import signal
@@ -15,17 +14,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from typing import IO
 
 from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import remove_needless
+from dpcore.runs.supervision import LEFTOVER_SECONDS, lock_of, remove_needless
 
-LOOK = 0.2  # seconds between two looks for the lock of the home
-SWEEP = 600.0  # seconds between two looks for files that runs have left behind
-TOLD = 1.0  # seconds between two lines where nothing changes: they say that the process lives
+LOCK_SECONDS = 0.2  # seconds between two looks for the lock of the home
+LINE_SECONDS = 1.0  # seconds between two lines where nothing changes: they say that the process lives
 
 
 class StatusPipe:
@@ -39,7 +35,7 @@ class StatusPipe:
     def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
         """Write a line, where it says something new or has not been said for long."""
         line = json.dumps({"connecting": connecting, "trouble": trouble})
-        if line != self._line or self._clock() - self._told > TOLD:
+        if line != self._line or self._clock() - self._told > LINE_SECONDS:
             self._line, self._told = line, self._clock()
             print(line, file=self._pipe, flush=True)
 
@@ -62,17 +58,6 @@ class StopRequest:
         return self._told or os.getppid() != self._parent
 
 
-def lock_of(home: Path) -> IO[bytes] | None:
-    """The lock of the home, for as long as it is open; None where another pool has it."""
-    file = open(home / "pool.lock", "wb")  # noqa: SIM115  # held as long as the process lives
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        return None
-    return file
-
-
 def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: StatusPipe) -> str | None:
     """Do runs on the cluster until it is to end; what keeps it from doing so, if anything does."""
     pipe.say(connecting=True)
@@ -85,17 +70,17 @@ def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: St
     except Unreachable as error:
         return str(error)
     stop.heed_sigterm()  # Ray has put its own handler in its place
-    swept = -SWEEP
+    swept = -LEFTOVER_SECONDS
     while not stop:
         try:
             streams.round()
-            if time.monotonic() - swept > SWEEP:
+            if time.monotonic() - swept > LEFTOVER_SECONDS:
                 swept = time.monotonic()
                 remove_needless(store)
             pipe.say(trouble=streams.trouble)
         except (StoreError, OSError) as error:
             pipe.say(trouble=str(error))
-            time.sleep(LOOK)
+            time.sleep(LOCK_SECONDS)
     with suppress(StoreError):
         streams.close()
     return None
@@ -115,7 +100,7 @@ def main() -> None:
     with Store(options.home) as store:
         while not (lock := lock_of(store.home)) and not stop:
             pipe.say()
-            time.sleep(LOOK)
+            time.sleep(LOCK_SECONDS)
         trouble = None if stop else serve(store, options, stop, pipe)
         with suppress(BrokenPipeError):
             pipe.say(trouble=trouble)

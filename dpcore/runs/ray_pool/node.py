@@ -1,6 +1,5 @@
 """The part of a run on its node: the events of the job, as a task of Ray yields them."""
 
-import fcntl
 import os
 import shutil
 import socket
@@ -10,12 +9,13 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import dpcore
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.resume import NotContinued, job_events, load
 from dpcore.runs.store import Store
+from dpcore.runs.supervision import locked
 from dpcore.runs.worker import take_part, with_advice
 from dpcore.runs.worker_process import FOR_RUNS
 from dpcore.training.checkpoint_header import private
@@ -37,23 +37,14 @@ class Shape(NamedTuple):
         return f"{self.cpus} CPU" + (f" and {self.gpus:g} GPU" if self.gpus else "")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Job:
     """A claimed run with all that is needed to do it: its secret seed with it, so it goes to one node only."""
 
     run: Run
     seed: int | None = field(repr=False)
-    said: Sequence[tuple[int, Any]]
+    said: Sequence[Any]  # its events until now
     checkpoint: bytes | None = field(repr=False)
-    home: Path = Path()  # on the node
-
-    def secret(self, run: str) -> int | None:
-        """See `Store`."""
-        return self.seed
-
-    def tail(self, run: str) -> Sequence[tuple[int, Any]]:
-        """See `Store`."""
-        return self.said
 
 
 class Hello(NamedTuple):
@@ -77,9 +68,14 @@ class Ended(NamedTuple):
     error: str | None = None
 
 
+class Gone(Exception):
+    """The task has ended without a word; the text says why."""
+
+
 def job_of(store: Store, run: Run) -> Job:
     """All that is needed to do a claimed run, or to go on with it."""
-    return Job(run, store.secret(run.id), store.tail(run.id), _bytes_of(checkpoint_path(store.home, run.id)))
+    said = [event for _, event in store.tail(run.id)]
+    return Job(run, store.secret(run.id), said, _bytes_of(checkpoint_path(store.home, run.id)))
 
 
 def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, None, None]:
@@ -89,15 +85,15 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
         os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
     yield Hello(dpcore.__version__, socket.gethostname())
     remove_left_behind(Path(tempfile.gettempdir()))
-    job.home = Path(tempfile.mkdtemp(prefix=PREFIX))
-    alive = locked(job.home / "alive")
-    file = checkpoint_path(job.home, job.run.id)
+    home = Path(tempfile.mkdtemp(prefix=PREFIX))
+    alive = locked(home / "alive")
+    file = checkpoint_path(home, job.run.id)
     try:
         if job.checkpoint:
             put(job.checkpoint, file)
         if 0 < shape.gpus < 1:  # others use it too
             take_part(FOR_RUNS * shape.gpus)
-        for event in job_events(job, job.run, load(train)):
+        for event in job_events(home, job.run, job.seed, job.said, load(train)):
             yield _with_checkpoint(event, file) if isinstance(event, Checkpointed) else Said(event)
         ended = Ended(Status.FINISHED)
     except NotContinued as error:
@@ -105,7 +101,7 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
     except Exception as error:  # whatever it is, it ends this run only, and the page shows its traceback
         ended = Ended(Status.FAILED, with_advice(error, traceback.format_exc()))
     finally:
-        shutil.rmtree(job.home, ignore_errors=True)
+        shutil.rmtree(home, ignore_errors=True)
         alive.close()
     yield ended  # once nothing is left here: who hears it ends this process
 
@@ -116,17 +112,6 @@ def remove_left_behind(folder: Path) -> None:
         with suppress(OSError):  # another's, or its task lives
             locked(place / "alive", "r+b").close()
             shutil.rmtree(place, ignore_errors=True)
-
-
-def locked(path: Path, mode: str = "wb") -> IO[bytes]:
-    """A file that this process alone has open; OSError where another has it."""
-    file = open(path, mode)  # noqa: SIM115  # held as long as the run
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise
-    return file
 
 
 def put(checkpoint: bytes, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A cluster of Ray: a stream is a generator task of it."""
+"""A cluster of Ray, whose generator tasks do runs."""
 
 import logging
 import socket
@@ -10,8 +10,7 @@ from typing import Any
 import ray
 from ray.exceptions import RayError
 
-from dpcore.runs.ray_pool.node import Job, Shape, work
-from dpcore.runs.ray_pool.streams import Gone
+from dpcore.runs.ray_pool.node import Gone, Job, Shape, work
 
 PROBE_SECONDS = 3.0  # that the address has to take a connection
 
@@ -21,7 +20,7 @@ class Unreachable(RuntimeError):
 
 
 class RayCluster:
-    """The cluster at an address, which must be up already. Errors: Unreachable."""
+    """The cluster at an address, which must be up already; a stream is a task of it. Errors: Unreachable."""
 
     def __init__(self, address: str) -> None:
         probe(address)
@@ -34,39 +33,40 @@ class RayCluster:
             ) from error
 
     def start(self, job: Job, train: str, shape: Shape) -> Any:
-        """See `Cluster`."""
+        """The stream of a new task that does `work`; it may have to wait for a place."""
         return _task_of(shape).remote(job, train, shape)
 
     def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
-        """See `Cluster`."""
+        """Those that have something to say, or have ended, after so many seconds."""
         return ray.wait(list(streams), num_returns=len(streams), timeout=within)[0] if streams else []
 
     def take(self, stream: Any) -> Any:
-        """See `Cluster`."""
+        """The next that the task says. Errors: Gone."""
         try:
             return ray.get(next(stream))
         except StopIteration:
             raise Gone("it has ended without a word") from None
         except RayError as error:
-            raise Gone(last_line(error)) from error
+            lines = str(error).strip().splitlines()  # the last says it, behind the stack
+            raise Gone(lines[-1].strip() if lines else type(error).__name__) from error
 
     def end(self, stream: Any) -> None:
-        """See `Cluster`."""
+        """End a task at once, whatever it does."""
         with suppress(RayError):
             ray.cancel(stream, force=True)
 
     def room(self, shape: Shape) -> int:
-        """See `Cluster`."""
+        """How many more tasks of this shape the cluster may have a place for now."""
         free = ray.available_resources()
         return int(min(free.get("CPU", 0.0) / shape.cpus, free.get("GPU", 0.0) / shape.gpus if shape.gpus else 1e9))
 
     def fits(self, shape: Shape) -> bool:
-        """See `Cluster`."""
+        """Whether a node is there that could have a task of this shape."""
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         return any(has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes)
 
     def has_gpus(self) -> bool:
-        """See `Cluster`."""
+        """Whether some node has a GPU."""
         return ray.cluster_resources().get("GPU", 0) > 0
 
 
@@ -96,8 +96,3 @@ def probe(address: str) -> None:
             f"Expected a Ray cluster to answer at {address}, but: {error}. Runs stay queued until it does; "
             "docs/cluster.md says how to start one."
         ) from error
-
-
-def last_line(error: Exception) -> str:
-    """The last line of what Ray says, without the stack before it."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[-1].strip()

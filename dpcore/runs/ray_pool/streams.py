@@ -3,18 +3,21 @@
 import math
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import dpcore
 from dpcore.runs.limits import overdue
-from dpcore.runs.ray_pool.node import Ended, Hello, Job, Said, Shape, job_of, put
+from dpcore.runs.ray_pool.node import Ended, Gone, Hello, Said, Shape, job_of, put
 from dpcore.runs.record import Run, Status, checkpoint_path, device_path, is_dead
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import Heartbeats
 from dpcore.runs.worker import longest_here
 from dpcore.training.events import Started
+
+if TYPE_CHECKING:
+    from dpcore.runs.ray_pool.ray_cluster import RayCluster
 
 MARK = "ray/"  # begins the name of every worker here
 WITHIN_SECONDS = 0.05  # that a round waits for news
@@ -25,39 +28,6 @@ PLACE_SECONDS = 120.0  # that a claimed run may wait for its place
 LONGEST_WAIT_SECONDS = 60.0  # between attempts where tasks do not start
 ITEMS_AT_ONCE = 100  # of one stream in a round: others have their turn
 NO_LIMIT = 2**31  # of runs at once: the cluster has its own
-
-
-class Gone(Exception):
-    """The task has ended without a word; the text says why."""
-
-
-class Cluster(Protocol):
-    """What is asked of a cluster. Streams are whatever it takes them for."""
-
-    def start(self, job: Job, train: str, shape: Shape) -> Any:
-        """The stream of a new task that does `work`; it may have to wait for a place."""
-
-    def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
-        """Those that have something to say, or have ended, after so many seconds."""
-        ...
-
-    def take(self, stream: Any) -> Any:
-        """The next that it says. Errors: Gone."""
-
-    def end(self, stream: Any) -> None:
-        """End a task at once, whatever it does."""
-
-    def room(self, shape: Shape) -> int:
-        """How many more tasks of this shape the cluster may have a place for now."""
-        ...
-
-    def fits(self, shape: Shape) -> bool:
-        """Whether a node is there that could have a task of this shape."""
-        ...
-
-    def has_gpus(self) -> bool:
-        """Whether some node has a GPU."""
-        ...
 
 
 def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
@@ -72,7 +42,7 @@ def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
 
 
 @dataclass(eq=False)
-class Task:
+class RunTask:
     """A run on the cluster."""
 
     run: Run
@@ -91,7 +61,7 @@ class Streams:
     def __init__(
         self,
         store: Store,
-        cluster: Cluster,
+        cluster: "RayCluster",
         train: str,
         cpus: int,
         gpus: float,
@@ -103,7 +73,7 @@ class Streams:
         self._clock, self._pause = clock, pause
         self._strangers = Heartbeats(store, clock=clock)
         self._looked, self._failures, self._not_before = -math.inf, 0, -math.inf
-        self.tasks: list[Task] = []
+        self.tasks: list[RunTask] = []
         self.trouble: str | None = None
 
     def round(self) -> None:
@@ -124,7 +94,7 @@ class Streams:
         for task in list(self.tasks):
             self._lose(task, "The process that speaks with the Ray cluster was told to end.")
 
-    def _hear(self, task: Task) -> None:
+    def _hear(self, task: RunTask) -> None:
         for _ in range(ITEMS_AT_ONCE):
             try:
                 said = task.heard = task.heard or self._cluster.take(task.stream)
@@ -147,7 +117,7 @@ class Streams:
             if task not in self.tasks or not self._cluster.ready([task.stream], 0.0):
                 return
 
-    def _welcome(self, task: Task, hello: Hello) -> None:
+    def _welcome(self, task: RunTask, hello: Hello) -> None:
         here, there = dpcore.__version__, hello.version
         if here != there:
             self._lose(task, "")
@@ -155,7 +125,7 @@ class Streams:
         else:
             task.placed, self._failures, self.trouble = self._clock(), 0, None
 
-    def _record(self, task: Task, said: Said) -> None:
+    def _record(self, task: RunTask, said: Said) -> None:
         run = task.run.id
         if said.checkpoint and not self._store.stopping(run, task.name):
             put(said.checkpoint, checkpoint_path(self._store.home, run))
@@ -168,11 +138,11 @@ class Streams:
             self._end(task)
         task.beaten = self._clock()
 
-    def _end(self, task: Task) -> None:
+    def _end(self, task: RunTask) -> None:
         self.tasks.remove(task)
         self._cluster.end(task.stream)
 
-    def _lose(self, task: Task, reason: str) -> None:
+    def _lose(self, task: RunTask, reason: str) -> None:
         """Go on without a task: its run is queued again. It is no attempt where the run had not begun."""
         self._end(task)
         if task.placed is None or not reason:
@@ -199,7 +169,7 @@ class Streams:
             if task.name not in running:  # taken from it, or deleted
                 self._end(task)
 
-    def _attend_to(self, task: Task, run: Run) -> None:
+    def _attend_to(self, task: RunTask, run: Run) -> None:
         now, longest = self._clock(), longest_here(self._store.home)
         if run.cancelling:
             self._store.end(run.id, Status.CANCELLED, None, task.name)
@@ -233,7 +203,7 @@ class Streams:
                 if run is None:
                     break
                 stream = self._cluster.start(job_of(self._store, run), self._train, shape)
-                self.tasks.append(Task(run, name, shape, stream, self._clock(), self._clock()))
+                self.tasks.append(RunTask(run, name, shape, stream, self._clock(), self._clock()))
 
     def _note_failure(self, trouble: str) -> None:
         """Have no task started for a while, longer from failure to failure."""

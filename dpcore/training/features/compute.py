@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dpcore import check
-from dpcore.training.features.kinds import Kind
+from dpcore.training.features.kinds import FeatureKind
 from dpcore.training.gradients.core_threads import Cores
 
 SIZE = 32  # images of a piece: what they need stays in a core's cache
@@ -30,7 +30,9 @@ Progress = Callable[[int, int], None]  # images done, and of how many
 Steps = Generator[tuple[int, int], None, Result]  # work that says so now and then
 
 
-def compute_features(images: NDArray[np.uint8], kind: Kind, views: int, cores: int | None = None) -> Steps[Tensor]:
+def compute_features(
+    images: NDArray[np.uint8], kind: FeatureKind, views: int, cores: int | None = None
+) -> Steps[Tensor]:
     """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, some at a time.
 
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
@@ -87,7 +89,7 @@ def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
 
 
 @torch.no_grad()
-def features_of_piece(images: NDArray[np.uint8], kind: Kind, views: int) -> Tensor:
+def features_of_piece(images: NDArray[np.uint8], kind: FeatureKind, views: int) -> Tensor:
     """The features (b, views, channels, h, w) of b images, at most as many as a piece has."""
     piece = scaled(torch.tensor(images))
     full = torch.cat([piece, piece.new_zeros(SIZE - len(piece), *piece.shape[1:])])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FeatureKind:
     """A kind of features as a run names it: a fixed function of one example."""
 
     name: str  # in configurations, addresses, on the command line, and in the files that keep features
@@ -57,7 +57,7 @@ def scatter_random(images: Tensor) -> Tensor:
 
 
 PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
-    Kind(
+    FeatureKind(
         name="pixels",
         title="pixels",
         note="The examples as they are.",
@@ -66,7 +66,7 @@ PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
         shape_of=tuple,
         transform=lambda images: images,
     ),
-    Kind(
+    FeatureKind(
         name="scatter",
         title="scattering",
         note="The scattering transform of each image by itself: it looks at no data, and costs nothing.",
@@ -75,7 +75,7 @@ PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
         shape_of=scattered_shape,
         transform=scatter,
     ),
-    Kind(
+    FeatureKind(
         name="scatter_upright",
         title="upright scattering",
         note="The same of each image with its slant taken off, by itself: for digits, whose slant means nothing.",
@@ -84,7 +84,7 @@ PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
         shape_of=upright_shape,
         transform=scatter_upright,
     ),
-    Kind(
+    FeatureKind(
         name="scatter_random",
         title="scattering, mixed",
         note="192 random mixtures of the maps of the scattering transform, as far as they lie above 0. They look at no "
@@ -98,7 +98,7 @@ PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
 KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM)}
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> FeatureKind:
     """The kind of that name.
 
     >>> kind_of("scatter").shape_of((1, 28, 28))

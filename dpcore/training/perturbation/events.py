@@ -1,6 +1,7 @@
 """What a comparison says while it goes: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 
 @dataclass(frozen=True)
@@ -51,4 +52,4 @@ class Finished:
 
 
 Event = Prepared | Measured | Skipped | Finished
-KINDS: dict[str, type] = {"prepared": Prepared, "measured": Measured, "skipped": Skipped, "finished": Finished}
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}  # by their names in the store

@@ -78,9 +78,9 @@ def choose_pressed() -> None:
 
 HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {
-    methods.Kind.CENTRAL: "from whoever sees the model",
-    methods.Kind.LOCAL: "from those who learn, too",
-    methods.Kind.NONE: "from nobody",
+    methods.Protection.CENTRAL: "from whoever sees the model",
+    methods.Protection.LOCAL: "from those who learn, too",
+    methods.Protection.NONE: "from nobody",
 }
 Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at each epsilon, which rise
 

@@ -27,7 +27,7 @@ from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import OTHER_VERSION, as_text, name_of, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION
 from dpcore.runs.record import Run
-from dpcore.runs.run_table import Ended, Wanted, ended, imported
+from dpcore.runs.run_table import RunResult, Wanted, ended, imported
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
@@ -209,7 +209,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     return left
 
 
-def outcomes_of(found: Sequence[Ended], accountant: str) -> list[Outcome]:
+def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
     """The runs as points, without those whose epsilon is not known, or that have none although they are private."""
     points = []
     for each in found:
@@ -221,14 +221,14 @@ def outcomes_of(found: Sequence[Ended], accountant: str) -> list[Outcome]:
     return points
 
 
-def spent_by_run(each: Ended, accountant: str = CERTIFIED) -> Spending | None:
+def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
     """What a finished run's epsilon follows from; None of one without privacy."""
     if not each.settings.get("private", True):
         return None
     return Spending(accountant, each.plan, each.settings["delta"], each.step)
 
 
-def _left_out(found: Sequence[Ended], outcomes: Sequence[Outcome], left: int) -> str:
+def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int) -> str:
     said = []
     if len(found) == MAX_RUNS_LOOKED_AT:
         said.append(f"Of more than {MAX_RUNS_LOOKED_AT:,} finished runs the latest are looked at.")
@@ -260,9 +260,9 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
     }
 
 
-def _seeds(found: Sequence[Ended]) -> None:
+def _seeds(found: Sequence[RunResult]) -> None:
     """Mean and spread of each setting that several runs share."""
-    groups: dict[str, list[Ended]] = {}
+    groups: dict[str, list[RunResult]] = {}
     for each in found:
         groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(each)
     several = [(group, summary([each.accuracy for each in group])) for group in groups.values() if len(group) > 1]
@@ -281,7 +281,7 @@ def _seeds(found: Sequence[Ended]) -> None:
     st.caption("Test accuracy; the spread is the sample standard deviation. The most accurate settings come first.")
 
 
-def _words(each: Ended) -> str:
+def _words(each: RunResult) -> str:
     try:
         config = RunConfig.from_json(each.settings)
     except (ValueError, TypeError):

@@ -15,8 +15,8 @@ from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (
-    LONGEST,
-    MOST,
+    MAX_CHARACTERS,
+    MAX_RUNS,
     Sweep,
     all_released,
     can_be_read,
@@ -83,7 +83,9 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
         )  # fmt: skip
-        st.caption(f"At most {MOST} runs. Each has its own epsilon; what all of them cost together is shown with them.")
+        st.caption(
+            f"At most {MAX_RUNS} runs. Each has its own epsilon; what all of them cost together is shown with them."
+        )
 
 
 def _base(runs: Sequence[Run]) -> RunConfig:
@@ -114,7 +116,7 @@ def _listed(name: str, key: str, usual: str) -> str:
     setting = SETTINGS[name]
     choices = getattr(setting, "choices", ())
     said = ", ".join(map(str, choices)) if choices else setting.range
-    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=LONGEST,
+    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=MAX_CHARACTERS,
                          placeholder="with commas between", help=f"Possible: {said}")  # fmt: skip
     return text.strip()
 
@@ -188,23 +190,23 @@ def _epsilon(runs: Sequence[Run]) -> str:
 
 def _price(sweep: Sweep) -> None:
     """What all runs cost together, which is what choosing among them costs; those that were deleted were looked at."""
-    begun = sweep.begun
-    if not begun:
+    runs = sweep.charged_runs
+    if not runs:
         return
-    mechanism = all_released(begun)
+    mechanism = all_released(runs)
     st.subheader("What choosing among them costs", anchor=False)
     if mechanism is None:
-        st.markdown(WITHOUT if all(map(can_be_read, begun)) else NO_PRICE)
+        st.markdown(WITHOUT if all(map(can_be_read, runs)) else NO_PRICE)
         return
     accountant = CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp"
     delta = min(run.config.delta for run in sweep.runs)
     spent = cache.final(accountant, mechanism, delta)
     number = marked(float(spent.epsilon[-1]), spent.kind)
-    gone = sum(isinstance(each, Deleted) for each in begun)
+    gone = sum(isinstance(each, Deleted) for each in runs)
     deleted = f", {gone} of them deleted meanwhile" if gone else ""
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
     st.markdown(
-        f"All {len(begun)} runs together, as far as they have got{deleted}: **epsilon {number}** "
+        f"All {len(runs)} runs together, as far as they have got{deleted}: **epsilon {number}** "
         f"at delta = {plain(delta)}. {UNPROVEN} {fixed}"
     )
     st.caption(SOURCES)

@@ -7,7 +7,7 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import released_by
+from dpcore.runs.editing import done_by
 from dpcore.runs.export import record_of
 from dpcore.runs.record import Status
 from dpcore.runs.run_table import Wanted, priced
@@ -49,9 +49,8 @@ def behind(store: Store, event: Event) -> str:
 
 def anew(store: Store, done: int | None = None) -> str:
     """A run that begins another one anew, which had released some steps."""
-    run = store.new_id()
     worker = None if done is None else "test:1"
-    store.submit_as(run, CONFIG, worker=worker, planned=plan(CONFIG).anew(REPEATED))
+    run = store.submit(CONFIG, worker=worker, planned=plan(CONFIG).anew(REPEATED))
     for event in () if done is None else events_of(CONFIG, done):
         store.append(run, event)
     return run
@@ -79,7 +78,7 @@ def test_every_place_says_the_same_of_a_run(store: Store, state: str):
     make, released = STATES[state]
     run = store.run(make(store))
     (watched,) = watched_runs(store, [run.id])
-    found = [released_by(run), watched.released, all_released([run])]
+    found = [run.plan.released(done_by(run)), watched.released, all_released([run])]
     if run.sequence:
         found.append(record_of(store, run.id).released)
     assert [merged(each) for each in found] == [merged(released)] * len(found)

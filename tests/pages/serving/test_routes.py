@@ -28,7 +28,7 @@ class Pool:
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    monkeypatch.setattr(feed_module, "EVERY", 0.002)
+    monkeypatch.setattr(feed_module, "LOOK_SECONDS", 0.002)
     with Store(tmp_path) as store:
         monkeypatch.setattr(routes, "ensure_pool", lambda: Pool(store))
         yield store

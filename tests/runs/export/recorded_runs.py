@@ -25,9 +25,8 @@ class Trained(NamedTuple):
 
 def trained(store: Store, config: RunConfig = TINY, name: str = "") -> Trained:
     """Train a run here and record it."""
-    run = store.new_id()
     training = TrainingRun(config, time.perf_counter)
-    store.submit_as(run, config, name, "elsewhere:1", secret=training.secret)
+    run = store.submit(config, name, "elsewhere:1", secret=training.secret)
     for event in events_of(training, None):
         store.append(run, event)
     store.end(run, Status.FINISHED)

@@ -83,8 +83,7 @@ def test_an_origin_takes_no_rows_place_in_a_card_and_its_names_are_no_markup(sto
 
 
 def test_a_run_that_was_cancelled_early_has_what_it_came_to(store: Store, tmp_path: Path) -> None:
-    run = store.new_id()
-    store.submit_as(run, replace(TINY, pca=10), "", "elsewhere:1")
+    run = store.submit(replace(TINY, pca=10), "", "elsewhere:1")
     store.append(run, Started(10_000, 32, 0.0064, "cpu", 1, "book-keeping"))
     store.cancel(run)
     store.end(run, Status.CANCELLED)

@@ -38,8 +38,7 @@ SAID = [
 
 def said(store: Store, status: Status = Status.FINISHED, error: str | None = None) -> str:
     """A run that has said so, in the store."""
-    run = store.new_id()
-    store.submit_as(run, CONFIG, "mine", "elsewhere:1")
+    run = store.submit(CONFIG, "mine", "elsewhere:1")
     for event in SAID[: len(SAID) if status is Status.FINISHED else 3]:
         store.append(run, event)
     store.end(run, status, error)
@@ -102,8 +101,7 @@ def test_no_secret_is_made_for_a_run_whose_own_stayed_elsewhere(store: Store, ot
 
 
 def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store) -> None:
-    run = store.new_id()
-    store.submit_as(run, CONFIG, "", "elsewhere:1")
+    run = store.submit(CONFIG, "", "elsewhere:1")
     store.append(run, SAID[0])
     found = other.run(take_in(other, read_run(run_json([record_of(store, run)]).encode())))
     assert (found.status, found.error) == (Status.LOST, "It was exported while it ran.")
@@ -111,8 +109,7 @@ def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store
 
 
 def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
-    run = store.new_id()
-    store.submit_as(run, CONFIG, "", "elsewhere:1", planned=plan(CONFIG).anew(7))
+    run = store.submit(CONFIG, "", "elsewhere:1", planned=plan(CONFIG).anew(7))
     store.append(run, SAID[0])
     store.append(run, SAID[1])
     store.end(run, Status.CANCELLED)

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.export import FORMS, RunRecord, TextForm
-from dpcore.runs.export.opacus_script import obstacle
+from dpcore.runs.export.scripts import obstacle
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -140,8 +140,7 @@ def begun(store: Store, config: RunConfig, steps: int = 7) -> RunRecord:
     """A run that was cancelled after some steps, of which only is recorded what a test needs."""
     from dpcore.runs.export import record_of
 
-    run = store.new_id()
-    store.submit_as(run, config, "", "elsewhere:1")
+    run = store.submit(config, "", "elsewhere:1")
     store.append(run, Started(config.examples, 32, config.q, "cpu", 1, "book-keeping"))
     store.append(run, Stepped(steps, 0.1, 2.0, 0.5, (1.0,) * 5, 10.0))
     store.end(run, Status.CANCELLED)

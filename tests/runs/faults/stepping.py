@@ -22,10 +22,14 @@ PAUSE = 0.03  # seconds that a step takes
 
 
 def train(
-    config: RunConfig, file: Path | None = None, secret: int | None = None, begun: ResumePoint | None = None, **_: Any
+    config: RunConfig,
+    file: Path | None = None,
+    secret: int | None = None,
+    resume_point: ResumePoint | None = None,
+    **_: Any,
 ) -> Generator[Event, None, None]:
     """Twenty steps; every fifth is tested and saved."""
-    yield from walked(config, file, secret, begun, PAUSE)
+    yield from walked(config, file, secret, resume_point, PAUSE)
 
 
 def held(config: RunConfig, file: Path, **options: Any) -> Generator[Event, None, None]:
@@ -37,25 +41,25 @@ def held(config: RunConfig, file: Path, **options: Any) -> Generator[Event, None
 
 
 def walked(
-    config: RunConfig, file: Path | None, secret: int | None, begun: ResumePoint | None, pause: float
+    config: RunConfig, file: Path | None, secret: int | None, resume_point: ResumePoint | None, pause: float
 ) -> Generator[Event, None, None]:
     """The events that are to be said, each step after a pause."""
     done, state = saved(file) if file and file.exists() else (0, secret or config.seed or 0)
-    begun_before, begun = begun is not None, begun or ResumePoint()
-    if not done and not begun_before:
+    resumed, resume_point = resume_point is not None, resume_point or ResumePoint()
+    if not done and not resumed:
         yield Started(config.examples, STEPS, config.q, "cpu", 1, "test double")
     for step in range(done + 1, STEPS + 1):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        if step > begun.reported:
+        if step > resume_point.reported:
             time.sleep(pause)
             yield Stepped(step, step / STEPS, state / 2**64, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 100.0)
-        if step % EVERY == 0 and begun.tested < step < STEPS:
+        if step % EVERY == 0 and resume_point.tested < step < STEPS:
             yield Evaluated(step, step / STEPS, state / 2**64, 1.0, (0.5,) * 10)
             if file:
                 save(file, config, step, state)
                 yield Checkpointed(step)
     accuracy = state / 2**64
-    if begun.tested < STEPS:
+    if resume_point.tested < STEPS:
         yield Evaluated(STEPS, 1.0, accuracy, 1.0, (0.5,) * 10)
     yield Finished(STEPS, 1.0, accuracy)
 

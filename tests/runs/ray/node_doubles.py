@@ -16,11 +16,11 @@ STEPS = 20
 MIDDLE = 7
 
 
-def steps(config: RunConfig, begun: Any = None, **_: Any) -> Generator[Event, None, None]:
+def steps(config: RunConfig, resume_point: Any = None, **_: Any) -> Generator[Event, None, None]:
     """Twenty steps, those that were said before left out."""
-    if not begun:
+    if not resume_point:
         yield Started(config.examples, STEPS, config.q, "cpu", 0, "test double")
-    for step in range(begun.reported + 1 if begun else 1, STEPS + 1):
+    for step in range(resume_point.reported + 1 if resume_point else 1, STEPS + 1):
         yield stepped(step)
     yield Finished(STEPS, 1.0, 0.5)
 
@@ -39,10 +39,10 @@ def too_large(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     yield from ()
 
 
-def saving(config: RunConfig, file: Path, begun: Any = None, **_: Any) -> Generator[Event, None, None]:
+def saving(config: RunConfig, file: Path, resume_point: Any = None, **_: Any) -> Generator[Event, None, None]:
     """Six steps, saved and held after the third; the accuracy at the end says whether it began there."""
     saved = file.exists()
-    if not begun:
+    if not resume_point:
         yield Started(config.examples, 6, config.q, "cpu", 0, "test double")
     for step in range(4 if saved else 1, 7):
         yield stepped(step)

@@ -193,11 +193,10 @@ def test_the_secret_seed_of_a_run_reaches_its_node_and_that_of_no_other_and_noth
     cluster = FakeCluster()
     before = store.submit(RunConfig())
     store.cancel(before)
-    run = store.new_id()
-    store.submit_as(run, RunConfig(), parent=store.run(before))
+    run = store.submit(RunConfig(), parent=store.run(before))
     lead(streams_of(store, cluster, "steps"), lambda: over(store))
     (stream,) = cluster.streams
-    assert (stream.job.run.id, stream.job.secret(run)) == (run, store.secret(run))
+    assert (stream.job.run.id, stream.job.seed) == (run, store.secret(run))
     assert store.secret(before) not in (None, stream.job.seed)
     assert str(stream.job.seed) not in repr(stream.job)
     assert list(tmp_path.glob("dpcore-node-*")) == []

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 import dpcore
-from dpcore.training.perturbation.methods import METHODS, Kind
+from dpcore.training.perturbation.methods import METHODS, Protection
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.minimisers import best, minimiser
 from dpcore.training.perturbation.models import MODELS
@@ -71,7 +71,7 @@ def test_a_method_is_private_where_its_proof_holds_and_without_noise_or_by_the_p
             assert said[name] == () if model == "logistic" else "not convex" in said[name][0], name
         assert "No guarantee" in said["paper_input"][0], model
         assert said["none"], model
-    assert METHODS["paper_input"].kind is Kind.NONE
+    assert METHODS["paper_input"].kind is Protection.NONE
 
 
 def test_an_epsilon_beyond_the_theorem_of_single_rows_is_kept_where_two_other_bounds_prove_it() -> None:

@@ -1,6 +1,6 @@
 """The methods: each is one object with its line in the registry, and says itself when it is not private."""
 
-from dpcore.training.perturbation.methods.base import Kind, Method
+from dpcore.training.perturbation.methods.base import Method, Protection
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
 from dpcore.training.perturbation.methods.gradient import GradientPerturbation
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation, PaperInputPerturbation
@@ -21,4 +21,4 @@ METHODS = {
     )
 }
 
-__all__ = ["METHODS", "Kind", "Method"]
+__all__ = ["METHODS", "Method", "Protection"]

@@ -64,7 +64,7 @@ def tails(task: Task, mu: float, count: int = 1) -> Condition:
     return asked("tails of the noise", not missing, "what is never drawn is paid for", missing)
 
 
-class Kind(StrEnum):
+class Protection(StrEnum):
     """Who is protected from whom."""
 
     CENTRAL = "central"  # whoever sees the parameters; those who learn see the rows
@@ -80,7 +80,7 @@ class Method(ABC):
     note: str  # one line: where the noise goes
     unit: str  # what `noise` is the standard deviation of
     source: str
-    kind: Kind
+    kind: Protection
     label = ""  # beside its line, where the title is too long for that
     takes_epsilon = True
 

@@ -11,7 +11,15 @@ from scipy.special import gammaln
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Kind, Method, asked, bounded_gradients, tails, unasked
+from dpcore.training.perturbation.methods.base import (
+    Condition,
+    Method,
+    Protection,
+    asked,
+    bounded_gradients,
+    tails,
+    unasked,
+)
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
 DRAWN = 600_000  # numbers of one fit, about: so many steps are done of the n^2 that are charged
@@ -35,7 +43,7 @@ class BassilyDescent(Method):
     note = "Stochastic gradient descent on n times the gradient of one random row, with its own noise in each step."
     unit = "of each coordinate of n times a row's gradient, in every step"
     source = "Bassily, Smith and Thakurta 2014, arXiv 1405.7085, Algorithm 1 and Theorem 2.1"
-    kind = Kind.CENTRAL
+    kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         most, proven = 2 * sqrt(log(1 / task.delta)), self.proven(task, epsilon)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Kind, Method, bounded_gradients, tails, unasked
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, bounded_gradients, tails, unasked
 from dpcore.training.perturbation.task import Draws, Task
 
 
@@ -24,7 +24,7 @@ class GradientPerturbation(Method):
     note = "Gradient descent with Gaussian noise on every gradient, charged as T full-batch Gaussians."
     unit = "of each coordinate of the mean gradient, in every step"
     source = "Wang, Ye and Xu 2017, arXiv 1802.05251; the constant by Dong, Roth and Su 2019, Corollary 3.3"
-    kind = Kind.CENTRAL
+    kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         drawn = tails(task, task.mu(epsilon) / sqrt(task.steps), task.steps)

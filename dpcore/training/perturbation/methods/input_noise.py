@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Kind, Method, tails, unasked
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, tails, unasked
 from dpcore.training.perturbation.minimisers import learnt, stepped
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
@@ -34,7 +34,7 @@ class LocalInputPerturbation(Method):
         "The Gaussian mechanism (Balle and Wang 2018) and randomised response (Warner 1965) for one row, "
         "in the place of Kang et al., input perturbation, Algorithm 1"
     )
-    kind = Kind.LOCAL
+    kind = Protection.LOCAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         bounded = Condition("rows bounded", True, "at most 1 long by constants of the data set")
@@ -106,7 +106,7 @@ class PaperInputPerturbation(Method):
     source = (
         "Kang et al., Input Perturbation: A New Paradigm between Central and Local Differential Privacy, Equation 9"
     )
-    kind = Kind.NONE
+    kind = Protection.NONE
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         return tuple(Condition(name, False, said) for name, said in GAPS)

@@ -7,7 +7,7 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Kind, Method
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection
 from dpcore.training.perturbation.minimisers import best
 from dpcore.training.perturbation.task import Draws, Task
 
@@ -21,7 +21,7 @@ class NonPrivate(Method):
     note = "The minimiser of the objective, released as it is."
     unit = "of nothing"
     source = "Empirical risk minimisation"
-    kind = Kind.NONE
+    kind = Protection.NONE
     takes_epsilon = False
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:

@@ -11,7 +11,7 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Kind, Method, asked, convex, smooth, tails
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, asked, convex, smooth, tails
 from dpcore.training.perturbation.minimisers import descended, minimiser
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
 
@@ -39,7 +39,7 @@ class ObjectivePerturbation(Method):
         "Kifer, Smith and Thakurta 2012, Algorithm 1; a solver's tolerance as Iyengar et al. 2019, Algorithm 2; the "
         "constant is proven in README.md"
     )
-    kind = Kind.CENTRAL
+    kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         return (

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Kind, Method, convex, smooth, tails, unasked
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, convex, smooth, tails, unasked
 from dpcore.training.perturbation.minimisers import descended
 from dpcore.training.perturbation.task import Draws, Task
 
@@ -30,7 +30,7 @@ class OutputPerturbation(Method):
     note = "Gradient descent without noise; Gaussian noise on the parameters it ends at."
     unit = "of each parameter"
     source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
-    kind = Kind.CENTRAL
+    kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         needed = (convex(task), smooth(task), tails(task, task.mu(epsilon)))

@@ -1,0 +1,354 @@
+"""The actions of `python -m dpcore runs`: each has a name, arguments, what it does with the store, and what it prints.
+
+Runs are listed and shown, once or until nothing changes any more; queued, cancelled, resumed and deleted; written for
+elsewhere, and read from there.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from dpcore import check
+from dpcore.commands import Parser, whole
+from dpcore.commands.train import add_settings, closing, config_of, follow, option, printer
+from dpcore.runs.editing import LONGEST_NAME, delete, text
+from dpcore.runs.expected import start_of
+from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
+from dpcore.runs.export.imported import read_run, take_in
+from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.in_process import with_first_event
+from dpcore.runs.in_words import finite, name_of, progress_of, status_of, when
+from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
+from dpcore.runs.record import Run, checkpoint_path, worker_name
+from dpcore.runs.resume import rest_of
+from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.sweeps import MAX_RUNS, submit_sweep, sweep_in, sweep_of, values_of
+from dpcore.training.events import Finished
+from dpcore.training.resume_point import resume_point_of
+
+EVERY_KIND = "all"
+WAITS = "The queue is paused: what is queued waits. 'python -m dpcore app' lets it go on, on its page Runs."
+PRICE = "To release one of them, or the best, costs more than it alone: each of them uses the data."
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action; what it does gives the exit status."""
+
+    name: str
+    help: str
+    add: Callable[[Parser], None]  # its arguments, beside --json
+    act: Callable[[Store, argparse.Namespace], int]
+    check: Callable[[argparse.Namespace], None] = lambda _: None  # raises ValueError before there is a store
+    begins: bool = False  # whether it makes a store where there is none
+
+
+def add_id(parser: Parser) -> None:
+    """Add the id of one run."""
+    parser.add_argument("id", metavar="ID")
+
+
+def add_ids(parser: Parser) -> None:
+    """Add the ids of one run or more."""
+    parser.add_argument("id", metavar="ID", nargs="+")
+
+
+def print_json(values: dict[str, Any]) -> None:
+    """Print as JSON, which has no NaN and no infinity: older versions stored them, here they are null."""
+    print(json.dumps(finite(values), allow_nan=False), flush=True)
+
+
+def as_object(item: Run) -> dict[str, Any]:
+    """A run as JSON has it."""
+    values = asdict(item) | {"last": event_to_json(item.last) if item.last else None}
+    del values["stored_plan"]
+    return values
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> str:
+    """Columns side by side, each as wide as its widest word."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _of_list(parser: Parser) -> None:
+    kinds = [*KINDS, EVERY_KIND]
+    parser.add_argument("--kind", choices=kinds, default=TRAINING.name, help="list jobs of this kind instead")
+    parser.add_argument("--watch", action="store_true", help="show those that run until you press Ctrl-C")
+
+
+def _check_list(arguments: argparse.Namespace) -> None:
+    if arguments.watch and (arguments.json or arguments.kind != TRAINING.name):
+        raise ValueError("Expected no --json and no --kind with list --watch: it draws training runs in a terminal.")
+
+
+def _list(store: Store, arguments: argparse.Namespace) -> int:
+    if arguments.watch:
+        from dpcore.commands.runs.watching import watch_all  # late: only who watches waits for rich
+
+        return watch_all(store)
+    runs = store.runs(kind=None if arguments.kind == EVERY_KIND else arguments.kind)
+    if arguments.json:
+        print_json({"runs": [as_object(item) for item in runs]})
+        return 0
+    rows = [("ID", "STATUS", "SUBMITTED", "PROGRESS", "NAME")]
+    rows += [(item.id, status_of(item), when(item.created), progress_of(item), name_of(item)) for item in runs]
+    print(in_columns(rows) if runs else "No runs yet.")
+    if store.board(PAUSED):
+        print(WAITS, file=sys.stderr)
+    return 0
+
+
+def _of_show(parser: Parser) -> None:
+    add_id(parser)
+    parser.add_argument("--watch", action="store_true", help="show it until it has ended, with its accuracy as a curve")
+
+
+def _show(store: Store, arguments: argparse.Namespace) -> int:
+    item = store.run(arguments.id)
+    if arguments.watch:
+        from dpcore.commands.runs.watching import watch_one
+
+        return watch_one(store, item, as_json=arguments.json)
+    if arguments.json:
+        print_json(as_object(item))
+        return 0
+    starts = f", {start_of(store, item.id)}" if item.position else ""
+    status = f"{status_of(item)}{starts}"
+    rows = [("id", item.id), ("name", name_of(item)), ("status", status), ("progress", progress_of(item))]
+    for label, moment in (("submitted", item.created), ("started", item.started), ("ended", item.ended)):
+        rows.append((label, "-" if moment is None else when(moment)))
+    rows.append(("events", str(item.sequence)))
+    if item.imported:
+        rows.append(("imported", f"{item.imported}: nothing here has measured its figures"))
+    rows += [(key, "secret" if value is None else str(value)) for key, value in item.settings.items()]
+    print(in_columns(rows))
+    if item.error:
+        print(item.error.rstrip())
+    return 0
+
+
+def _of_sweep(parser: Parser) -> None:
+    add_settings(parser)
+    parser.add_argument(
+        "--grid",
+        action="append",
+        required=True,
+        metavar="SETTING=VALUE,...",
+        help="a setting and its values, as sigma=1,2,4; once or twice",
+    )
+    parser.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="how many runs of each combination")
+    parser.add_argument("--name", default="", help="what the runs are called, before their settings")
+
+
+def _check_sweep(arguments: argparse.Namespace) -> None:
+    """Read the grid before there is a store. What is not swept has the defaults that suit its first values."""
+    check.whole(1, MAX_RUNS, seeds=arguments.seeds)
+    axes: dict[str, list[Any]] = {}
+    for each in arguments.grid:
+        name, between, values = each.partition("=")
+        setting = name.strip().replace("-", "_")
+        if not between or setting in axes:
+            raise ValueError(f"Expected --grid {each[:80]!r} to be a setting, =, and values, each setting once.")
+        axes[setting] = values_of(setting, values)
+        if getattr(arguments, setting, None) is not None:
+            raise ValueError(f"Expected no {option(setting)} beside --grid {setting}: it would change nothing.")
+        setattr(arguments, setting, axes[setting][0])
+    arguments.name = text(arguments.name, LONGEST_NAME, "name")
+    arguments.axes, arguments.configs = list(axes), sweep_of(config_of(arguments), axes, arguments.seeds)
+
+
+def _sweep(store: Store, arguments: argparse.Namespace) -> int:
+    sweep = submit_sweep(store, arguments.configs, arguments.axes, arguments.name)
+    queued = sweep_in(store, sweep)
+    runs = queued.runs if queued else []
+    if arguments.json:
+        print_json({"sweep": sweep, "runs": [run.id for run in runs]})
+        return 0
+    print("\n".join(f"{run.id}  {run.name}" for run in runs))
+    print(f"Queued {len(runs)} runs as sweep {sweep}; 'python -m dpcore app' trains what is queued. {PRICE}")
+    return 0
+
+
+def _cancel(store: Store, arguments: argparse.Namespace) -> int:
+    before = store.run(arguments.id)
+    store.cancel(arguments.id)
+    now = store.run(arguments.id)
+    if arguments.json:
+        print_json(as_object(now))
+    elif not before.active:
+        print(f"Run {arguments.id} had ended before: {now.status}.")
+    else:
+        print(f"Run {arguments.id} is {status_of(now)}.")
+    return 0
+
+
+def _resume(store: Store, arguments: argparse.Namespace) -> int:
+    from dpcore.training.loop import train  # late: loading torch takes seconds
+
+    with rest_of(store, arguments.id) as rest:
+        config, file = rest.before.config, checkpoint_path(store.home, rest.id)
+        secret = store.secret(rest.before.id)
+        point = resume_point_of(rest.said, rest.before.origin)
+        # ValueError for its checkpoint: nothing recorded
+        events = with_first_event(train(config, file=file, planned=rest.plan, secret=secret, resume_point=point))
+        rest.submit(store, worker_name(os.getpid()))
+    print(f"Recorded as run {rest.id}.", file=sys.stderr)
+    finals: list[Finished] = []
+    status = follow(store, rest.id, events, printer(arguments.json, finals))
+    if finals and not arguments.json:
+        print("\n".join(closing([config], finals, rest.plan)))
+    return status
+
+
+def _of_delete(parser: Parser) -> None:
+    add_ids(parser)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _delete(store: Store, arguments: argparse.Namespace) -> int:
+    runs = [store.run(each) for each in dict.fromkeys(arguments.id)]
+    for item in runs:  # all of them or none
+        if item.active:
+            raise ValueError(f"Expected run={item.id!r} to have ended, but it is {item.status}; cancel it first.")
+    if not (arguments.yes or _agreed(runs)):
+        print("Nothing was deleted.", file=sys.stderr)
+        return 0
+    for item in runs:
+        delete(store, item.id)
+    if arguments.json:
+        print_json({"deleted": [item.id for item in runs]})
+    else:
+        print("\n".join(f"Deleted run {item.id} ({name_of(item)})." for item in runs))
+    return 0
+
+
+def _agreed(runs: list[Run]) -> bool:
+    """Ask whoever sits at the terminal."""
+    if not sys.stdin.isatty():
+        raise ValueError("Expected --yes where nobody can be asked: a deleted run is gone for good.")
+    named = ", ".join(f"{item.id} ({name_of(item)})" for item in runs)
+    print(f"Delete {named} with all events and checkpoints, for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _of_export(parser: Parser) -> None:
+    add_ids(parser)
+    forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
+    parser.add_argument("--format", choices=list(FORMS), default="json", help=forms)
+    parser.add_argument("--to", metavar="PATH", help="the file or folder to make (default: print it)")
+
+
+def _check_export(arguments: argparse.Namespace) -> None:
+    form = FORMS[arguments.format]
+    if len(arguments.id) > 1 and not form.several:
+        raise ValueError(f"Expected one run with --format {form.name}, not {len(arguments.id)}.")
+    if arguments.to == "":
+        raise ValueError("Expected --to='' to be a path.")
+    if arguments.to is None and isinstance(form, FolderForm):
+        raise ValueError(f"Expected --to with --format {form.name}: it is a folder.")
+    if arguments.json and arguments.to is None:
+        raise ValueError("Expected --to with --json, which says what was written where.")
+
+
+def _export(store: Store, arguments: argparse.Namespace) -> int:
+    form = FORMS[arguments.format]
+    ids = list(dict.fromkeys(arguments.id))
+    records = [record_of(store, each) for each in ids]
+    if arguments.to is None:
+        assert isinstance(form, TextForm)
+        sys.stdout.write(form.write(records))
+        return 0
+    path = Path(arguments.to)
+    with _sentences(path):
+        if isinstance(form, TextForm):
+            path = path / file_name(form, ids) if path.is_dir() else path
+            _write(path, form.write(records))
+        else:
+            _fill(path, form, records)
+    if arguments.json:
+        print_json({"runs": ids, "format": form.name, "to": str(path)})
+    else:
+        print(f"Wrote {path}.", file=sys.stderr)
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a new file, whole or not at all."""
+    with open(path, "x", encoding="utf-8", newline="") as file:
+        try:
+            file.write(text)
+            file.flush()
+        except BaseException:  # half a file is none
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _fill(path: Path, form: FolderForm, records: Sequence[RunRecord]) -> None:
+    """Make a new folder, whole or not at all."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise FileExistsError(None, "it is there already")
+    made = not path.exists()
+    try:
+        form.write(records, path)
+    except BaseException:
+        if made:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    """ValueErrors in place of what a file system raises."""
+    try:
+        yield
+    except FileExistsError:
+        raise ValueError(f"Expected nothing at {path}: nothing is overwritten.") from None
+    except OSError as error:
+        raise ValueError(f"Expected {path} to be a place to write to, but: {error.strerror or error}.") from error
+
+
+def _of_import(parser: Parser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what 'export --format json' has written")
+
+
+def _check_import(arguments: argparse.Namespace) -> None:
+    """Read and check the file before there is a store."""
+    try:
+        with open(arguments.file, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"Expected {arguments.file!r} to be a file that can be read, but: {why}.") from error
+    arguments.run = read_run(content)
+
+
+def _import(store: Store, arguments: argparse.Namespace) -> int:
+    run = take_in(store, arguments.run)
+    print_json(as_object(store.run(run))) if arguments.json else print(f"Imported as run {run}.")
+    return 0
+
+
+ACTIONS = {
+    each.name: each
+    for each in (
+        Action("list", "every training run, newest first", _of_list, _list, _check_list),
+        Action("show", "one run, with its settings", _of_show, _show),
+        Action("cancel", "cancel a run; it stops within one step", add_id, _cancel),
+        Action("resume", "go on, here, with a run that ended early; it gets a new id", add_id, _resume),
+        Action("export", "runs as files: tables, scripts, a model card, ...", _of_export, _export, _check_export),
+        Action("import", "take in a run of another store, marked as such", _of_import, _import, _check_import, True),
+        Action("delete", "take ended runs out of the store, for good", _of_delete, _delete),
+        Action(
+            "sweep", "queue a grid over one or two settings, with several seeds", _of_sweep, _sweep, _check_sweep, True
+        ),
+    )
+}
