@@ -1,0 +1,59 @@
+"""The words of the papers: `paper.toml` in a paper's folder holds what it prints, and what is said of it here.
+
+A line break in a text is a space. A text may name numbers that are computed, as {sigma:g}.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpcore.papers.paper import Calculator, Finding, Quantity, Remark
+
+
+def words_of(folder: str) -> dict[str, Any]:
+    """The tables of a paper's `paper.toml`."""
+    text = (Path(__file__).parent / folder / "paper.toml").read_text(encoding="utf-8")
+    return _in_lines(tomllib.loads(text))
+
+
+def _in_lines(value: Any) -> Any:
+    """The same with each text in one line."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        return [_in_lines(each) for each in value]
+    return {name: _in_lines(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[Finding, ...]:
+    """The claims of a paper, each with what holds of it.
+
+    The file has the text of that, and `computed` by name the numbers in it; or `computed` has the whole text, where its
+    sentences depend on the outcome.
+    """
+    return tuple(_finding(told, computed.get(name, dict)) for name, told in words["findings"].items())
+
+
+def _finding(told: Mapping[str, str], computed: Callable[[], Any]) -> Finding:
+    return Finding(told["claim"], (lambda: told["holds"].format(**computed())) if "holds" in told else computed)
+
+
+def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
+    """The gaps and the silences of a paper, with these numbers in their texts."""
+    return tuple(Remark(each["place"], each["text"].format(**numbers)) for each in words["remarks"])
+
+
+def calculator(
+    words: Mapping[str, Any], rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]], **numbers: object
+) -> Calculator:
+    """The calculator of a paper, with these numbers in its note."""
+    told = words["calculator"]
+    return Calculator(
+        place=told["place"],
+        title=told["title"],
+        asks=tuple(Quantity(**each) for each in told["asks"]),
+        columns=tuple(told["columns"]),
+        rows=rows,
+        note=told["note"].format(**numbers),
+    )
