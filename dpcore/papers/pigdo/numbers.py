@@ -8,7 +8,7 @@ import numpy as np
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.pigdo.theorem_3 import DELTA, claimed, drawn_as_moments
+from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, drawn_as_moments
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import short
@@ -26,6 +26,7 @@ SETTINGS = {
     "PIGDO, figure 4": LONGEST,
 }
 STEPS = LONGEST.mechanism.steps
+SAID = WORDS["entries"]
 
 
 def epsilon_at_the_end(accountant: str) -> float:
@@ -81,73 +82,22 @@ def _promised(batch: int, sigma: float, steps: int, note: str) -> Computed:
     )
 
 
+PROMISE = Claim(LONGEST.mechanism, DELTA)
 ENTRIES = (
-    Computed(
-        place="Remark 4",
-        quantity="epsilon called that of the moments accountant after 400 epochs",
-        printed="10.2",
-        note="It is 3 q sqrt(T ln(1/delta)) / sigma, a closed form with a constant of the authors' choice; the moments "
-        "accountant itself gives less.",
-        setting=LONGEST,
-        claim=Claim(LONGEST.mechanism, DELTA),
-        ours=drawn_at_the_end,
-    ),
-    Computed(
-        place="Remark 4",
-        quantity="epsilon by the moments accountant after 400 epochs",
-        printed="10.2",
-        because="10.2 is a closed form. The moments accountant itself, run at the same setting, lies below MMA.",
-        setting=LONGEST,
-        claim=Claim(LONGEST.mechanism, DELTA),
-        ours=lambda: epsilon_at_the_end("moments"),
-        bound=True,
-    ),
-    Computed(
-        place="Remark 4",
-        quantity="epsilon by MMA after 400 epochs",
-        printed="6.8",
-        note="Here it happens to lie above what is proven; that is not so in general (Theorem 3).",
-        setting=LONGEST,
-        claim=Claim(LONGEST.mechanism, DELTA),
-        ours=lambda: epsilon_at_the_end("mma"),
-    ),
+    Computed(**SAID["closed_form"], setting=LONGEST, claim=PROMISE, ours=drawn_at_the_end),
+    Computed(**SAID["moments"], setting=LONGEST, claim=PROMISE, ours=lambda: epsilon_at_the_end("moments"), bound=True),
+    Computed(**SAID["mma"], setting=LONGEST, claim=PROMISE, ours=lambda: epsilon_at_the_end("mma")),
     *(_quoted(*each) for each in QUOTED),
     Computed(
-        place="Section 5.2, Comparing Privacy Accounting",
-        quantity="epsilon by Rényi DP over that of the closed form, after 400 epochs",
-        printed="0.5",
-        within=0.05,
-        note="The text says “about half of the moments account method”, by which it means its closed form.",
-        setting=LONGEST,
-        ours=lambda: epsilon_at_the_end("rdp") / drawn_at_the_end(),
+        **SAID["rdp_over_closed_form"], setting=LONGEST, ours=lambda: epsilon_at_the_end("rdp") / drawn_at_the_end()
     ),
     Computed(
-        place="Section 5.2, Comparing Privacy Accounting",
-        quantity="epsilon by Rényi DP over that of the moments accountant itself, after 400 epochs",
-        printed="0.5",
-        within=0.05,
-        because="The text compares with its closed form. The moments accountant itself is little above Rényi DP.",
+        **SAID["rdp_over_moments"],
         setting=LONGEST,
         ours=lambda: epsilon_at_the_end("rdp") / epsilon_at_the_end("moments"),
     ),
     *(_promised(batch, 1.0, 100, ALL_MET) for batch in (6000, 3000, 600)),
     _promised(600, 2.0, 1, ANY_MET),
-    Computed(
-        place="Proof of Theorem 3",
-        quantity="factor of T / lambda in the condition on epsilon",
-        printed="0.002",
-        because="What follows from sigma / (q lambda) > 10 is that epsilon > 2 ln(1 + 0.01) T / lambda is enough, "
-        "which is ten times what is printed. At the order that the proof uses, the two cannot both hold.",
-        ours=lambda: 2 * math.log1p(0.1**2),
-    ),
+    Computed(**SAID["factor"], ours=lambda: 2 * math.log1p(0.1**2)),
 )
-
-FIGURE_4 = Drawing(
-    place="Figure 4",
-    title="Epsilon against epoch, q = 0.01, sigma = 2, delta = 1e-5",
-    x="epoch",
-    y="epsilon",
-    lines=_figure_4,
-    note="The curve that the paper calls moments accountant is the closed form 3 q sqrt(T ln(1/delta)) / sigma; "
-    "the moments accountant itself lies below MMA.",
-)
+FIGURE_4 = Drawing(**WORDS["figure_4"], lines=_figure_4)

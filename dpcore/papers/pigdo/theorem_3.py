@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from dpcore.papers.paper import Area, Cells, Map
+from dpcore.papers.words import words_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
 from dpcore.privacy.calibration.solve import epsilon_grid
@@ -98,6 +99,7 @@ def closed_form(q: float, sigma: float, steps: int, delta: float) -> float:
     return 2 * q * math.sqrt(steps * -math.log(delta)) / sigma
 
 
+WORDS = words_of("pigdo")
 DELTA = 1e-5
 RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
 STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
@@ -220,13 +222,7 @@ def worst(which: Lambda) -> Counterexample:
     return counterexamples(which)[0]
 
 
-AREAS = (
-    Area("refuted", "Claims less than is proven, although every condition of the theorem is met."),
-    Area("below, outside its conditions", "Claims less than is proven; a condition of the theorem fails."),
-    Area("inside", "Lies between the proven bounds: too close to the exact value to tell."),
-    Area("safe", "Lies above the proven upper bound, and every condition of the theorem is met."),
-    Area("safe, outside its conditions", "Lies above the proven upper bound; a condition of the theorem fails."),
-)
+AREAS = tuple(Area(**each) for each in WORDS["map"].pop("areas"))
 REFUTED, BELOW, INSIDE, SAFE, OUTSIDE = range(len(AREAS))
 
 
@@ -258,14 +254,4 @@ def _area(promise: float, low: float, high: float, failing: bool) -> int:
     return OUTSIDE if failing else SAFE
 
 
-MAP = Map(
-    place="Theorem 3",
-    title="Where MMA holds, q = 0.01, delta = 1e-5",
-    x="epochs",
-    y="sigma",
-    areas=AREAS,
-    cells=_cells,
-    log_x=True,
-    log_y=True,
-    note="The conditions are those of the theorem, at the order lambda = 2 ln(1/delta) / epsilon that its proof uses.",
-)
+MAP = Map(**WORDS["map"], areas=AREAS, cells=_cells)
