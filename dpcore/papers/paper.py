@@ -9,6 +9,7 @@ from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
 
+TextRows = tuple[tuple[str, ...], ...]  # a text for each column
 SEEDS = 3  # that each run of a ladder is recorded for: its rungs differ by little more than seeds do
 
 
@@ -127,7 +128,7 @@ class Calculator:
     title: str
     asks: tuple[Quantity, ...]
     columns: tuple[str, ...]
-    rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]  # of values by name; ValueError for bad ones
+    rows: Callable[[Mapping[str, float]], TextRows]  # of values by name; ValueError for bad ones
     note: str = ""
 
     @property

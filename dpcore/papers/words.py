@@ -26,6 +26,11 @@ def _in_lines(value: Any) -> Any:
     return {name: _in_lines(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
+def filled(told: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
+    """A table with these numbers in its texts."""
+    return {name: each.format(**numbers) if isinstance(each, str) else each for name, each in told.items()}
+
+
 def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[Finding, ...]:
     """The claims of a paper, each with what holds of it.
 
@@ -41,19 +46,11 @@ def _finding(told: Mapping[str, str], computed: Callable[[], Any]) -> Finding:
 
 def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
     """The gaps and the silences of a paper, with these numbers in their texts."""
-    return tuple(Remark(each["place"], each["text"].format(**numbers)) for each in words["remarks"])
+    return tuple(Remark(**filled(each, **numbers)) for each in words["remarks"])
 
 
 def calculator(
-    words: Mapping[str, Any], rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]], **numbers: object
+    told: Mapping[str, Any], rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]
 ) -> Calculator:
-    """The calculator of a paper, with these numbers in its note."""
-    told = words["calculator"]
-    return Calculator(
-        place=told["place"],
-        title=told["title"],
-        asks=tuple(Quantity(**each) for each in told["asks"]),
-        columns=tuple(told["columns"]),
-        rows=rows,
-        note=told["note"].format(**numbers),
-    )
+    """A calculator with these rows."""
+    return Calculator(**told | {"asks": tuple(Quantity(**each) for each in told["asks"])}, rows=rows)

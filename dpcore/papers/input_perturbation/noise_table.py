@@ -28,6 +28,7 @@ from dpcore.papers.input_perturbation.noise_formulas import (
     slack,
     zhang_noise,
 )
+from dpcore.papers.paper import TextRows
 from dpcore.papers.words import calculator, words_of
 from dpcore.privacy.report.numbers import outward, short
 
@@ -138,7 +139,7 @@ FORMULAS: dict[str, dict[str, Callable[[Learning], Any]]] = {  # by the row
 ROWS = tuple(Row(**WORDS["rows"][name], **formulas) for name, formulas in FORMULAS.items())
 
 
-def _filled(values: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
+def _filled(values: Mapping[str, float]) -> TextRows:
     whole = {each.name for each in CALCULATOR.asks if each.whole}
     given: dict[str, Any] = {
         name: int(value) if name in whole and value == int(value) else value for name, value in values.items()
@@ -146,5 +147,5 @@ def _filled(values: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
     return tuple(row.cells(Learning(**given)) for row in ROWS)
 
 
-CALCULATOR = calculator(WORDS, _filled)
+CALCULATOR = calculator(WORDS["calculator"], _filled)
 COLUMNS = CALCULATOR.columns

@@ -22,6 +22,7 @@ from dpcore.papers.input_perturbation.noise_formulas import (
 )
 from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
+from dpcore.papers.words import filled
 from dpcore.privacy import gaussian
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
@@ -113,12 +114,8 @@ OURS: dict[str, Callable[[], float]] = {
 }
 
 
-def _entry(name: str, ours: Callable[[], float]) -> Computed:
-    entry = Computed(**WORDS["entries"][name], ours=ours)
-    return replace(entry, note=entry.note.format(**vars(BREAST_CANCER), ratio=_to_fukuchi(BREAST_CANCER)))
-
-
-ENTRIES = tuple(_entry(*each) for each in OURS.items())
+GIVEN = vars(BREAST_CANCER) | {"ratio": _to_fukuchi(BREAST_CANCER)}
+ENTRIES = tuple(Computed(**filled(WORDS["entries"][name], **GIVEN), ours=ours) for name, ours in OURS.items())
 
 
 def _places() -> tuple[Line, ...]:

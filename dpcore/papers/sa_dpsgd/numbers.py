@@ -11,7 +11,8 @@ import numpy as np
 
 from dpcore.papers.entry import Claim, Computed, Setting
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.sa_dpsgd.runs import TABLE_3
+from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
+from dpcore.papers.words import filled
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
@@ -115,39 +116,24 @@ def saved_share(name: str, accuracy: str) -> float:
 
 
 def _entries(name: str) -> tuple[Computed, ...]:
-    q, sigma, tau, limit = setting(name).q, setting(name).sigma, whole_epochs(name), LIMITS[name]
+    column, tau, limit = setting(name), whole_epochs(name), LIMITS[name]
+    q, sigma, proposals = column.q, column.sigma, (limit + 1) * tau
+    numbers = {"name": name, "epochs": column.epochs, "tau": tau, "limit": limit, "proposals": proposals}
+    numbers |= {"as_printed": affordable_as_printed(q, sigma, BUDGET), "meant": affordable(q, sigma, BUDGET)}
+    told = {place: filled(entry, **numbers) for place, entry in WORDS["entries"].items()}
     return (
         Computed(
-            place="Table 2",
-            quantity=f"epsilon on {name} by Theorem 1 with the logarithm",
-            printed="3",
-            within=0.01,
-            note=f"After {setting(name).epochs:g} epochs, {tau:,} steps, which is what Tramèr and Boneh train; the "
-            "paper names none. Holds where each step is charged, as in the methods it compares with.",
-            setting=setting(name),
+            **told["table_2"],
+            setting=column,
             claim=Claim(Mechanism.constant(q, sigma, tau), DELTA),
             ours=lambda: theorem_1(q, sigma, tau),
             bound=True,
         ),
+        Computed(**told["equation_4"], setting=column, ours=lambda: equation_4(q, sigma, tau)),
         Computed(
-            place="Equation (4)",
-            quantity=f"epsilon on {name} by the equation as printed",
-            printed="3",
-            within=0.01,
-            because="Equations (4) and (9) leave out the logarithm of the sum. As printed, epsilon 3 pays for "
-            f"{affordable_as_printed(q, sigma, BUDGET)} steps, and with it for {affordable(q, sigma, BUDGET):,}.",
-            setting=setting(name),
-            ours=lambda: equation_4(q, sigma, tau),
-        ),
-        Computed(
-            place="Table 1",
-            quantity=f"epsilon of SA-DPSGD on {name}, every proposal charged",
-            printed="3",
-            because=f"3 counts accepted steps alone. Up to {limit} rejections in a row are free in the paper, so "
-            f"{tau:,} accepted steps may stand for {(limit + 1) * tau:,} proposals. Judged on public data alone, all "
-            "of them cost at most this; judged on private data, nothing is proven.",
-            setting=replace(setting(name), epochs=(limit + 1) * setting(name).epochs),
-            ours=lambda: proven_epsilon(name, (limit + 1) * tau),
+            **told["table_1"],
+            setting=replace(column, epochs=(limit + 1) * column.epochs),
+            ours=lambda: proven_epsilon(name, proposals),
             bound=True,
         ),
     )
@@ -178,33 +164,5 @@ def _figure_4b() -> tuple[Line, ...]:
 
 
 ENTRIES = tuple(entry for name in NAMES for entry in _entries(name))
-DRAWINGS = (
-    Drawing(
-        place="Figure 3",
-        title="Epsilon against accepted steps on MNIST, delta = 1e-5",
-        x="accepted steps",
-        y="epsilon",
-        lines=_figure_3,
-        note="The figure's horizontal axis is the first curve. The others hold for so many proposals, fixed "
-        "beforehand and judged on public data alone. How many the paper made it does not tell.",
-    ),
-    Drawing(
-        place="Equation (3)",
-        title="Chance of accepting a step by which the loss rises, Q0 = 10",
-        x="rise of the loss",
-        y="chance of acceptance",
-        lines=_equation_3,
-        log_x=True,
-        note="The product of Q0 and the accepted steps soon makes it a threshold: a worse step is not accepted.",
-    ),
-    Drawing(
-        place="Figure 4b",
-        title="Epochs that epsilon 3 pays for against batch size, MNIST, sigma = 1.23",
-        x="batch",
-        y="epochs",
-        lines=_figure_4b,
-        log_x=True,
-        log_y=True,
-        note="Of accepted steps, by Theorem 1 with the logarithm: small batches train for more epochs at one epsilon.",
-    ),
-)
+LINES = {"figure_3": _figure_3, "equation_3": _equation_3, "figure_4b": _figure_4b}
+DRAWINGS = tuple(Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items())
