@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dpcore.papers.entry import Computed, Entry, Setting, Trained
+from dpcore.papers.entry import Computed, Entry, PrintedSetting, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
@@ -184,7 +184,7 @@ class Paper:
     authors: str
     published: str  # year, journal, and arXiv number where there is one
     about: str  # what it brings, in one or two sentences
-    settings: Mapping[str, Setting] = field(default_factory=dict)  # to begin with on the pages, by title
+    settings: Mapping[str, PrintedSetting] = field(default_factory=dict)  # to begin with on the pages, by title
     entries: tuple[Entry, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()

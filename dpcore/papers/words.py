@@ -10,6 +10,8 @@ from typing import Any
 
 from dpcore.papers.paper import Calculator, Finding, Quantity, Remark
 
+Numbers = Mapping[str, object]  # by the name that a text has for them
+
 
 def words_of(folder: str) -> dict[str, Any]:
     """The tables of a paper's `paper.toml`."""
@@ -49,8 +51,7 @@ def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
     return tuple(Remark(**filled(each, **numbers)) for each in words["remarks"])
 
 
-def calculator(
-    told: Mapping[str, Any], rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]
-) -> Calculator:
+def calculator(told: dict[str, Any], rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]) -> Calculator:
     """A calculator with these rows."""
-    return Calculator(**told | {"asks": tuple(Quantity(**each) for each in told["asks"])}, rows=rows)
+    asks, columns = (Quantity(**each) for each in told["asks"]), told["columns"]
+    return Calculator(told["place"], told["title"], tuple(asks), tuple(columns), rows, told["note"])

@@ -21,10 +21,10 @@ from dpcore.papers.abadi.numbers import (
 )
 from dpcore.papers.abadi.runs import LEVELS, RUNS, SWEEPS, WORDS
 from dpcore.papers.comparison import certified_lower
-from dpcore.papers.entry import Claim
+from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Line, Paper
-from dpcore.papers.words import findings, remarks
+from dpcore.papers.words import Numbers, findings, remarks
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
@@ -68,7 +68,6 @@ def _figure_6() -> tuple[Line, ...]:
 
 
 LINES = {"figure_2": _figure_2, "figure_3": _figure_3, "figure_6": _figure_6}
-Numbers = dict[str, object]
 
 
 def _two_epsilons() -> Numbers:
@@ -84,7 +83,7 @@ def _two_epsilons() -> Numbers:
 def _calls() -> Numbers:
     mechanism = with_pca(SETTING.sigma, 7.0, CLAIM.mechanism.steps, LAYERS)
     upper = ACCOUNTANTS["moments"].curve(mechanism, mechanism.steps, DELTA).last.value
-    lower = certified_lower(Claim(mechanism, DELTA))
+    lower = certified_lower(PrintedClaim(mechanism, DELTA))
     return {"lower": outward(lower, math.floor), "upper": outward(upper, math.ceil)}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpcore import check
 from dpcore.papers.abadi.runs import ARXIV, LEVELS, WORDS
-from dpcore.papers.entry import Claim, Computed, Entry, Setting
+from dpcore.papers.entry import Computed, Entry, PrintedClaim, PrintedSetting
 from dpcore.papers.paper import TextRows
 from dpcore.papers.words import calculator, filled
 from dpcore.privacy import renyi
@@ -17,8 +17,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Release
 from dpcore.privacy.report.numbers import placed
 
-SETTING = Setting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
-CLAIM = Claim(SETTING.mechanism, SETTING.delta)
+SETTING = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
+CLAIM = PrintedClaim(SETTING.mechanism, SETTING.delta)
 LAYERS = 2  # weight matrices, each of which the code clips, noises and charges on its own
 ORDERS: FloatArray = np.arange(2, 34.0)  # the code's moments lambda = 1..32 are at order lambda + 1
 LOG = {  # epsilon -> delta

@@ -3,7 +3,6 @@
 The network lies behind DP-PCA to 60 dimensions, and each of its two layers is clipped on its own.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import accuracy
@@ -67,14 +66,12 @@ def _in_colour(epsilon: float, lot: int) -> RunConfig:
 
 RUNS = (
     *(
-        replace(
-            accuracy(
-                place,
-                f"test accuracy, %, at epsilon {epsilon:g}",
-                printed,
-                run(sigma, pca_sigma, epsilon),
-                SAID["differs"],
-            ),
+        accuracy(
+            place,
+            f"test accuracy, %, at epsilon {epsilon:g}",
+            printed,
+            run(sigma, pca_sigma, epsilon),
+            SAID["differs"],
             note=NOTES[epsilon],
         )
         for place, sigma, pca_sigma, epsilon, printed in LEVELS

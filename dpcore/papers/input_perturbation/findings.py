@@ -5,14 +5,14 @@ from dataclasses import replace
 
 from dpcore.papers.input_perturbation.noise_formulas import gradient_noise, local_noise, own_noise
 from dpcore.papers.input_perturbation.numbers import BREAST_CANCER, EPSILONS, WORDS, local_epsilon
-from dpcore.papers.words import findings
+from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.report.numbers import outward, plain, short
 
 GIVEN = BREAST_CANCER
-PROMISED = {"epsilon": plain(GIVEN.epsilon), "delta": plain(GIVEN.delta), "steps": GIVEN.steps}
+PROMISED: dict[str, object] = {"epsilon": plain(GIVEN.epsilon), "delta": plain(GIVEN.delta), "steps": GIVEN.steps}
 
 
-def _private() -> dict[str, object]:
+def _private() -> Numbers:
     noise = own_noise(GIVEN)
     kept = outward(local_epsilon(noise, GIVEN.delta), math.ceil)
     needed = outward(local_noise(GIVEN), math.ceil)
@@ -20,17 +20,17 @@ def _private() -> dict[str, object]:
     return PROMISED | counts | {"claimed": short(noise), "kept": kept, "needed": needed}
 
 
-def _between() -> dict[str, object]:
+def _between() -> Numbers:
     noises = [outward(local_noise(replace(GIVEN, epsilon=each)), math.ceil) for each in EPSILONS]
     told = ", ".join(f"{noise} at epsilon {epsilon:g}" for epsilon, noise in zip(EPSILONS, noises, strict=True))
     return PROMISED | {"noises": told}
 
 
-def _less_noise() -> dict[str, object]:
+def _less_noise() -> Numbers:
     return {"convexity": GIVEN.convexity, "ratio": short(own_noise(GIVEN) / gradient_noise(GIVEN))}
 
 
-def _as_accurate() -> dict[str, object]:
+def _as_accurate() -> Numbers:
     noises = {
         "local": local_noise(GIVEN),
         "halved": local_noise(replace(GIVEN, epsilon=GIVEN.epsilon / 2)),

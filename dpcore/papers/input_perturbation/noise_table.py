@@ -92,7 +92,7 @@ def _too_much(given: Learning) -> str:
     return "" if given.epsilon <= most else f"epsilon is above {short(most)}"
 
 
-FORMULAS: dict[str, dict[str, Callable[[Learning], Any]]] = {  # by the row
+FORMULAS: dict[str, dict[str, Any]] = {  # by the row
     "chaudhuri_output": {
         "noise": lambda given: given.n * given.convexity * given.epsilon,
         "private_noise": lambda given: given.n * given.convexity * given.epsilon / 2,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.papers.comparison import certified_lower
-from dpcore.papers.entry import Claim
+from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.pigdo.accuracies import against_rivals, among_its_own, changes, hidden_units
 from dpcore.papers.pigdo.numbers import LONGEST, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
 from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
@@ -26,14 +26,13 @@ from dpcore.papers.pigdo.theorem_3 import (
     own_order,
     worst,
 )
-from dpcore.papers.words import findings
+from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
 
 FEW = 10  # steps, beside the many of Figure 4
-Numbers = dict[str, object]
 
 
 def _mma_and_moments() -> Numbers:
@@ -74,7 +73,7 @@ def _told(each: Counterexample) -> str:
 
 
 def _theorem_3() -> Numbers:
-    found: Numbers = {"delta": plain(DELTA), "dominant": DOMINANT}
+    found: dict[str, object] = {"delta": plain(DELTA), "dominant": DOMINANT}
     for name, which in (("own", Lambda.OWN), ("proof", Lambda.PROOF), ("any", Lambda.ANY)):
         found |= {name: len(counterexamples(which)), f"worst_{name}": _told(worst(which))}
     return found
@@ -101,7 +100,7 @@ def _three_epsilons() -> Numbers:
 def _two_at_a_time() -> Numbers:
     one, two = MNIST.mechanism, replace(MNIST, sigma=MNIST.sigma / 2).mechanism
     fine = ACCOUNTANTS[CERTIFIED].curve(one, one.steps, DELTA).last.value
-    return {"coarse": outward(certified_lower(Claim(two, DELTA)), math.floor), "fine": at_most(fine)}
+    return {"coarse": outward(certified_lower(PrintedClaim(two, DELTA)), math.floor), "fine": at_most(fine)}
 
 
 def _delta() -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpcore.papers.entry import Claim, Computed, Setting
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, drawn_as_moments
@@ -17,7 +17,7 @@ QUOTED = ((2.0, 260, "5.47"), (4.0, 100, "3.39"), (8.0, 30, "1.86"))  # section 
 MISREAD = "Figure 4 is drawn for sigma = 2; this run has sigma = {sigma:g}, for which Theorem 3 gives {right}."
 ALL_MET = "The theorem prints its formula alone. Every condition is met, at the order that its proof uses as well."
 ANY_MET = "The theorem prints its formula alone. Every condition is met by the orders that it allows."
-MNIST = Setting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
+MNIST = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
 LONGEST = replace(MNIST, sigma=2.0, epochs=400)  # of Figure 4
 SETTINGS = {
     "PIGDO, MNIST, sigma 8": replace(MNIST, sigma=8.0, epochs=30),
@@ -63,7 +63,7 @@ def _quoted(sigma: float, epochs: int, printed: str) -> Computed:
         because="" if right == printed else because,
         note="The proof of MMA does not hold. Here its epsilon is kept: less is certified.",
         setting=setting,
-        claim=Claim(setting.mechanism, DELTA),
+        claim=PrintedClaim(setting.mechanism, DELTA),
         ours=lambda: claimed(0.01, sigma, setting.mechanism.steps),
     )
 
@@ -77,12 +77,12 @@ def _promised(batch: int, sigma: float, steps: int, note: str) -> Computed:
         printed=short(promise),
         note=note,
         setting=setting if steps > 1 else None,
-        claim=Claim(Mechanism.constant(setting.q, sigma, steps), DELTA),
+        claim=PrintedClaim(Mechanism.constant(setting.q, sigma, steps), DELTA),
         ours=lambda: promise,
     )
 
 
-PROMISE = Claim(LONGEST.mechanism, DELTA)
+PROMISE = PrintedClaim(LONGEST.mechanism, DELTA)
 ENTRIES = (
     Computed(**SAID["closed_form"], setting=LONGEST, claim=PROMISE, ours=drawn_at_the_end),
     Computed(**SAID["moments"], setting=LONGEST, claim=PROMISE, ours=lambda: epsilon_at_the_end("moments"), bound=True),

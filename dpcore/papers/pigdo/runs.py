@@ -102,8 +102,8 @@ def name_of(method: str, reading: str) -> str:
 def _entry(place: str, data: str, method: str, sigma: float, printed: str, seeds: int = 1, note: str = "") -> Trained:
     because = BECAUSE[method] + (f" {SAID['larger']}" if data == "CIFAR-10" else "")
     quantity = f"{data}, {method}, test accuracy, %, at sigma {sigma:g}"
-    made = accuracy(place, quantity, printed, run(data, method, sigma), because, seeds)
-    return replace(made, note=f"{note} {'' if data == 'MNIST' else SAID['epochs_ours']}".strip())
+    note = f"{note} {'' if data == 'MNIST' else SAID['epochs_ours']}".strip()
+    return accuracy(place, quantity, printed, run(data, method, sigma), because, seeds, note=note)
 
 
 def _figure_3(data: str, reading: str) -> list[Trained]:

@@ -22,12 +22,11 @@ from dpcore.papers.sa_dpsgd.numbers import (
     whole_epochs,
 )
 from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
-from dpcore.papers.words import findings
+from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.report.numbers import outward, percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, as long as it takes
 MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=LIMITS["MNIST"]), 1000  # with the paper's own limit
-Numbers = dict[str, object]
 
 
 def _free() -> Numbers:

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from dpcore.papers.entry import Claim, Computed, Setting
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
 from dpcore.papers.words import filled
@@ -20,11 +20,11 @@ from dpcore.privacy.renyi import binomial_log_moments
 DELTA, BUDGET, LARGEST_ORDER = 1e-5, 3.0, 64
 # Table 2 takes these over from Tramer and Boneh 2021, arXiv 2011.11660, where the epochs stand.
 SETTINGS = {
-    "SA-DPSGD, MNIST": Setting(n=60_000, batch=512, sigma=1.23, epochs=40, clip_norm=0.1, dataset="mnist"),
-    "SA-DPSGD, Fashion-MNIST": Setting(
+    "SA-DPSGD, MNIST": PrintedSetting(n=60_000, batch=512, sigma=1.23, epochs=40, clip_norm=0.1, dataset="mnist"),
+    "SA-DPSGD, Fashion-MNIST": PrintedSetting(
         n=60_000, batch=2048, sigma=2.15, epochs=40, clip_norm=0.1, dataset="fashion_mnist"
     ),
-    "SA-DPSGD, CIFAR-10": Setting(n=50_000, batch=1024, sigma=1.54, epochs=30, clip_norm=0.1),
+    "SA-DPSGD, CIFAR-10": PrintedSetting(n=50_000, batch=1024, sigma=1.54, epochs=30, clip_norm=0.1),
 }
 NAMES = ("MNIST", "Fashion-MNIST", "CIFAR-10")
 LIMITS = {"MNIST": 10, "Fashion-MNIST": 10, "CIFAR-10": 5}  # mu0 of Table 2
@@ -32,7 +32,7 @@ Q0 = 10.0
 BATCHES = np.array([64, 128, 256, 512, 1024, 2048])  # Figure 4b, whose own are in the image alone
 
 
-def setting(name: str) -> Setting:
+def setting(name: str) -> PrintedSetting:
     """Table 2's column."""
     return SETTINGS[f"SA-DPSGD, {name}"]
 
@@ -125,7 +125,7 @@ def _entries(name: str) -> tuple[Computed, ...]:
         Computed(
             **told["table_2"],
             setting=column,
-            claim=Claim(Mechanism.constant(q, sigma, tau), DELTA),
+            claim=PrintedClaim(Mechanism.constant(q, sigma, tau), DELTA),
             ours=lambda: theorem_1(q, sigma, tau),
             bound=True,
         ),

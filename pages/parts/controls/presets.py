@@ -5,7 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dpcore.papers import PAPERS
-from dpcore.papers.entry import Setting
+from dpcore.papers.entry import PrintedSetting
 from dpcore.privacy.report.numbers import plain
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -37,7 +37,7 @@ BU_TITLE = "Bu et al. 2020, Deep learning with Gaussian differential privacy"
 YU = "Yu et al. 2019, IEEE S&P, exponential decay"
 
 
-def _texts(setting: Setting, source: str) -> Preset:
+def _texts(setting: PrintedSetting, source: str) -> Preset:
     """A setting of a paper as the fields hold it."""
     return Preset(
         n=plain(setting.n),

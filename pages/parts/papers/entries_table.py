@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.papers.comparison import Comparison
-from dpcore.papers.entry import Setting, Trained
+from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.privacy.report.numbers import epochs_of, outward, plain
 from pages.parts.papers.choices import sign
 from pages.parts.papers.opening import links
@@ -68,10 +68,10 @@ def numbers_columns(found: Sequence[Comparison], link: str) -> Columns:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def told(setting: Setting) -> str:
+def told(setting: PrintedSetting) -> str:
     """A setting in one line.
 
-    >>> told(Setting(n=60_000, batch=256, sigma=1.1, epochs=60))
+    >>> told(PrintedSetting(n=60_000, batch=256, sigma=1.1, epochs=60))
     'sigma 1.1, batch 256 of 60,000, 60 epochs, delta 1e-5'
     """
     schedule = "" if setting.schedule == "constant" else f", {setting.schedule} noise"
