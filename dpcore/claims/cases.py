@@ -37,7 +37,10 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
     mechanism = claim.mechanism
     if mechanism is not None and len(mechanism.releases) > 1:
         beside = rates_of(replace(claim, mechanism=None)) or (None,)
-        variants = {mechanism, *(_as_said(mechanism, each, claim.sigma) for each in beside)}
+        variants = {mechanism} | {
+            Mechanism(tuple(Release(q or each.q, claim.sigma or each.sigma, each.count) for each in mechanism.releases))
+            for q in beside
+        }
         return tuple(Case(each, each) for each in sorted(variants, key=_size))
     released = () if mechanism is None else mechanism.releases
     sigmas = {claim.sigma, *(each.sigma for each in released)} - {None}
@@ -99,10 +102,6 @@ def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
 def _case(q: float, sigma: float, steps: tuple[int, int], epoch: int, left_out: float) -> Case:
     fewest, most = (Mechanism.constant(q, sigma, each) for each in steps)
     return Case(fewest, most, epoch, left_out)
-
-
-def _as_said(mechanism: Mechanism, q: float | None, sigma: float | None) -> Mechanism:
-    return Mechanism(tuple(Release(q or each.q, sigma or each.sigma, each.count) for each in mechanism.releases))
 
 
 def _size(mechanism: Mechanism) -> tuple[float, float]:

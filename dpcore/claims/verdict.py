@@ -126,18 +126,18 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     setup, note = certificate.setup, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:
-        notes.append(f"{review.ASSUMED} {_if_shuffled(claim, certificate)}".strip())
+        notes.append(f"{review.NOTES['assumed']} {_if_shuffled(claim, certificate)}".strip())
     elif setup.sampler != "poisson":
-        notes.append(review.COUNT_POISSON)
+        notes.append(review.NOTES["count_poisson"])
     if claim.adjacency is None:
-        notes.append(f"The claim names no adjacency: judged under {MEANT[setup.adjacency]}.")
+        notes.append(review.NOTES["adjacency"].format(MEANT[setup.adjacency]))
     if setup.fewest < setup.most:
-        notes.append(review.OPEN_STEPS.format(f"{setup.fewest:,}", f"{setup.most:,}"))
+        notes.append(review.NOTES["steps"].format(setup.fewest, setup.most))
     if len(setup.lengths) > 1:
-        notes.append(review.OPEN_EPOCH.format(" or ".join(f"{each:,}" for each in setup.lengths)))
+        notes.append(review.NOTES["epoch"].format(" or ".join(f"{each:,}" for each in setup.lengths)))
     low, high = setup.rates
     if low < high and len(setup.mechanism.releases) == 1:
-        notes.append(review.OPEN_RATE.format(nearest(low, 6), nearest(high, 6)))
+        notes.append(review.NOTES["rate"].format(nearest(low, 6), nearest(high, 6)))
     return (*notes, *_of_delta(claim))
 
 
@@ -149,7 +149,7 @@ def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
         return ""
     if not certificate.bounds.upper < lower < math.inf:
         return ""
-    return f"If they were shuffled, as most programs do, epsilon is at least {outward(lower, math.floor)}."
+    return review.NOTES["if_shuffled"].format(outward(lower, math.floor))
 
 
 def _of_delta(claim: Claim) -> tuple[str, ...]:
