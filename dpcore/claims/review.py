@@ -22,19 +22,19 @@ def holds(printed: Printed, bounds: Bounds) -> str:
     """That the claim holds, and with how much room."""
     share = 100 * (1 - bounds.upper / printed.value)
     room = f"which leaves room of {share:.0f} %" if share >= 0.5 else "with hardly any room"
-    return _told("verdicts", "holds", bounds, printed, room=room)
+    return _sentence("verdicts", "holds", bounds, printed, room=room)
 
 
 def refuted(printed: Printed, bounds: Bounds) -> str:
     """That the claim is false, even if the printed number was rounded down."""
-    return _told("verdicts", "refuted", bounds, printed)
+    return _sentence("verdicts", "refuted", bounds, printed)
 
 
 def unproven(printed: Printed, bounds: Bounds) -> str:
     """That what is claimed lies below the certified upper bound, and not where it is refuted."""
     if math.isinf(bounds.upper):
-        return _told("verdicts", "without_upper", bounds, printed, proven=proven(bounds, printed))
-    return _told("verdicts", "rounded_down" if bounds.lower > printed.value else "unproven", bounds, printed)
+        return _sentence("verdicts", "without_upper", bounds, printed, proven=proven(bounds, printed))
+    return _sentence("verdicts", "rounded_down" if bounds.lower > printed.value else "unproven", bounds, printed)
 
 
 def given(condition: str, sentence: str) -> str:
@@ -59,7 +59,7 @@ def insufficient(lacking: Sequence[str]) -> str:
 def proven(bounds: Bounds, printed: Printed | None = None) -> str:
     """What is proven of epsilon, whatever is claimed."""
     name = "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
-    return _told("proven", name, bounds, printed)
+    return _sentence("proven", name, bounds, printed)
 
 
 def other_number(own: Sequence[Recount], printed: Printed) -> str:
@@ -85,7 +85,7 @@ def sentence_for(
     """The sentence for a review of a claim that is about a mechanism."""
     known = proven(bounds, printed).rstrip(".")
     way_out = "certified" if math.isfinite(bounds.upper) else "proof"
-    return _told(
+    return _sentence(
         "reviews",
         standing,
         bounds,
@@ -94,7 +94,7 @@ def sentence_for(
         condition=f" {condition[:1].lower()}{condition[1:]}" if condition else "",
         sentence=sentence,
         known=f"{known[:1].lower()}{known[1:]}",
-        way_out=_told("ways_out", way_out, bounds, printed),
+        way_out=_sentence("ways_out", way_out, bounds, printed),
     )
 
 
@@ -103,7 +103,7 @@ def of_insufficient(sentence: str) -> str:
     return f"The claim cannot be checked. {sentence} Please add or correct that."
 
 
-def _told(part: str, name: str, bounds: Bounds, printed: Printed | None, **words: str) -> str:
+def _sentence(part: str, name: str, bounds: Bounds, printed: Printed | None, **words: str) -> str:
     digits = printed.digits if printed else DIGITS
     numbers = {
         "lower": outward(bounds.lower, math.floor, digits),

@@ -21,15 +21,15 @@ class WorkedExample:
     note: str = ""  # what a reader has to know to judge the example
 
 
-TOLD: dict[str, Any] = tomllib.loads(Path(__file__).with_name("worked.toml").read_text(encoding="utf-8"))
+FACTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("worked.toml").read_text(encoding="utf-8"))
 EXAMPLES = tuple(
     WorkedExample(
         name=name,
-        title=told["title"],
-        source=TOLD["sources"][told["source"]],
-        place=told["place"],
-        claim=Claim(**told["claim"] | {"epsilon": Printed(told["claim"]["epsilon"])}),
-        note=" ".join(told.get("note", "").split()),
+        title=facts["title"],
+        source=FACTS["sources"][facts["source"]],
+        place=facts["place"],
+        claim=Claim(**facts["claim"] | {"epsilon": Printed(facts["claim"]["epsilon"])}),
+        note=" ".join(facts.get("note", "").split()),
     )
-    for name, told in TOLD["examples"].items()
+    for name, facts in FACTS["examples"].items()
 )

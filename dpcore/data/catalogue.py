@@ -104,19 +104,19 @@ def idx_files(*md5s: str) -> tuple[IdxFile, IdxFile, IdxFile, IdxFile]:
     return train_images, train_labels, test_images, test_labels
 
 
-def _dataset(name: str, told: dict[str, Any]) -> Dataset:
-    values = told | {"name": name, "classes": tuple(told["classes"]), "note": " ".join(told.get("note", "").split())}
-    values["batches"] = tuple(CifarFile(**each) for each in told.get("batches", ()))
-    if "idx" in told:
-        values["idx"] = idx_files(*told["idx"])
-    if "arrays" in told:
-        values["arrays"] = ArraysFile(**told["arrays"] | {"shape": tuple(told["arrays"]["shape"])})
+def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
+    values = facts | {"name": name, "classes": tuple(facts["classes"]), "note": " ".join(facts.get("note", "").split())}
+    values["batches"] = tuple(CifarFile(**each) for each in facts.get("batches", ()))
+    if "idx" in facts:
+        values["idx"] = idx_files(*facts["idx"])
+    if "arrays" in facts:
+        values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
     return Dataset(**values)
 
 
 DATASETS = {
-    name: _dataset(name, told)
-    for name, told in tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8")).items()
+    name: _dataset(name, facts)
+    for name, facts in tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8")).items()
 }
 MNIST, FASHION_MNIST, CIFAR10, ADULT, IMDB, MOVIELENS = DATASETS.values()
 

@@ -51,7 +51,7 @@ WORD = re.compile(r"[a-z0-9']+")
 RATINGS, RATINGS_FOLDER, RATINGS_ARCHIVE = "ratings.dat", "ml-1m", "ml-1m.zip"
 MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
 USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
-HIGHEST = np.array([USERS, MOVIES, 5])  # user, movie, rating; all from 1
+MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating; all from 1
 
 Key = tuple[str, str, str]  # part, kind, name of a review
 
@@ -178,7 +178,7 @@ def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
         raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp; {error}.") from error
     if rows.shape[1] != 4:
         raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp.")
-    if (rows[:, :3] < 1).any() or (rows[:, :3] > HIGHEST).any():
+    if (rows[:, :3] < 1).any() or (rows[:, :3] > MAX_FIELDS).any():
         raise ValueError(f"Expected users 1 to {USERS}, movies 1 to {MOVIES} and ratings 1 to 5 in {place}.")
     pairs = rows[:, :2] + (-1, USERS - 1)  # users before movies
     return by_place(pairs, rows[:, 2] - 1, file, f"ratings in {place}")

@@ -10,7 +10,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
 
 TextRows = tuple[tuple[str, ...], ...]  # a text for each column
-SEEDS = 3  # that each run of a ladder is recorded for: its rungs differ by little more than seeds do
+SEEDS = 3  # of each run whose claim hangs on less than a point, which seeds differ by as well
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpcore.papers.paper import Calculator, Finding, Quantity, Remark
+from dpcore.papers.paper import Calculator, Finding, Quantity, Remark, TextRows
 
 Numbers = Mapping[str, object]  # by the name that a text has for them
 
@@ -28,9 +28,9 @@ def _in_lines(value: Any) -> Any:
     return {name: _in_lines(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
-def filled(told: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
+def with_numbers(texts: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
     """A table with these numbers in its texts."""
-    return {name: each.format(**numbers) if isinstance(each, str) else each for name, each in told.items()}
+    return {name: each.format(**numbers) if isinstance(each, str) else each for name, each in texts.items()}
 
 
 def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[Finding, ...]:
@@ -39,19 +39,19 @@ def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[F
     The file has the text of that, and `computed` by name the numbers in it; or `computed` has the whole text, where its
     sentences depend on the outcome.
     """
-    return tuple(_finding(told, computed.get(name, dict)) for name, told in words["findings"].items())
+    return tuple(_finding(texts, computed.get(name, dict)) for name, texts in words["findings"].items())
 
 
-def _finding(told: Mapping[str, str], computed: Callable[[], Any]) -> Finding:
-    return Finding(told["claim"], (lambda: told["holds"].format(**computed())) if "holds" in told else computed)
+def _finding(texts: Mapping[str, str], computed: Callable[[], Any]) -> Finding:
+    return Finding(texts["claim"], (lambda: texts["holds"].format(**computed())) if "holds" in texts else computed)
 
 
 def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
     """The gaps and the silences of a paper, with these numbers in their texts."""
-    return tuple(Remark(**filled(each, **numbers)) for each in words["remarks"])
+    return tuple(Remark(**with_numbers(each, **numbers)) for each in words["remarks"])
 
 
-def calculator(told: dict[str, Any], rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]) -> Calculator:
+def calculator(texts: dict[str, Any], rows: Callable[[Mapping[str, float]], TextRows]) -> Calculator:
     """A calculator with these rows."""
-    asks, columns = (Quantity(**each) for each in told["asks"]), told["columns"]
-    return Calculator(told["place"], told["title"], tuple(asks), tuple(columns), rows, told["note"])
+    asks, columns = (Quantity(**each) for each in texts["asks"]), texts["columns"]
+    return Calculator(texts["place"], texts["title"], tuple(asks), tuple(columns), rows, texts["note"])

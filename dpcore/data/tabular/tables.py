@@ -18,38 +18,40 @@ from dpcore.data.tabular.columns import Category, Column, Number, features_of, n
 from dpcore.data.tabular.delimited import Lines, Original
 from dpcore.data.tabular.table import Rows, Table
 
-TOLD: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
+FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
 NUCLEI_SHARE = 0.7  # of the printed range of cell nuclei: few lie beyond, and the rest is spread over more of [-1, 1]
 KDD_ROWS = 70_000  # rows, as many as in the paper
 FRAUD = "1"
 
 
-def _column(name: str, *told: Any) -> Column:
+def _column(name: str, *facts: Any) -> Column:
     """Words are a text; of numbers there are the lowest and the highest, and "log" behind them."""
-    if isinstance(told[0], str):
-        return Category(name, tuple(told[0].split()))
-    low, high, *log = told
+    if isinstance(facts[0], str):
+        return Category(name, tuple(facts[0].split()))
+    low, high, *log = facts
     return Number(name, low, high, bool(log))
 
 
 def _original(name: str, chosen: Callable[[Lines], Lines] = list) -> Original:
-    told = TOLD[name]
-    columns = tuple(_column(*each) for each in told["columns"])
+    facts = FACTS[name]
+    columns = tuple(_column(*each) for each in facts["columns"])
     return Original(
         name=name,
-        title=told["title"],
-        classes=tuple(told["classes"]),
-        bound=told["bound"],
-        origin=told["origin"],
-        files=tuple(told["files"]),
-        fields=tuple(told["fields"].split()) if "fields" in told else (*(each.name for each in columns), told["label"]),
+        title=facts["title"],
+        classes=tuple(facts["classes"]),
+        bound=facts["bound"],
+        origin=facts["origin"],
+        files=tuple(facts["files"]),
+        fields=tuple(facts["fields"].split())
+        if "fields" in facts
+        else (*(each.name for each in columns), facts["label"]),
         columns=columns,
-        words=tuple(told["words"].items()),
-        separator=told.get("separator", ","),
-        header=told.get("header", False),
-        otherwise=told.get("otherwise"),
+        words=tuple(facts["words"].items()),
+        separator=facts.get("separator", ","),
+        header=facts.get("header", False),
+        otherwise=facts.get("otherwise"),
         chosen=chosen,
-        openml=told.get("openml"),
+        openml=facts.get("openml"),
     )
 
 
@@ -75,13 +77,13 @@ def balanced(lines: Lines) -> Lines:
 
 
 def _scikit_table(name: str, columns: tuple[Column, ...]) -> Table:
-    told = TOLD[name]
+    facts = FACTS[name]
 
     def read() -> Rows:
         values, labels = _load(name)
         return Rows(features_of(columns, list(values.T)), labels)
 
-    given = (name, told["title"], tuple(told["classes"]), len(columns), told["bound"], told["origin"])
+    given = (name, facts["title"], tuple(facts["classes"]), len(columns), facts["bound"], facts["origin"])
     return Table(*given, read, _absent, names_of(columns))
 
 
@@ -116,7 +118,7 @@ def _image_table(dataset: Dataset) -> Table:
 NUCLEI = tuple(
     Number(f"{kind} {name}", low, low + NUCLEI_SHARE * (high - low))
     for place, kind in enumerate(("mean", "error of", "worst"))
-    for name, *ranges in TOLD["breast_cancer"]["nuclei"]
+    for name, *ranges in FACTS["breast_cancer"]["nuclei"]
     for low, high in [ranges[place]]
 )
 ADULT = _original("adult", complete)
@@ -131,7 +133,7 @@ ORIGINALS = {  # read from files that must be brought
 }
 BUNDLED = (
     _scikit_table("breast_cancer", NUCLEI),
-    *(_scikit_table(name, tuple(_column(*each) for each in TOLD[name]["columns"])) for name in ("iris", "wine")),
+    *(_scikit_table(name, tuple(_column(*each) for each in FACTS[name]["columns"])) for name in ("iris", "wine")),
     _scikit_table("digits", tuple(Number(f"pixel {place}", 0.0, 16.0) for place in range(64))),
     _image_table(MNIST),
     _image_table(FASHION_MNIST),

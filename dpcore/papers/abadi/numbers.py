@@ -11,7 +11,7 @@ from dpcore import check
 from dpcore.papers.abadi.runs import ARXIV, LEVELS, WORDS
 from dpcore.papers.entry import Computed, Entry, PrintedClaim, PrintedSetting
 from dpcore.papers.paper import TextRows
-from dpcore.papers.words import calculator, filled
+from dpcore.papers.words import calculator, with_numbers
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Release
@@ -128,19 +128,19 @@ def _afforded(values: Mapping[str, float]) -> TextRows:
     )
 
 
-AFFORDED = calculator(filled(WORDS["calculator"], arxiv=ARXIV, epochs=MAX_EPOCHS), _afforded)
+AFFORDED = calculator(with_numbers(WORDS["calculator"], arxiv=ARXIV, epochs=MAX_EPOCHS), _afforded)
 STEPS = CLAIM.mechanism.steps
-SAID = {name: filled(entry, steps=STEPS) for name, entry in WORDS["entries"].items()}
-SLIDES = (  # the two epsilons that they compare
+TEXTS = {name: with_numbers(entry, steps=STEPS) for name, entry in WORDS["entries"].items()}
+SLIDE_ENTRIES = (  # the two epsilons that they compare
     Computed(
-        **SAID["moments"],
+        **TEXTS["moments"],
         claim=CLAIM,
         setting=SETTING,
         bound=True,
         ours=lambda: ACCOUNTANTS["moments"].curve(CLAIM.mechanism, STEPS, CLAIM.delta).last.value,
     ),
     Computed(
-        **SAID["strong"],
+        **TEXTS["strong"],
         claim=CLAIM,
         setting=SETTING,
         ours=lambda: float(printed_strong(SETTING.q, SETTING.sigma, np.array([float(STEPS)]), CLAIM.delta)[0]),
@@ -178,4 +178,4 @@ def _logged(epsilon: float, printed: str) -> Computed:
     )
 
 
-LOGGED = tuple(_logged(*each) for each in LOG.items())
+LOG_ENTRIES = tuple(_logged(*each) for each in LOG.items())

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore.papers.entry import accuracy
 from dpcore.papers.paper import Sweep
-from dpcore.papers.words import filled, words_of
+from dpcore.papers.words import with_numbers, words_of
 from dpcore.privacy.report.numbers import plain
 from dpcore.training.config import RunConfig
 
@@ -25,8 +25,12 @@ LEVELS = (  # of Figure 3: where the accuracy is printed, sigma, that of DP-PCA,
     ("Conclusion (Figure 3 (3), small noise)", 2.0, 4.0, 8.0, "97"),
 )
 WORDS = words_of("abadi")
-SAID = filled(WORDS["runs"], arxiv=ARXIV)
-NOTES = {0.5: SAID["elsewhere"], 2.0: SAID["elsewhere"], 8.0: SAID["training"]}  # epsilon -> where its accuracy is from
+TEXTS = with_numbers(WORDS["runs"], arxiv=ARXIV)
+NOTES = {
+    0.5: TEXTS["elsewhere"],
+    2.0: TEXTS["elsewhere"],
+    8.0: TEXTS["training"],
+}  # epsilon -> where its accuracy is from
 COLOURS: Values = {"dataset": "cifar10", "source": "full", "model": "cnn9", "activation": "relu", "pca": 0}
 COLOURS |= {"clip_norm": 3.0, "clipping": "flat", "sigma": 6.0, "lr": 0.05, "lr_schedule": "constant"}
 FIGURE_6 = ((2.0, 2000, "67"), (4.0, 4000, "70"), (8.0, 4000, "73"))  # on CIFAR-10: epsilon, lot, accuracy
@@ -41,13 +45,15 @@ def run(sigma: float, pca_sigma: float, epsilon: float, **more: Any) -> RunConfi
 
 def _sweep(place: str, title: str, setting: str, *values: float) -> Sweep:
     configs = tuple(run(**(REFERENCE | {setting: value})) for value in values)
-    return Sweep(place, title, setting, configs, SAID["sweep"])
+    return Sweep(place, title, setting, configs, TEXTS["sweep"])
 
 
 def _privacy(delta: float) -> Sweep:
     """Figure 4 at one delta."""
     configs = tuple(run(**(REFERENCE | {"epsilon": value, "delta": delta})) for value in (1.0, 2.0, 3.0, 4.0))
-    return Sweep("Figure 4", f"accuracy against epsilon, delta {plain(delta)}", "stop_epsilon", configs, SAID["deltas"])
+    return Sweep(
+        "Figure 4", f"accuracy against epsilon, delta {plain(delta)}", "stop_epsilon", configs, TEXTS["deltas"]
+    )
 
 
 def _rates(*values: float) -> Sweep:
@@ -55,7 +61,7 @@ def _rates(*values: float) -> Sweep:
     share = RATE["lr_end"] / RATE["lr"]
     configs = tuple(run(**(REFERENCE | {"lr": value, "lr_end": round(share * value, 6)})) for value in values)
     return Sweep(
-        "Figure 5 (4)", "learning rate at the start", "lr", configs, f"{SAID['sweep']} {SAID['rates']}", ("lr_end",)
+        "Figure 5 (4)", "learning rate at the start", "lr", configs, f"{TEXTS['sweep']} {TEXTS['rates']}", ("lr_end",)
     )
 
 
@@ -71,7 +77,7 @@ RUNS = (
             f"test accuracy, %, at epsilon {epsilon:g}",
             printed,
             run(sigma, pca_sigma, epsilon),
-            SAID["differs"],
+            TEXTS["differs"],
             note=NOTES[epsilon],
         )
         for place, sigma, pca_sigma, epsilon, printed in LEVELS
@@ -82,7 +88,7 @@ RUNS = (
             f"CIFAR-10, test accuracy, %, at epsilon {each:g}",
             printed,
             _in_colour(each, lot),
-            SAID["pretrained"],
+            TEXTS["pretrained"],
         )
         for each, lot, printed in FIGURE_6
     ),

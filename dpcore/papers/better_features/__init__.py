@@ -4,7 +4,7 @@ from dpcore.papers.better_features.findings import FINDINGS
 from dpcore.papers.better_features.recipes import LADDERS, LINEAR, PAPERS_CNN, RECORD, WORDS, run
 from dpcore.papers.entry import Trained, accuracy
 from dpcore.papers.paper import SEEDS, Paper
-from dpcore.papers.words import filled, remarks
+from dpcore.papers.words import remarks, with_numbers
 
 PRINTED = (  # at epsilon 3: of a linear model on the features, of a network on the pixels
     ("mnist", LINEAR, "98.7"),
@@ -16,8 +16,8 @@ PRINTED = (  # at epsilon 3: of a linear model on the features, of a network on 
 
 def _accuracy(dataset: str, rung: str, printed: str) -> Trained:
     config = run(dataset, rung, RECORD)
-    told = filled(WORDS["entries"], dataset=config.dataset, recipe=rung.lower())
-    return accuracy(**told, printed=printed, config=config, seeds=SEEDS)
+    texts = with_numbers(WORDS["entries"], dataset=config.dataset, recipe=rung.lower())
+    return accuracy(**texts, printed=printed, config=config, seeds=SEEDS)
 
 
 PAPER = Paper(

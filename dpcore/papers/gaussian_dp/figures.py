@@ -19,13 +19,13 @@ from dpcore.papers.gaussian_dp.numbers import (
 )
 from dpcore.papers.lines import BLIND, epsilon_lines, profile_lines, tradeoff_line
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.words import filled
+from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Pairs
 
-SAID = WORDS["drawings"]
+TEXTS = WORDS["drawings"]
 DELTAS = np.geomspace(1e-10, 1e-3, 57)
 SMALLEST_DELTA = 1e-9  # the smallest delta of a pair that all pairs together are made of
 WITH_REGIONS = 3  # rows of Table 1 for which Figure 3 draws all pairs, too
@@ -80,19 +80,19 @@ def _figure_5() -> tuple[Line, ...]:
 
 def _drawn_3(row: int, experiment: PrivateRow) -> Drawing:
     setting, regions = experiment.setting, row <= WITH_REGIONS
-    told = filled(SAID["figure_3"], row=row, sigma=setting.sigma, epochs=setting.epochs)
-    return Drawing(**told, lines=lambda: _figure_3(experiment, regions))
+    texts = with_numbers(TEXTS["figure_3"], row=row, sigma=setting.sigma, epochs=setting.epochs)
+    return Drawing(**texts, lines=lambda: _figure_3(experiment, regions))
 
 
 def _drawn_4(panel: str, usual: PrintedSetting, less: PrintedSetting) -> Drawing:
-    told = filled(SAID["figure_4"], panel=panel, sigma=usual.sigma, less=less.sigma)
-    return Drawing(**told, lines=lambda: _figure_4(usual, less))
+    texts = with_numbers(TEXTS["figure_4"], panel=panel, sigma=usual.sigma, less=less.sigma)
+    return Drawing(**texts, lines=lambda: _figure_4(usual, less))
 
 
 DRAWINGS = (
-    Drawing(**SAID["figure_2"], lines=_figure_2),
+    Drawing(**TEXTS["figure_2"], lines=_figure_2),
     *(_drawn_3(row, each) for row, each in enumerate(EXPERIMENTS[: len(TABLE_1)], start=1)),
     _drawn_4("above", TOP, TOP_LESS),
     _drawn_4("below", BOTTOM, BOTTOM_LESS),
-    Drawing(**SAID["figure_5"], lines=_figure_5),
+    Drawing(**TEXTS["figure_5"], lines=_figure_5),
 )

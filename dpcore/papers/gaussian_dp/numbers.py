@@ -122,7 +122,7 @@ def _less_noise(place: str, setting: PrintedSetting, printed: str) -> Computed:
 
 
 ROW_2, ROW_3 = TABLE_1[1], TABLE_1[2]
-SAID = WORDS["entries"]
+TEXTS = WORDS["entries"]
 TABLES = tuple(
     entry
     for each in EXPERIMENTS
@@ -133,11 +133,11 @@ TABLES = tuple(
     )
 )
 TEXT = (  # the numbers that section 4.1 reads out of Table 1
-    Computed(**SAID["ratio_by_moments"], setting=ROW_3, ours=lambda: math.exp(7.10)),
-    Computed(**SAID["ratio_by_clt"], setting=ROW_3, ours=lambda: math.exp(5.07)),
-    Computed(**SAID["errors_by_clt"], setting=ROW_2, ours=lambda: 200 * float(ndtr(-0.57 / 2))),
+    Computed(**TEXTS["ratio_by_moments"], setting=ROW_3, ours=lambda: math.exp(7.10)),
+    Computed(**TEXTS["ratio_by_clt"], setting=ROW_3, ours=lambda: math.exp(5.07)),
+    Computed(**TEXTS["errors_by_clt"], setting=ROW_2, ours=lambda: 200 * float(ndtr(-0.57 / 2))),
     Computed(
-        **SAID["errors_by_moments"],
+        **TEXTS["errors_by_moments"],
         setting=ROW_2,
         ours=lambda: 200 * (1 - ROW_2.delta) / (1 + math.exp(moments_epsilon(ROW_2))),
     ),

@@ -10,8 +10,8 @@ from dpcore.training.config import RunConfig
 ID = "004"
 NETWORK: dict[str, Any] = {"dataset": "mnist", "source": "full", "model": "cnn", "activation": "relu"}
 NETWORK |= {"optimizer": "sgd", "momentum": 0.0}
-SAID = WORDS["runs"]
-MEAN_OF_TEN, ONE_RUN = (f"{SAID['differs']} {SAID[runs]}" for runs in ("of_ten", "of_one"))  # why ours differ
+TEXTS = WORDS["runs"]
+MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))  # why ours differ
 RATES = (0.25, 0.15, 0.25, 0.25, 0.25, 0.25)  # of the rows of Table 1
 ACCURACIES = ("95.0", "96.6", "97.0", "97.6", "97.8", "98.0")
 LR = 0.15  # of Figure 4
@@ -25,7 +25,7 @@ COUNTED = (  # setting, epochs, and the accuracy that is reached by then
 )
 AT_4 = (  # accountant, accuracy where it says epsilon 4, why ours differs
     ("moments", BOTTOM, "92", ""),
-    ("gdp", BOTTOM_LESS, "96", SAID["too_early"]),
+    ("gdp", BOTTOM_LESS, "96", TEXTS["too_early"]),
 )
 
 EPOCHS = 20.0  # of Tables 2 to 4 without privacy
@@ -60,17 +60,17 @@ def _at_4(accountant: str, setting: PrintedSetting, printed: str, because: str) 
 
 def _of_table(name: str) -> tuple[Trained, Trained]:
     """The network of Table 2, 3 or 4 with privacy and without."""
-    setting, told = SETTINGS[name], WORDS["tables"][name]
+    setting, texts = SETTINGS[name], WORDS["tables"][name]
     more: dict[str, Any] = {"dataset": name, "model": name, "optimizer": setting.optimizer}
     if setting.optimizer != NETWORK["optimizer"]:
         more["momentum"] = RunConfig().momentum  # which this optimizer has no use for
-    config = run(setting, told["rate"], **more)
+    config = run(setting, texts["rate"], **more)
     quantity, within = ("test RMSE", HUNDREDTH) if name == "movielens" else ("test accuracy, %", POINTS)
-    ours = f"{told['differs']} {SAID['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."
+    ours = f"{texts['differs']} {TEXTS['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."
     bare = without_privacy(config, epochs=EPOCHS)
     return (
-        accuracy(told["place"], quantity, told["private"], config, ours, within=within),
-        accuracy(told["place"], f"{quantity}, without privacy", told["plain"], bare, ours, within=within),
+        accuracy(texts["place"], quantity, texts["private"], config, ours, within=within),
+        accuracy(texts["place"], f"{quantity}, without privacy", texts["plain"], bare, ours, within=within),
     )
 
 
@@ -89,6 +89,6 @@ SWEEPS = (
         "accuracy with the noise of either count, 20 epochs",
         "sigma",
         tuple(run(setting, LR) for setting in (TOP_LESS, TOP)),
-        SAID["sweep"],
+        TEXTS["sweep"],
     ),
 )

@@ -22,7 +22,7 @@ from dpcore.papers.input_perturbation.noise_formulas import (
 )
 from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
-from dpcore.papers.words import filled
+from dpcore.papers.words import with_numbers
 from dpcore.privacy import gaussian
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
@@ -115,7 +115,7 @@ OURS: dict[str, Callable[[], float]] = {
 
 
 GIVEN = vars(BREAST_CANCER) | {"ratio": _to_fukuchi(BREAST_CANCER)}
-ENTRIES = tuple(Computed(**filled(WORDS["entries"][name], **GIVEN), ours=ours) for name, ours in OURS.items())
+ENTRIES = tuple(Computed(**with_numbers(WORDS["entries"][name], **GIVEN), ours=ours) for name, ours in OURS.items())
 
 
 def _places() -> tuple[Line, ...]:

@@ -11,7 +11,7 @@ from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.report.numbers import nearest
 
 PIADAM = "PIAdam, as coded"
-SAID = {  # data -> sigma -> rival -> improvement, %
+PRINTED_IMPROVEMENTS = {  # data -> sigma -> rival -> improvement, %
     "MNIST": {
         8.0: {"ADADP": "0.82", "ADPPL": "1.65", "EXP": "2.5", "DP-SGD": "3.48"},
         4.0: {"ADPPL": "1.05", "EXP": "1.47", "DP-SGD": "2"},
@@ -55,7 +55,7 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
 
 IMPROVEMENTS = tuple(
     _improvement(data, sigma, rival, printed)
-    for data, levels in SAID.items()
+    for data, levels in PRINTED_IMPROVEMENTS.items()
     for sigma, row in levels.items()
     for rival, printed in row.items()
 )

@@ -8,7 +8,7 @@ import numpy as np
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.pigdo.accuracies import against_rivals, among_its_own, changes, hidden_units
-from dpcore.papers.pigdo.numbers import LONGEST, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
+from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
 from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import (
     DELTA,
@@ -37,8 +37,8 @@ FEW = 10  # steps, beside the many of Figure 4
 
 def _mma_and_moments() -> Numbers:
     drawn, mma = drawn_at_the_end(), epsilon_at_the_end("mma")
-    few = claimed(LONGEST.q, LONGEST.sigma, FEW)
-    few_drawn = float(drawn_as_moments(LONGEST.q, LONGEST.sigma, np.array([float(FEW)]))[0])
+    few = claimed(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, FEW)
+    few_drawn = float(drawn_as_moments(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, np.array([float(FEW)]))[0])
     bounds = {"moments": "moments", "rdp": "rdp", "exact": CERTIFIED}
     shares = {"share": short(mma / drawn), "few_share": short(few / few_drawn), "few": FEW}
     return {name: at_most(epsilon_at_the_end(accountant)) for name, accountant in bounds.items()} | {
@@ -54,7 +54,7 @@ def _other_accountants() -> Numbers:
 
 
 def _logarithm() -> Numbers:
-    q, sigma = LONGEST.q, LONGEST.sigma
+    q, sigma = FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma
     kept = claimed(q, sigma, STEPS)
     return {
         "gamma": short((q * own_order(q, sigma, STEPS) / sigma) ** 2),
@@ -94,7 +94,7 @@ def _three_epsilons() -> Numbers:
         parts.append(
             f"{right} at sigma = {sigma:g} after {epochs} epochs (printed: {printed}; proven: {at_most(exact)})"
         )
-    return {"told": "; ".join(parts)}
+    return {"parts": "; ".join(parts)}
 
 
 def _two_at_a_time() -> Numbers:

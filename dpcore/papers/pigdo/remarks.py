@@ -3,7 +3,7 @@
 import math
 
 from dpcore.papers.pigdo.accuracies import IMPROVEMENTS
-from dpcore.papers.pigdo.numbers import LONGEST, STEPS
+from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, STEPS
 from dpcore.papers.pigdo.theorem_3 import (
     DELTA,
     DOMINANT,
@@ -30,12 +30,12 @@ def first_failing_epoch() -> int:
     >>> first_failing_epoch()
     116
     """
-    q, sigma = LONGEST.q, LONGEST.sigma
+    q, sigma = FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma
     return next(epoch for epoch in range(1, STEPS) if not conditions_hold(q, sigma, round(epoch / q), Lambda.OWN))
 
 
 def _numbers() -> dict[str, object]:
-    q, sigma, order = LONGEST.q, LONGEST.sigma, 10
+    q, sigma, order = FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, 10
     sums = [short(sum(dropped_bounds(q, each, 3)) / (q / each) ** 3) for each in (1.0, 2.0)]
     ratios = [
         short(dropped_bounds(q, each, t)[2] / dropped_bounds(q, each, t + 1)[2])

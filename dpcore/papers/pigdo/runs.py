@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import Trained, accuracy, without_privacy
+from dpcore.papers.paper import SEEDS
 from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.training.config import RunConfig
 
@@ -59,17 +60,17 @@ METHODS: dict[str, Values] = {
     "DP-SGD, 1,000 hidden units": {"optimizer": "sgd", "momentum": 0.0, "lr": 0.04} | COSINE,
 }
 AT_FIRST = 1.25  # EXP begins with so much more noise than the others have
-SAID = WORDS["runs"]
+TEXTS = WORDS["runs"]
 BECAUSE = {  # method -> why its accuracy differs from the printed one
-    method: SAID["written"] if "written" in method else SAID["coded"] for method in METHODS
+    method: TEXTS["written"] if "written" in method else TEXTS["coded"] for method in METHODS
 } | {
-    "PIRMSprop, the code's network": f"{SAID['of_code']} {SAID['coded']}",
-    "PIAdagrad, the code's network": f"{SAID['of_code']} {SAID['coded']}",
-    "DP-AdamBC": SAID["adam_bc"],
-    "DP-SGD, 1,000 hidden units": SAID["sgd_written"],
-    "ADADP": SAID["kin"].format(method="ADADP", source="arXiv 1912.09150"),
-    "ADPPL": f"{SAID['kin'].format(method='ADPPL', source='Neural Networks 125')} {SAID['relevances']}",
-    "EXP": SAID["exp"].format(at_first=AT_FIRST),
+    "PIRMSprop, the code's network": f"{TEXTS['of_code']} {TEXTS['coded']}",
+    "PIAdagrad, the code's network": f"{TEXTS['of_code']} {TEXTS['coded']}",
+    "DP-AdamBC": TEXTS["adam_bc"],
+    "DP-SGD, 1,000 hidden units": TEXTS["sgd_written"],
+    "ADADP": TEXTS["kin"].format(method="ADADP", source="arXiv 1912.09150"),
+    "ADPPL": f"{TEXTS['kin'].format(method='ADPPL', source='Neural Networks 125')} {TEXTS['relevances']}",
+    "EXP": TEXTS["exp"].format(at_first=AT_FIRST),
 }
 DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate at which EXP's sum of 1 / sigma^2 is that of sigma
 
@@ -83,7 +84,6 @@ def run(data: str, method: str, sigma: float, **more: Any) -> RunConfig:
 
 
 CLOSE = ("PIAdam, as coded", "ADADP", "ADPPL")  # these differ by less than a point on MNIST
-SEEDS = 3  # of these
 THREE = ("PIAdam", "PIRMSprop", "PIAdagrad")  # of Figure 3
 DEFAULT = {"MNIST": 4.0, "Fashion-MNIST": 4.0, "CIFAR-10": 2.0}  # sigma, by section 5
 LEVELS = {"MNIST": FIGURE_5, "CIFAR-10": FIGURE_8}
@@ -100,9 +100,9 @@ def name_of(method: str, reading: str) -> str:
 
 
 def _entry(place: str, data: str, method: str, sigma: float, printed: str, seeds: int = 1, note: str = "") -> Trained:
-    because = BECAUSE[method] + (f" {SAID['larger']}" if data == "CIFAR-10" else "")
+    because = BECAUSE[method] + (f" {TEXTS['larger']}" if data == "CIFAR-10" else "")
     quantity = f"{data}, {method}, test accuracy, %, at sigma {sigma:g}"
-    note = f"{note} {'' if data == 'MNIST' else SAID['epochs_ours']}".strip()
+    note = f"{note} {'' if data == 'MNIST' else TEXTS['epochs_ours']}".strip()
     return accuracy(place, quantity, printed, run(data, method, sigma), because, seeds, note=note)
 
 
@@ -110,9 +110,9 @@ def _figure_3(data: str, reading: str) -> list[Trained]:
     """The same run stands for PIAdam's number here and for the one at the same noise level in Figure 5 or 8."""
     sigma, found = DEFAULT[data], []
     for method, printed in zip(THREE, FIGURE_3[data], strict=True):
-        note = SAID["sigma_ours"].format(sigma=sigma)
+        note = TEXTS["sigma_ours"].format(sigma=sigma)
         if method == "PIAdam" and data in LEVELS:
-            note += " " + SAID["stands"].format(printed=LEVELS[data][sigma]["PIAdam, as coded"])
+            note += " " + TEXTS["stands"].format(printed=LEVELS[data][sigma]["PIAdam, as coded"])
         found.append(_entry("Figure 3", data, name_of(method, reading), sigma, printed, note=note))
     return found
 
@@ -131,7 +131,7 @@ def _within(place: str, data: str) -> list[Trained]:
     levels, share = WITHIN[data]
     printed = levels[2.0]["PIAdam, as coded"]
     least = float(printed) / (1 + share / 100)
-    note = SAID["within"].format(printed=printed, share=share, least=least)
+    note = TEXTS["within"].format(printed=printed, share=share, least=least)
     made = [_entry(place, data, method, 2.0, f"{printed} (within {share} %)", note=note) for method in OVER]
     return [replace(each, within=float(printed) - least) for each in made]
 
@@ -140,14 +140,14 @@ def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trai
     """What Figure 6's text says at an epsilon: by MMA, at a noise level that is ours."""
     stop: Values = {"epochs": 60.0 if epsilon < 1 else 600.0, "stop_epsilon": epsilon, "stop_accountant": "mma"}
     quantity = f"MNIST, {method}, test accuracy, %, at epsilon {epsilon:g} by MMA"
-    because = f"{BECAUSE[method]} {SAID['at_epsilon'].format(sigma=sigma)} {SAID['by_mma']}"
+    because = f"{BECAUSE[method]} {TEXTS['at_epsilon'].format(sigma=sigma)} {TEXTS['by_mma']}"
     return accuracy("Figure 6(a)", quantity, printed, run("MNIST", method, sigma, **stop), because)
 
 
 def _plain(data: str, epochs: float, printed: str) -> Trained:
     network: Values = {} if data == "CIFAR-10" else {"model": "mlp"}
     config = without_privacy(run(data, "PIAdam, as coded", 4.0, **network), epochs=epochs)
-    return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, SAID["plain"])
+    return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, TEXTS["plain"])
 
 
 def _others(methods: dict[str, str]) -> list[Trained]:

@@ -14,7 +14,7 @@ BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)  # by MMA: what Figure 7's 100 e
 DELTAS, EPSILONS = (1e-5, 1e-4, 1e-3, 1e-2), (0.5, 2.0)  # of Figure 6(b)
 LONG = 2500.0  # epochs that no budget of Figure 6 lasts
 FALLING = 1000.0  # and with EXP, whose noise falls
-SAID = {name: text.format(sigma=SIGMA, budget=BUDGET) for name, text in WORDS["sweeps"].items()}
+TEXTS = {name: text.format(sigma=SIGMA, budget=BUDGET) for name, text in WORDS["sweeps"].items()}
 BY_MMA = WORDS["runs"]["by_mma"]
 
 
@@ -27,14 +27,14 @@ def _epsilons(method: str) -> Sweep:
     values = (0.5, 1.0, 2.0, 4.0, 8.0) if method == "ADPPL" else (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
     most = FALLING if method == "EXP" else LONG
     configs = tuple(run("MNIST", method, SIGMA, **_stopped(value, epochs=most)) for value in values)
-    note = f"{SAID['epsilon']} {BY_MMA} {SAID['relevances'] if method == 'ADPPL' else ''}".strip()
+    note = f"{TEXTS['epsilon']} {BY_MMA} {TEXTS['relevances'] if method == 'ADPPL' else ''}".strip()
     return Sweep("Figure 6(a)", f"epsilon, {method}", "stop_epsilon", configs, note)
 
 
 def _deltas(epsilon: float) -> Sweep:
     """Figure 6(b)."""
     configs = tuple(run("MNIST", FIVE[0], SIGMA, **_stopped(epsilon, delta=delta)) for delta in DELTAS)
-    note = f"{SAID['delta']} {BY_MMA}"
+    note = f"{TEXTS['delta']} {BY_MMA}"
     return Sweep("Figure 6(b)", f"delta, at epsilon {epsilon:g} by MMA", "delta", configs, note)
 
 
@@ -51,10 +51,10 @@ def _parameters(method: str) -> tuple[Sweep, ...]:
     lots = _varied(method, "batch", (200, 400, 600, 1000, 2000), **budget)
     noise = _varied(method, "sigma", (2.0, 3.0, 4.0, 6.0, 8.0), **budget)
     return (
-        Sweep("Figure 7(a)", f"hidden units, {named}", "width", widths, SAID["width"]),
-        Sweep("Figure 7(b)", f"clipping value, {named}", "clip_norm", clips, SAID["clip_norm"]),
-        Sweep("Figure 7(c)", f"lot size, {named}", "batch", lots, SAID["batch"]),
-        Sweep("Figure 7(d)", f"noise level, {named}", "sigma", noise, SAID["sigma"]),
+        Sweep("Figure 7(a)", f"hidden units, {named}", "width", widths, TEXTS["width"]),
+        Sweep("Figure 7(b)", f"clipping value, {named}", "clip_norm", clips, TEXTS["clip_norm"]),
+        Sweep("Figure 7(c)", f"lot size, {named}", "batch", lots, TEXTS["batch"]),
+        Sweep("Figure 7(d)", f"noise level, {named}", "sigma", noise, TEXTS["sigma"]),
     )
 
 
@@ -62,7 +62,7 @@ def _fashion(method: str) -> Sweep:
     """Figure 9."""
     configs = tuple(run("Fashion-MNIST", method, sigma) for sigma in (2.0, 4.0, 8.0))
     along = ("epochs", "rate") if method == "EXP" else ("epochs",)
-    return Sweep("Figure 9", f"noise level, Fashion-MNIST, {method}", "sigma", configs, SAID["fashion"], along)
+    return Sweep("Figure 9", f"noise level, Fashion-MNIST, {method}", "sigma", configs, TEXTS["fashion"], along)
 
 
 FIGURE_6B = tuple(_deltas(epsilon) for epsilon in EPSILONS)

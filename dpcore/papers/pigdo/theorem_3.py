@@ -104,7 +104,7 @@ DELTA = 1e-5
 RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
 STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
 DOMINANT = 10  # the proof wants sigma / (q lambda) above it, so that each term is that many times the next
-MOST_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
+MAX_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
 MAP_RATE = 0.01  # of Figure 4
@@ -144,7 +144,7 @@ class Counterexample:
 
         Where the lower bound of epsilon at some delta lies above the claim, the claim does not hold at that delta.
         """
-        low, high = DELTA, MOST_DELTA
+        low, high = DELTA, MAX_DELTA
         for _ in range(2):
             deltas = np.geomspace(low, high, DELTAS)
             band = ACCOUNTANTS[CERTIFIED].profile(self.mechanism, deltas)

@@ -60,7 +60,7 @@ def _three() -> Numbers:
             f"{name}: {low} for {tau:,} proposals, {high} for {tau:,} accepted steps with up to {most - 1} rejections "
             "before each"
         )
-    return {"told": "; ".join(parts)}
+    return {"parts": "; ".join(parts)}
 
 
 def _gap() -> Numbers:

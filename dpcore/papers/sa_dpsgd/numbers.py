@@ -12,12 +12,12 @@ import numpy as np
 from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
-from dpcore.papers.words import filled
+from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
 
-DELTA, BUDGET, LARGEST_ORDER = 1e-5, 3.0, 64
+DELTA, BUDGET, MAX_ORDER = 1e-5, 3.0, 64
 # Table 2 takes these over from Tramer and Boneh 2021, arXiv 2011.11660, where the epochs stand.
 SETTINGS = {
     "SA-DPSGD, MNIST": PrintedSetting(n=60_000, batch=512, sigma=1.23, epochs=40, clip_norm=0.1, dataset="mnist"),
@@ -45,7 +45,7 @@ def whole_epochs(name: str) -> int:
 @cache
 def _costs(q: float, sigma: float) -> tuple[FloatArray, FloatArray]:
     """Orders alpha = 2..64 and ln A(alpha) of a step, the sum of equation (8)."""
-    orders = np.arange(2, LARGEST_ORDER + 1.0)
+    orders = np.arange(2, MAX_ORDER + 1.0)
     return orders, binomial_log_moments(q, sigma)[: orders.size]
 
 
@@ -120,18 +120,18 @@ def _entries(name: str) -> tuple[Computed, ...]:
     q, sigma, proposals = column.q, column.sigma, (limit + 1) * tau
     numbers = {"name": name, "epochs": column.epochs, "tau": tau, "limit": limit, "proposals": proposals}
     numbers |= {"as_printed": affordable_as_printed(q, sigma, BUDGET), "meant": affordable(q, sigma, BUDGET)}
-    told = {place: filled(entry, **numbers) for place, entry in WORDS["entries"].items()}
+    texts = {place: with_numbers(entry, **numbers) for place, entry in WORDS["entries"].items()}
     return (
         Computed(
-            **told["table_2"],
+            **texts["table_2"],
             setting=column,
             claim=PrintedClaim(Mechanism.constant(q, sigma, tau), DELTA),
             ours=lambda: theorem_1(q, sigma, tau),
             bound=True,
         ),
-        Computed(**told["equation_4"], setting=column, ours=lambda: equation_4(q, sigma, tau)),
+        Computed(**texts["equation_4"], setting=column, ours=lambda: equation_4(q, sigma, tau)),
         Computed(
-            **told["table_1"],
+            **texts["table_1"],
             setting=replace(column, epochs=(limit + 1) * column.epochs),
             ours=lambda: proven_epsilon(name, proposals),
             bound=True,

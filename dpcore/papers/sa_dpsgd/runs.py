@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import FEWER_POINTS, Trained, accuracy, without_privacy
-from dpcore.papers.paper import Sweep
-from dpcore.papers.words import filled, words_of
+from dpcore.papers.paper import SEEDS, Sweep
+from dpcore.papers.words import with_numbers, words_of
 from dpcore.training.config import RunConfig
 
 Values = dict[str, Any]  # fields of RunConfig
@@ -38,7 +38,6 @@ TABLE_3 = {  # accuracy -> the epsilon at which each method reaches it; None whe
     "Fashion-MNIST": {"82": (2.20, 1.73, 1.64, 1.52), "84": (2.88, 2.08, 2.07, 1.86), "86": (5.86, 2.96, 2.92, 2.51)},
     "CIFAR-10": {"52": (2.99, 2.15, 2.05, 1.93), "55": (3.68, 2.39, 2.36, 2.27), "58": (4.54, 2.83, 2.80, 2.57)},
 }
-SEEDS = 3  # the methods of Table 1 differ by less than a point
 FREE = (  # what Figure 4's text says of one setting changed, as "the test accuracy can reach"
     ("Figure 4a", "SA-DPSGD, learning rate 1.5", "98.81", {"lr": 1.5}),
     (
@@ -50,7 +49,7 @@ FREE = (  # what Figure 4's text says of one setting changed, as "the test accur
 )
 LONGER = {"MNIST": 52.0, "Fashion-MNIST": 170.0}  # epochs of proposals, for about as many accepted as Table 1 charges
 WORDS = words_of("sa_dpsgd")
-BECAUSE = filled(WORDS["runs"], judges=JUDGES)
+BECAUSE = with_numbers(WORDS["runs"], judges=JUDGES)
 
 
 def run(title: str, method: str, **more: Any) -> RunConfig:
