@@ -81,12 +81,12 @@ NAMES = tuple(each.name for each in fields(Claim))
 
 
 def values_of(claim: Claim) -> dict[str, object]:
-    """What the claim says, by the names of its fields."""
+    """The values of a claim, by the names of its fields."""
     return {name: getattr(claim, name) for name in NAMES if getattr(claim, name) is not None}
 
 
 def joined(claims: Iterable[Claim]) -> Claim:
-    """What the claims say together; where two name the same thing, the later one is taken.
+    """All values of the claims together; where two name the same thing, the later one is taken.
 
     >>> joined([Claim(q=0.1, sigma=1.0), Claim(sigma=2.0)]).sigma
     2.0

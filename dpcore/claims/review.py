@@ -48,7 +48,7 @@ def given(condition: str, sentence: str) -> str:
 
 
 def insufficient(lacking: Sequence[str]) -> str:
-    """Which numbers the claim does not say.
+    """That the claim does not say these numbers.
 
     >>> insufficient(("delta", "epsilon"))
     'The claim does not say delta; epsilon.'
@@ -57,7 +57,7 @@ def insufficient(lacking: Sequence[str]) -> str:
 
 
 def proven(bounds: Bounds, printed: Printed | None = None) -> str:
-    """What is proven of epsilon, whatever is claimed."""
+    """The proven bounds of epsilon, whatever is claimed."""
     name = "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
     return _sentence("proven", name, bounds, printed)
 

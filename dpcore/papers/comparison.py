@@ -15,7 +15,7 @@ from dpcore.training.plan import plan
 
 
 class Outcome(StrEnum):
-    """How a printed number fares."""
+    """The outcome of recomputing a printed number."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
@@ -106,7 +106,7 @@ def _beside(entry: Trained, record: Recorded) -> str:
 
 
 def _free(entry: Trained, record: Recorded) -> str:
-    """What the accepted steps of simulated annealing would cost alone, as its paper charges; "" without it."""
+    """The cost of the accepted steps of simulated annealing alone, as its paper charges; "" without it."""
     accepted = [run.accepted for run in record.runs if run.accepted]
     if not accepted or record.epsilon is None:
         return ""

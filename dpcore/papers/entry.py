@@ -1,4 +1,4 @@
-"""What a paper prints at one place, and how the same is computed or trained here."""
+"""A number that a paper prints at one place, and the way to compute or train the same here."""
 
 import math
 import re
@@ -45,7 +45,7 @@ class PrintedSetting:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What it releases: its steps, rounded up."""
+        """The mechanism of its steps, rounded up."""
         return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, math.ceil(self.steps - 1e-9))
 
 
@@ -82,7 +82,7 @@ class Entry:
 
     @property
     def tolerance(self) -> float:
-        """How far ours may lie from the printed number.
+        """The distance that ours may have from the printed number.
 
         >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6), Entry("", "", "1.2e-5").tolerance < 6e-7
         (0.005, True)
@@ -168,7 +168,7 @@ def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
 
 
 def setting_of(config: RunConfig) -> PrintedSetting | None:
-    """What of a run the pages' controls have; None for one without noise, or of a length that epsilon decides.
+    """A run's settings that the pages' controls have; None for one without noise, or of a length that epsilon decides.
 
     >>> setting_of(RunConfig(sigma=2.0, batch=100)).mechanism.steps
     500

@@ -85,7 +85,7 @@ class Area:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What each cell of a map is."""
+    """The cells of a map."""
 
     x: FloatArray  # (X,) increasing
     y: FloatArray  # (Y,) increasing
@@ -176,7 +176,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """What a paper says that can be computed or trained here."""
+    """A paper: its numbers that can be computed or trained here, and what is said of it."""
 
     id: str  # "004"
     short: str  # "Gaussian DP"

@@ -45,7 +45,7 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether the seed is recorded."""
+        """True if the seed is recorded."""
         record = recorded(self.paper, self.config)
         return record is not None and self.config.seed in {run.seed for run in record.runs}
 
@@ -56,7 +56,7 @@ class Job:
 
 
 def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "") -> list[Job]:
-    """What is to be recorded, in the order in which it is trained; `only` is part of a label."""
+    """All runs to record, in the order in which it is trained; `only` is part of a label."""
     found = []
     for paper in papers:
         wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]

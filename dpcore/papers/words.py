@@ -11,6 +11,7 @@ from typing import Any
 from dpcore.papers.paper import Calculator, Finding, Quantity, Remark, TextRows
 
 Numbers = Mapping[str, object]  # by the name that a text has for them
+UNKNOWN = "Not recorded yet; the page Papers can train it."
 
 
 def words_of(folder: str) -> dict[str, Any]:

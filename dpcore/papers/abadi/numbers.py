@@ -1,4 +1,4 @@
-"""What paper 002 prints of privacy, what the log of its code prints, and how many epochs an epsilon affords."""
+"""The numbers of privacy of paper 002 and of the log of its code, and the epochs that an epsilon affords."""
 
 import math
 from bisect import bisect_right

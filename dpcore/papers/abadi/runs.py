@@ -1,4 +1,4 @@
-"""What paper 002 trains on MNIST: the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
+"""The runs of paper 002: on MNIST the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
 
 The network lies behind DP-PCA to 60 dimensions, and each of its two layers is clipped on its own.
 """

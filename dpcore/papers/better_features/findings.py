@@ -17,16 +17,15 @@ from dpcore.papers.paper import SEEDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.runs import METHODS
 from dpcore.papers.sa_dpsgd.runs import run as run_of_001
-from dpcore.papers.words import findings
+from dpcore.papers.words import UNKNOWN, findings
 from dpcore.privacy.report.numbers import outward
 
 ID = "005"
 BELOW = 2.0  # an epsilon of ours that is less than what the methods of SA-DPSGD's paper spend
-UNKNOWN = "Not recorded yet; the page Papers can train it."
 
 
 def _features() -> str:
-    """How far features carry, beside how far the tricks of SA-DPSGD's paper do."""
+    """The accuracy that features reach, beside that of the tricks of SA-DPSGD's paper."""
     said, holds = [], True
     for dataset, title in TITLES.items():
         cnn, linear, best = (recorded(ID, run(dataset, rung, RECORD)) for rung in (PAPERS_CNN, LINEAR, BEST))
@@ -45,7 +44,7 @@ def _features() -> str:
 
 
 def _by_tricks(records: list[Recorded]) -> str:
-    """What the best of a paper's methods reaches, and what all of them spend; "" without any."""
+    """The accuracy of the best of a paper's methods, and the epsilons that all of them spend; "" without any."""
     if not records:
         return ""
     best = max(records, key=lambda record: record.mean)
@@ -55,7 +54,7 @@ def _by_tricks(records: list[Recorded]) -> str:
 
 
 def _few(*records: Recorded) -> str:
-    """How many seeds there are, where they are fewer than a difference of less than a point asks for."""
+    """The number of seeds, where they are fewer than a difference of less than a point asks for."""
     fewest = min(records, key=lambda record: len(record.runs))
     return "" if len(fewest.runs) >= SEEDS else f" ({fewest.seeds})"
 
@@ -72,7 +71,7 @@ def _figures() -> str:
 
 
 def _price() -> str:
-    """What privacy costs at that epsilon, with the network and with the features."""
+    """The points that privacy costs at that epsilon, with the network and with the features."""
     said, less = [], True
     for dataset, title in TITLES.items():
         cnn, best = (_cost(dataset, rung) for rung in (TUNED_CNN, BEST))

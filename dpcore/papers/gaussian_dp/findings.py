@@ -1,4 +1,4 @@
-"""What paper 004 claims, and what holds of it; and the gaps of its proofs and silences of its text."""
+"""The numbers in what holds of paper 004's claims, and its remarks."""
 
 import math
 from dataclasses import replace
@@ -15,13 +15,12 @@ from dpcore.papers.gaussian_dp.numbers import (
 )
 from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
 from dpcore.papers.records import recorded
-from dpcore.papers.words import Numbers, findings, remarks
+from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward
 
-UNKNOWN = "Not recorded yet; the page Papers can train it."
 SIGMAS: dict[str, object] = {"usual": TOP.sigma, "less": TOP_LESS.sigma}
 SETTINGS = [each.setting for each in EXPERIMENTS]
 LENGTHS = sorted(math.floor(each.steps) for each in SETTINGS)

@@ -1,4 +1,4 @@
-"""What paper 004 prints of privacy: mu and two epsilons of each experiment, and the numbers of its text and figures."""
+"""The numbers of privacy of paper 004: mu and two epsilons of each experiment, and those of its text and figures."""
 
 import math
 from dataclasses import dataclass, replace
@@ -61,7 +61,7 @@ EXPERIMENTS = (
 
 
 def claim_of(setting: PrintedSetting) -> PrintedClaim:
-    """What an epsilon printed for a setting promises, of its steps rounded down: what refutes it then refutes more."""
+    """The promise of a setting's printed epsilon, of its steps rounded down: what refutes it then refutes more."""
     return PrintedClaim(Mechanism.constant(setting.q, setting.sigma, math.floor(setting.steps)), setting.delta)
 
 

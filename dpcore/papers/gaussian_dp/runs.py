@@ -1,4 +1,4 @@
-"""What paper 004 trains: MNIST in Table 1 and as Figure 4's text counts; Adult, IMDb and MovieLens in Tables 2 to 4."""
+"""The runs of paper 004: MNIST in Table 1 and as Figure 4's text counts; Adult, IMDb and MovieLens in Tables 2 to 4."""
 
 from typing import Any
 

@@ -50,7 +50,9 @@ class Row:
     noise: Formula | None = None  # with constant 1; a standard deviation, or a rate, by `unit`
     private_noise: Formula | None = None  # with the constant that makes it private
     risk: Formula | None = None  # excess empirical risk, with constant 1
-    uncovered: Callable[[Learning], str] = lambda given: ""  # why the constant's theorem does not cover it; "" if so
+    uncovered: Callable[[Learning], str] = lambda given: (
+        ""
+    )  # why the theorem of the constant does not cover it; "" if it does
 
     def cells(self, given: Learning) -> tuple[str, ...]:
         """The row as it is read, in the order of COLUMNS; noise that keeps a promise is rounded to the safe side."""

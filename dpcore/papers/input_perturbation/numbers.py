@@ -1,4 +1,4 @@
-"""What of paper 003's comparisons can be recomputed, the noise at each of the four places, and its experiments."""
+"""The comparisons of paper 003 that can be recomputed, the noise at each of the four places, and its experiments."""
 
 import math
 from collections.abc import Callable
@@ -92,7 +92,7 @@ def _power_of_inner_steps() -> float:
 
 
 def local_epsilon(noise: float, delta: float) -> float:
-    """What Gaussian noise of this standard deviation promises for one row of norm at most 1, exactly.
+    """The epsilon that Gaussian noise of this standard deviation promises for one row of norm at most 1, exactly.
 
     >>> round(local_epsilon(2 * 30.75, 1e-5), 3)
     0.1

@@ -8,6 +8,7 @@ from dpcore.papers.paper import Sweep
 from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_3, LEVELS, THREE, name_of, run
 from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
 from dpcore.papers.records import Recorded, recorded
+from dpcore.papers.words import UNKNOWN
 from dpcore.privacy.report.numbers import nearest
 
 PIADAM = "PIAdam, as coded"
@@ -61,7 +62,6 @@ IMPROVEMENTS = tuple(
 )
 NOT_FOLLOWING = tuple(each for each in IMPROVEMENTS if each.because)
 ID = "000"
-UNKNOWN = "Not recorded yet; the page Papers can train it."
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
 CHANGE = 3.0  # percentage points that Figure 7(a) allows
 
@@ -142,12 +142,12 @@ def _said(record: Recorded) -> str:
 
 
 def against_rivals() -> str:
-    """How PIAdam fares against the methods of others."""
+    """The standing of PIAdam beside the methods of others."""
     return judged(levels(), FEWER_POINTS)
 
 
 def among_its_own() -> str:
-    """How PIAdam fares against the two other methods of the paper."""
+    """The standing of PIAdam beside the two other methods of the paper."""
     return judged(kinds(), 0.0)
 
 

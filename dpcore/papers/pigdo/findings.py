@@ -1,4 +1,4 @@
-"""What holds of paper 000's claims of privacy, in numbers."""
+"""The numbers in what holds of paper 000's claims of privacy."""
 
 import math
 from dataclasses import replace

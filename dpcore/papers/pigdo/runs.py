@@ -137,7 +137,7 @@ def _within(place: str, data: str) -> list[Trained]:
 
 
 def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trained:
-    """What Figure 6's text says at an epsilon: by MMA, at a noise level that is ours."""
+    """An accuracy of Figure 6's text at an epsilon: by MMA, at a noise level that is ours."""
     stop: Values = {"epochs": 60.0 if epsilon < 1 else 600.0, "stop_epsilon": epsilon, "stop_accountant": "mma"}
     quantity = f"MNIST, {method}, test accuracy, %, at epsilon {epsilon:g} by MMA"
     because = f"{BECAUSE[method]} {TEXTS['at_epsilon'].format(sigma=sigma)} {TEXTS['by_mma']}"

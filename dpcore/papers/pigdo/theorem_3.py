@@ -56,7 +56,7 @@ def omitted_moment(q: float, sigma: float, order: int) -> float:
 
 
 def assumed_moment(q: float, sigma: float, order: int) -> float:
-    """What the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
+    """The moment that the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
 
     >>> round(assumed_moment(0.01, 1.0, 10), 5)
     0.00995
@@ -111,7 +111,7 @@ MAP_RATE = 0.01  # of Figure 4
 
 
 class Lambda(StrEnum):
-    """Which order lambda the conditions speak of; the theorem does not say."""
+    """The order lambda that the conditions speak of; the theorem does not say which."""
 
     ANY = "some order"  # any that meets them will do
     OWN = "its own order"  # the one that the proof eliminates: 2 ln(1/delta) / epsilon
@@ -130,12 +130,12 @@ class Counterexample:
 
     @property
     def excess(self) -> float:
-        """How many times the promise is what is proven."""
+        """The proven epsilon over the promised one."""
         return self.lower / self.claimed
 
     @property
     def mechanism(self) -> Mechanism:
-        """What is released."""
+        """The mechanism of its steps."""
         return Mechanism.constant(self.q, self.sigma, self.steps)
 
     @property
@@ -164,7 +164,7 @@ def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
 
 
 def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = DELTA) -> FloatArray:
-    """What the paper draws as the moments accountant, at each number of steps: 3 q sqrt(T ln(1/delta)) / sigma.
+    """The curve that the paper calls moments accountant, at each number of steps: 3 q sqrt(T ln(1/delta)) / sigma.
 
     Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves the constant
     open; no accountant computes this.
@@ -185,7 +185,7 @@ def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float
 
 
 def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA) -> bool:
-    """Whether the theorem's own conditions are met.
+    """True if the theorem's own conditions are met.
 
     >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
     [True, False]

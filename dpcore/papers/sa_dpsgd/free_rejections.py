@@ -113,11 +113,11 @@ class Selection:
         return -math.expm1(misses), math.exp(misses)
 
     def accepted_only(self, delta: float, steps: int = 1) -> float:
-        """What the accepted steps alone are charged: a Gaussian each."""
+        """The epsilon that the accepted steps alone are charged: a Gaussian each."""
         return float(gaussian.epsilon_of(delta, math.sqrt(steps) / self.sigma))
 
     def every_proposal(self, delta: float, steps: int = 1) -> float:
-        """What holds for certain: all that may be proposed is charged, and what is released follows from it."""
+        """The epsilon that is certain: all that may be proposed is charged, and what is released follows from it."""
         if self.limit is None:
             return math.inf
         return float(gaussian.epsilon_of(delta, math.sqrt(steps * (self.limit + 1)) / self.sigma))

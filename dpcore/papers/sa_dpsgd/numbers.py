@@ -1,4 +1,4 @@
-"""What of paper 001's numbers is accounting: epsilon by its Theorem 1, as printed and as meant, and acceptance.
+"""The numbers of paper 001 that are accounting: epsilon by its Theorem 1, as printed and as meant, and acceptance.
 
 Its letters: tau accepted steps, alpha the order, Q the temperature, mu0 the largest number of rejections in a row.
 """

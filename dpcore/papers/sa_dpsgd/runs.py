@@ -1,4 +1,4 @@
-"""What paper 001 trains: its Table 1, the accuracies of Table 3 at their epsilons, and the best of Figure 4.
+"""The runs of paper 001: its Table 1, the accuracies of Table 3 at their epsilons, and the best of Figure 4.
 
 The settings are those of its Table 2; momentum 0.9 is that of the source it takes them from (arXiv 2011.11660).
 """
