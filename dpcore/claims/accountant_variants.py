@@ -62,7 +62,7 @@ class Recount(NamedTuple):
     note: str = ""  # why there is no number, where it is infinite
 
     def gives(self, printed: Printed) -> bool:
-        """Whether it is the printed number, rounded to its digits or, as is safe for an epsilon, upwards."""
+        """True if it is the printed number, rounded to its digits or, as is safe for an epsilon, upwards."""
         near = AGREED * printed.value
         above, below = max(printed.unit / 2, near), max(printed.unit, near)
         return self.least < printed.value + above and self.most > printed.value - below

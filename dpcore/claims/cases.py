@@ -37,7 +37,10 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
     mechanism = claim.mechanism
     if mechanism is not None and len(mechanism.releases) > 1:
         beside = rates_of(replace(claim, mechanism=None)) or (None,)
-        variants = {mechanism, *(_as_said(mechanism, each, claim.sigma) for each in beside)}
+        variants = {mechanism} | {
+            Mechanism(tuple(Release(q or each.q, claim.sigma or each.sigma, each.count) for each in mechanism.releases))
+            for q in beside
+        }
         return tuple(Case(each, each) for each in sorted(variants, key=_size))
     released = () if mechanism is None else mechanism.releases
     sigmas = {claim.sigma, *(each.sigma for each in released)} - {None}
@@ -101,10 +104,6 @@ def _case(q: float, sigma: float, steps: tuple[int, int], epoch: int, left_out: 
     return Case(fewest, most, epoch, left_out)
 
 
-def _as_said(mechanism: Mechanism, q: float | None, sigma: float | None) -> Mechanism:
-    return Mechanism(tuple(Release(q or each.q, sigma or each.sigma, each.count) for each in mechanism.releases))
-
-
 def _size(mechanism: Mechanism) -> tuple[float, float]:
     return max(each.q for each in mechanism.releases), -min(each.sigma for each in mechanism.releases)
 
@@ -126,7 +125,7 @@ def clashes(claim: Claim) -> tuple[str, ...]:
 
 
 def rounds_to(value: float, shown: float) -> bool:
-    """Whether a number may be shown like this, at as many digits as there are; one digit is too few for most.
+    """True if a number may be shown like this, at as many digits as there are; one digit is too few for most.
 
     >>> rounds_to(256 / 60_000, 0.0043), rounds_to(256 / 60_000, 0.0042), rounds_to(512 / 60_000, 0.01)
     (True, False, False)
@@ -136,7 +135,7 @@ def rounds_to(value: float, shown: float) -> bool:
 
 
 def is_rate_of(batch: int, examples: int, q: float) -> bool:
-    """Whether q is the rate of such batches: as it is, rounded, or one of the whole steps of an epoch.
+    """True if q is the rate of such batches: as it is, rounded, or one of the whole steps of an epoch.
 
     >>> is_rate_of(512, 60_000, 0.0085), is_rate_of(512, 60_000, 1 / 118), is_rate_of(512, 60_000, 1 / 119)
     (True, True, False)
@@ -168,7 +167,7 @@ def _steps_clash(claim: Claim, q: float) -> tuple[str, ...]:
 
 
 def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
-    """Whether these releases may be so many epochs, each with or without a last batch that is smaller; a step less."""
+    """True if these releases may be so many epochs, each with or without a last batch that is smaller; a step less."""
     lengths = [(*epoch_lengths(each.q), each.count) for each in mechanism.releases]
     fewest = sum(count / high for _, high, count in lengths) - 1 / min(high for _, high, _ in lengths)
     most = sum(count / low for low, _, count in lengths) + 1 / min(low for low, _, _ in lengths)
@@ -176,7 +175,7 @@ def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
 
 
 def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
-    """What stands beside the releases and does not fit all of them."""
+    """Numbers beside the releases that do not fit all of them."""
     wrong = []
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
         other = [getattr(each, name) for each in mechanism.releases if said is not None]

@@ -1,7 +1,8 @@
 """A claim about a training run: numbers of which any may be missing, and names for how its batches are drawn."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 from dpcore import check
 from dpcore.claims.printed import Printed
@@ -25,6 +26,22 @@ OWN_ADJACENCY = {
 }
 MAX_EXAMPLES = 10**12
 MAX_EPOCHS = 1e9
+
+
+CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields, which values are refused
+    ("delta", check.delta),
+    ("q", partial(check.in_range, 0, 1, ends="(]")),
+    ("sigma", check.positive),
+    ("sigma", partial(check.in_range, LEAST_SIGMA, MOST_SIGMA)),
+    ("batch", partial(check.whole, 1, MAX_EXAMPLES)),
+    ("examples", partial(check.whole, 1, MAX_EXAMPLES)),
+    ("steps", partial(check.whole, 1, MAX_STEPS)),
+    ("epochs", check.positive),
+    ("epochs", partial(check.in_range, 0, MAX_EPOCHS)),
+    ("sampler", partial(check.one_of, BATCHES)),
+    ("adjacency", partial(check.one_of, ADJACENCIES)),
+    ("accountant", partial(check.one_of, ACCOUNTANTS)),
+)
 
 
 @dataclass(frozen=True)
@@ -55,42 +72,21 @@ class Claim:
     def __post_init__(self) -> None:
         if self.epsilon is not None:
             check.positive(epsilon=self.epsilon.value)
-        if self.delta is not None:
-            check.delta(delta=self.delta)
-        if self.q is not None:
-            check.in_range(0, 1, ends="(]", q=self.q)
-        if self.sigma is not None:
-            check.positive(sigma=self.sigma)
-            check.in_range(LEAST_SIGMA, MOST_SIGMA, sigma=self.sigma)
-        self._check_counts()
-        self._check_names()
-
-    def _check_counts(self) -> None:
-        most = {"batch": MAX_EXAMPLES, "examples": MAX_EXAMPLES, "steps": MAX_STEPS}
-        for name, value in most.items():
+        for name, checked in CHECKS:
             if getattr(self, name) is not None:
-                check.whole(1, value, **{name: getattr(self, name)})
-        if self.epochs is not None:
-            check.positive(epochs=self.epochs)
-            check.in_range(0, MAX_EPOCHS, epochs=self.epochs)
-
-    def _check_names(self) -> None:
-        known = {"sampler": BATCHES, "adjacency": ADJACENCIES, "accountant": ACCOUNTANTS}
-        for name, choices in known.items():
-            if getattr(self, name) is not None:
-                check.one_of(choices, **{name: getattr(self, name)})
+                checked(**{name: getattr(self, name)})
 
 
 NAMES = tuple(each.name for each in fields(Claim))
 
 
 def values_of(claim: Claim) -> dict[str, object]:
-    """What the claim says, by the names of its fields."""
+    """The values of a claim, by the names of its fields."""
     return {name: getattr(claim, name) for name in NAMES if getattr(claim, name) is not None}
 
 
 def joined(claims: Iterable[Claim]) -> Claim:
-    """What the claims say together; where two name the same thing, the later one is taken.
+    """All values of the claims together; where two name the same thing, the later one is taken.
 
     >>> joined([Claim(q=0.1, sigma=1.0), Claim(sigma=2.0)]).sigma
     2.0

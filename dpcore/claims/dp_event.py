@@ -38,7 +38,7 @@ def event_of(mechanism: Mechanism) -> Event:
 
 
 def read_event(found: Any) -> Claim:
-    """What an event says of q, sigma, steps and sampler. Errors: ValueError names an event that is no such training.
+    """An event's q, sigma, steps and sampler. Errors: ValueError names an event that is no such training.
 
     >>> read_event(event_of(Mechanism.constant(0.01, 2.0, 50))).steps
     50

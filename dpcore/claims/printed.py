@@ -44,7 +44,7 @@ class Printed(NamedTuple):
 
     @property
     def high(self) -> float:
-        """What is larger, or this itself, rounds to another."""
+        """The end of the numbers that round to it: this one and larger ones round to another."""
         return float(Decimal(self.text) + self._half_unit)
 
     @property

@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a text claims, where each value stands in it, and sentences about what was left out."""
+    """The claim of a text, where each value stands in it, and sentences about what was left out."""
 
     claim: Claim
     found: tuple[Found, ...]
@@ -94,7 +94,7 @@ def _numbers(text: str) -> Iterator[Found]:
 
 
 def _is_other(text: str, start: int, read: Found) -> bool:
-    """Whether a number is another thing of the same name: an optimizer's epsilon, steps of a warm-up."""
+    """True if a number is another thing of the same name: an optimizer's epsilon, steps of a warm-up."""
     if read.field == "epsilon":
         return not read.wrong and read.value.value < MIN_EPSILON
     return read.field == "steps" and NO_STEPS.search(text[max(0, start - BEFORE) : start]) is not None
@@ -124,7 +124,7 @@ def _no_value(field: str, text: str, start: int, why: str) -> Found:
 
 
 def _words(text: str) -> Iterator[Found]:
-    """What a text says in words. Accounting as Poisson is not sampling like that."""
+    """The values that a text says in words. Accounting as Poisson is not sampling like that."""
     plain = ASIDE.sub(lambda each: " " * len(each[0]), text)
     for field, value, pattern in WORDS:
         for each in pattern.finditer(plain):
@@ -169,7 +169,7 @@ def read_claim(text: str) -> Read:
 
 
 def read_history(state: Mapping[str, Any]) -> Claim:
-    """What the state of an accountant of Opacus says: `history` of (noise multiplier, rate, steps), and `mechanism`.
+    """The claim of the state of an accountant of Opacus: `history` of (noise multiplier, rate, steps), and `mechanism`.
 
     How batches were drawn is not in it. Errors: ValueError names what is not as Opacus has it.
     """

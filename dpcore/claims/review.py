@@ -1,7 +1,9 @@
 """The sentences of a verdict on a claim, and the one for a review. Bounds are rounded to the safe side."""
 
 import math
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.printed import Printed
@@ -9,51 +11,30 @@ from dpcore.claims.setup import Bounds
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import DIGITS, outward, short
 
-ASSUMED = "The claim does not say how batches are drawn: judged as Poisson."
-COUNT_POISSON = "The accountants count Poisson batches, which these are not."
-OPEN_EPOCH = "An epoch may be {} steps, as what fills no batch is dropped or kept: the bounds hold for both."
-OPEN_RATE = "Its rate may be {} to {}: the bounds hold for both."
-OPEN_STEPS = "Its epochs may be {} to {} steps: the bounds hold for all of these."
-TOLD = {  # what a review says of a claim that is about a mechanism, by its standing
-    "holds": "The claimed epsilon of {epsilon} holds{condition}: for {setting}, epsilon is certified to be at "
-    "most {upper}.",
-    "unproven": "The claimed epsilon of {epsilon} is not proven{condition}: for {setting}, {known}. {way_out}",
-    "refuted": "The claimed epsilon of {epsilon} does not hold{condition}: for {setting}, epsilon is proven to be at "
-    "least {lower}. Please correct it, or say what is done differently.",
-    "contradictory": "{sentence} This is for {setting}. Please say which of the numbers are meant.",
+SENTENCES: dict[str, dict[str, str]] = {
+    part: {name: " ".join(text.split()) for name, text in sentences.items()}
+    for part, sentences in tomllib.loads(Path(__file__).with_name("review.toml").read_text(encoding="utf-8")).items()
 }
+NOTES = SENTENCES["notes"]
 
 
 def holds(printed: Printed, bounds: Bounds) -> str:
     """That the claim holds, and with how much room."""
     share = 100 * (1 - bounds.upper / printed.value)
     room = f"which leaves room of {share:.0f} %" if share >= 0.5 else "with hardly any room"
-    return f"Epsilon is certified to be at most {_up(bounds, printed)}, and {printed.shown} is claimed, {room}."
+    return _sentence("verdicts", "holds", bounds, printed, room=room)
 
 
 def refuted(printed: Printed, bounds: Bounds) -> str:
     """That the claim is false, even if the printed number was rounded down."""
-    lower = _down(bounds, printed)
-    return (
-        f"Epsilon is proven to be at least {lower}, and {printed.shown} is claimed: "
-        f"no number that rounds to {printed.shown} reaches that."
-    )
+    return _sentence("verdicts", "refuted", bounds, printed)
 
 
 def unproven(printed: Printed, bounds: Bounds) -> str:
     """That what is claimed lies below the certified upper bound, and not where it is refuted."""
     if math.isinf(bounds.upper):
-        return f"{proven(bounds, printed)} That does not settle the claimed {printed.shown}."
-    lower, upper = _down(bounds, printed), _up(bounds, printed)
-    if bounds.lower > printed.value:
-        return (
-            f"Epsilon is proven to be at least {lower}, and {printed.shown} is claimed: it may have been rounded down "
-            f"from there. An epsilon is to be rounded up: {upper} is certified."
-        )
-    return (
-        f"Epsilon is proven to lie between {lower} and {upper}, and {printed.shown} is claimed: it may be true, "
-        f"and is not proven. {upper} is certified."
-    )
+        return _sentence("verdicts", "without_upper", bounds, printed, proven=proven(bounds, printed))
+    return _sentence("verdicts", "rounded_down" if bounds.lower > printed.value else "unproven", bounds, printed)
 
 
 def given(condition: str, sentence: str) -> str:
@@ -67,7 +48,7 @@ def given(condition: str, sentence: str) -> str:
 
 
 def insufficient(lacking: Sequence[str]) -> str:
-    """Which numbers the claim does not say.
+    """That the claim does not say these numbers.
 
     >>> insufficient(("delta", "epsilon"))
     'The claim does not say delta; epsilon.'
@@ -76,12 +57,9 @@ def insufficient(lacking: Sequence[str]) -> str:
 
 
 def proven(bounds: Bounds, printed: Printed | None = None) -> str:
-    """What is proven of epsilon, whatever is claimed."""
-    if math.isfinite(bounds.upper):
-        return f"Epsilon is proven to lie between {_down(bounds, printed)} and {_up(bounds, printed)}."
-    if bounds.lower > 0:
-        return f"Epsilon is proven to be at least {_down(bounds, printed)}; no upper bound is known here."
-    return "Nothing is proven of epsilon here."
+    """The proven bounds of epsilon, whatever is claimed."""
+    name = "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
+    return _sentence("proven", name, bounds, printed)
 
 
 def other_number(own: Sequence[Recount], printed: Printed) -> str:
@@ -92,13 +70,13 @@ def other_number(own: Sequence[Recount], printed: Printed) -> str:
         return f"{title} has no number here. {own[0].note}".strip()
     least, most = short(min(finite)), short(max(finite))
     gives = least if least == most else f"{least} to {most}, depending on how it is run"
-    return f"{title} gives {gives}, and {printed.shown} is claimed to come from it."
+    return SENTENCES["accountants"]["other"].format(title=title, gives=gives, claimed=printed.shown)
 
 
 def looser(own: Sequence[Recount], printed: Printed) -> str:
     """That the accountant which the claim names gives less than is claimed."""
     title, most = ACCOUNTANTS[own[0].accountant].title, max(each.most for each in own)
-    return f"{title} gives {short(most)}: {printed.shown} is more, as a budget may be, and contradicts nothing."
+    return SENTENCES["accountants"]["looser"].format(title=title, gives=short(most), claimed=printed.shown)
 
 
 def sentence_for(
@@ -106,17 +84,17 @@ def sentence_for(
 ) -> str:
     """The sentence for a review of a claim that is about a mechanism."""
     known = proven(bounds, printed).rstrip(".")
-    upper = _up(bounds, printed)
-    finite = math.isfinite(bounds.upper)
-    return TOLD[standing].format(
-        epsilon=printed.shown,
+    way_out = "certified" if math.isfinite(bounds.upper) else "proof"
+    return _sentence(
+        "reviews",
+        standing,
+        bounds,
+        printed,
         setting=setting,
         condition=f" {condition[:1].lower()}{condition[1:]}" if condition else "",
         sentence=sentence,
-        lower=_down(bounds, printed),
-        upper=upper,
         known=f"{known[:1].lower()}{known[1:]}",
-        way_out=f"Please claim {upper}, which is certified." if finite else "Please say what proves it.",
+        way_out=_sentence("ways_out", way_out, bounds, printed),
     )
 
 
@@ -125,9 +103,11 @@ def of_insufficient(sentence: str) -> str:
     return f"The claim cannot be checked. {sentence} Please add or correct that."
 
 
-def _down(bounds: Bounds, printed: Printed | None) -> str:
-    return outward(bounds.lower, math.floor, printed.digits if printed else DIGITS)
-
-
-def _up(bounds: Bounds, printed: Printed | None) -> str:
-    return outward(bounds.upper, math.ceil, printed.digits if printed else DIGITS)
+def _sentence(part: str, name: str, bounds: Bounds, printed: Printed | None, **words: str) -> str:
+    digits = printed.digits if printed else DIGITS
+    numbers = {
+        "lower": outward(bounds.lower, math.floor, digits),
+        "upper": outward(bounds.upper, math.ceil, digits),
+        "claimed": printed.shown if printed else "",
+    }
+    return SENTENCES[part][name].format(**words, **numbers)

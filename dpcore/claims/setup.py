@@ -22,7 +22,7 @@ NO_BOUND = "What is proven for {} adjacency says nothing of {}."
 
 
 class Bounds(NamedTuple):
-    """What is proven of epsilon: it lies between them. The upper one is infinite where nothing is proven."""
+    """Proven bounds: epsilon lies between them. The upper one is infinite where nothing is proven."""
 
     lower: float
     upper: float
@@ -86,7 +86,7 @@ def delta_without(delta: float, dropped: float) -> float:
 
 @dataclass(frozen=True)
 class ClaimedSetup:
-    """What is judged. A claim may leave open its rate, its steps and how long an epoch is: the bounds hold for all."""
+    """The judged setup. A claim may leave open its rate, its steps and an epoch's length: the bounds hold for all."""
 
     cases: tuple[Case, ...]  # one at least
     delta: float
@@ -116,7 +116,7 @@ class ClaimedSetup:
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many steps an epoch may have; empty where that makes no difference."""
+        """The numbers of steps that an epoch may have; empty where that makes no difference."""
         if not SAMPLERS[self.sampler].by_epoch or len(self.mechanism.releases) > 1:
             return ()
         return tuple(sorted({each.epoch for each in self.cases}))
@@ -189,7 +189,7 @@ class ClaimedSetup:
 
 
 def missing(claim: Claim) -> tuple[str, ...]:
-    """What the claim would have to say, beside its epsilon, to be about a mechanism."""
+    """All that a claim lacks, beside its epsilon, to be about a mechanism."""
     if claim.mechanism is not None:
         return () if claim.delta is not None else ("delta",)
     lacks = {
@@ -202,7 +202,7 @@ def missing(claim: Claim) -> tuple[str, ...]:
 
 
 def setup_of(claim: Claim) -> ClaimedSetup:
-    """What the claim is about; nothing is missing in it, and nothing contradicts. Poisson unless it says otherwise.
+    """The setup of a claim in which nothing is missing, and nothing contradicts. Poisson unless it says otherwise.
 
     Errors: ValueError where its epochs are more steps than can be counted.
     """

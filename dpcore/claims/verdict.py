@@ -17,7 +17,7 @@ from dpcore.privacy.report.statement import delta_warning
 
 
 class Standing(StrEnum):
-    """What a claim is worth, in one word."""
+    """The worth of a claim, in one word."""
 
     HOLDS = "holds"  # the certified upper bound is at most what is claimed
     UNPROVEN = "unproven"  # what is claimed lies between the proven bounds, or is rounded from there
@@ -28,7 +28,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is proven of epsilon, and of which setup."""
+    """The proven bounds of epsilon, and their setup."""
 
     setup: ClaimedSetup
     bounds: Bounds
@@ -36,7 +36,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """What a claim is worth, why, and what a reviewer may write."""
+    """The worth of a claim, why, and a sentence for a reviewer."""
 
     claim: Claim
     standing: Standing
@@ -49,7 +49,7 @@ class ClaimVerdict:
 
     @property
     def room(self) -> float | None:
-        """How much more than what is proven is claimed; None unless the claim holds."""
+        """The claimed epsilon less the proven one; None unless the claim holds."""
         if self.standing is not Standing.HOLDS or self.certificate is None or self.claim.epsilon is None:
             return None
         return self.claim.epsilon.value - self.certificate.bounds.upper
@@ -100,7 +100,7 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
 
 
 def _condition(claim: Claim, setup: ClaimedSetup) -> str:
-    """What the verdict is true for, where the claim does not say it, as a sentence begins."""
+    """The condition of the verdict, where the claim does not say it, as a sentence begins."""
     if claim.sampler is None:
         return f"If its batches are {BATCHES[setup.sampler].removesuffix(' batches')}'s"
     if claim.adjacency is None and setup.sampler != "poisson":
@@ -109,7 +109,7 @@ def _condition(claim: Claim, setup: ClaimedSetup) -> str:
 
 
 def _compared(printed: Printed, bounds: Bounds) -> tuple[Standing, str]:
-    """What the certified bounds say of a printed epsilon, which may be rounded."""
+    """The standing by the certified bounds of a printed epsilon, which may be rounded."""
     if bounds.lower > printed.high:
         return Standing.REFUTED, review.refuted(printed, bounds)
     if bounds.upper <= printed.value:
@@ -122,34 +122,34 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
-    """What is assumed, what would be so otherwise, and the bounds' own note."""
+    """Sentences about what is assumed and what would be so otherwise, and the bounds' own note."""
     setup, note = certificate.setup, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:
-        notes.append(f"{review.ASSUMED} {_if_shuffled(claim, certificate)}".strip())
+        notes.append(f"{review.NOTES['assumed']} {_if_shuffled(claim, certificate)}".strip())
     elif setup.sampler != "poisson":
-        notes.append(review.COUNT_POISSON)
+        notes.append(review.NOTES["count_poisson"])
     if claim.adjacency is None:
-        notes.append(f"The claim names no adjacency: judged under {MEANT[setup.adjacency]}.")
+        notes.append(review.NOTES["adjacency"].format(MEANT[setup.adjacency]))
     if setup.fewest < setup.most:
-        notes.append(review.OPEN_STEPS.format(f"{setup.fewest:,}", f"{setup.most:,}"))
+        notes.append(review.NOTES["steps"].format(setup.fewest, setup.most))
     if len(setup.lengths) > 1:
-        notes.append(review.OPEN_EPOCH.format(" or ".join(f"{each:,}" for each in setup.lengths)))
+        notes.append(review.NOTES["epoch"].format(" or ".join(f"{each:,}" for each in setup.lengths)))
     low, high = setup.rates
     if low < high and len(setup.mechanism.releases) == 1:
-        notes.append(review.OPEN_RATE.format(nearest(low, 6), nearest(high, 6)))
+        notes.append(review.NOTES["rate"].format(nearest(low, 6), nearest(high, 6)))
     return (*notes, *_of_delta(claim))
 
 
 def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
-    """What is proven if the batches were shuffled instead, as most programs do; "" where that is no more."""
+    """The lower bound if the batches were shuffled instead, as most programs do; "" where that is no more."""
     try:
         lower = setup_of(replace(claim, sampler="shuffle")).proven_bounds().lower
     except (ValueError, RuntimeError):
         return ""
     if not certificate.bounds.upper < lower < math.inf:
         return ""
-    return f"If they were shuffled, as most programs do, epsilon is at least {outward(lower, math.floor)}."
+    return review.NOTES["if_shuffled"].format(outward(lower, math.floor))
 
 
 def _of_delta(claim: Claim) -> tuple[str, ...]:

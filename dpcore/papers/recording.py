@@ -31,7 +31,6 @@ from dpcore.training.checkpoint_header import label_of
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
-MOST_SEEDS = 3
 COURSE = 40  # tests of a run that a figure shows
 
 
@@ -46,7 +45,7 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """Whether the seed is recorded."""
+        """True if the seed is recorded."""
         record = recorded(self.paper, self.config)
         return record is not None and self.config.seed in {run.seed for run in record.runs}
 
@@ -56,8 +55,8 @@ class Job:
         return plan(self.config).steps * (self.config.batch + self.config.public)
 
 
-def jobs(papers: list[Paper], seeds: int = MOST_SEEDS, only: str = "") -> list[Job]:
-    """What is to be recorded, in the order in which it is trained; `only` is part of a label."""
+def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "") -> list[Job]:
+    """All runs to record, in the order in which it is trained; `only` is part of a label."""
     found = []
     for paper in papers:
         wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
@@ -171,9 +170,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     made = argparse.ArgumentParser(prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0])
     made.add_argument("--paper", choices=PAPERS, help="of this paper only")
-    made.add_argument(
-        "--seeds", type=int, default=MOST_SEEDS, help=f"so many at most, where a claim needs several: {MOST_SEEDS}"
-    )
+    made.add_argument("--seeds", type=int, default=SEEDS, help=f"so many at most, where a claim needs several: {SEEDS}")
     made.add_argument("--only", default="", metavar="TEXT", help="what has this text in its place or quantity")
     made.add_argument("--minutes", type=float, default=float("inf"), help="stop then; the next call goes on from there")
     return made

@@ -27,7 +27,7 @@ class OnTheWay(NamedTuple):
 
 @dataclass(frozen=True)
 class Seeded:
-    """How the run of one seed ended."""
+    """The end of the run of one seed."""
 
     seed: int
     accuracy: float  # on the test set, in [0, 1]
@@ -38,7 +38,7 @@ class Seeded:
 
     @property
     def score(self) -> float:
-        """What a paper prints of it: the error where the classes are numbers, else the accuracy in per cent.
+        """The number that a paper prints of it: the error where the classes are numbers, else the accuracy in per cent.
 
         A run that keeps an average of its weights gives that, which is as private as the last ones.
         """
@@ -66,7 +66,7 @@ class Recorded:
 
     @property
     def seeds(self) -> str:
-        """How many runs there are, as "1 seed"."""
+        """The number of runs, as "1 seed"."""
         return "1 seed" if len(self.runs) == 1 else f"{len(self.runs)} seeds"
 
     @property
@@ -81,7 +81,7 @@ class Recorded:
 
 
 def named(config: RunConfig) -> str:
-    """What a configuration's record is found by: its chosen settings without the seed, and where it was trained.
+    """The name of a configuration's record: its chosen settings without the seed, and where it was trained.
 
     >>> named(RunConfig(sigma=2, seed=5))
     '{"sigma": 2.0}'
@@ -90,7 +90,7 @@ def named(config: RunConfig) -> str:
 
 
 def kept(config: RunConfig) -> dict[str, Any]:
-    """What a record keeps of a configuration."""
+    """The settings of a configuration that a record keeps."""
     return {name: value for name, value in config.chosen().items() if name not in ("seed", "device")}
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from dpcore.__main__ import main
 from dpcore.data import originals
-from dpcore.data.catalogue import DATASETS, USERS, available, dataset_of, missing, raw_folder
+from dpcore.data.catalogue import DATASETS, available, dataset_of, missing, raw_folder
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
-from dpcore.data.originals import READERS, by_place, ids_of
+from dpcore.data.originals import READERS, USERS, by_place, ids_of
 from tests.data.original_files import COUNTS, WRITERS, imdb_archive, movielens_archive, ratings, reviews, small
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from dpcore.papers.abadi.numbers import (
     LOG,
-    MOST_EPOCHS,
+    MAX_EPOCHS,
     certified_epochs,
     coded_epochs,
     excess,
@@ -94,7 +94,7 @@ def test_the_finding_tells_of_these_epochs_and_of_certified_ones_that_keep_epsil
 
 def test_nothing_is_afforded_where_dp_pca_alone_costs_more_and_no_more_than_is_looked_at():
     assert certified_epochs(8.0, 16.0, 0.05, 1e-5, 1) == coded_epochs(8.0, 16.0, 0.05, 1e-5, 1) == 0
-    assert certified_epochs(8.0, 16.0, 50.0, 1e-5, 1) == coded_epochs(8.0, 16.0, 50.0, 1e-5, 1) == MOST_EPOCHS
+    assert certified_epochs(8.0, 16.0, 50.0, 1e-5, 1) == coded_epochs(8.0, 16.0, 50.0, 1e-5, 1) == MAX_EPOCHS
 
 
 def test_two_layers_of_one_lot_cost_more_than_two_calls():

@@ -7,7 +7,7 @@ import pytest
 from dpcore.papers import comparison
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared
-from dpcore.papers.entry import Claim, Computed, Entry, Trained
+from dpcore.papers.entry import Computed, Entry, PrintedClaim, Trained
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
@@ -38,7 +38,7 @@ def test_no_two_numbers_of_a_paper_are_at_one_place_under_one_name():
         assert len(names) == len(set(names)), paper.id
 
 
-ONE_STEP = Claim(Mechanism.constant(1.0, 1.0, 1), 1e-5)  # epsilon is 4.377 (arXiv 1805.06530, Theorem 8)
+ONE_STEP = PrintedClaim(Mechanism.constant(1.0, 1.0, 1), 1e-5)  # epsilon is 4.377 (arXiv 1805.06530, Theorem 8)
 
 
 def test_a_number_is_reproduced_to_half_a_unit_of_the_last_digit_printed():

@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 from dpcore.papers.catalogue import PAPERS
-from dpcore.papers.gaussian_dp.runs import TOO_EARLY
+from dpcore.papers.gaussian_dp.runs import TEXTS
 from tests import reference
 from tests.golden import EXPERIMENTS, FIGURE_4
 from tests.reference import exact_epsilon, theorem_3
@@ -130,4 +130,4 @@ def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> N
     check(told("004", "before epoch 20"), 13, 14, at_least(spent(14, 1.06)), 1.06, at_most(promised[14]), 1.3)
     at_18, at_19, at_26 = (by_limit(Q_004, 0.638, epochs) for epochs in (18, 19, 26))
     assert at_18 < 4 < at_19
-    assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TOO_EARLY
+    assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TEXTS["too_early"]

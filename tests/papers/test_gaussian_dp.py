@@ -14,7 +14,7 @@ from dpcore.papers.gaussian_dp.numbers import (
     ORDERS,
     TABLE_1,
     TOP,
-    Experiment,
+    PrivateRow,
     central_epsilon,
     central_mu,
     claim_of,
@@ -55,7 +55,7 @@ def test_mu_and_epsilon_of_the_limit_follow_from_its_closed_forms():
 
 
 @pytest.mark.parametrize("rows", [EXPERIMENTS[:1], pytest.param(EXPERIMENTS[1:], marks=pytest.mark.long)], ids=len)
-def test_the_moments_column_is_the_best_tail_bound_of_moments_integrated_by_themselves(rows: list[Experiment]):
+def test_the_moments_column_is_the_best_tail_bound_of_moments_integrated_by_themselves(rows: list[PrivateRow]):
     for setting in (each.setting for each in rows):
         moments = [reference.integrated_log_moment(setting.q, setting.sigma, order - 1) for order in ORDERS]
         bounds = (setting.steps * np.array(moments) - math.log(setting.delta)) / (ORDERS - 1)

@@ -86,15 +86,6 @@ class Ranges:
 Column = Number | Category | Ranges
 
 
-def spaced(words: str) -> tuple[str, ...]:
-    """The words of a text.
-
-    >>> spaced("no yes unknown")
-    ('no', 'yes', 'unknown')
-    """
-    return tuple(words.split())
-
-
 def features_of(columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]) -> FloatArray:
     """The features (n, d) of a table that is given column by column."""
     return np.hstack([column.features(each) for column, each in zip(columns, values, strict=True)])

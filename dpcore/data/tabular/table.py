@@ -10,7 +10,7 @@ from dpcore import check
 from dpcore.data.tabular.columns import unit_rows
 from dpcore.privacy.mechanism import FloatArray
 
-LEAST_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
+MIN_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +23,9 @@ class Problem:
     test_labels: FloatArray
 
     def __post_init__(self) -> None:
-        if len(self.labels) < LEAST_ROWS or not len(self.test_labels):
+        if len(self.labels) < MIN_ROWS or not len(self.test_labels):
             raise ValueError(
-                f"Expected at least {LEAST_ROWS} rows to learn from and one to test on; "
+                f"Expected at least {MIN_ROWS} rows to learn from and one to test on; "
                 f"there are {len(self.labels)} and {len(self.test_labels)}."
             )
         for rows in (self.rows, self.test_rows):

@@ -1,23 +1,24 @@
-"""What paper 002 prints of privacy, what the log of its code prints, and how many epochs an epsilon affords."""
+"""The numbers of privacy of paper 002 and of the log of its code, and the epochs that an epsilon affords."""
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
 from dpcore import check
-from dpcore.papers.abadi.runs import ARXIV, LEVELS
-from dpcore.papers.entry import Claim, Computed, Entry, Setting
-from dpcore.papers.paper import Calculator, Quantity
+from dpcore.papers.abadi.runs import ARXIV, LEVELS, WORDS
+from dpcore.papers.entry import Computed, Entry, PrintedClaim, PrintedSetting
+from dpcore.papers.paper import TextRows
+from dpcore.papers.words import calculator, with_numbers
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Release
 from dpcore.privacy.report.numbers import placed
 
-SETTING = Setting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
-CLAIM = Claim(SETTING.mechanism, SETTING.delta)
+SETTING = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
+CLAIM = PrintedClaim(SETTING.mechanism, SETTING.delta)
 LAYERS = 2  # weight matrices, each of which the code clips, noises and charges on its own
 ORDERS: FloatArray = np.arange(2, 34.0)  # the code's moments lambda = 1..32 are at order lambda + 1
 LOG = {  # epsilon -> delta
@@ -33,7 +34,7 @@ MISROUNDED = 2.0  # epsilon whose delta differs in the last digit
 LOTS = 10  # after which the log prints them
 CIFAR = (("Figure 6 (1)", 0.04, 2.0), ("Figure 6 (2)", 0.08, 4.0), ("Figure 6 (3)", 0.08, 8.0))  # q, and epsilon
 CIFAR_SIGMA = 6.0
-MOST_EPOCHS = 2000
+MAX_EPOCHS = 2000
 
 
 def printed_strong(q: float, sigma: float, steps: FloatArray, delta: float) -> FloatArray:
@@ -93,7 +94,7 @@ def coded_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, c
         total = coded_moments(sigma, pca_sigma, calls * 100 * epochs)
         return float(renyi.epsilon_classic(total[None], ORDERS, np.array([delta]))[0])
 
-    return bisect_right(range(1, MOST_EPOCHS + 1), epsilon, key=spent)
+    return bisect_right(range(1, MAX_EPOCHS + 1), epsilon, key=spent)
 
 
 @lru_cache(maxsize=256)
@@ -105,15 +106,15 @@ def certified_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: floa
         upper = ACCOUNTANTS[CERTIFIED].curve(mechanism, 1 + 100 * epochs, delta).epsilon
         return int(np.searchsorted(upper, epsilon, side="right"))
 
-    grid = np.unique(np.geomspace(1, MOST_EPOCHS, 80).astype(np.int64))
+    grid = np.unique(np.geomspace(1, MAX_EPOCHS, 80).astype(np.int64))
     place = most_of(grid)
     if place in (0, grid.size):
-        return 0 if place == 0 else MOST_EPOCHS
+        return 0 if place == 0 else MAX_EPOCHS
     first = int(grid[place - 1])
     return first - 1 + max(1, most_of(np.arange(first, grid[place])))
 
 
-def _afforded(values: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
+def _afforded(values: Mapping[str, float]) -> TextRows:
     delta = values["delta"]
     check.delta(delta=delta)
     return tuple(
@@ -127,36 +128,24 @@ def _afforded(values: Mapping[str, float]) -> tuple[tuple[str, ...], ...]:
     )
 
 
-AFFORDED = Calculator(
-    place="Figure 3",
-    title="Epochs that each noise level affords, DP-PCA included",
-    asks=(Quantity("delta", "delta", 1e-5, 1e-10, 1e-2),),
-    columns=(
-        "noise",
-        "epsilon",
-        "moments accountant, one call a lot",
-        "as in the reference code, a call for each layer",
-        "certified, clipped as a whole",
-        "certified, each layer clipped apart",
+AFFORDED = calculator(with_numbers(WORDS["calculator"], arxiv=ARXIV, epochs=MAX_EPOCHS), _afforded)
+STEPS = CLAIM.mechanism.steps
+TEXTS = {name: with_numbers(entry, steps=STEPS) for name, entry in WORDS["entries"].items()}
+SLIDE_ENTRIES = (  # the two epsilons that they compare
+    Computed(
+        **TEXTS["moments"],
+        claim=CLAIM,
+        setting=SETTING,
+        bound=True,
+        ours=lambda: ACCOUNTANTS["moments"].curve(CLAIM.mechanism, STEPS, CLAIM.delta).last.value,
     ),
-    rows=_afforded,
-    note=f"The slides name the noise levels, and of the epsilons 8 alone; 0.5 and 2 are from {ARXIV}. Up to "
-    f"{MOST_EPOCHS:,} epochs of 100 lots are looked at.",
+    Computed(
+        **TEXTS["strong"],
+        claim=CLAIM,
+        setting=SETTING,
+        ours=lambda: float(printed_strong(SETTING.q, SETTING.sigma, np.array([float(STEPS)]), CLAIM.delta)[0]),
+    ),
 )
-
-
-def of_slides() -> Iterator[Computed]:
-    """The two epsilons that the slides compare."""
-    place, steps = "Moments accountant", CLAIM.mechanism.steps
-    yield Computed(
-        place, f"epsilon by the moments accountant, T = {steps:,}", "1.26", claim=CLAIM, setting=SETTING, bound=True,
-        ours=lambda: ACCOUNTANTS["moments"].curve(CLAIM.mechanism, steps, CLAIM.delta).last.value,
-    )  # fmt: skip
-    yield Computed(
-        place, f"epsilon by strong composition, T = {steps:,}", "9.34", claim=CLAIM, setting=SETTING,
-        ours=lambda: float(printed_strong(SETTING.q, SETTING.sigma, np.array([float(steps)]), CLAIM.delta)[0]),
-        note="It is what q times the epsilon of one step gives, found by recomputation: that is no bound in general.",
-    )  # fmt: skip
 
 
 def excess() -> tuple[float, float]:
@@ -176,22 +165,17 @@ def excess() -> tuple[float, float]:
     return max(least), min(most)
 
 
-def _off() -> str:
+def _logged(epsilon: float, printed: str) -> Computed:
     least, most = excess()
-    return (
-        f"By the digits of the log, the code's sum of moments lies {placed(1e6 * least, math.floor, 1)} to "
-        f"{placed(1e6 * most, math.ceil, 1)} millionths above ours, which shows in the last digit here alone."
+    millionths = {"least": placed(1e6 * least, math.floor, 1), "most": placed(1e6 * most, math.ceil, 1)}
+    return Computed(
+        place="Reference code, README",
+        quantity=f"delta at epsilon {epsilon:g} after {LOTS} lots of two calls",
+        printed=printed,
+        because=WORDS["log"]["misrounded"].format(**millionths) if epsilon == MISROUNDED else "",
+        note=WORDS["log"]["first"] if epsilon == min(LOG) else "",
+        ours=lambda: logged_delta(epsilon),
     )
 
 
-def of_log() -> Iterator[Computed]:
-    """The log in the README of the reference code."""
-    note = (
-        "With DP-PCA of sigma 7, and for each lot two calls, one for each layer: with one call delta would be smaller."
-    )
-    for epsilon, printed in LOG.items():
-        quantity = f"delta at epsilon {epsilon:g} after {LOTS} lots of two calls"
-        yield Computed(
-            "Reference code, README", quantity, printed, because=_off() if epsilon == MISROUNDED else "",
-            note=note if epsilon == min(LOG) else "", ours=lambda epsilon=epsilon: logged_delta(epsilon),
-        )  # fmt: skip
+LOG_ENTRIES = tuple(_logged(*each) for each in LOG.items())

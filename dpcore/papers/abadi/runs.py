@@ -1,13 +1,13 @@
-"""What paper 002 trains on MNIST: the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
+"""The runs of paper 002: on MNIST the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
 
 The network lies behind DP-PCA to 60 dimensions, and each of its two layers is clipped on its own.
 """
 
-from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import accuracy
 from dpcore.papers.paper import Sweep
+from dpcore.papers.words import with_numbers, words_of
 from dpcore.privacy.report.numbers import plain
 from dpcore.training.config import RunConfig
 
@@ -24,23 +24,16 @@ LEVELS = (  # of Figure 3: where the accuracy is printed, sigma, that of DP-PCA,
     ("arXiv, section 5.2 (Figure 3 (2), medium noise)", 4.0, 7.0, 2.0, "95"),
     ("Conclusion (Figure 3 (3), small noise)", 2.0, 4.0, 8.0, "97"),
 )
-DIFFERS = (
-    "Two layers clipped to C each are charged here as one release of sigma / sqrt(2), so that epsilon affords fewer "
-    "steps; batches are Poisson's."
-)
-NOTES = {  # epsilon -> where its accuracy is from
-    0.5: f"Accuracy and epsilon are not in the slides but in {ARXIV}.",
-    2.0: f"Accuracy and epsilon are not in the slides but in {ARXIV}.",
-    8.0: f"The slides call it a training accuracy; {ARXIV}, has it on test images, as it is taken here.",
-}
+WORDS = words_of("abadi")
+TEXTS = with_numbers(WORDS["runs"], arxiv=ARXIV)
+NOTES = {
+    0.5: TEXTS["elsewhere"],
+    2.0: TEXTS["elsewhere"],
+    8.0: TEXTS["training"],
+}  # epsilon -> where its accuracy is from
 COLOURS: Values = {"dataset": "cifar10", "source": "full", "model": "cnn9", "activation": "relu", "pca": 0}
 COLOURS |= {"clip_norm": 3.0, "clipping": "flat", "sigma": 6.0, "lr": 0.05, "lr_schedule": "constant"}
 FIGURE_6 = ((2.0, 2000, "67"), (4.0, 4000, "70"), (8.0, 4000, "73"))  # on CIFAR-10: epsilon, lot, accuracy
-PRETRAINED = (
-    "The paper's convolutions were trained on public images of CIFAR-100 and stay as they are; ours begin at chance, "
-    "in another network, clipped as a whole. The learning rate is ours."
-)
-OURS = "The slides print no number of it; these values are ours, around the reference ones, up to epsilon 2."
 DELTAS = (1e-5, 1e-4, 1e-3, 1e-2)  # of Figure 4
 
 
@@ -52,25 +45,24 @@ def run(sigma: float, pca_sigma: float, epsilon: float, **more: Any) -> RunConfi
 
 def _sweep(place: str, title: str, setting: str, *values: float) -> Sweep:
     configs = tuple(run(**(REFERENCE | {setting: value})) for value in values)
-    return Sweep(place, title, setting, configs, OURS)
+    return Sweep(place, title, setting, configs, TEXTS["sweep"])
 
 
 def _privacy(delta: float) -> Sweep:
     """Figure 4 at one delta."""
     configs = tuple(run(**(REFERENCE | {"epsilon": value, "delta": delta})) for value in (1.0, 2.0, 3.0, 4.0))
-    note = (
-        "The slides have one curve for each delta. Sigma 4 and the values are ours: below 1 DP-PCA leaves few steps or "
-        "none."
+    return Sweep(
+        "Figure 4", f"accuracy against epsilon, delta {plain(delta)}", "stop_epsilon", configs, TEXTS["deltas"]
     )
-    return Sweep("Figure 4", f"accuracy against epsilon, delta {plain(delta)}", "stop_epsilon", configs, note)
 
 
 def _rates(*values: float) -> Sweep:
     """Figure 5 (4): what the rate falls to keeps its proportion."""
     share = RATE["lr_end"] / RATE["lr"]
     configs = tuple(run(**(REFERENCE | {"lr": value, "lr_end": round(share * value, 6)})) for value in values)
-    note = f"{OURS} The rate falls to the same share of it in all."
-    return Sweep("Figure 5 (4)", "learning rate at the start", "lr", configs, note, ("lr_end",))
+    return Sweep(
+        "Figure 5 (4)", "learning rate at the start", "lr", configs, f"{TEXTS['sweep']} {TEXTS['rates']}", ("lr_end",)
+    )
 
 
 def _in_colour(epsilon: float, lot: int) -> RunConfig:
@@ -80,17 +72,23 @@ def _in_colour(epsilon: float, lot: int) -> RunConfig:
 
 RUNS = (
     *(
-        replace(
-            accuracy(
-                place, f"test accuracy, %, at epsilon {epsilon:g}", printed, run(sigma, pca_sigma, epsilon), DIFFERS
-            ),
+        accuracy(
+            place,
+            f"test accuracy, %, at epsilon {epsilon:g}",
+            printed,
+            run(sigma, pca_sigma, epsilon),
+            TEXTS["differs"],
             note=NOTES[epsilon],
         )
         for place, sigma, pca_sigma, epsilon, printed in LEVELS
     ),
     *(
         accuracy(
-            "Figure 6", f"CIFAR-10, test accuracy, %, at epsilon {each:g}", printed, _in_colour(each, lot), PRETRAINED
+            "Figure 6",
+            f"CIFAR-10, test accuracy, %, at epsilon {each:g}",
+            printed,
+            _in_colour(each, lot),
+            TEXTS["pretrained"],
         )
         for each, lot, printed in FIGURE_6
     ),

@@ -1,22 +1,31 @@
-"""What the paper claims, and what the recorded runs say of it; and where its text is silent."""
+"""The answers of the recorded runs to the paper's claims."""
 
 from math import ceil, floor
-from typing import NamedTuple
 
-from dpcore.papers.better_features.recipes import BEST, LINEAR, PAPERS_CNN, RECORD, TITLES, TUNED_CNN, plain_run, run
-from dpcore.papers.paper import SEEDS, Finding, Remark
+from dpcore.papers.better_features.recipes import (
+    BEST,
+    LINEAR,
+    PAPERS_CNN,
+    RECORD,
+    TITLES,
+    TUNED_CNN,
+    WORDS,
+    plain_run,
+    run,
+)
+from dpcore.papers.paper import SEEDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.runs import METHODS
 from dpcore.papers.sa_dpsgd.runs import run as run_of_001
+from dpcore.papers.words import UNKNOWN, findings
 from dpcore.privacy.report.numbers import outward
 
 ID = "005"
 BELOW = 2.0  # an epsilon of ours that is less than what the methods of SA-DPSGD's paper spend
-UNKNOWN = "Not recorded yet; the page Papers can train it."
 
 
 def _features() -> str:
-    """How far features carry, beside how far the tricks of SA-DPSGD's paper do."""
+    """The accuracy that features reach, beside that of the tricks of SA-DPSGD's paper."""
     said, holds = [], True
     for dataset, title in TITLES.items():
         cnn, linear, best = (recorded(ID, run(dataset, rung, RECORD)) for rung in (PAPERS_CNN, LINEAR, BEST))
@@ -35,7 +44,7 @@ def _features() -> str:
 
 
 def _by_tricks(records: list[Recorded]) -> str:
-    """What the best of a paper's methods reaches, and what all of them spend; "" without any."""
+    """The accuracy of the best of a paper's methods, and the epsilons that all of them spend; "" without any."""
     if not records:
         return ""
     best = max(records, key=lambda record: record.mean)
@@ -45,7 +54,7 @@ def _by_tricks(records: list[Recorded]) -> str:
 
 
 def _few(*records: Recorded) -> str:
-    """How many seeds there are, where they are fewer than a difference of less than a point asks for."""
+    """The number of seeds, where they are fewer than a difference of less than a point asks for."""
     fewest = min(records, key=lambda record: len(record.runs))
     return "" if len(fewest.runs) >= SEEDS else f" ({fewest.seeds})"
 
@@ -53,51 +62,30 @@ def _few(*records: Recorded) -> str:
 def _figures() -> str:
     """The printed accuracies of a linear model beside ours."""
     found = [(title, recorded(ID, run(dataset, LINEAR, RECORD))) for dataset, title in TITLES.items()]
-    said = [f"{title} {_mean(record)}" for title, record in found if record]
+    said = [
+        f"{title} {record.mean:.2f} %{'' if record.spread is None else f' ± {record.spread:.2f}'}"
+        for title, record in found
+        if record
+    ]
     return f"At certified epsilon {RECORD:g}, with settings of ours: {', '.join(said)}." if said else UNKNOWN
 
 
 def _price() -> str:
-    """What privacy costs at that epsilon, with the network and with the features."""
-    prices = {dataset: [_cost(dataset, rung) for rung in (TUNED_CNN, BEST)] for dataset in TITLES}
-    known = {dataset: (cnn, best) for dataset, (cnn, best) in prices.items() if cnn is not None and best is not None}
-    if not known:
-        return UNKNOWN
-    said = [
-        f"{TITLES[dataset]} {best.points:.2f} points{best.seeds}, and {cnn.points:.2f} with the CNN{cnn.seeds}"
-        for dataset, (cnn, best) in known.items()
-    ]
-    less = all(best.points < cnn.points for cnn, best in known.values())
-    return f"{'Yes' if less else 'Not always'}, beside the same recipe without privacy: {'; '.join(said)}."
+    """The points that privacy costs at that epsilon, with the network and with the features."""
+    said, less = [], True
+    for dataset, title in TITLES.items():
+        cnn, best = (_cost(dataset, rung) for rung in (TUNED_CNN, BEST))
+        if cnn and best:
+            said.append(f"{title} {best[0]:.2f} points{best[1]}, and {cnn[0]:.2f} with the CNN{cnn[1]}")
+            less = less and best[0] < cnn[0]
+    verdict = "Yes" if less else "Not always"
+    return f"{verdict}, beside the same recipe without privacy: {'; '.join(said)}." if said else UNKNOWN
 
 
-class _Cost(NamedTuple):
-    """Percentage points between the recipe without privacy and at that epsilon."""
-
-    points: float
-    seeds: str  # what is said of them; "" where they are enough
-
-
-def _cost(dataset: str, rung: str) -> _Cost | None:
-    """What privacy costs; None where one of the two is not recorded."""
-    with_it, without = recorded(ID, run(dataset, rung, RECORD)), recorded(ID, plain_run(dataset, rung))
-    return _Cost(without.mean - with_it.mean, _few(with_it, without)) if with_it and without else None
+def _cost(dataset: str, rung: str) -> tuple[float, str] | None:
+    """Percentage points that privacy costs, and how many seeds say so where they are few; None without both records."""
+    private, plain = recorded(ID, run(dataset, rung, RECORD)), recorded(ID, plain_run(dataset, rung))
+    return (plain.mean - private.mean, _few(private, plain)) if private and plain else None
 
 
-def _mean(record: Recorded) -> str:
-    spread = "" if record.spread is None else f" ± {record.spread:.2f}"
-    return f"{record.mean:.2f} %{spread}"
-
-
-FINDINGS = (
-    Finding("Differentially private learning needs better features, not better optimizers.", _features),
-    Finding("A linear model on scattering features reaches 98.7 % on MNIST, 89.7 % on Fashion-MNIST.", _figures),
-    Finding("With such features privacy costs less accuracy than with networks.", _price),
-)
-REMARKS = (
-    Remark(
-        "Data normalization",
-        "Their best figures normalise features by noisy means and variances of the data, whose privacy analysis bounds "
-        "the features by medians that have no noise. Ours normalise each image by itself.",
-    ),
-)
+FINDINGS = findings(WORDS, features=_features, figures=_figures, price=_price)

@@ -12,6 +12,7 @@ from typing import Any
 from dpcore.papers.entry import without_privacy
 from dpcore.papers.paper import Ladder, Rung
 from dpcore.papers.sa_dpsgd.runs import SETS
+from dpcore.papers.words import words_of
 from dpcore.training.config import RunConfig
 
 Values = dict[str, Any]  # fields of RunConfig
@@ -35,12 +36,8 @@ SIGMAS: Mapping[tuple[int, bool], tuple[float, ...]] = {  # (expected batch, whe
     (8192, False): (16.552, 8.841, 4.798, 3.403, 2.264, 1.611),
     (8192, True): (16.58, 8.858, 4.808, 3.411, 2.269, 1.615),
 }
-PAPERS_CNN, TUNED_CNN, LINEAR, BEST = (
-    "The papers' CNN, tanh",
-    "The CNN, tuned",
-    "Scattering, linear",
-    "The best found",
-)
+PAPERS_CNN, TUNED_CNN = "The papers' CNN, tanh", "The CNN, tuned"
+LINEAR, BEST = "Scattering, linear", "The best found"
 SCATTERING: Values = {"features": "scatter", "model": "linear"}
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
 RECIPES: Mapping[str, Mapping[str, Values]] = {  # data set -> rung -> what it has, lr that at epsilon 3
@@ -60,11 +57,7 @@ RECIPES: Mapping[str, Mapping[str, Values]] = {  # data set -> rung -> what it h
 MEAN_OFF = ("fashion_mnist",)  # of whose best recipe a private mean is taken off every example
 PLAIN_RATES = {"cnn": 0.05, "linear": 0.005}  # without privacy, where gradients have their full length
 PLAIN_BATCH = 512
-NOTE = (
-    "Certified epsilon, delta 1e-5, three seeds unless a cell says otherwise. Settings were chosen on 10,000 held-out "
-    "training images; while the best recipe was built, test images were looked at a few times. The price of privacy is "
-    "what the same model reaches more where gradients are neither clipped nor noisy."
-)
+WORDS = words_of("better_features")
 
 
 def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
@@ -89,13 +82,14 @@ def plain_run(dataset: str, rung: str) -> RunConfig:
     return without_privacy(private, lr=PLAIN_RATES[private.model], batch=PLAIN_BATCH)
 
 
-def ladder_of(dataset: str) -> Ladder:
-    """The recipes of a data set at every epsilon."""
-    rungs = [
-        Rung(name, tuple((epsilon, run(dataset, name, epsilon)) for epsilon in EPSILONS), plain_run(dataset, name))
-        for name in RECIPES[dataset]
-    ]
-    return Ladder(TITLES[dataset], "accuracy against epsilon of four recipes", tuple(rungs), NOTE)
-
-
-LADDERS = tuple(ladder_of(dataset) for dataset in TITLES)
+LADDERS = tuple(
+    Ladder(
+        place=title,
+        rungs=tuple(
+            Rung(name, tuple((each, run(dataset, name, each)) for each in EPSILONS), plain_run(dataset, name))
+            for name in RECIPES[dataset]
+        ),
+        **WORDS["ladders"],
+    )
+    for dataset, title in TITLES.items()
+)

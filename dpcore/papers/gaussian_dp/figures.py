@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from dpcore.papers.entry import Setting
+from dpcore.papers.entry import PrintedSetting
 from dpcore.papers.gaussian_dp.numbers import (
     BOTTOM,
     BOTTOM_LESS,
@@ -12,19 +12,22 @@ from dpcore.papers.gaussian_dp.numbers import (
     TABLE_1,
     TOP,
     TOP_LESS,
-    Experiment,
+    WORDS,
+    PrivateRow,
     claim_of,
     moments_epsilon,
 )
-from dpcore.papers.lines import BLIND, LOWER, epsilon_lines, profile_lines, tradeoff_line
+from dpcore.papers.lines import BLIND, epsilon_lines, profile_lines, tradeoff_line
 from dpcore.papers.paper import Drawing, Line
+from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Pairs
 
+TEXTS = WORDS["drawings"]
 DELTAS = np.geomspace(1e-10, 1e-3, 57)
-LEAST = 1e-9  # the smallest delta of a pair that all pairs together are made of
+SMALLEST_DELTA = 1e-9  # the smallest delta of a pair that all pairs together are made of
 WITH_REGIONS = 3  # rows of Table 1 for which Figure 3 draws all pairs, too
 LENGTHS = (1, 100)  # numbers of steps in Figure 5 before that of the experiment
 
@@ -34,7 +37,7 @@ def _figure_2() -> tuple[Line, ...]:
     return tuple(line for name in ("moments", "gdp", CERTIFIED) for line in profile_lines(name, mechanism, DELTAS))
 
 
-def _figure_3(row: Experiment, regions: bool) -> tuple[Line, ...]:
+def _figure_3(row: PrivateRow, regions: bool) -> tuple[Line, ...]:
     setting, moments = row.setting, ACCOUNTANTS["moments"]
     mechanism = setting.mechanism
     lines = [BLIND]
@@ -44,13 +47,13 @@ def _figure_3(row: Experiment, regions: bool) -> tuple[Line, ...]:
             lines.append(tradeoff_line(ACCOUNTANTS[name].title, own.lower, name))
     pair = Pairs([moments_epsilon(setting)], [setting.delta])
     lines.append(tradeoff_line("Moments accountant, one pair", pair, "moments"))
-    every = moments.tradeoff(mechanism, LEAST).lower if regions else None
+    every = moments.tradeoff(mechanism, SMALLEST_DELTA).lower if regions else None
     if every is not None:
         lines.append(tradeoff_line("Moments accountant, all pairs", every, "moments"))
     return tuple(lines)
 
 
-def _figure_4(usual: Setting, less: Setting) -> tuple[Line, ...]:
+def _figure_4(usual: PrintedSetting, less: PrintedSetting) -> tuple[Line, ...]:
     epochs = np.arange(1.0, usual.epochs + 1)
     lines: list[Line] = []
     for name, setting in (("moments", usual), ("gdp", less), (CERTIFIED, less)):
@@ -75,49 +78,21 @@ def _figure_5() -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _drawn_3(place: int, row: Experiment) -> Drawing:
-    regions = place < WITH_REGIONS
-    return Drawing(
-        place=f"Figure 3, row {place + 1} of Table 1",
-        title=f"What an attacker must get wrong, sigma {row.setting.sigma:g}, {row.setting.epochs:g} epochs",
-        x="type I error",
-        y="type II error",
-        lines=lambda: _figure_3(row, regions),
-        note="The pair is at delta = 1e-5. The certified curve is never above the exact one.",
-    )
+def _drawn_3(row: int, experiment: PrivateRow) -> Drawing:
+    setting, regions = experiment.setting, row <= WITH_REGIONS
+    texts = with_numbers(TEXTS["figure_3"], row=row, sigma=setting.sigma, epochs=setting.epochs)
+    return Drawing(**texts, lines=lambda: _figure_3(experiment, regions))
 
 
-def _drawn_4(place: str, usual: Setting, less: Setting) -> Drawing:
-    return Drawing(
-        place=place,
-        title=f"Epsilon against epoch, sigma {usual.sigma:g} and {less.sigma:g}, delta = 1e-5",
-        x="epoch",
-        y="epsilon",
-        lines=lambda: _figure_4(usual, less),
-        note="The right half of the figure; of its left half those accuracies are trained that the text speaks of. The "
-        "paper stops where the two counts meet, at an epsilon that the smaller sigma does not keep.",
-    )
+def _drawn_4(panel: str, usual: PrintedSetting, less: PrintedSetting) -> Drawing:
+    texts = with_numbers(TEXTS["figure_4"], panel=panel, sigma=usual.sigma, less=less.sigma)
+    return Drawing(**texts, lines=lambda: _figure_4(usual, less))
 
 
 DRAWINGS = (
-    Drawing(
-        place="Figure 2",
-        title="Epsilon against delta, Table 1's row 3",
-        x="delta",
-        y="epsilon",
-        lines=_figure_2,
-        log_x=True,
-        note=f"Where the CLT lies below the {LOWER.lower()}, it promises more privacy than there is.",
-    ),
-    *(_drawn_3(place, row) for place, row in enumerate(EXPERIMENTS[: len(TABLE_1)])),
-    _drawn_4("Figure 4, above", TOP, TOP_LESS),
-    _drawn_4("Figure 4, below", BOTTOM, BOTTOM_LESS),
-    Drawing(
-        place="Figure 5",
-        title="Ever more steps at the same q sqrt(T), sigma 1.1",
-        x="type I error",
-        y="type II error",
-        lines=_figure_5,
-        note="Certified, never above the exact curves. No theorem says how near they are to the limit at a given T.",
-    ),
+    Drawing(**TEXTS["figure_2"], lines=_figure_2),
+    *(_drawn_3(row, each) for row, each in enumerate(EXPERIMENTS[: len(TABLE_1)], start=1)),
+    _drawn_4("above", TOP, TOP_LESS),
+    _drawn_4("below", BOTTOM, BOTTOM_LESS),
+    Drawing(**TEXTS["figure_5"], lines=_figure_5),
 )

@@ -1,4 +1,4 @@
-"""What paper 004 claims, and what holds of it; and the gaps of its proofs and silences of its text."""
+"""The numbers in what holds of paper 004's claims, and its remarks."""
 
 import math
 from dataclasses import replace
@@ -8,24 +8,25 @@ from dpcore.papers.gaussian_dp.numbers import (
     EXPERIMENTS,
     TOP,
     TOP_LESS,
+    WORDS,
     central_epsilon,
     claim_of,
     moments_epsilon,
 )
 from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
-from dpcore.papers.paper import Finding, Remark
 from dpcore.papers.records import recorded
+from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import sigma_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward
 
-UNKNOWN = "Not recorded yet; the page Papers can train it."
+SIGMAS: dict[str, object] = {"usual": TOP.sigma, "less": TOP_LESS.sigma}
 SETTINGS = [each.setting for each in EXPERIMENTS]
 LENGTHS = sorted(math.floor(each.steps) for each in SETTINGS)
 
 
-def _accuracy_of_the_limit() -> str:
+def _accuracy_of_the_limit() -> Numbers:
     below, above = [], []
     for each in SETTINGS:
         claim, epsilon = claim_of(each), central_epsilon(each)
@@ -33,35 +34,32 @@ def _accuracy_of_the_limit() -> str:
         lower = certified_lower(claim)
         below += [1 - epsilon / lower] if epsilon < lower else []
         above += [epsilon / upper - 1] if epsilon > upper else []
-    return (
-        f"No: in {len(below)} of {len(SETTINGS)} rows its epsilon lies below the proven lower bound, by as much as "
-        f"{math.floor(100 * max(below))} %. With the least noise it lies {math.floor(100 * max(above))} % too high."
-    )
+    return {
+        "count": len(below),
+        "all": len(SETTINGS),
+        "below": math.floor(100 * max(below)),
+        "above": math.floor(100 * max(above)),
+    }
 
 
-def _less_noise() -> str:
+def _less_noise() -> Numbers:
     spent = outward(certified_lower(claim_of(TOP_LESS)), math.floor)
     sigma = sigma_for(EpsilonTarget(moments_epsilon(TOP), TOP.delta), TOP.q, claim_of(TOP).mechanism.steps).value
-    return (
-        f"No: at sigma {TOP_LESS.sigma:g} epsilon is at least {spent}. What the moments accountant promises at "
-        f"{TOP.sigma:g} is certified down to sigma {outward(sigma, math.ceil)}."
-    )
+    return SIGMAS | {"spent": spent, "sigma": outward(sigma, math.ceil)}
 
 
-def _against_the_moments() -> str:
+def _against_the_moments() -> Numbers:
     gains, too_far = [], 0
     for each in SETTINGS:
         mechanism = claim_of(each).mechanism
         upper = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, each.delta).last.value
         gains.append(1 - upper / moments_epsilon(each))
         too_far += central_epsilon(each) < certified_lower(claim_of(each))
-    return (
-        f"Yes: what is certified lies {math.floor(100 * min(gains))} to {math.floor(100 * max(gains))} % below it. "
-        f"In {too_far} of {len(SETTINGS)} rows the CLT goes further than is possible."
-    )
+    least, most = (math.floor(100 * gain) for gain in (min(gains), max(gains)))
+    return {"least": least, "most": most, "too_far": too_far, "all": len(SETTINGS)}
 
 
-def _before_the_end() -> str:
+def _before_the_end() -> Numbers:
     """The epoch from which on less noise is proven to cost more than the usual noise is promised to."""
     epochs = range(1, math.floor(TOP.epochs) + 1)
     steps = [math.floor(epoch / TOP.q) for epoch in epochs]
@@ -69,11 +67,8 @@ def _before_the_end() -> str:
     promised = [moments_epsilon(replace(TOP, epochs=float(epoch))) for epoch in epochs]
     assert least is not None
     crossed = next(i for i, (ours, theirs) in enumerate(zip(least, promised, strict=True)) if ours > theirs)
-    return (
-        f"At most up to epoch {epochs[crossed] - 1}. After epoch {epochs[crossed]} at least "
-        f"{outward(float(least[crossed]), math.floor, 4)} is proven to be spent at sigma {TOP_LESS.sigma:g}, more than "
-        f"the {outward(promised[crossed], math.ceil, 4)} that the moments accountant promises at {TOP.sigma:g}."
-    )
+    spent, promise = outward(float(least[crossed]), math.floor, 4), outward(promised[crossed], math.ceil, 4)
+    return SIGMAS | {"before": epochs[crossed] - 1, "epoch": epochs[crossed], "spent": spent, "promised": promise}
 
 
 def _higher() -> str:
@@ -104,63 +99,13 @@ def _faster() -> str:
     return f"{verdict}: {said}, in %, one run each."
 
 
-FINDINGS = (
-    Finding(
-        "The central limit theorem (CLT) tells very accurately what training costs (section 2.2).",
-        _accuracy_of_the_limit,
-    ),
-    Finding("Sigma 1.06 spends no more than the (1.34, 1e-5) of sigma 1.3 (Figure 4).", _less_noise),
-    Finding("The moments accountant gives away privacy that a tighter count can use.", _against_the_moments),
-    Finding("Sigma 1.06 protects better than 1.3 before epoch 20 (Figure 4).", _before_the_end),
-    Finding("Sigma 1.06 has almost always the higher accuracy (Figure 4).", _higher),
-    Finding(
-        "Sigma 0.638 reaches 95, 96 and 97 % in 18, 26 and 45 epochs, sigma 0.7 in 23, 33 and 64 (Figure 4).", _faster
-    ),
+FINDINGS = findings(
+    WORDS,
+    limit=_accuracy_of_the_limit,
+    less_noise=_less_noise,
+    moments=_against_the_moments,
+    before_the_end=_before_the_end,
+    higher=_higher,
+    faster=_faster,
 )
-REMARKS = (
-    Remark(
-        "Equation (3.1)",
-        "A limit for ever more steps at a constant q sqrt(T). For a given T nothing bounds its error, and epsilon at "
-        "delta = 1e-5 looks far into the tail, where a central limit is worst.",
-    ),
-    Remark(
-        "Theorems 1 and 2",
-        "They compare the limits of both counts, and say nothing of any number of steps that somebody trains.",
-    ),
-    Remark(
-        "Section 3.1",
-        "Poisson subsampling is what is counted. The published MNIST script draws shuffled batches of a fixed size, "
-        "for which that count is no proof.",
-    ),
-    Remark(
-        "Algorithms 1 and 2",
-        "They divide by the size of the batch that was drawn, which depends on who is in it: the noisy sum is "
-        "private, but its quotient by that size is no post-processing of it. Here the expected size divides.",
-    ),
-    Remark(
-        "Table 1",
-        "T = epochs n / B is no whole number; the script takes a few steps less, in whole batches. This moves no "
-        "epsilon of the table by more than 0.04.",
-    ),
-    Remark(
-        "Section 4.1",
-        "The experiments on other data are announced with mu of at most 2; Tables 2 and 3 print 2.03 and 2.07.",
-    ),
-    Remark(
-        "Section 2.2",
-        f"Training is said to take “at least tens of thousands of iterations”. The paper's own takes {LENGTHS[0]:,} to "
-        f"{LENGTHS[-1]:,}.",
-    ),
-    Remark(
-        "Tables 2 to 4",
-        "What other methods reach (nearest neighbours, naive Bayes, decision trees, an LSTM, factorisations) is quoted "
-        "there for methods without privacy, in part from libraries. They are not trained here.",
-    ),
-    Remark("Figure 2", "Its setting is not in the text at hand; it is drawn here for the third row of Table 1."),
-    Remark(
-        "Figure 4",
-        "Epsilon 8.68, sigma 0.638, epoch 70, both mu and the rate are from the published caption, which the text at "
-        "hand leaves out.",
-    ),
-    Remark("Figure 5", "Its setting is not in the text at hand; it is drawn here for the second row of Table 1."),
-)
+REMARKS = remarks(WORDS, shortest=LENGTHS[0], longest=LENGTHS[-1])

@@ -18,7 +18,7 @@ LIPSCHITZ, NORM, RATE = 1.0, 1.0, 1.0  # G (also zeta), D and alpha
 
 @dataclass(frozen=True)
 class Learning:
-    """What the formulas are filled in with."""
+    """The values that the formulas are filled in with."""
 
     n: int
     p: int
@@ -61,7 +61,7 @@ class Learning:
 
 
 def slack(given: Learning) -> float:
-    """What objective perturbation leaves of epsilon: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2).
+    """The rest of epsilon that objective perturbation leaves: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2).
 
     L is the smoothness of the loss without its regulariser: 1/4.
     """

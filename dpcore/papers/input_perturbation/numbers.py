@@ -1,4 +1,4 @@
-"""What of paper 003's comparisons can be recomputed, the noise at each of the four places, and its experiments."""
+"""The comparisons of paper 003 that can be recomputed, the noise at each of the four places, and its experiments."""
 
 import math
 from collections.abc import Callable
@@ -20,7 +20,9 @@ from dpcore.papers.input_perturbation.noise_formulas import (
     own_risk,
     reduced_noise,
 )
+from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
+from dpcore.papers.words import with_numbers
 from dpcore.privacy import gaussian
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
@@ -90,7 +92,7 @@ def _power_of_inner_steps() -> float:
 
 
 def local_epsilon(noise: float, delta: float) -> float:
-    """What Gaussian noise of this standard deviation promises for one row of norm at most 1, exactly.
+    """The epsilon that Gaussian noise of this standard deviation promises for one row of norm at most 1, exactly.
 
     >>> round(local_epsilon(2 * 30.75, 1e-5), 3)
     0.1
@@ -98,80 +100,22 @@ def local_epsilon(noise: float, delta: float) -> float:
     return float(gaussian.epsilon_of(delta, 2 / noise))
 
 
-ENTRIES = (
-    Computed(
-        place="Section 2",
-        quantity="power of n by which Bassily's noise variance exceeds theirs, as Table 1 prints both",
-        printed="4",
-        within=0.01,
-        note="The text has “n^4 sqrt(Delta) log(n/delta) / T”. The one noise lies on n times a gradient and the "
-        "other on features, so the comparison has no meaning.",
-        ours=lambda: _of_n(_to_bassily),
+OURS: dict[str, Callable[[], float]] = {
+    "bassily_noise": lambda: _of_n(_to_bassily),
+    "bassily_noise_of_mean": lambda: _of_n(lambda given: _to_bassily(given) / given.n**2),
+    "fukuchi_noise": lambda: _of_n(_to_fukuchi),
+    "convexity": _power_of_convexity,
+    "inner_steps": _power_of_inner_steps,
+    "bassily_risk": lambda: _gain_in_risk(
+        bassily_risk, lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2
     ),
-    Computed(
-        place="Section 2",
-        quantity="the same, with Bassily's noise taken on the scale of a mean gradient, as it is used",
-        printed="4",
-        within=0.01,
-        because="Bassily's algorithm adds its noise to n times a row's gradient. On the scale of a mean gradient its "
-        "variance is n^2 times smaller.",
-        ours=lambda: _of_n(lambda given: _to_bassily(given) / given.n**2),
-    ),
-    Computed(
-        place="Section 2",
-        quantity="power of n by which Fukuchi's noise variance exceeds theirs",
-        printed="1",
-        within=0.01,
-        note="The text has “a factor of n” and leaves out sqrt(Delta) / T: with n = "
-        f"{BREAST_CANCER.n}, T = {BREAST_CANCER.steps} and Delta = {BREAST_CANCER.convexity:g} Fukuchi's variance is "
-        f"{_to_fukuchi(BREAST_CANCER):.2f} times theirs, and theirs is the larger.",
-        ours=lambda: _of_n(_to_fukuchi),
-    ),
-    Computed(
-        place="Section 2",
-        quantity="power of Delta in gradient descent's noise variance over theirs (Wang et al. 2017)",
-        printed="0.5",
-        note="The text calls this better. It is only where Delta is above 1; at a strong convexity below 1, as a "
-        "regulariser has it, their noise is larger. Section 5.1 has the whole factor, (n - 1) sqrt(Delta) / n, and "
-        "calls it a constant.",
-        ours=_power_of_convexity,
-    ),
-    Computed(
-        place="Section 2",
-        quantity="power of m, DP-SVRG's inner steps, in its noise variance over theirs (Wang et al. 2017)",
-        printed="1",
-        note="The text has “m sqrt(Delta)”.",
-        ours=_power_of_inner_steps,
-    ),
-    Computed(
-        place="Section 2",
-        quantity="power of n by which Bassily's excess risk exceeds theirs",
-        printed="1",
-        within=0.01,
-        note="The text has “d / (n p)” for theirs over Bassily's. Logarithms of n are left out on both sides.",
-        ours=lambda: _gain_in_risk(
-            bassily_risk, lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2
-        ),
-    ),
-    Computed(
-        place="Section 2",
-        quantity="power of n by which gradient descent's excess risk exceeds theirs, without log(n)",
-        printed="0",
-        within=0.01,
-        note="The text has “d log(n) / p” for theirs over Wang et al.'s: the same but for the logarithm. It is said "
-        "to hold with DP-SVRG, too, whose bound in Table 1 is larger by 1 / Delta.",
-        ours=lambda: _gain_in_risk(gradient_risk, lambda given: math.log(given.n)),
-    ),
-    Computed(
-        place="Section 2",
-        quantity="power of n by which Fukuchi's excess risk exceeds theirs, without log^2(n)",
-        printed="1",
-        within=0.01,
-        note="The text has “1 / n” for theirs over Fukuchi's. It leaves out log^2(n) and 1 / epsilon, which is 100 at "
-        "the least epsilon of section 6.",
-        ours=lambda: _gain_in_risk(fukuchi_risk, lambda given: math.log(given.n) ** 2),
-    ),
-)
+    "descent_risk": lambda: _gain_in_risk(gradient_risk, lambda given: math.log(given.n)),
+    "fukuchi_risk": lambda: _gain_in_risk(fukuchi_risk, lambda given: math.log(given.n) ** 2),
+}
+
+
+GIVEN = vars(BREAST_CANCER) | {"ratio": _to_fukuchi(BREAST_CANCER)}
+ENTRIES = tuple(Computed(**with_numbers(WORDS["entries"][name], **GIVEN), ours=ours) for name, ours in OURS.items())
 
 
 def _places() -> tuple[Line, ...]:
@@ -187,16 +131,4 @@ def _places() -> tuple[Line, ...]:
     )
 
 
-DRAWINGS = (
-    Drawing(
-        place="Table 1",
-        title="Noise at each place, n = 699, T = 100, Delta = 0.01, delta = 1e-5",
-        x="epsilon",
-        y="standard deviation",
-        lines=_places,
-        log_x=True,
-        log_y=True,
-        note="The units differ: a feature of a row of norm at most 1, a coordinate of the mean gradient, a parameter. "
-        "T and Delta are ours, since the paper names none.",
-    ),
-)
+DRAWINGS = (Drawing(**WORDS["drawing"], lines=_places),)

@@ -1,17 +1,18 @@
 """The improvements that paper 000 prints, what it claims of accuracies, and what the recorded runs say of both."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from dpcore.papers.entry import FEWER_POINTS, Computed
-from dpcore.papers.paper import Finding, Sweep
-from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_3, FIGURE_5, FIGURE_8, LEVELS, THREE, name_of, run
+from dpcore.papers.paper import Sweep
+from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_3, LEVELS, THREE, name_of, run
 from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
 from dpcore.papers.records import Recorded, recorded
+from dpcore.papers.words import UNKNOWN
 from dpcore.privacy.report.numbers import nearest
 
 PIADAM = "PIAdam, as coded"
-SAID = {  # data -> sigma -> rival -> improvement, %
+PRINTED_IMPROVEMENTS = {  # data -> sigma -> rival -> improvement, %
     "MNIST": {
         8.0: {"ADADP": "0.82", "ADPPL": "1.65", "EXP": "2.5", "DP-SGD": "3.48"},
         4.0: {"ADPPL": "1.05", "EXP": "1.47", "DP-SGD": "2"},
@@ -23,7 +24,6 @@ SAID = {  # data -> sigma -> rival -> improvement, %
         2.0: {"DP-SGD": "10.07"},
     },
 }
-PRINTED = {"MNIST": FIGURE_5, "CIFAR-10": FIGURE_8}
 ROUNDED = 0.005  # how far a printed accuracy may lie from the one that was measured
 
 
@@ -36,16 +36,8 @@ def ahead(accuracy: float, other: float) -> float:
     return 100 * (accuracy / other - 1)
 
 
-def improvements() -> Iterator[Computed]:
-    """One entry for each number that is printed."""
-    for data, levels in SAID.items():
-        for sigma, row in levels.items():
-            for rival, printed in row.items():
-                yield _improvement(data, sigma, rival, printed)
-
-
 def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
-    row = PRINTED[data][sigma]
+    row = LEVELS[data][sigma]
     ours, theirs = float(row[PIADAM]), float(row[rival])
     made = Computed(
         f"Section 5.2, Results on {data}",
@@ -53,21 +45,23 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
         printed,
         ours=lambda: ahead(ours, theirs),
     )
-    if abs(ahead(ours, theirs) - made.theirs) <= made.tolerance:
+    if abs(made.ours() - made.theirs) <= made.tolerance:
         return made
     least, most = ahead(ours - ROUNDED, theirs + ROUNDED), ahead(ours + ROUNDED, theirs - ROUNDED)
     can = least <= made.theirs + made.tolerance and most >= made.theirs - made.tolerance
     why = "Accuracies that round to those can" if can else "No accuracies that round to those"
-    because = f"{row[PIADAM]} over {row[rival]} is {nearest(ahead(ours, theirs), 3)} % more. {why} give {printed} %."
-    return Computed(made.place, made.quantity, printed, because, ours=made.ours)
+    because = f"{row[PIADAM]} over {row[rival]} is {nearest(made.ours(), 3)} % more. {why} give {printed} %."
+    return replace(made, because=because)
 
 
-IMPROVEMENTS = tuple(improvements())
+IMPROVEMENTS = tuple(
+    _improvement(data, sigma, rival, printed)
+    for data, levels in PRINTED_IMPROVEMENTS.items()
+    for sigma, row in levels.items()
+    for rival, printed in row.items()
+)
 NOT_FOLLOWING = tuple(each for each in IMPROVEMENTS if each.because)
-
-
 ID = "000"
-UNKNOWN = "Not recorded yet; the page Papers can train it."
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
 CHANGE = 3.0  # percentage points that Figure 7(a) allows
 
@@ -147,11 +141,13 @@ def _said(record: Recorded) -> str:
     return f"{record.mean:.2f} ({record.seeds})"
 
 
-def _against_rivals() -> str:
+def against_rivals() -> str:
+    """The standing of PIAdam beside the methods of others."""
     return judged(levels(), FEWER_POINTS)
 
 
-def _among_its_own() -> str:
+def among_its_own() -> str:
+    """The standing of PIAdam beside the two other methods of the paper."""
     return judged(kinds(), 0.0)
 
 
@@ -165,19 +161,10 @@ def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
     return found
 
 
-def _hidden_units() -> str:
+def hidden_units() -> str:
+    """By how much accuracy changes over the panels of Figure 7(a)."""
     found = changes(panels[0] for panels in FIGURE_7)
     if not found:
         return UNKNOWN
     verdict = "Yes, where it is recorded" if max(found.values()) <= CHANGE else "Not everywhere"
     return f"{verdict}: by {'; '.join(f'{change:.2f} points ({title})' for title, change in found.items())}."
-
-
-ACCURACIES = (
-    Finding(
-        "PIAdam “surpasses or roughly equals” ADADP, ADPPL, EXP and DP-SGD at all noise levels (Figures 5 and 8).",
-        _against_rivals,
-    ),
-    Finding("PIAdam “always performs better than PIRMSprop and PIAdagrad” (Figure 3).", _among_its_own),
-    Finding("The number of hidden units changes accuracy “within 3%” (Figure 7(a)).", _hidden_units),
-)

@@ -1,4 +1,4 @@
-"""What paper 000 claims of privacy, and what holds of it."""
+"""The numbers in what holds of paper 000's claims of privacy."""
 
 import math
 from dataclasses import replace
@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from dpcore.papers.comparison import certified_lower
-from dpcore.papers.entry import Claim
-from dpcore.papers.paper import Finding
-from dpcore.papers.pigdo.accuracies import ACCURACIES, changes
-from dpcore.papers.pigdo.numbers import LONGEST, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
+from dpcore.papers.entry import PrintedClaim
+from dpcore.papers.pigdo.accuracies import against_rivals, among_its_own, changes, hidden_units
+from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
 from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import (
     DELTA,
     DOMINANT,
+    WORDS,
     Counterexample,
     Lambda,
     assumed_moment,
@@ -26,6 +26,7 @@ from dpcore.papers.pigdo.theorem_3 import (
     own_order,
     worst,
 )
+from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import steps_for
 from dpcore.privacy.calibration.targets import EpsilonTarget
@@ -34,39 +35,34 @@ from dpcore.privacy.report.numbers import nearest, outward, plain, short
 FEW = 10  # steps, beside the many of Figure 4
 
 
-def _mma_and_moments() -> str:
-    moments, rdp, exact = (at_most(epsilon_at_the_end(name)) for name in ("moments", "rdp", CERTIFIED))
+def _mma_and_moments() -> Numbers:
     drawn, mma = drawn_at_the_end(), epsilon_at_the_end("mma")
-    few = claimed(LONGEST.q, LONGEST.sigma, FEW) / float(
-        drawn_as_moments(LONGEST.q, LONGEST.sigma, np.array([float(FEW)]))[0]
-    )
-    return (
-        f"No. Where the figure's first curve is at {short(drawn)} and MMA at {short(mma)}, the moments accountant "
-        f"itself gives {moments}, Rényi DP {rdp} and the certified accountant {exact}. That curve is "
-        f"3 q sqrt(T ln(1/delta)) / sigma, of which MMA is {short(mma / drawn)} here (2 in the place of 3) and "
-        f"{short(few)} after {FEW} steps."
-    )
+    few = claimed(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, FEW)
+    few_drawn = float(drawn_as_moments(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, np.array([float(FEW)]))[0])
+    bounds = {"moments": "moments", "rdp": "rdp", "exact": CERTIFIED}
+    shares = {"share": short(mma / drawn), "few_share": short(few / few_drawn), "few": FEW}
+    return {name: at_most(epsilon_at_the_end(accountant)) for name, accountant in bounds.items()} | {
+        "drawn": short(drawn),
+        "mma": short(mma),
+        **shares,
+    }
 
 
-def _other_accountants() -> str:
-    mma, rdp, moments = (epsilon_at_the_end(name) for name in ("mma", "rdp", "moments"))
-    return (
-        f"No: in Figure 4 it ends {math.floor(100 * (mma / rdp - 1))} % above Rényi DP and "
-        f"{math.floor(100 * (mma / moments - 1))} % above the moments accountant itself. Section 5.2 says of the "
-        "first that MMA is “slightly higher than RDP”."
-    )
+def _other_accountants() -> Numbers:
+    mma = epsilon_at_the_end("mma")
+    return {f"above_{name}": math.floor(100 * (mma / epsilon_at_the_end(name) - 1)) for name in ("rdp", "moments")}
 
 
-def _logarithm() -> str:
-    q, sigma = LONGEST.q, LONGEST.sigma
-    kept, linear = claimed(q, sigma, STEPS), closed_form(q, sigma, STEPS, DELTA)
-    gamma = (q * own_order(q, sigma, STEPS) / sigma) ** 2
-    return (
-        f"No. At the remark's own example gamma = q^2 lambda^2 / sigma^2 is {short(gamma)}, and gamma in the place of "
-        f"log(1 + gamma) gives epsilon {nearest(linear, 6)} instead of {nearest(kept, 6)}. The step from "
-        f"{short(drawn_at_the_end())} to {short(kept)} is that from 3 to 2 in front, a constant which Theorem 1 of "
-        "Abadi et al. leaves open and the authors chose."
-    )
+def _logarithm() -> Numbers:
+    q, sigma = FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma
+    kept = claimed(q, sigma, STEPS)
+    return {
+        "gamma": short((q * own_order(q, sigma, STEPS) / sigma) ** 2),
+        "linear": nearest(closed_form(q, sigma, STEPS, DELTA), 6),
+        "kept": nearest(kept, 6),
+        "drawn": short(drawn_at_the_end()),
+        "mma": short(kept),
+    }
 
 
 def _told(each: Counterexample) -> str:
@@ -76,30 +72,20 @@ def _told(each: Counterexample) -> str:
     )
 
 
-def _theorem_3() -> str:
-    own, proof, loose = (len(counterexamples(each)) for each in (Lambda.OWN, Lambda.PROOF, Lambda.ANY))
-    return (
-        f"Refuted at delta = {plain(DELTA)}. On a small grid {own} settings meet every condition at the order that the "
-        f"proof uses, and cost more than promised. The worst of them: {_told(worst(Lambda.OWN))}. Of these {proof} "
-        f"also meet the proof's own sigma / (q lambda) > {DOMINANT}, from which it takes its conditions. The worst: "
-        f"{_told(worst(Lambda.PROOF))}. With any order that meets the conditions, which is how the theorem reads, "
-        f"{loose} settings cost more than promised, and one step is enough: {_told(worst(Lambda.ANY))}."
-    )
+def _theorem_3() -> Numbers:
+    found: dict[str, object] = {"delta": plain(DELTA), "dominant": DOMINANT}
+    for name, which in (("own", Lambda.OWN), ("proof", Lambda.PROOF), ("any", Lambda.ANY)):
+        found |= {name: len(counterexamples(which)), f"worst_{name}": _told(worst(which))}
+    return found
 
 
-def _direction() -> str:
-    q, sigma, order = 0.01, 1.0, 10
-    covered, assumed, left_out = (
-        nearest(moment(q, sigma, order), 3) for moment in (bounded_moment, assumed_moment, omitted_moment)
-    )
-    return (
-        "It bounds them in one direction only: how much likelier an output is without an example than with it. At "
-        f"q = {q:g}, sigma = {sigma:g}, lambda = {order} that moment is {covered}, within the {assumed} that the "
-        f"theorem takes for it. How much likelier it is with the example counts as well, and has the moment {left_out}."
-    )
+def _direction() -> Numbers:
+    given = {"q": 0.01, "sigma": 1.0, "order": 10}
+    moments = {"covered": bounded_moment, "assumed": assumed_moment, "left_out": omitted_moment}
+    return given | {name: nearest(moment(**given), 3) for name, moment in moments.items()}
 
 
-def _three_epsilons() -> str:
+def _three_epsilons() -> Numbers:
     parts = []
     for sigma, epochs, printed in QUOTED:
         mechanism = replace(MNIST, sigma=sigma, epochs=epochs).mechanism
@@ -108,19 +94,13 @@ def _three_epsilons() -> str:
         parts.append(
             f"{right} at sigma = {sigma:g} after {epochs} epochs (printed: {printed}; proven: {at_most(exact)})"
         )
-    return f"All three were read off at sigma = 2. The paper's own formula gives {'; '.join(parts)}."
+    return {"parts": "; ".join(parts)}
 
 
-def _two_at_a_time() -> str:
+def _two_at_a_time() -> Numbers:
     one, two = MNIST.mechanism, replace(MNIST, sigma=MNIST.sigma / 2).mechanism
     fine = ACCOUNTANTS[CERTIFIED].curve(one, one.steps, DELTA).last.value
-    coarse = certified_lower(Claim(two, DELTA))
-    return (
-        "Not by the sigma that is charged. The published code clips the mean gradient of two examples, and one of "
-        "them can move it from anywhere to anywhere within C. So the sensitivity is 2 C, and sigma = 4 counts as 2. "
-        f"After 100 epochs, charged as if lots were drawn at random, epsilon is at least {outward(coarse, math.floor)} "
-        f"then, against {at_most(fine)} where each example is clipped by itself, as here."
-    )
+    return {"coarse": outward(certified_lower(PrintedClaim(two, DELTA)), math.floor), "fine": at_most(fine)}
 
 
 def _delta() -> str:
@@ -145,18 +125,17 @@ def at_most(bound: float) -> str:
     return f"at most {outward(bound, math.ceil)}"
 
 
-FINDINGS = (
-    Finding("MMA bounds epsilon better than the moments accountant (section 5.2, Figure 4).", _mma_and_moments),
-    Finding(
-        "MMA has the “tighter bound of privacy loss compared with the other popular privacy accounting method” "
-        "(sections 1 and 6).",
-        _other_accountants,
-    ),
-    Finding("It is tighter because log(1 + gamma) is kept and not replaced by gamma (Remark 4).", _logarithm),
-    Finding("Theorem 3: MMA's epsilon is kept.", _theorem_3),
-    Finding("The proof of Theorem 3 bounds the moments of the privacy loss.", _direction),
-    Finding("Section 5.2: epsilon is 5.47, 3.39 and 1.86 at sigma 2, 4 and 8.", _three_epsilons),
-    Finding("Noise of sigma C protects each example (published code).", _two_at_a_time),
-    *ACCURACIES,
-    Finding("Delta has “little impact on the classification accuracy”, whatever epsilon (Figure 6(b)).", _delta),
+FINDINGS = findings(
+    WORDS,
+    mma_and_moments=_mma_and_moments,
+    other_accountants=_other_accountants,
+    logarithm=_logarithm,
+    theorem_3=_theorem_3,
+    direction=_direction,
+    three_epsilons=_three_epsilons,
+    two_at_a_time=_two_at_a_time,
+    rivals=against_rivals,
+    kin=among_its_own,
+    hidden_units=hidden_units,
+    delta=_delta,
 )

@@ -1,14 +1,15 @@
 """The epsilons that paper 000 prints, recomputed, and its Figure 4."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from dpcore.papers.entry import Claim, Computed, Setting
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.lines import epsilon_lines
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.pigdo.theorem_3 import DELTA, claimed, drawn_as_moments
+from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, claimed, drawn_as_moments
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import short
@@ -17,20 +18,21 @@ QUOTED = ((2.0, 260, "5.47"), (4.0, 100, "3.39"), (8.0, 30, "1.86"))  # section 
 MISREAD = "Figure 4 is drawn for sigma = 2; this run has sigma = {sigma:g}, for which Theorem 3 gives {right}."
 ALL_MET = "The theorem prints its formula alone. Every condition is met, at the order that its proof uses as well."
 ANY_MET = "The theorem prints its formula alone. Every condition is met by the orders that it allows."
-MNIST = Setting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
-LONGEST = replace(MNIST, sigma=2.0, epochs=400)  # of Figure 4
+MNIST = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
+FIGURE_4_SETTING = replace(MNIST, sigma=2.0, epochs=400)  # of Figure 4
 SETTINGS = {
     "PIGDO, MNIST, sigma 8": replace(MNIST, sigma=8.0, epochs=30),
     "PIGDO, MNIST, sigma 4": MNIST,
     "PIGDO, MNIST, sigma 2": replace(MNIST, sigma=2.0, epochs=260),
-    "PIGDO, figure 4": LONGEST,
+    "PIGDO, figure 4": FIGURE_4_SETTING,
 }
-STEPS = LONGEST.mechanism.steps
+STEPS = FIGURE_4_SETTING.mechanism.steps
+TEXTS = WORDS["entries"]
 
 
 def epsilon_at_the_end(accountant: str) -> float:
     """Epsilon of an accountant after the 400 epochs of Figure 4."""
-    return ACCOUNTANTS[accountant].curve(LONGEST.mechanism, STEPS, DELTA).last.value
+    return ACCOUNTANTS[accountant].curve(FIGURE_4_SETTING.mechanism, STEPS, DELTA).last.value
 
 
 def drawn_at_the_end() -> float:
@@ -46,7 +48,7 @@ def _figure_4() -> tuple[Line, ...]:
         *(
             line
             for name in ("zcdp", "rdp", "mma", "moments", CERTIFIED)
-            for line in epsilon_lines(name, LONGEST.mechanism, epochs, steps, DELTA)
+            for line in epsilon_lines(name, FIGURE_4_SETTING.mechanism, epochs, steps, DELTA)
         ),
     )
 
@@ -62,7 +64,7 @@ def _quoted(sigma: float, epochs: int, printed: str) -> Computed:
         because="" if right == printed else because,
         note="The proof of MMA does not hold. Here its epsilon is kept: less is certified.",
         setting=setting,
-        claim=Claim(setting.mechanism, DELTA),
+        claim=PrintedClaim(setting.mechanism, DELTA),
         ours=lambda: claimed(0.01, sigma, setting.mechanism.steps),
     )
 
@@ -76,78 +78,27 @@ def _promised(batch: int, sigma: float, steps: int, note: str) -> Computed:
         printed=short(promise),
         note=note,
         setting=setting if steps > 1 else None,
-        claim=Claim(Mechanism.constant(setting.q, sigma, steps), DELTA),
+        claim=PrintedClaim(Mechanism.constant(setting.q, sigma, steps), DELTA),
         ours=lambda: promise,
     )
 
 
+REMARK_4: dict[str, Callable[[], float]] = {
+    "closed_form": drawn_at_the_end,
+    "moments": lambda: epsilon_at_the_end("moments"),
+    "mma": lambda: epsilon_at_the_end("mma"),
+}
+RATIOS: dict[str, Callable[[], float]] = {
+    "rdp_over_closed_form": lambda: epsilon_at_the_end("rdp") / drawn_at_the_end(),
+    "rdp_over_moments": lambda: epsilon_at_the_end("rdp") / epsilon_at_the_end("moments"),
+}
+PROMISE = PrintedClaim(FIGURE_4_SETTING.mechanism, DELTA)
 ENTRIES = (
-    Computed(
-        place="Remark 4",
-        quantity="epsilon called that of the moments accountant after 400 epochs",
-        printed="10.2",
-        note="It is 3 q sqrt(T ln(1/delta)) / sigma, a closed form with a constant of the authors' choice; the moments "
-        "accountant itself gives less.",
-        setting=LONGEST,
-        claim=Claim(LONGEST.mechanism, DELTA),
-        ours=drawn_at_the_end,
-    ),
-    Computed(
-        place="Remark 4",
-        quantity="epsilon by the moments accountant after 400 epochs",
-        printed="10.2",
-        because="10.2 is a closed form. The moments accountant itself, run at the same setting, lies below MMA.",
-        setting=LONGEST,
-        claim=Claim(LONGEST.mechanism, DELTA),
-        ours=lambda: epsilon_at_the_end("moments"),
-        bound=True,
-    ),
-    Computed(
-        place="Remark 4",
-        quantity="epsilon by MMA after 400 epochs",
-        printed="6.8",
-        note="Here it happens to lie above what is proven; that is not so in general (Theorem 3).",
-        setting=LONGEST,
-        claim=Claim(LONGEST.mechanism, DELTA),
-        ours=lambda: epsilon_at_the_end("mma"),
-    ),
+    *(Computed(**TEXTS[name], setting=FIGURE_4_SETTING, claim=PROMISE, ours=ours) for name, ours in REMARK_4.items()),
     *(_quoted(*each) for each in QUOTED),
-    Computed(
-        place="Section 5.2, Comparing Privacy Accounting",
-        quantity="epsilon by Rényi DP over that of the closed form, after 400 epochs",
-        printed="0.5",
-        within=0.05,
-        note="The text says “about half of the moments account method”, by which it means its closed form.",
-        setting=LONGEST,
-        ours=lambda: epsilon_at_the_end("rdp") / drawn_at_the_end(),
-    ),
-    Computed(
-        place="Section 5.2, Comparing Privacy Accounting",
-        quantity="epsilon by Rényi DP over that of the moments accountant itself, after 400 epochs",
-        printed="0.5",
-        within=0.05,
-        because="The text compares with its closed form. The moments accountant itself is little above Rényi DP.",
-        setting=LONGEST,
-        ours=lambda: epsilon_at_the_end("rdp") / epsilon_at_the_end("moments"),
-    ),
+    *(Computed(**TEXTS[name], setting=FIGURE_4_SETTING, ours=ours) for name, ours in RATIOS.items()),
     *(_promised(batch, 1.0, 100, ALL_MET) for batch in (6000, 3000, 600)),
     _promised(600, 2.0, 1, ANY_MET),
-    Computed(
-        place="Proof of Theorem 3",
-        quantity="factor of T / lambda in the condition on epsilon",
-        printed="0.002",
-        because="What follows from sigma / (q lambda) > 10 is that epsilon > 2 ln(1 + 0.01) T / lambda is enough, "
-        "which is ten times what is printed. At the order that the proof uses, the two cannot both hold.",
-        ours=lambda: 2 * math.log1p(0.1**2),
-    ),
+    Computed(**TEXTS["factor"], ours=lambda: 2 * math.log1p(0.1**2)),
 )
-
-FIGURE_4 = Drawing(
-    place="Figure 4",
-    title="Epsilon against epoch, q = 0.01, sigma = 2, delta = 1e-5",
-    x="epoch",
-    y="epsilon",
-    lines=_figure_4,
-    note="The curve that the paper calls moments accountant is the closed form 3 q sqrt(T ln(1/delta)) / sigma; "
-    "the moments accountant itself lies below MMA.",
-)
+FIGURE_4 = Drawing(**WORDS["figure_4"], lines=_figure_4)

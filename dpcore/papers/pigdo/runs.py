@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import Trained, accuracy, without_privacy
+from dpcore.papers.paper import SEEDS
+from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.training.config import RunConfig
 
 FIGURE_3 = {  # of PIAdam, PIRMSprop, PIAdagrad
@@ -57,39 +59,19 @@ METHODS: dict[str, Values] = {
     "DP-SGD": {"optimizer": "sgd", "momentum": 0.0} | ABADI_RATE,
     "DP-SGD, 1,000 hidden units": {"optimizer": "sgd", "momentum": 0.0, "lr": 0.04} | COSINE,
 }
-CODED = (
-    "Ours clips every gradient, as the text says and its epsilon needs; the code clips means of two. "
-    "Batches are Poisson's, and where neither text nor code says a learning rate, it is ours."
-)
 AT_FIRST = 1.25  # EXP begins with so much more noise than the others have
-OF_CODE = "The published code trains with Adam alone; this is the same on its network. "
-WRITTEN = (
-    "Gradients are scaled by averages of earlier noisy gradients, clipped and noised; the text leaves open which "
-    "averages it means. The learning rate was chosen by short trials. The paper's code trains a convolutional network "
-    "with Adam instead."
-)
-KIN = (
-    "A variant of ours after the idea of {method} ({source}), for which no code was found: it is not that method. "
-    "Its network is that of the paper's code, its rate is ours."
-)
-RELEVANCES = " Its relevances are a release of their own, so that at the same sigma it costs more than the others."
-BECAUSE = dict.fromkeys(METHODS, CODED) | dict.fromkeys((each for each in METHODS if "written" in each), WRITTEN)
-BECAUSE |= {each: OF_CODE + CODED for each in METHODS if "the code's network" in each}
-BECAUSE["DP-AdamBC"] = (
-    "Not in the paper: Adam without the bias that noise gives its second moment (arXiv 2312.14334), "
-    "at PIAdam's rate and on its network. The printed number is PIAdam's."
-)
-BECAUSE["DP-SGD, 1,000 hidden units"] = (
-    "The text's network; the learning rate was chosen by short trials. The paper's code trains a convolutional "
-    "network, and with Adam alone."
-)
-BECAUSE["ADADP"] = KIN.format(method="ADADP", source="arXiv 1912.09150")
-BECAUSE["ADPPL"] = KIN.format(method="ADPPL", source="Neural Networks 125") + RELEVANCES
-BECAUSE["EXP"] = (
-    f"EXP is a schedule of arXiv 1904.02200, for which the paper names no rate: ours begins with {AT_FIRST:g} sigma, "
-    "falls exponentially, and spends what a constant sigma does (zCDP)."
-)
-LARGER = " The network is not the paper's, of two convolutions, but the one of six that paper 001 trains on CIFAR-10."
+TEXTS = WORDS["runs"]
+BECAUSE = {  # method -> why its accuracy differs from the printed one
+    method: TEXTS["written"] if "written" in method else TEXTS["coded"] for method in METHODS
+} | {
+    "PIRMSprop, the code's network": f"{TEXTS['of_code']} {TEXTS['coded']}",
+    "PIAdagrad, the code's network": f"{TEXTS['of_code']} {TEXTS['coded']}",
+    "DP-AdamBC": TEXTS["adam_bc"],
+    "DP-SGD, 1,000 hidden units": TEXTS["sgd_written"],
+    "ADADP": TEXTS["kin"].format(method="ADADP", source="arXiv 1912.09150"),
+    "ADPPL": f"{TEXTS['kin'].format(method='ADPPL', source='Neural Networks 125')} {TEXTS['relevances']}",
+    "EXP": TEXTS["exp"].format(at_first=AT_FIRST),
+}
 DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate at which EXP's sum of 1 / sigma^2 is that of sigma
 
 
@@ -102,13 +84,9 @@ def run(data: str, method: str, sigma: float, **more: Any) -> RunConfig:
 
 
 CLOSE = ("PIAdam, as coded", "ADADP", "ADPPL")  # these differ by less than a point on MNIST
-SEEDS = 3  # of these
 THREE = ("PIAdam", "PIRMSprop", "PIAdagrad")  # of Figure 3
 DEFAULT = {"MNIST": 4.0, "Fashion-MNIST": 4.0, "CIFAR-10": 2.0}  # sigma, by section 5
 LEVELS = {"MNIST": FIGURE_5, "CIFAR-10": FIGURE_8}
-EPOCHS_OURS = "Section 5.2 says how long it trains for MNIST alone; as many epochs are our choice here."
-SIGMA_OURS = "The text names no noise level for this figure: sigma {sigma:g}, its default, is our choice."
-BY_MMA = "All methods are charged by MMA, which is our choice: the text charges each by its own accounting."
 
 
 def name_of(method: str, reading: str) -> str:
@@ -122,19 +100,19 @@ def name_of(method: str, reading: str) -> str:
 
 
 def _entry(place: str, data: str, method: str, sigma: float, printed: str, seeds: int = 1, note: str = "") -> Trained:
-    because = BECAUSE[method] + (LARGER if data == "CIFAR-10" else "")
+    because = BECAUSE[method] + (f" {TEXTS['larger']}" if data == "CIFAR-10" else "")
     quantity = f"{data}, {method}, test accuracy, %, at sigma {sigma:g}"
-    made = accuracy(place, quantity, printed, run(data, method, sigma), because, seeds)
-    return replace(made, note=f"{note} {'' if data == 'MNIST' else EPOCHS_OURS}".strip())
+    note = f"{note} {'' if data == 'MNIST' else TEXTS['epochs_ours']}".strip()
+    return accuracy(place, quantity, printed, run(data, method, sigma), because, seeds, note=note)
 
 
 def _figure_3(data: str, reading: str) -> list[Trained]:
     """The same run stands for PIAdam's number here and for the one at the same noise level in Figure 5 or 8."""
     sigma, found = DEFAULT[data], []
     for method, printed in zip(THREE, FIGURE_3[data], strict=True):
-        note = SIGMA_OURS.format(sigma=sigma)
+        note = TEXTS["sigma_ours"].format(sigma=sigma)
         if method == "PIAdam" and data in LEVELS:
-            note += f" The same run stands for {LEVELS[data][sigma]['PIAdam, as coded']} %, printed elsewhere."
+            note += " " + TEXTS["stands"].format(printed=LEVELS[data][sigma]["PIAdam, as coded"])
         found.append(_entry("Figure 3", data, name_of(method, reading), sigma, printed, note=note))
     return found
 
@@ -153,38 +131,32 @@ def _within(place: str, data: str) -> list[Trained]:
     levels, share = WITHIN[data]
     printed = levels[2.0]["PIAdam, as coded"]
     least = float(printed) / (1 + share / 100)
-    note = f"The text prints that PIAdam's {printed} % improves within {share} % over it: at least {least:.2f} %."
+    note = TEXTS["within"].format(printed=printed, share=share, least=least)
     made = [_entry(place, data, method, 2.0, f"{printed} (within {share} %)", note=note) for method in OVER]
     return [replace(each, within=float(printed) - least) for each in made]
 
 
 def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trained:
-    """What Figure 6's text says at an epsilon: by MMA, at a noise level that is ours."""
+    """An accuracy of Figure 6's text at an epsilon: by MMA, at a noise level that is ours."""
     stop: Values = {"epochs": 60.0 if epsilon < 1 else 600.0, "stop_epsilon": epsilon, "stop_accountant": "mma"}
     quantity = f"MNIST, {method}, test accuracy, %, at epsilon {epsilon:g} by MMA"
-    because = f"{BECAUSE[method]} The text does not say at which noise level: sigma {sigma:g} is ours. {BY_MMA}"
+    because = f"{BECAUSE[method]} {TEXTS['at_epsilon'].format(sigma=sigma)} {TEXTS['by_mma']}"
     return accuracy("Figure 6(a)", quantity, printed, run("MNIST", method, sigma, **stop), because)
 
 
 def _plain(data: str, epochs: float, printed: str) -> Trained:
     network: Values = {} if data == "CIFAR-10" else {"model": "mlp"}
     config = without_privacy(run(data, "PIAdam, as coded", 4.0, **network), epochs=epochs)
-    because = "The paper does not say how it trains without privacy: Adam at rate 0.001 is ours."
-    return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, because)
+    return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, TEXTS["plain"])
 
 
-def _as_written() -> list[Trained]:
-    """The text's network at its noise levels, where the printed number is PIAdam's or DP-SGD's of Figure 5."""
+def _others(methods: dict[str, str]) -> list[Trained]:
+    """Methods that Figure 5 does not have, each beside the accuracies of the one whose name is given with it."""
     return [
-        _entry("Figure 5", "MNIST", method, sigma, FIGURE_5[sigma][name])
-        for sigma in FIGURE_5
-        for name, method in (("PIAdam, as coded", "PIAdam, as written"), ("DP-SGD", "DP-SGD, 1,000 hidden units"))
+        _entry("Figure 5", "MNIST", method, sigma, row[printed])
+        for sigma, row in FIGURE_5.items()
+        for method, printed in methods.items()
     ]
-
-
-def _corrected() -> list[Trained]:
-    """The rival that corrects Adam's bias, beside PIAdam's printed numbers."""
-    return [_entry("Figure 5", "MNIST", "DP-AdamBC", sigma, FIGURE_5[sigma]["PIAdam, as coded"]) for sigma in FIGURE_5]
 
 
 RUNS = (
@@ -195,8 +167,8 @@ RUNS = (
     *(each for data in ("MNIST", "Fashion-MNIST") for each in _figure_3(data, "as written")),
     *_levels("Figure 5", "MNIST"),
     *_within("Figure 5", "MNIST"),
-    *_as_written(),
-    *_corrected(),
+    *_others({"PIAdam, as written": "PIAdam, as coded", "DP-SGD, 1,000 hidden units": "DP-SGD"}),
+    *_others({"DP-AdamBC": "PIAdam, as coded"}),
     _entry("Section 5.2", "MNIST", "PIAdam, as coded", 8.0, "92.11"),
     _entry("Section 5.2", "MNIST", "PIAdam, as coded", 2.0, "98.2"),
     *(_at_epsilon(method, 8.0, 0.5, printed) for method, printed in FIGURE_6.items()),

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.paper import Sweep
-from dpcore.papers.pigdo.runs import BY_MMA, THREE, name_of, run
-from dpcore.papers.pigdo.theorem_3 import claimed
+from dpcore.papers.pigdo.runs import THREE, name_of, run
+from dpcore.papers.pigdo.theorem_3 import WORDS, claimed
 
 RIVALS = ("ADADP", "ADPPL", "EXP", "DP-SGD")
 FIVE = ("PIAdam, as coded", *RIVALS)  # of Figures 6(a) and 9
@@ -14,21 +14,8 @@ BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)  # by MMA: what Figure 7's 100 e
 DELTAS, EPSILONS = (1e-5, 1e-4, 1e-3, 1e-2), (0.5, 2.0)  # of Figure 6(b)
 LONG = 2500.0  # epochs that no budget of Figure 6 lasts
 FALLING = 1000.0  # and with EXP, whose noise falls
-WIDTH_SAID = (
-    "The text goes from 200 to 1,600 units and says that accuracy changes within 3 % for all; the values are ours."
-)
-CLIP_SAID = (
-    "The text says that PIAdagrad becomes better with the clipping value, and that the others change a little. "
-    "The values are ours."
-)
-LOT_SAID = (
-    "The text says that PIAdam is better than PIAdagrad and PIRMSprop at every lot size, and that larger lots leave "
-    f"fewer epochs, so all spend one budget: epsilon {BUDGET:g} by MMA is ours, as are the values."
-)
-NOISE_SAID = (
-    "The text says that more noise allows more epochs within a budget, so all spend one: epsilon "
-    f"{BUDGET:g} by MMA is ours, as are the values."
-)
+TEXTS = {name: text.format(sigma=SIGMA, budget=BUDGET) for name, text in WORDS["sweeps"].items()}
+BY_MMA = WORDS["runs"]["by_mma"]
 
 
 def _stopped(epsilon: float, **more: Any) -> dict[str, Any]:
@@ -40,17 +27,14 @@ def _epsilons(method: str) -> Sweep:
     values = (0.5, 1.0, 2.0, 4.0, 8.0) if method == "ADPPL" else (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
     most = FALLING if method == "EXP" else LONG
     configs = tuple(run("MNIST", method, SIGMA, **_stopped(value, epochs=most)) for value in values)
-    less = " It begins at 0.5, since its relevances leave few steps at 0.2." if method == "ADPPL" else ""
-    note = f"The text's range is 0.2 to 8; sigma {SIGMA:g} is ours. {BY_MMA}{less}"
+    note = f"{TEXTS['epsilon']} {BY_MMA} {TEXTS['relevances'] if method == 'ADPPL' else ''}".strip()
     return Sweep("Figure 6(a)", f"epsilon, {method}", "stop_epsilon", configs, note)
 
 
 def _deltas(epsilon: float) -> Sweep:
     """Figure 6(b)."""
     configs = tuple(run("MNIST", FIVE[0], SIGMA, **_stopped(epsilon, delta=delta)) for delta in DELTAS)
-    note = (
-        f"The text's range is 1e-5 to 1e-2, and it says that delta has little impact. Sigma {SIGMA:g} is ours. {BY_MMA}"
-    )
+    note = f"{TEXTS['delta']} {BY_MMA}"
     return Sweep("Figure 6(b)", f"delta, at epsilon {epsilon:g} by MMA", "delta", configs, note)
 
 
@@ -67,22 +51,18 @@ def _parameters(method: str) -> tuple[Sweep, ...]:
     lots = _varied(method, "batch", (200, 400, 600, 1000, 2000), **budget)
     noise = _varied(method, "sigma", (2.0, 3.0, 4.0, 6.0, 8.0), **budget)
     return (
-        Sweep("Figure 7(a)", f"hidden units, {named}", "width", widths, WIDTH_SAID),
-        Sweep("Figure 7(b)", f"clipping value, {named}", "clip_norm", clips, CLIP_SAID),
-        Sweep("Figure 7(c)", f"lot size, {named}", "batch", lots, LOT_SAID),
-        Sweep("Figure 7(d)", f"noise level, {named}", "sigma", noise, NOISE_SAID),
+        Sweep("Figure 7(a)", f"hidden units, {named}", "width", widths, TEXTS["width"]),
+        Sweep("Figure 7(b)", f"clipping value, {named}", "clip_norm", clips, TEXTS["clip_norm"]),
+        Sweep("Figure 7(c)", f"lot size, {named}", "batch", lots, TEXTS["batch"]),
+        Sweep("Figure 7(d)", f"noise level, {named}", "sigma", noise, TEXTS["sigma"]),
     )
 
 
 def _fashion(method: str) -> Sweep:
     """Figure 9."""
     configs = tuple(run("Fashion-MNIST", method, sigma) for sigma in (2.0, 4.0, 8.0))
-    note = (
-        "The text says that PIAdam is ahead at all three noise levels. Each is trained for as many epochs as section "
-        "5.2 trains MNIST at it, which is our choice."
-    )
     along = ("epochs", "rate") if method == "EXP" else ("epochs",)
-    return Sweep("Figure 9", f"noise level, Fashion-MNIST, {method}", "sigma", configs, note, along)
+    return Sweep("Figure 9", f"noise level, Fashion-MNIST, {method}", "sigma", configs, TEXTS["fashion"], along)
 
 
 FIGURE_6B = tuple(_deltas(epsilon) for epsilon in EPSILONS)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from dpcore.papers.paper import Area, Cells, Map
+from dpcore.papers.words import words_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
 from dpcore.privacy.calibration.solve import epsilon_grid
@@ -55,7 +56,7 @@ def omitted_moment(q: float, sigma: float, order: int) -> float:
 
 
 def assumed_moment(q: float, sigma: float, order: int) -> float:
-    """What the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
+    """The moment that the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
 
     >>> round(assumed_moment(0.01, 1.0, 10), 5)
     0.00995
@@ -98,18 +99,19 @@ def closed_form(q: float, sigma: float, steps: int, delta: float) -> float:
     return 2 * q * math.sqrt(steps * -math.log(delta)) / sigma
 
 
+WORDS = words_of("pigdo")
 DELTA = 1e-5
 RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
 STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
 DOMINANT = 10  # the proof wants sigma / (q lambda) above it, so that each term is that many times the next
-MOST_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
+MAX_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
 MAP_RATE = 0.01  # of Figure 4
 
 
 class Lambda(StrEnum):
-    """Which order lambda the conditions speak of; the theorem does not say."""
+    """The order lambda that the conditions speak of; the theorem does not say which."""
 
     ANY = "some order"  # any that meets them will do
     OWN = "its own order"  # the one that the proof eliminates: 2 ln(1/delta) / epsilon
@@ -128,12 +130,12 @@ class Counterexample:
 
     @property
     def excess(self) -> float:
-        """How many times the promise is what is proven."""
+        """The proven epsilon over the promised one."""
         return self.lower / self.claimed
 
     @property
     def mechanism(self) -> Mechanism:
-        """What is released."""
+        """The mechanism of its steps."""
         return Mechanism.constant(self.q, self.sigma, self.steps)
 
     @property
@@ -142,7 +144,7 @@ class Counterexample:
 
         Where the lower bound of epsilon at some delta lies above the claim, the claim does not hold at that delta.
         """
-        low, high = DELTA, MOST_DELTA
+        low, high = DELTA, MAX_DELTA
         for _ in range(2):
             deltas = np.geomspace(low, high, DELTAS)
             band = ACCOUNTANTS[CERTIFIED].profile(self.mechanism, deltas)
@@ -162,7 +164,7 @@ def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
 
 
 def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = DELTA) -> FloatArray:
-    """What the paper draws as the moments accountant, at each number of steps: 3 q sqrt(T ln(1/delta)) / sigma.
+    """The curve that the paper calls moments accountant, at each number of steps: 3 q sqrt(T ln(1/delta)) / sigma.
 
     Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves the constant
     open; no accountant computes this.
@@ -183,7 +185,7 @@ def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float
 
 
 def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA) -> bool:
-    """Whether the theorem's own conditions are met.
+    """True if the theorem's own conditions are met.
 
     >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
     [True, False]
@@ -220,13 +222,7 @@ def worst(which: Lambda) -> Counterexample:
     return counterexamples(which)[0]
 
 
-AREAS = (
-    Area("refuted", "Claims less than is proven, although every condition of the theorem is met."),
-    Area("below, outside its conditions", "Claims less than is proven; a condition of the theorem fails."),
-    Area("inside", "Lies between the proven bounds: too close to the exact value to tell."),
-    Area("safe", "Lies above the proven upper bound, and every condition of the theorem is met."),
-    Area("safe, outside its conditions", "Lies above the proven upper bound; a condition of the theorem fails."),
-)
+AREAS = tuple(Area(**each) for each in WORDS["map"].pop("areas"))
 REFUTED, BELOW, INSIDE, SAFE, OUTSIDE = range(len(AREAS))
 
 
@@ -258,14 +254,4 @@ def _area(promise: float, low: float, high: float, failing: bool) -> int:
     return OUTSIDE if failing else SAFE
 
 
-MAP = Map(
-    place="Theorem 3",
-    title="Where MMA holds, q = 0.01, delta = 1e-5",
-    x="epochs",
-    y="sigma",
-    areas=AREAS,
-    cells=_cells,
-    log_x=True,
-    log_y=True,
-    note="The conditions are those of the theorem, at the order lambda = 2 ln(1/delta) / epsilon that its proof uses.",
-)
+MAP = Map(**WORDS["map"], areas=AREAS, cells=_cells)

@@ -1,13 +1,14 @@
 """Figure 3 (d) and (e) again, from recorded runs: accuracy against epsilon, counted as the paper does and soundly."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.records import OnTheWay, recorded
 from dpcore.papers.sa_dpsgd.numbers import DELTA
-from dpcore.papers.sa_dpsgd.runs import METHODS, run
+from dpcore.papers.sa_dpsgd.runs import METHODS, WORDS, run
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.plan import plan
@@ -15,11 +16,6 @@ from dpcore.training.plan import plan
 ID = "001"
 PANELS = {"Figure 3 (d)": "MNIST", "Figure 3 (e)": "Fashion-MNIST"}
 ANNEALED = "SA-DPSGD"
-NOTE = (
-    "One recorded run of each method, at the tests that were made on the way. Epsilon is certified and charges every "
-    "proposal; the last curve charges the accepted steps of the same run alone, for which there is no proof. The text "
-    "prints none of the figure's numbers; losses, Figure 3 (a) to (c), are not recorded."
-)
 
 
 def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
@@ -51,18 +47,13 @@ def _line(name: str, course: Sequence[OnTheWay], steps: Sequence[int], charged: 
     return Line(name, epsilon, np.array([100 * each.accuracy for each in course]))
 
 
-def _drawing(place: str, title: str) -> Drawing:
-    return Drawing(
+DRAWINGS = tuple(
+    Drawing(
+        **WORDS["accuracy_figures"],
         place=place,
         title=f"Accuracy against epsilon on {title}, delta = 1e-5",
-        x="epsilon",
-        y="test accuracy, %",
-        lines=lambda: accuracy_lines(title),
-        from_zero=False,
-        note=NOTE,
+        lines=partial(accuracy_lines, title),
     )
-
-
-DRAWINGS = tuple(
-    _drawing(place, title) for place, title in PANELS.items() if all(course_of(title, each) for each in METHODS)
+    for place, title in PANELS.items()
+    if all(course_of(title, each) for each in METHODS)
 )

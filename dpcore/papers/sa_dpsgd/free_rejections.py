@@ -34,7 +34,7 @@ from dpcore import check
 from dpcore.privacy import gaussian
 
 MARGIN = 1e-10  # relative, of each probability: many times what rounding can change, for arguments of Phi below 40
-LARGEST = 700.0  # an epsilon whose exponential is still a float
+MAX_EPSILON = 700.0  # an epsilon whose exponential is still a float
 HALVINGS = 100
 
 
@@ -113,11 +113,11 @@ class Selection:
         return -math.expm1(misses), math.exp(misses)
 
     def accepted_only(self, delta: float, steps: int = 1) -> float:
-        """What the accepted steps alone are charged: a Gaussian each."""
+        """The epsilon that the accepted steps alone are charged: a Gaussian each."""
         return float(gaussian.epsilon_of(delta, math.sqrt(steps) / self.sigma))
 
     def every_proposal(self, delta: float, steps: int = 1) -> float:
-        """What holds for certain: all that may be proposed is charged, and what is released follows from it."""
+        """The epsilon that is certain: all that may be proposed is charged, and what is released follows from it."""
         if self.limit is None:
             return math.inf
         return float(gaussian.epsilon_of(delta, math.sqrt(steps * (self.limit + 1)) / self.sigma))
@@ -137,7 +137,7 @@ class Selection:
 
 def _excess(with_it: float, without: float, epsilon: float) -> float:
     """with_it - e^epsilon without, where that is not negative, rounded down; 0 beyond the largest float's epsilon."""
-    if epsilon > LARGEST:
+    if epsilon > MAX_EPSILON:
         return 0.0
     return max(0.0, float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN)))
 

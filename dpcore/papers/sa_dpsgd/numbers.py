@@ -1,4 +1,4 @@
-"""What of paper 001's numbers is accounting: epsilon by its Theorem 1, as printed and as meant, and acceptance.
+"""The numbers of paper 001 that are accounting: epsilon by its Theorem 1, as printed and as meant, and acceptance.
 
 Its letters: tau accepted steps, alpha the order, Q the temperature, mu0 the largest number of rejections in a row.
 """
@@ -9,21 +9,22 @@ from functools import cache
 
 import numpy as np
 
-from dpcore.papers.entry import Claim, Computed, Setting
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.sa_dpsgd.runs import TABLE_3
+from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
+from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
 
-DELTA, BUDGET, LARGEST_ORDER = 1e-5, 3.0, 64
+DELTA, BUDGET, MAX_ORDER = 1e-5, 3.0, 64
 # Table 2 takes these over from Tramer and Boneh 2021, arXiv 2011.11660, where the epochs stand.
 SETTINGS = {
-    "SA-DPSGD, MNIST": Setting(n=60_000, batch=512, sigma=1.23, epochs=40, clip_norm=0.1, dataset="mnist"),
-    "SA-DPSGD, Fashion-MNIST": Setting(
+    "SA-DPSGD, MNIST": PrintedSetting(n=60_000, batch=512, sigma=1.23, epochs=40, clip_norm=0.1, dataset="mnist"),
+    "SA-DPSGD, Fashion-MNIST": PrintedSetting(
         n=60_000, batch=2048, sigma=2.15, epochs=40, clip_norm=0.1, dataset="fashion_mnist"
     ),
-    "SA-DPSGD, CIFAR-10": Setting(n=50_000, batch=1024, sigma=1.54, epochs=30, clip_norm=0.1),
+    "SA-DPSGD, CIFAR-10": PrintedSetting(n=50_000, batch=1024, sigma=1.54, epochs=30, clip_norm=0.1),
 }
 NAMES = ("MNIST", "Fashion-MNIST", "CIFAR-10")
 LIMITS = {"MNIST": 10, "Fashion-MNIST": 10, "CIFAR-10": 5}  # mu0 of Table 2
@@ -31,7 +32,7 @@ Q0 = 10.0
 BATCHES = np.array([64, 128, 256, 512, 1024, 2048])  # Figure 4b, whose own are in the image alone
 
 
-def setting(name: str) -> Setting:
+def setting(name: str) -> PrintedSetting:
     """Table 2's column."""
     return SETTINGS[f"SA-DPSGD, {name}"]
 
@@ -44,7 +45,7 @@ def whole_epochs(name: str) -> int:
 @cache
 def _costs(q: float, sigma: float) -> tuple[FloatArray, FloatArray]:
     """Orders alpha = 2..64 and ln A(alpha) of a step, the sum of equation (8)."""
-    orders = np.arange(2, LARGEST_ORDER + 1.0)
+    orders = np.arange(2, MAX_ORDER + 1.0)
     return orders, binomial_log_moments(q, sigma)[: orders.size]
 
 
@@ -115,39 +116,24 @@ def saved_share(name: str, accuracy: str) -> float:
 
 
 def _entries(name: str) -> tuple[Computed, ...]:
-    q, sigma, tau, limit = setting(name).q, setting(name).sigma, whole_epochs(name), LIMITS[name]
+    column, tau, limit = setting(name), whole_epochs(name), LIMITS[name]
+    q, sigma, proposals = column.q, column.sigma, (limit + 1) * tau
+    numbers = {"name": name, "epochs": column.epochs, "tau": tau, "limit": limit, "proposals": proposals}
+    numbers |= {"as_printed": affordable_as_printed(q, sigma, BUDGET), "meant": affordable(q, sigma, BUDGET)}
+    texts = {place: with_numbers(entry, **numbers) for place, entry in WORDS["entries"].items()}
     return (
         Computed(
-            place="Table 2",
-            quantity=f"epsilon on {name} by Theorem 1 with the logarithm",
-            printed="3",
-            within=0.01,
-            note=f"After {setting(name).epochs:g} epochs, {tau:,} steps, which is what Tramèr and Boneh train; the "
-            "paper names none. Holds where each step is charged, as in the methods it compares with.",
-            setting=setting(name),
-            claim=Claim(Mechanism.constant(q, sigma, tau), DELTA),
+            **texts["table_2"],
+            setting=column,
+            claim=PrintedClaim(Mechanism.constant(q, sigma, tau), DELTA),
             ours=lambda: theorem_1(q, sigma, tau),
             bound=True,
         ),
+        Computed(**texts["equation_4"], setting=column, ours=lambda: equation_4(q, sigma, tau)),
         Computed(
-            place="Equation (4)",
-            quantity=f"epsilon on {name} by the equation as printed",
-            printed="3",
-            within=0.01,
-            because="Equations (4) and (9) leave out the logarithm of the sum. As printed, epsilon 3 pays for "
-            f"{affordable_as_printed(q, sigma, BUDGET)} steps, and with it for {affordable(q, sigma, BUDGET):,}.",
-            setting=setting(name),
-            ours=lambda: equation_4(q, sigma, tau),
-        ),
-        Computed(
-            place="Table 1",
-            quantity=f"epsilon of SA-DPSGD on {name}, every proposal charged",
-            printed="3",
-            because=f"3 counts accepted steps alone. Up to {limit} rejections in a row are free in the paper, so "
-            f"{tau:,} accepted steps may stand for {(limit + 1) * tau:,} proposals. Judged on public data alone, all "
-            "of them cost at most this; judged on private data, nothing is proven.",
-            setting=replace(setting(name), epochs=(limit + 1) * setting(name).epochs),
-            ours=lambda: proven_epsilon(name, (limit + 1) * tau),
+            **texts["table_1"],
+            setting=replace(column, epochs=(limit + 1) * column.epochs),
+            ours=lambda: proven_epsilon(name, proposals),
             bound=True,
         ),
     )
@@ -178,33 +164,5 @@ def _figure_4b() -> tuple[Line, ...]:
 
 
 ENTRIES = tuple(entry for name in NAMES for entry in _entries(name))
-DRAWINGS = (
-    Drawing(
-        place="Figure 3",
-        title="Epsilon against accepted steps on MNIST, delta = 1e-5",
-        x="accepted steps",
-        y="epsilon",
-        lines=_figure_3,
-        note="The figure's horizontal axis is the first curve. The others hold for so many proposals, fixed "
-        "beforehand and judged on public data alone. How many the paper made it does not tell.",
-    ),
-    Drawing(
-        place="Equation (3)",
-        title="Chance of accepting a step by which the loss rises, Q0 = 10",
-        x="rise of the loss",
-        y="chance of acceptance",
-        lines=_equation_3,
-        log_x=True,
-        note="The product of Q0 and the accepted steps soon makes it a threshold: a worse step is not accepted.",
-    ),
-    Drawing(
-        place="Figure 4b",
-        title="Epochs that epsilon 3 pays for against batch size, MNIST, sigma = 1.23",
-        x="batch",
-        y="epochs",
-        lines=_figure_4b,
-        log_x=True,
-        log_y=True,
-        note="Of accepted steps, by Theorem 1 with the logarithm: small batches train for more epochs at one epsilon.",
-    ),
-)
+LINES = {"figure_3": _figure_3, "equation_3": _equation_3, "figure_4b": _figure_4b}
+DRAWINGS = tuple(Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items())

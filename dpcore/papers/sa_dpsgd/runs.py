@@ -1,4 +1,4 @@
-"""What paper 001 trains: its Table 1, the accuracies of Table 3 at their epsilons, and the best of Figure 4.
+"""The runs of paper 001: its Table 1, the accuracies of Table 3 at their epsilons, and the best of Figure 4.
 
 The settings are those of its Table 2; momentum 0.9 is that of the source it takes them from (arXiv 2011.11660).
 """
@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import FEWER_POINTS, Trained, accuracy, without_privacy
-from dpcore.papers.paper import Sweep
+from dpcore.papers.paper import SEEDS, Sweep
+from dpcore.papers.words import with_numbers, words_of
 from dpcore.training.config import RunConfig
 
 Values = dict[str, Any]  # fields of RunConfig
@@ -37,7 +38,6 @@ TABLE_3 = {  # accuracy -> the epsilon at which each method reaches it; None whe
     "Fashion-MNIST": {"82": (2.20, 1.73, 1.64, 1.52), "84": (2.88, 2.08, 2.07, 1.86), "86": (5.86, 2.96, 2.92, 2.51)},
     "CIFAR-10": {"52": (2.99, 2.15, 2.05, 1.93), "55": (3.68, 2.39, 2.36, 2.27), "58": (4.54, 2.83, 2.80, 2.57)},
 }
-SEEDS = 3  # the methods of Table 1 differ by less than a point
 FREE = (  # what Figure 4's text says of one setting changed, as "the test accuracy can reach"
     ("Figure 4a", "SA-DPSGD, learning rate 1.5", "98.81", {"lr": 1.5}),
     (
@@ -48,11 +48,8 @@ FREE = (  # what Figure 4's text says of one setting changed, as "the test accur
     ),
 )
 LONGER = {"MNIST": 52.0, "Fashion-MNIST": 170.0}  # epochs of proposals, for about as many accepted as Table 1 charges
-ALL_CHARGED = (
-    f"Ours judges proposals on {JUDGES:,} training images held out as public, which raises q, and charges every one of "
-    "them; the paper judges on the test images and charges accepted steps alone, for which there is no proof."
-)
-UNSAID = "The paper does not say how it trains without privacy: momentum 0.9, rate 0.05 and the same epochs are ours."
+WORDS = words_of("sa_dpsgd")
+BECAUSE = with_numbers(WORDS["runs"], judges=JUDGES)
 
 
 def run(title: str, method: str, **more: Any) -> RunConfig:
@@ -62,9 +59,7 @@ def run(title: str, method: str, **more: Any) -> RunConfig:
 
 
 def _because(method: str) -> str:
-    if method == "SA-DPSGD":
-        return ALL_CHARGED
-    return "The paper's number is a mean of five runs; how it draws its batches and first weights is not told."
+    return BECAUSE["all_charged" if method == "SA-DPSGD" else "others"]
 
 
 def _table_1(title: str) -> list[Trained]:
@@ -83,7 +78,7 @@ def _table_1(title: str) -> list[Trained]:
     plain = without_privacy(run(title, "DP-SGD (tanh)"), lr=0.05)
     return [
         *made,
-        accuracy("Table 1", f"{title}, without privacy, test accuracy, %", TABLE_1[title][-1], plain, UNSAID),
+        accuracy("Table 1", f"{title}, without privacy, test accuracy, %", TABLE_1[title][-1], plain, BECAUSE["plain"]),
     ]
 
 
@@ -105,14 +100,14 @@ def _table_3(title: str) -> list[Trained]:
 
 def _free(place: str, what: str, printed: str, changed: Values) -> Trained:
     quantity, config = f"MNIST, {what}, test accuracy, %", run("MNIST", "SA-DPSGD", **changed)
-    return accuracy(place, quantity, printed, config, ALL_CHARGED, within=FEWER_POINTS)
+    return accuracy(place, quantity, printed, config, BECAUSE["all_charged"], within=FEWER_POINTS)
 
 
 def _longer(title: str) -> Trained:
     quantity = f"{title}, SA-DPSGD, {LONGER[title]:g} epochs of proposals, test accuracy, %"
     config = run(title, "SA-DPSGD", epochs=LONGER[title])
     printed = TABLE_1[title][list(METHODS).index("SA-DPSGD")]
-    return accuracy("Table 1", quantity, printed, config, ALL_CHARGED, within=FEWER_POINTS)
+    return accuracy("Table 1", quantity, printed, config, BECAUSE["all_charged"], within=FEWER_POINTS)
 
 
 REFERENCE = run("MNIST", "SA-DPSGD")

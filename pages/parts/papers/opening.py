@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.papers.comparison import Comparison
-from dpcore.papers.entry import Setting, Trained
+from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
@@ -49,7 +49,7 @@ def link_of_run(config: RunConfig, what: str) -> str:
     return _link(menu.page_at("train"), fields_of_run(config), what) if menu.SEEN in st.session_state else ""
 
 
-def fields_of(setting: Setting) -> dict[str, str]:
+def fields_of(setting: PrintedSetting) -> dict[str, str]:
     """The fields of the controls at a setting, as texts by their names in the address."""
     dataset, source = data_of(setting.n, setting.dataset, "full")
     fields = {"dataset": dataset} if dataset == OTHER else {"dataset": dataset, "source": source}

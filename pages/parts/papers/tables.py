@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpcore.papers.comparison import Comparison
-from dpcore.papers.entry import Setting, Trained
+from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.papers.paper import Ladder, Paper, Sweep
 from dpcore.papers.records import Recorded, recorded
 from dpcore.privacy.report.numbers import epochs_of, outward, plain, value_text
@@ -81,10 +81,10 @@ def numbers_columns(found: Sequence[Comparison], link: str) -> Columns:
     return columns_of(names.split(), rows, link)
 
 
-def line_of(setting: Setting) -> str:
+def line_of(setting: PrintedSetting) -> str:
     """A setting in one line.
 
-    >>> line_of(Setting(n=60_000, batch=256, sigma=1.1, epochs=60))
+    >>> line_of(PrintedSetting(n=60_000, batch=256, sigma=1.1, epochs=60))
     'sigma 1.1, batch 256 of 60,000, 60 epochs, delta 1e-5'
     """
     schedule = "" if setting.schedule == "constant" else f", {setting.schedule} noise"

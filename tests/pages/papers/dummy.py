@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.papers.catalogue import PAPERS
-from dpcore.papers.entry import Claim, Computed, Setting, Trained
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, Trained
 from dpcore.papers.paper import Area, Cells, Drawing, Finding, Line, Map, Paper, Remark
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.training.config import RunConfig
@@ -17,8 +17,8 @@ from tests.pages.train_page import opened_at
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "pages" / "papers.py"
-SETTING = Setting(n=60_000, batch=600, sigma=2.0, epochs=20, clip_norm=4.0, optimizer="adam", dataset="mnist")
-DECAYING = Setting(n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01)
+SETTING = PrintedSetting(n=60_000, batch=600, sigma=2.0, epochs=20, clip_norm=4.0, optimizer="adam", dataset="mnist")
+DECAYING = PrintedSetting(n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01)
 CONFIG = RunConfig(batch=128, epochs=1.0, sigma=2.0, lr=0.75, clip_norm=0.5, activation="relu")
 OTHER = RunConfig(optimizer="adam", batch=200, epochs=2.0, clipping="auto_s", ema=0.99)
 X = np.array([1.0, 10.0, 100.0])
@@ -33,7 +33,7 @@ REPRODUCED = Computed(
 DIFFERS = Computed(
     "Table 1, row 2", "epsilon of two", "3.39", "A factor is missing.", setting=DECAYING, ours=lambda: 1.7
 )
-CLAIM = Claim(SETTING.mechanism, 1e-5)
+CLAIM = PrintedClaim(SETTING.mechanism, 1e-5)
 REFUTED = Computed("Table 1, row 3", "epsilon of three", "0.10", setting=SETTING, ours=lambda: 0.1, claim=CLAIM)
 TRAINED = Trained("Table 2, row 1", "test accuracy by SGD", "95.0 %", config=CONFIG)
 UNTRAINED = Trained("Table 2, row 2", "test accuracy by Adam", "99 %", config=OTHER)

@@ -1,0 +1,141 @@
+"""The tables of `tables.toml`: scikit-learn's small ones and those that come as delimited text; and pairs of images.
+
+Adult: who earned more than 50,000 dollars in 1994. Bank: which client took a deposit after a call. KDDCup99: which
+connection is an attack. Credit card fraud: all frauds and as many other payments. Images are of the full set if it is
+here, else of the sample.
+"""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpcore.data.catalogue import FASHION_MNIST, MNIST, Dataset, available
+from dpcore.data.loading import load
+from dpcore.data.tabular.columns import Category, Column, Number, features_of, names_of
+from dpcore.data.tabular.delimited import Lines, Original
+from dpcore.data.tabular.table import Rows, Table
+
+FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
+NUCLEI_SHARE = 0.7  # of the printed range of cell nuclei: few lie beyond, and the rest is spread over more of [-1, 1]
+KDD_ROWS = 70_000  # rows, as many as in the paper
+FRAUD = "1"
+
+
+def _column(name: str, *facts: Any) -> Column:
+    """Words are a text; of numbers there are the lowest and the highest, and "log" behind them."""
+    if isinstance(facts[0], str):
+        return Category(name, tuple(facts[0].split()))
+    low, high, *log = facts
+    return Number(name, low, high, bool(log))
+
+
+def _original(name: str, chosen: Callable[[Lines], Lines] = list) -> Original:
+    facts = FACTS[name]
+    columns = tuple(_column(*each) for each in facts["columns"])
+    return Original(
+        name=name,
+        title=facts["title"],
+        classes=tuple(facts["classes"]),
+        bound=facts["bound"],
+        origin=facts["origin"],
+        files=tuple(facts["files"]),
+        fields=tuple(facts["fields"].split())
+        if "fields" in facts
+        else (*(each.name for each in columns), facts["label"]),
+        columns=columns,
+        words=tuple(facts["words"].items()),
+        separator=facts.get("separator", ","),
+        header=facts.get("header", False),
+        otherwise=facts.get("otherwise"),
+        chosen=chosen,
+        openml=facts.get("openml"),
+    )
+
+
+def complete(lines: Lines) -> Lines:
+    """The rows without an unknown field: 45,222 of 48,842, as in the paper."""
+    return [line for line in lines if "?" not in line]
+
+
+def at_fixed_places(lines: Lines) -> Lines:
+    """Rows at fixed random positions: which ones does not depend on what stands in them."""
+    if len(lines) <= KDD_ROWS:
+        return lines
+    return [lines[place] for place in np.random.RandomState(0).permutation(len(lines))[:KDD_ROWS]]
+
+
+def balanced(lines: Lines) -> Lines:
+    """All frauds, and as many others at fixed random positions: 984 rows, as in the paper."""
+    words = [line.rpartition(",")[2].strip().strip('"') for line in lines]
+    frauds = [line for line, word in zip(lines, words, strict=True) if word == FRAUD]
+    others = [line for line, word in zip(lines, words, strict=True) if word != FRAUD]
+    places = np.random.RandomState(0).permutation(len(others))[: len(frauds)]
+    return [*frauds, *(others[place] for place in places)]
+
+
+def _scikit_table(name: str, columns: tuple[Column, ...]) -> Table:
+    facts = FACTS[name]
+
+    def read() -> Rows:
+        values, labels = _load(name)
+        return Rows(features_of(columns, list(values.T)), labels)
+
+    given = (name, facts["title"], tuple(facts["classes"]), len(columns), facts["bound"], facts["origin"])
+    return Table(*given, read, _absent, names_of(columns))
+
+
+def _load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    if absent := _absent():
+        raise ValueError(absent)
+    from sklearn import datasets  # here, not above: costs a second
+
+    values, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return values, labels.astype(np.int64)
+
+
+def _absent() -> str:
+    from importlib.util import find_spec
+
+    return "" if find_spec("sklearn") else "Expected scikit-learn, which carries this table: pip install scikit-learn."
+
+
+def _image_table(dataset: Dataset) -> Table:
+    pixels = dataset.shape[1] * dataset.shape[2]
+
+    def read() -> Rows:
+        split = load(dataset.name, available(dataset.name)[0])
+        images = np.concatenate([split.train.images, split.test.images]).reshape(-1, pixels)
+        labels = np.concatenate([split.train.labels, split.test.labels]).astype(np.int64)
+        return Rows(images / 127.5 - 1.0, labels, np.arange(len(split.train), len(labels)))
+
+    bound = 28.0  # the norm of an image whose pixels are all black or white
+    return Table(dataset.name, dataset.title, dataset.classes, pixels, bound, dataset.origin, read, lambda: "")
+
+
+NUCLEI = tuple(
+    Number(f"{kind} {name}", low, low + NUCLEI_SHARE * (high - low))
+    for place, kind in enumerate(("mean", "error of", "worst"))
+    for name, *ranges in FACTS["breast_cancer"]["nuclei"]
+    for low, high in [ranges[place]]
+)
+ADULT = _original("adult", complete)
+ORIGINALS = {  # read from files that must be brought
+    each.name: each
+    for each in (
+        ADULT,
+        _original("bank"),
+        _original("kddcup99", at_fixed_places),
+        _original("credit_card", balanced),
+    )
+}
+BUNDLED = (
+    _scikit_table("breast_cancer", NUCLEI),
+    *(_scikit_table(name, tuple(_column(*each) for each in FACTS[name]["columns"])) for name in ("iris", "wine")),
+    _scikit_table("digits", tuple(Number(f"pixel {place}", 0.0, 16.0) for place in range(64))),
+    _image_table(MNIST),
+    _image_table(FASHION_MNIST),
+)
+TABLES = {each.name: each for each in (*BUNDLED, *(original.table() for original in ORIGINALS.values()))}
