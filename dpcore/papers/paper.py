@@ -1,10 +1,10 @@
 """One paper: its numbers, its figures drawn again, its claims and what holds of them, the gaps in its proofs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
-from dpcore.papers.entry import Computed, Entry, PrintedSetting, Trained
+from dpcore.papers.entry import Computed, Entry, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
@@ -184,7 +184,6 @@ class Paper:
     authors: str
     published: str  # year, journal, and arXiv number where there is one
     about: str  # what it brings, in one or two sentences
-    settings: Mapping[str, PrintedSetting] = field(default_factory=dict)  # to begin with on the pages, by title
     entries: tuple[Entry, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()

@@ -99,7 +99,6 @@ def _levels() -> Numbers:
 
 PAPER = Paper(
     **WORDS["paper"],
-    settings={"Moments accountant, MNIST": SETTING},
     entries=(*SLIDE_ENTRIES, *LOG_ENTRIES, *RUNS),
     drawings=tuple(Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items()),
     calculators=(AFFORDED,),

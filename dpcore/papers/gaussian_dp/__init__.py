@@ -8,8 +8,6 @@ from dpcore.papers.paper import Paper
 
 PAPER = Paper(
     **WORDS["paper"],
-    settings={f"Gaussian DP, MNIST, sigma {each.sigma:g}": each for each in TABLE_1}
-    | {"Gaussian DP, Adult": ADULT, "Gaussian DP, IMDb": IMDB},
     entries=(*ENTRIES, *RUNS),
     drawings=DRAWINGS,
     sweeps=SWEEPS,

@@ -3,7 +3,7 @@
 from dpcore.papers.paper import Paper
 from dpcore.papers.pigdo.accuracies import IMPROVEMENTS
 from dpcore.papers.pigdo.findings import FINDINGS
-from dpcore.papers.pigdo.numbers import ENTRIES, FIGURE_4, SETTINGS
+from dpcore.papers.pigdo.numbers import ENTRIES, FIGURE_4
 from dpcore.papers.pigdo.remarks import REMARKS
 from dpcore.papers.pigdo.runs import RUNS
 from dpcore.papers.pigdo.sweeps import SWEEPS
@@ -11,7 +11,6 @@ from dpcore.papers.pigdo.theorem_3 import MAP, WORDS
 
 PAPER = Paper(
     **WORDS["paper"],
-    settings=SETTINGS,
     entries=(*ENTRIES, *IMPROVEMENTS, *RUNS),
     drawings=(FIGURE_4,),
     maps=(MAP,),

@@ -20,12 +20,6 @@ ALL_MET = "The theorem prints its formula alone. Every condition is met, at the 
 ANY_MET = "The theorem prints its formula alone. Every condition is met by the orders that it allows."
 MNIST = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
 FIGURE_4_SETTING = replace(MNIST, sigma=2.0, epochs=400)  # of Figure 4
-SETTINGS = {
-    "PIGDO, MNIST, sigma 8": replace(MNIST, sigma=8.0, epochs=30),
-    "PIGDO, MNIST, sigma 4": MNIST,
-    "PIGDO, MNIST, sigma 2": replace(MNIST, sigma=2.0, epochs=260),
-    "PIGDO, figure 4": FIGURE_4_SETTING,
-}
 STEPS = FIGURE_4_SETTING.mechanism.steps
 TEXTS = WORDS["entries"]
 

@@ -3,13 +3,12 @@
 from dpcore.papers.paper import Paper
 from dpcore.papers.sa_dpsgd.accuracy_figures import DRAWINGS as ACCURACIES
 from dpcore.papers.sa_dpsgd.findings import FINDINGS
-from dpcore.papers.sa_dpsgd.numbers import DRAWINGS, ENTRIES, SETTINGS
+from dpcore.papers.sa_dpsgd.numbers import DRAWINGS, ENTRIES
 from dpcore.papers.sa_dpsgd.runs import RUNS, SWEEPS, WORDS
 from dpcore.papers.words import remarks
 
 PAPER = Paper(
     **WORDS["paper"],
-    settings=SETTINGS,
     entries=(*ENTRIES, *RUNS),
     sweeps=SWEEPS,
     drawings=(*DRAWINGS, *ACCURACIES),
