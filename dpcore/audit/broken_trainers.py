@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report import words_in
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.gradients.clipping import Clipping, Flat, PerLayer
@@ -19,6 +21,8 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from dpcore.training.training_run import TrainingRun
 
 
@@ -41,11 +45,6 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
     run.descent.optimizer = before.optimizer
     run.descent.restore(before.state)
 
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from dpcore.training.training_run import TrainingRun
 
 MIN_EPOCHS = 3.0  # of batches that are reused: the first epoch is as it should be
 PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals by, where none is
@@ -184,82 +183,41 @@ def _with_annealing(config: RunConfig) -> RunConfig:
     return replace(asked, momentum=0.0, lr=config.lr / (1 - config.momentum))  # momentum would smooth rejections out
 
 
-OWN = Trainer(name="own", title="Ours", story="The trainer of this program, as it trains every run.")
+WORDS = words_in(Path(__file__).with_name("trainers.toml"))
+OWN = Trainer("own", **WORDS["own"])
 BROKEN_TRAINERS = (
+    Trainer("no_noise", **WORDS["no_noise"], alter=lambda run: replace_parts(run, noise=Silence(run.noise))),
+    Trainer("half_noise", **WORDS["half_noise"], alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 0.5))),
     Trainer(
-        name="no_noise",
-        title="No noise",
-        story="The call that adds the noise was left out, and training went well: better than before.",
-        fails="noise",
-        alter=lambda run: replace_parts(run, noise=Silence(run.noise)),
-    ),
-    Trainer(
-        name="half_noise",
-        title="Half the noise",
-        story="A factor of two was lost between two conventions of sensitivity: sigma C / 2 is drawn for sigma C.",
-        fails="noise",
-        alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 0.5)),
-    ),
-    Trainer(
-        name="noise_divided_twice",
-        title="Noise divided twice",
-        story="Noise that is right for the mean, sigma C / B, is added to the sum, which is then divided by B as well.",
-        fails="noise",
+        "noise_divided_twice",
+        **WORDS["noise_divided_twice"],
         alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 1 / run.config.batch)),
     ),
+    Trainer("no_clipping", **WORDS["no_clipping"], alter=lambda run: replace_parts(run, engine=Unclipped(run.engine))),
     Trainer(
-        name="no_clipping",
-        title="No clipping",
-        story="Noise is drawn for gradients of norm C at most, but nothing holds them to it.",
-        fails="clipping",
-        alter=lambda run: replace_parts(run, engine=Unclipped(run.engine)),
-    ),
-    Trainer(
-        name="layers_charged_once",
-        title="Layers clipped one by one, charged once",
-        story="Each of k layers is clipped to C, so one example moves the sum by up to C sqrt k; C is charged.",
-        fails="clipping",
+        "layers_charged_once",
+        **WORDS["layers_charged_once"],
         alter=lambda run: replace_parts(run, engine=LayerByLayer(run.engine)),
         trains=lambda config: replace(config, clipping="flat"),  # which is what is charged
     ),
     Trainer(
-        name="batches_reused",
-        title="Batches reused every epoch",
-        story="A list of batches is made once, for speed, and each epoch goes through it: nothing is sampled anew.",
-        fails="sampler",
+        "batches_reused",
+        **WORDS["batches_reused"],
         alter=_replay_batches,
         trains=lambda config: replace(config, epochs=max(config.epochs, MIN_EPOCHS)),
     ),
+    Trainer("realised_divisor", **WORDS["realised_divisor"], alter=_divide_by_the_batch_drawn),
+    Trainer("same_noise", **WORDS["same_noise"], alter=lambda run: replace_parts(run, noise=Reseeded(run.noise))),
     Trainer(
-        name="realised_divisor",
-        title="Divisor of the realised batch",
-        story="The noisy sum is divided by how many examples were drawn: sum, noise and so the release tell their "
-        "number.",
-        fails="clipping",
-        alter=_divide_by_the_batch_drawn,
-    ),
-    Trainer(
-        name="same_noise",
-        title="The same noise in every step",
-        story="The generator is seeded inside the step, so that each step draws what the first one drew; it cancels.",
-        fails="fresh_noise",
-        alter=lambda run: replace_parts(run, noise=Reseeded(run.noise)),
-    ),
-    Trainer(
-        name="raw_state",
-        title="PIAdam on a raw history",
-        story="Each example goes through an update rule whose moments were fed without noise: clipping bounds none of "
-        "it.",
-        fails="history",
+        "raw_state",
+        **WORDS["raw_state"],
         trains=_with_raw_history,
         # the literal reading takes the same steps from a history of releases
         claims=lambda config, accepted: plan(replace(config, reading="literal")).mechanism,
     ),
     Trainer(
-        name="accepted_only",
-        title="SA-DPSGD, accepted steps charged",
-        story="Proposals that are rejected were released to be judged; the paper charges those that are kept.",
-        fails="releases",
+        "accepted_only",
+        **WORDS["accepted_only"],
         trains=_with_annealing,
         claims=lambda config, accepted: plan(config).claimed(accepted),
     ),

@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, lower_epsilon
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble, words_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 
@@ -24,9 +24,7 @@ NO_STEP = "Nothing can be shown: no step with an example was seen."
 class InfluenceFinding(Finding):
     """The largest influence of any example that was tried. It is no matter of chance: its p-value is 0 or 1."""
 
-    title: ClassVar[str] = "Influence"
-    tests: ClassVar[str] = "No example moves the sum that is released by more than the clipping norm."
-    untested: ClassVar[str] = "Examples and weights that were not tried; the noise and the sampling."
+    title, tests, untested = words_of("influence")
 
     tried: int
     largest: float | None = None  # in clipping norms
@@ -85,9 +83,7 @@ def audit_influence(
 class GradientsFinding(Finding):
     """A comparison of the clipped gradients that are summed with those that are charged for."""
 
-    title: ClassVar[str] = "Gradients"
-    tests: ClassVar[str] = "What the engine sums are clipped gradients, as autograd gives them one example at a time."
-    untested: ClassVar[str] = "Examples and steps that were not tried; how far a gradient of another length would go."
+    title, tests, untested = words_of("gradients")
 
     tried: int
     largest: float  # distance of the two, in clipping norms
@@ -102,9 +98,7 @@ class GradientsFinding(Finding):
 class HistoryFinding(Finding):
     """A test of whether the trainer remembers more than it released."""
 
-    title: ClassVar[str] = "History"
-    tests: ClassVar[str] = "What a step leaves behind is a function of its release: noise covers all that is kept."
-    untested: ClassVar[str] = "Memory that shows in later steps only; examples and steps that were not tried."
+    title, tests, untested = words_of("history")
 
     tried: int
     largest: float  # how far an example moved the release of a batch that it is not in, in clipping norms
@@ -122,9 +116,7 @@ class HistoryFinding(Finding):
 class ReleasesFinding(Finding):
     """A test of whether everything that was released is charged."""
 
-    title: ClassVar[str] = "Releases"
-    tests: ClassVar[str] = "As many noisy sums are charged as were released."
-    untested: ClassVar[str] = "How much noise each has, and what else left the trainer: losses, norms, accuracies."
+    title, tests, untested = words_of("releases")
 
     released: int
     charged: int

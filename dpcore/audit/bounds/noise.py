@@ -8,7 +8,7 @@ n degrees of freedom, if the noise is normal with `factor` times the sigma charg
 import math
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble, words_of
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import outward
 
@@ -28,11 +28,7 @@ ROWS_AT_ONCE = 256  # steps that are compared with all others at once
 class NoiseFinding(Finding):
     """The amount of noise, as a part of what is charged. Its p-value is that of noise as large as charged."""
 
-    title: ClassVar[str] = "Noise"
-    tests: ClassVar[str] = "Each release has normal noise of the standard deviation that is charged."
-    untested: ClassVar[str] = (
-        "Clipping, sampling and composition; that the noise is normal, and independent from step to step."
-    )
+    title, tests, untested = words_of("noise")
 
     projections: int
     factor: float | None = None  # measured noise over what is charged
@@ -117,9 +113,7 @@ def _charged(mechanism: Mechanism, sigma: ArrayLike | None) -> FloatArray:
 class RepetitionFinding(Finding):
     """A test of whether the noise of a step says anything of that of another."""
 
-    title: ClassVar[str] = "Fresh noise"
-    tests: ClassVar[str] = "The noise of each step is independent of that of all others."
-    untested: ClassVar[str] = "How much noise there is; a dependence that is not a correlation."
+    title, tests, untested = words_of("repetition")
 
     steps: int
     correlation: float | None = None  # the largest of any two steps, by size

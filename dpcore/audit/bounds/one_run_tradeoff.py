@@ -21,7 +21,16 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    bonferroni,
+    constant,
+    scores_and_flags,
+    trouble,
+    words_of,
+)
 from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, check_counts, largest, too_few
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -142,9 +151,7 @@ def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float
 class TradeoffFinding(Finding):
     """The strongest member of a family that one run refutes. Its p-value is that of the claim, where there is one."""
 
-    title: ClassVar[str] = "One run, whole trade-off curve"
-    tests: ClassVar[str] = "Everything together: nobody can tell who took part better than the trade-off curve allows."
-    untested: ClassVar[str] = "What the condition beside its epsilon says; finding nothing says little."
+    title, tests, untested = words_of("tradeoff")
 
     canaries: int
     condition: str = ""

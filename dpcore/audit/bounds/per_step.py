@@ -10,7 +10,7 @@ Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble, words_of
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
@@ -33,11 +33,7 @@ MIN_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows nex
 class PerStepFinding(Finding):
     """The power of single steps to tell that a canary is in the batch, and what that comes to over all steps."""
 
-    title: ClassVar[str] = "Canary in each step"
-    tests: ClassVar[str] = "Noise and clipping together: a step hides an example as well as is charged."
-    untested: ClassVar[str] = (
-        "That steps are alike and their noise independent; the sampling; everything outside a step."
-    )
+    title, tests, untested = words_of("per_step")
 
     scores: tuple[int, int]
     rates: Rates | None = None

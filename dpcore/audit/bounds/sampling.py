@@ -6,7 +6,7 @@ coin of its own, so that each p-value is that of a binomial law, exactly. README
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import nearest
 
@@ -34,11 +34,7 @@ class SamplingTest(NamedTuple):
 class SamplingFinding(Finding):
     """A comparison of batches with Poisson samples. Its p-value is that of all its tests together."""
 
-    title: ClassVar[str] = "Sampling"
-    tests: ClassVar[str] = "Each example is in each batch with probability q, whatever else is in it or was before."
-    untested: ClassVar[str] = (
-        "Examples that are no canaries, other than by the size of batches; what is done with a batch."
-    )
+    title, tests, untested = words_of("sampling")
 
     steps: int
     canaries: int

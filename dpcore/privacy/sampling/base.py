@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from math import ceil, floor, inf
+from pathlib import Path
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
@@ -13,12 +14,19 @@ from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, ch
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Release
+from dpcore.privacy.report import words_in
 from dpcore.privacy.tradeoff import Pairs, never_below
 
 LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
 ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err
 POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
+
+
+def words_of(name: str) -> tuple[str, str, str]:
+    """The title, phrase and note of a sampler."""
+    words = words_in(Path(__file__).with_name("samplers.toml"))[name]
+    return words["title"], words["phrase"], words["note"]
 
 
 class OtherCurve(NamedTuple):
@@ -216,12 +224,7 @@ class Poisson(Sampler):
     """
 
     name: ClassVar[str] = "poisson"
-    title: ClassVar[str] = "Poisson"
-    phrase: ClassVar[str] = "Poisson batches"
-    note: ClassVar[str] = (
-        "Each record is in each batch with probability q, by a coin of its own. Nobody can know which batch holds it, "
-        "not even knowing all other batches: that is what makes sampling hide so much."
-    )
+    title, phrase, note = words_of("poisson")
     source: ClassVar[str] = "dpcore/privacy/certified/README.md, Theorem 1"
     adjacency: ClassVar[str] = "add/remove"
 

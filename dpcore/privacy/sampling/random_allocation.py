@@ -33,7 +33,7 @@ from dpcore.privacy.certified.step_law import (
     widening,
 )
 from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch
+from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
 
@@ -287,13 +287,7 @@ class RandomAllocation(Sampler):
     """
 
     name: ClassVar[str] = "random_allocation"
-    title: ClassVar[str] = "Random allocation"
-    phrase: ClassVar[str] = "batches by random allocation"
-    note: ClassVar[str] = (
-        "Each record is put into one batch of every epoch, by a throw of its own. As with a shuffle every record is "
-        "seen once an epoch; unlike a shuffle, the sizes of batches vary, and the other records give nothing away. "
-        "That can be accounted for closely, and often costs no more than Poisson batches."
-    )
+    title, phrase, note = words_of("random_allocation")
     source: ClassVar[str] = (
         "Feldman, Shenfeld 2026, arXiv 2602.17284, Theorem 4.6; certified here: dpcore/privacy/sampling/README.md"
     )
