@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import batch_for, sigma_for, steps_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe, scheduled
@@ -86,23 +86,26 @@ def test_a_schedule_that_never_changes_within_the_run_is_solved_as_the_constant_
         Recipe("polynomial", 3.5277, 1000),
     ]:
         steps = 1000  # ten epochs
-        plain, found = (sigma_for(BUDGET, 0.01, steps, recipe=each) for each in (Recipe(), recipe))
+        plain, found = (solve("sigma", BUDGET, q=0.01, steps=steps, recipe=each) for each in (Recipe(), recipe))
         assert found.mechanism == plain.mechanism == Mechanism.constant(0.01, found.value, steps), recipe
         assert found.reading == plain.reading, recipe
 
 
 def test_answers_keep_the_budget_and_the_next_value_overshoots() -> None:
-    for (solve, at), recipe in product(
+    for (answer_to, at), recipe in product(
         [
-            (lambda how: sigma_for(BUDGET, 0.02, 1500, **how), lambda sigma: (0.02, sigma, 1500)),
-            (lambda how: steps_for(BUDGET, 0.02, 5.0, **how), lambda steps: (0.02, 5.0, int(steps))),
-            (lambda how: batch_for(BUDGET, 10_000, 5.0, 1500, **how), lambda batch: (batch / 10_000, 5.0, 1500)),
+            (lambda how: solve("sigma", BUDGET, q=0.02, steps=1500, **how), lambda sigma: (0.02, sigma, 1500)),
+            (lambda how: solve("steps", BUDGET, q=0.02, sigma=5.0, **how), lambda steps: (0.02, 5.0, int(steps))),
+            (
+                lambda how: solve("batch", BUDGET, examples=10_000, sigma=5.0, steps=1500, **how),
+                lambda batch: (batch / 10_000, 5.0, 1500),
+            ),
         ],
         [Recipe("polynomial", 3.5277), Recipe("delayed", 0.1)],
     ):
-        answer = solve({"accountant": "rdp", "recipe": recipe})
-        assert answer.reading.value <= BUDGET.epsilon, (solve, at, recipe)
-        assert len(answer.mechanism.releases) > 1, (solve, at, recipe)
+        answer = answer_to({"accountant": "rdp", "recipe": recipe})
+        assert answer.reading.value <= BUDGET.epsilon, (at, recipe)
+        assert len(answer.mechanism.releases) > 1, (at, recipe)
         past = recipe.mechanism(*at(answer.beyond))
         assert ACCOUNTANTS["rdp"].curve(past, [past.steps], BUDGET.delta).epsilon[0] > BUDGET.epsilon
 

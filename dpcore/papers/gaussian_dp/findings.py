@@ -16,7 +16,7 @@ from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
 from dpcore.papers.paper import Finding, Remark
 from dpcore.papers.records import recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward
 
@@ -41,7 +41,9 @@ def _accuracy_of_the_limit() -> str:
 
 def _less_noise() -> str:
     spent = outward(certified_lower(claim_of(TOP_LESS)), math.floor)
-    sigma = sigma_for(EpsilonTarget(moments_epsilon(TOP), TOP.delta), TOP.q, claim_of(TOP).mechanism.steps).value
+    sigma = solve(
+        "sigma", EpsilonTarget(moments_epsilon(TOP), TOP.delta), q=TOP.q, steps=claim_of(TOP).mechanism.steps
+    ).value
     return (
         f"No: at sigma {TOP_LESS.sigma:g} epsilon is at least {spent}. What the moments accountant promises at "
         f"{TOP.sigma:g} is certified down to sigma {outward(sigma, math.ceil)}."

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import Recipe, scheduled
@@ -53,7 +53,7 @@ def test_epochs_written_for_steps_are_rounded_up_to_exactly_these(steps: int, q:
 def test_a_claim_is_not_shown_with_the_sign_of_an_approximation_nor_of_a_bound():
     said = {}
     for name in ("mma", "gdp", "rdp"):
-        found = sigma_for(EpsilonTarget(2.0, 1e-5), Q, 1000, accountant=name)
+        found = solve("sigma", EpsilonTarget(2.0, 1e-5), q=Q, steps=1000, accountant=name)
         said[name] = question.sentence(found) + question.standing(setting(), found.target, name)
     assert said["mma"].count("a claimed epsilon of ") == 2
     assert "≈" not in said["mma"] + said["rdp"]
