@@ -72,16 +72,16 @@ class Silence(Wrapper):
         """Leave the target as it is."""
 
 
-class Quieter(Wrapper):
-    """A source of noise whose standard deviation is a part of what was asked for."""
+class Scaled(Wrapper):
+    """A source of noise whose standard deviation is what was asked for, times a factor of the moment."""
 
-    def __init__(self, noise: Any, part: float) -> None:
+    def __init__(self, noise: Any, factor: Callable[[], float]) -> None:
         super().__init__(noise)
-        self._share = part
+        self._factor = factor
 
     def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add noise of a part of the standard deviation."""
-        self._part.add(piece, target, std * self._share, scale)
+        """Add noise of that standard deviation."""
+        self._part.add(piece, target, std * self._factor(), scale)
 
 
 class Reseeded(Wrapper):
@@ -97,20 +97,16 @@ class Reseeded(Wrapper):
         self._part.add(piece, target, std, scale)
 
 
-class Unclipped(Wrapper):
-    """An engine that sums gradients as long as they are."""
+class Reclipped(Wrapper):
+    """An engine that clips otherwise than it is told."""
+
+    def __init__(self, engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> None:
+        super().__init__(engine)
+        self._clipping_for = clipping_for
 
     def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """The plain sum."""
-        return self._part.clipped_sum(x, y, Flat(math.inf), *others)
-
-
-class LayerByLayer(Wrapper):
-    """An engine that clips each layer to C on its own, whatever it is told."""
-
-    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """The sum of gradients whose layers are clipped to C one by one."""
-        return self._part.clipped_sum(x, y, PerLayer(clipping.clip_norm), *others)
+        """The sum of gradients that are clipped in this other way."""
+        return self._part.clipped_sum(x, y, self._clipping_for(clipping), *others)
 
 
 class Divided(Wrapper):
@@ -127,18 +123,6 @@ class Divided(Wrapper):
         found = self._part.clipped_sum(x, y, clipping, *others)
         found.shares.mul_(self.factor)
         return found
-
-
-class DividedNoise(Wrapper):
-    """The noise on such a sum, which is divided as the sum is."""
-
-    def __init__(self, noise: Any, engine: Divided) -> None:
-        super().__init__(noise)
-        self._engine = engine
-
-    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add noise times the same factor."""
-        self._part.add(piece, target, std * self._engine.factor, scale)
 
 
 class Replayed(Wrapper):
@@ -158,7 +142,7 @@ class Replayed(Wrapper):
 
 def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
     engine = Divided(run.engine, run.config.batch)
-    replace_parts(run, engine=engine, noise=DividedNoise(run.noise, engine))
+    replace_parts(run, engine=engine, noise=Scaled(run.noise, lambda: engine.factor))
 
 
 def _replay_batches(run: TrainingRun) -> None:
@@ -187,17 +171,23 @@ WORDS = words_in(Path(__file__).with_name("trainers.toml"))
 OWN = Trainer("own", **WORDS["own"])
 BROKEN_TRAINERS = (
     Trainer("no_noise", **WORDS["no_noise"], alter=lambda run: replace_parts(run, noise=Silence(run.noise))),
-    Trainer("half_noise", **WORDS["half_noise"], alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 0.5))),
+    Trainer(
+        "half_noise", **WORDS["half_noise"], alter=lambda run: replace_parts(run, noise=Scaled(run.noise, lambda: 0.5))
+    ),
     Trainer(
         "noise_divided_twice",
         **WORDS["noise_divided_twice"],
-        alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 1 / run.config.batch)),
+        alter=lambda run: replace_parts(run, noise=Scaled(run.noise, lambda: 1 / run.config.batch)),
     ),
-    Trainer("no_clipping", **WORDS["no_clipping"], alter=lambda run: replace_parts(run, engine=Unclipped(run.engine))),
+    Trainer(
+        "no_clipping",
+        **WORDS["no_clipping"],
+        alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda _: Flat(math.inf))),
+    ),
     Trainer(
         "layers_charged_once",
         **WORDS["layers_charged_once"],
-        alter=lambda run: replace_parts(run, engine=LayerByLayer(run.engine)),
+        alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda given: PerLayer(given.clip_norm))),
         trains=lambda config: replace(config, clipping="flat"),  # which is what is charged
     ),
     Trainer(

@@ -11,7 +11,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe, scheduled
+from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe
 from tests import golden
 
 
@@ -35,18 +35,18 @@ ANY_RATE = 0.05  # one that every schedule takes, for a hundred levels but `line
 
 def sigmas(name: str, rate: float, levels: int, first: float = 10.0) -> list[float]:
     """The noise multiplier of each level."""
-    releases = scheduled(name, 1.0, first, levels, rate=rate, level_steps=1).releases
+    releases = Recipe(name, rate, 1).mechanism(1.0, first, levels).releases
     return [release.sigma for release in releases for _ in range(release.count)]
 
 
 def test_every_schedule_makes_exactly_the_steps_it_was_asked_for() -> None:
     for name in SCHEDULES:
-        mechanism = scheduled(name, 0.01, 8.0, 1234, rate=ANY_RATE, level_steps=100)
+        mechanism = Recipe(name, ANY_RATE, 100).mechanism(0.01, 8.0, 1234)
         assert mechanism.steps == 1234, name
         assert mechanism.releases[0].sigma == 8.0, name
         assert all(release.q == 0.01 for release in mechanism.releases), name
-    assert [r.count for r in scheduled("time", 0.25, 8.0, 10, rate=0.1).releases] == [4, 4, 2]
-    assert scheduled("time", 1e-100, 2.0, 10, rate=0.1).steps == 10
+    assert [r.count for r in Recipe("time", 0.1).mechanism(0.25, 8.0, 10).releases] == [4, 4, 2]
+    assert Recipe("time", 0.1).mechanism(1e-100, 2.0, 10).steps == 10
 
 
 def test_published_rates_spend_their_budget_in_the_published_epochs() -> None:
@@ -121,14 +121,16 @@ def test_a_bad_schedule_is_named() -> None:
         ({"name": "time", "steps": 10 * MAX_LEVELS, "level_steps": 1}, "level_steps=1"),
         ({"name": "time", "q": 0.0}, "q=0.0"),
     ]:
-        good = {"name": "time", "q": 0.1, "sigma": 2.0, "steps": 100, "rate": 0.1, "level_steps": 10}
+        recipe, given = {"name": "time", "rate": 0.1, "level_steps": 10}, {"q": 0.1, "sigma": 2.0, "steps": 100}
+        recipe |= {name: value for name, value in arguments.items() if name in recipe}
+        given |= {name: value for name, value in arguments.items() if name in given}
         with pytest.raises(ValueError, match=f"Expected {named}"):
-            scheduled(**{**good, **arguments})
+            Recipe(**recipe).mechanism(**given)
     message = r"Expected rate=1\.0 to keep sigma from 1e-06 to 1e\+09; at step 15 it is 6\.1\d*e-07"
     with pytest.raises(ValueError, match=message):
-        scheduled("exponential", 0.1, 2.0, 30, rate=1.0, level_steps=1)
+        Recipe("exponential", 1.0, 1).mechanism(0.1, 2.0, 30)
     for rate in (10.0, 1e200):  # the second is past any float after twenty levels
         with pytest.raises(ValueError, match=r"Expected rate=\S+ to keep sigma from"):
-            scheduled("step", 0.1, 2.0, 1000, rate=rate, level_steps=1)
+            Recipe("step", rate, 1).mechanism(0.1, 2.0, 1000)
     with pytest.raises(ValueError, match=r"Expected sigma=1e-07"):
-        scheduled("exponential", 0.1, 1e-7, 30, rate=0.1, level_steps=1)
+        Recipe("exponential", 0.1, 1).mechanism(0.1, 1e-7, 30)

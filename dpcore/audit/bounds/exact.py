@@ -128,26 +128,22 @@ class ReleasesFinding(Finding):
         return f"{self.released:,} noisy sums were released and {self.charged:,} are charged{more}."
 
 
-def audit_gradients(distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """The finding from distances of clipped gradients from the audit's own, in clipping norms, of `tried` examples."""
-    if not distances:
-        return GradientsFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
-    largest = max(distances)
-    p_value = 0.0 if largest > ALLOWED else 1.0
-    return GradientsFinding(confidence=confidence, p_value=p_value, tried=tried, largest=largest)
+def audit_distances(
+    kind: type[GradientsFinding | HistoryFinding],
+    distances: list[float],
+    *,
+    tried: int,
+    confidence: float = CONFIDENCE,
+) -> Finding:
+    """The finding from distances in clipping norms, of `tried` examples, of which none may be more than rounding is.
 
-
-def audit_history(moves: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """The finding from moves of a release by an example that is not in its batch, in clipping norms.
-
-    >>> audit_history([0.0, 2.5], tried=4).p_value, audit_history([0.0], tried=2).p_value
-    (0.0, 1.0)
+    >>> [audit_distances(HistoryFinding, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
+    [0.0, 1.0]
     """
-    if not moves:
-        return HistoryFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
-    largest = max(moves)
-    p_value = 0.0 if largest > ALLOWED else 1.0
-    return HistoryFinding(confidence=confidence, p_value=p_value, tried=tried, largest=largest)
+    if not distances:
+        return kind(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
+    largest = max(distances)
+    return kind(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, tried=tried, largest=largest)
 
 
 def audit_releases(

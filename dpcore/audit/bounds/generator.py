@@ -182,12 +182,7 @@ def audit_generator(
     >>> found.rejected, found.distinct == 10**5
     (False, True)
     """
-    *_, last = tallies(draw, draws, block=block)
-    return finding_of(last, charged=charged, confidence=confidence)
-
-
-def finding_of(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
-    """The finding of a tally."""
+    *_, tally = tallies(draw, draws, block=block)
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
         return GeneratorFinding(confidence=confidence, draws=tally.draws, p_value=0.0, note=note)

@@ -76,7 +76,8 @@ def audit_per_step(
     if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
         return PerStepFinding(confidence=confidence, scores=(inside.size, outside.size), note=note)
     if threshold is None:
-        threshold = middle_threshold(inside[::2], outside[::2])
+        # Halfway between the medians: there a power is told best from few scores of a step that is Gaussian.
+        threshold = float((np.median(inside[::2]) + np.median(outside[::2])) / 2)
         inside, outside = inside[1::2], outside[1::2]
     counted = audit_two_run(inside, outside, 0.0, threshold=threshold, confidence=confidence)
     if counted.rates is None:
@@ -94,11 +95,6 @@ def audit_per_step(
         mu=mu,
         epsilon_if_gaussian=if_gaussian,
     )
-
-
-def middle_threshold(scores_in: FloatArray, scores_out: FloatArray) -> float:
-    """Halfway between the medians: there a power is told best from few scores of a step that is Gaussian."""
-    return float((np.median(scores_in) + np.median(scores_out)) / 2)
 
 
 def mu_at(rates: Rates) -> float:

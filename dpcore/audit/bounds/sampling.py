@@ -74,7 +74,10 @@ def audit_sampling(
         return SamplingFinding(confidence=confidence, steps=steps, canaries=canaries, note=note)
     parts = tuple(_tests(inside, q))
     if batch_sizes is not None:
-        parts += tuple(_size_tests(_sizes(batch_sizes, steps), examples, q))
+        sizes = np.asarray(batch_sizes, dtype=np.float64)
+        if sizes.shape != (steps,):
+            raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
+        parts += tuple(_size_tests(sizes, examples, q))
     drawn, error = int(inside.sum()), (1 - confidence) / 2
     return SamplingFinding(
         confidence=confidence,
@@ -193,13 +196,6 @@ def _common(rows: NDArray[np.bool_]):
     """The numbers of columns that two rows have in common, as a sparse table of those that have any."""
     sparse = csr_array(rows.astype(np.float64))
     return (sparse @ sparse.T).tocoo()
-
-
-def _sizes(batch_sizes: ArrayLike, steps: int) -> FloatArray:
-    sizes = np.asarray(batch_sizes, dtype=np.float64)
-    if sizes.shape != (steps,):
-        raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
-    return sizes
 
 
 def _size_tests(sizes: FloatArray, examples: int | None, q: float) -> Iterator[SamplingTest]:

@@ -91,9 +91,6 @@ class Search:
     accountant: str
     readings: dict[float, Reading] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        check.one_of(ACCOUNTANTS, accountant=self.accountant)
-
     def cost(self, value: float) -> float:
         """What a value of the argument spends; infinite where there is no such mechanism."""
         if value not in self.readings:
@@ -244,6 +241,7 @@ def solve(
             raise ValueError(f"Expected {name} to be given to solve {solved}.")
     for name in NEEDED[solved]:
         CHECKS[name](given[name])
+    check.one_of(ACCOUNTANTS, accountant=accountant)
     axis = AXES[solved] if solved in AXES else Axis(1, given["examples"], whole=True)
 
     def mechanism(value: float) -> Mechanism:
@@ -268,15 +266,6 @@ def verdict_on(answer: Answer) -> Verdict:
     return judged(answer.reading, band, answer.target.word)
 
 
-@dataclass(frozen=True)
-class SameEpsilon:
-    """An accountant's promise at one sigma, and the sigma at which each of the others still makes it."""
-
-    sigma: float
-    promise: Reading
-    answers: tuple[Answer, ...]
-
-
 def same_epsilon(
     q: float,
     sigma: float,
@@ -286,15 +275,15 @@ def same_epsilon(
     promised_by: str = "moments",
     accountants: tuple[str, ...] = ("gdp", CERTIFIED),
     recipe: Recipe = CONSTANT,
-) -> SameEpsilon:
-    """The (first) sigma at which each of `accountants` gives the epsilon that `promised_by` gives at `sigma`.
+) -> tuple[Reading, list[Answer]]:
+    """The promise of `promised_by` at `sigma`, and the (first) sigma at which each of `accountants` still makes it.
 
     Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), for `gdp`: there delta(epsilon)
     of the central limit is set equal to that of the moments accountant. The promise is kept only where the accountant
     that answers is a bound, which the central limit is not. Errors: ValueError for bad input, or no finite promise.
 
-    >>> same = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
-    >>> [(answer.accountant, round(answer.value, 2)) for answer in same.answers]
+    >>> promise, answers = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
+    >>> [(answer.accountant, round(answer.value, 2)) for answer in answers]
     [('gdp', 1.06), ('pld', 1.09)]
     """
     check.one_of(ACCOUNTANTS, promised_by=promised_by)
@@ -305,7 +294,7 @@ def same_epsilon(
     if not 0 < epsilon < inf:
         raise ValueError(f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives {epsilon:g}.")
     target, known = EpsilonTarget(epsilon, delta), {"q": q, "steps": steps, "recipe": recipe}
-    return SameEpsilon(sigma, promise, tuple(solve("sigma", target, accountant=each, **known) for each in accountants))
+    return promise, [solve("sigma", target, accountant=each, **known) for each in accountants]
 
 
 @dataclass(frozen=True, eq=False)
