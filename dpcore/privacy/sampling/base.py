@@ -71,15 +71,19 @@ class Sampler(ABC):
         return self._answered(q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values)
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """The curve: 0 where delta alone covers all that is told, and a sentence in the place of a count of minutes."""
+        """The curve: 0 where delta alone covers all that is told, and a sentence where nothing can be counted."""
         if q < self.least_q:
             note = f"Nothing is counted for {self.phrase} where q is below {self.least_q:g}: it would take minutes."
             return nothing_promised(steps, delta, note)
-        rows = np.flatnonzero(1 - delta > self._same(q, sigma, steps))
+        rows = np.flatnonzero((steps > 0) & (1 - delta > self._same(q, sigma, steps)))
         if rows.size == 0:
             return certified(steps, delta, np.zeros(steps.shape), np.zeros(steps.shape))
         lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
-        counted = self._account(q, sigma, steps[rows], np.minimum(delta[rows], LARGEST_DELTA))
+        asked = steps[rows], np.minimum(delta[rows], LARGEST_DELTA)
+        try:
+            counted = self._account(q, sigma, *asked)
+        except RuntimeError as error:
+            counted = nothing_promised(*asked, str(error))
         upper[rows] = counted.epsilon
         if counted.lower is not None:
             lower[rows] = np.where(delta[rows] > LARGEST_DELTA, 0.0, counted.lower)
@@ -103,7 +107,7 @@ class Sampler(ABC):
 
     @abstractmethod
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """Lower and upper epsilon for each pair of (n,) steps and (n,) deltas; 0 steps cost nothing."""
+        """Lower and upper epsilon for each pair of (n,) steps, above 0, and (n,) deltas. Errors: RuntimeError."""
 
 
 def steps_of_epoch(q: float) -> int:
@@ -229,7 +233,7 @@ class Poisson(Sampler):
     adjacency: ClassVar[str] = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        lower, upper, note = epsilon_bounds(Mechanism.constant(q, sigma, max(int(steps[-1]), 1)), steps, delta)
+        lower, upper, note = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)
         return certified(steps, delta, lower, upper, note)
 
 

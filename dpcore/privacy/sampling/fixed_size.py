@@ -21,7 +21,7 @@ from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
-from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, nothing_promised, words_of
+from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import upper_bounds
@@ -152,12 +152,7 @@ class FixedSize(Sampler):
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         if q == 1:
             return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
-        tail, mesh = CUT_OFF * float(delta.min()) / max(int(steps[-1]), 1), MESH * deviation(q, sigma)
-        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, max(int(steps[-1]), 1)), steps, delta).lower
-        upper, rows = np.zeros(steps.shape), np.flatnonzero(steps > 0)
-        try:
-            if rows.size:
-                upper[rows] = upper_bounds(fixed_size_laws(q, sigma, mesh, tail), steps[rows], delta[rows])
-        except RuntimeError as error:
-            return nothing_promised(steps, delta, str(error))
+        tail, mesh = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
+        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
+        upper = upper_bounds(fixed_size_laws(q, sigma, mesh, tail), steps, delta)
         return certified(steps, delta, np.minimum(lower, upper), upper)

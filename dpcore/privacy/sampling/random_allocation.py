@@ -300,7 +300,7 @@ class RandomAllocation(Sampler):
         length, (known, enough) = steps_of_epoch(q), order_bounds(sigma, begun, delta)
         if length == 1:
             return certified(steps, delta, known, enough)
-        tail = CUT_OFF * float(delta.min()) / max(int(begun[-1]), 1)
+        tail = CUT_OFF * float(delta.min()) / int(begun[-1])
         laws_on = partial(allocation_laws, length, sigma, tail)
         try:
             lower, upper = bounds_around(laws_on, whole, begun, delta)
