@@ -1,8 +1,7 @@
 """The noise of the releases: how much of it there is, and whether it is drawn anew in every step.
 
 In a direction in which no example has a gradient a release is noise alone: Normal(0, sigma^2) in units of the clip
-norm. n such projections x, each divided by the sigma charged for it, have sum x^2 / factor^2 of the chi-square law with
-n degrees of freedom, if the noise is normal with `factor` times the sigma charged.
+norm.
 """
 
 import math

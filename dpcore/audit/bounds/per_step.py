@@ -1,9 +1,8 @@
 """The audit of steps: a canary's gradient in some of them, and scores of what each step released along it.
 
-A threshold turns each release into one bit. With the canary drawn at the rate q the bit is 1 with probability (1 - q)
-FPR + q TPR, without it FPR: T bits are T coins, and telling their numbers apart is a test that an attacker on the whole
-training can make. Bounds of both rates therefore bound epsilon of all steps, whatever the noise. That a step is
-Gaussian shows more, but is an assumption: the number that follows from it is an estimate.
+A threshold turns each release into one bit. Bounds of its rates with and without the canary bound epsilon of all steps,
+whatever the noise (README.md, Theorem 8). That a step is Gaussian shows more, but is an assumption: the number that
+follows from it is an estimate.
 
 Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section 2, for tests that bound a trade-off.
 """
