@@ -66,12 +66,15 @@ def audit_noise(
     (2.02, 4.3, False)
     """
     x = np.asarray(projections, dtype=np.float64)
-    charged = _charged(mechanism, sigma)
+    same = sorted({release.sigma for release in mechanism.releases})
+    if sigma is None and len(same) > 1:
+        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} of them.")
+    charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
+    check.positive(sigma=float(charged.min(initial=inf)))
     if note := trouble(projections=x):
         return NoiseFinding(confidence=confidence, projections=x.size, note=note)
     total = float(np.sum((x / charged) ** 2))
     below = factor_below(total, x.size, confidence)
-    same = {release.sigma for release in mechanism.releases}
     return NoiseFinding(
         confidence=confidence,
         projections=x.size,
@@ -80,7 +83,7 @@ def audit_noise(
         evidence=Evidence.CONDITIONAL,
         factor=sqrt(total / x.size),
         factor_below=below,
-        sigma_below=below * same.pop() if len(same) == 1 else None,
+        sigma_below=below * same[0] if len(same) == 1 else None,
     )
 
 
@@ -96,15 +99,6 @@ def factor_below(total: float, projections: int, confidence: float) -> float:
     check.in_range(0, 1, ends="()", confidence=confidence)
     quantile = 2 * float(gammaincinv(projections / 2, 1 - confidence))
     return sqrt(total / quantile) if quantile > 0 else inf
-
-
-def _charged(mechanism: Mechanism, sigma: ArrayLike | None) -> FloatArray:
-    same = sorted({release.sigma for release in mechanism.releases})
-    if sigma is None and len(same) > 1:
-        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} of them.")
-    charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
-    check.positive(sigma=float(charged.min(initial=inf)))
-    return charged
 
 
 @final

@@ -72,34 +72,26 @@ def audit_sampling(
         expected = nearest(inside.size * q, 2)
         note = f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times on average."
         return SamplingFinding(confidence=confidence, steps=steps, canaries=canaries, note=note)
-    parts = tuple(_tests(inside, q))
+    parts = [_rate(inside, q)]
+    if steps > 1:
+        parts += [_windows(inside, q), _preferred(inside, q), _repeated(inside, q)]
+    if canaries > 1:
+        parts += [_neighbours(inside, q), _inseparable(inside, q)]
     if batch_sizes is not None:
         sizes = np.asarray(batch_sizes, dtype=np.float64)
         if sizes.shape != (steps,):
             raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
-        parts += tuple(_size_tests(sizes, examples, q))
+        parts += _size_tests(sizes, examples, q)
     drawn, error = int(inside.sum()), (1 - confidence) / 2
     return SamplingFinding(
         confidence=confidence,
         p_value=bonferroni(part.p_value for part in parts),
         steps=steps,
         canaries=canaries,
-        parts=parts,
+        parts=tuple(parts),
         rate_above=float(rate_above(drawn, inside.size, error)),
         rate_below=float(rate_below(drawn, inside.size, error)),
     )
-
-
-def _tests(inside: NDArray[np.bool_], q: float) -> Iterator[SamplingTest]:
-    yield _rate(inside, q)
-    steps, canaries = inside.shape
-    if steps > 1:
-        yield _windows(inside, q)
-        yield _preferred(inside, q)
-        yield _repeated(inside, q)
-    if canaries > 1:
-        yield _neighbours(inside, q)
-        yield _inseparable(inside, q)
 
 
 def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
