@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report import words_in
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.gradients.clipping import Clipping, Flat, PerLayer

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.privacy.report import words_in
 
 CONFIDENCE = 0.95
 

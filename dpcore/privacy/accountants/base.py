@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Reading, read_only
-from dpcore.privacy.report import words_in
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
 MAX_STEPS = 10**9

@@ -246,7 +246,7 @@ def solve(
 
     def mechanism(value: float) -> Mechanism:
         """The mechanism at a value of what is solved."""
-        asked = given | {solved: int(value) if axis.whole else value}
+        asked: dict[str, Any] = given | {solved: int(value) if axis.whole else value}
         rate = asked["batch"] / asked["examples"] if solved == "batch" else asked["q"]
         return recipe.mechanism(rate, asked["sigma"], asked["steps"])
 

@@ -1,15 +1,1 @@
 """What the numbers mean: verdicts, attack risks, and statements in words."""
-
-import tomllib
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-
-@cache
-def words_in(file: Path) -> dict[str, dict[str, Any]]:
-    """The tables of a TOML file of texts, by their names; a line break within a text is a space."""
-    return {
-        name: {key: " ".join(text.split()) if isinstance(text, str) else text for key, text in table.items()}
-        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
-    }

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from dpcore import check
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Release
-from dpcore.privacy.report import words_in
 from dpcore.privacy.tradeoff import Pairs, never_below
 
 LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
