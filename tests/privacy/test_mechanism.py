@@ -92,20 +92,17 @@ def test_a_schedule_that_never_changes_within_the_run_is_solved_as_the_constant_
 
 
 def test_answers_keep_the_budget_and_the_next_value_overshoots() -> None:
-    for (answer_to, at), recipe in product(
+    for (solved, known, at), recipe in product(
         [
-            (lambda how: solve("sigma", BUDGET, q=0.02, steps=1500, **how), lambda sigma: (0.02, sigma, 1500)),
-            (lambda how: solve("steps", BUDGET, q=0.02, sigma=5.0, **how), lambda steps: (0.02, 5.0, int(steps))),
-            (
-                lambda how: solve("batch", BUDGET, examples=10_000, sigma=5.0, steps=1500, **how),
-                lambda batch: (batch / 10_000, 5.0, 1500),
-            ),
+            ("sigma", {"q": 0.02, "steps": 1500}, lambda sigma: (0.02, sigma, 1500)),
+            ("steps", {"q": 0.02, "sigma": 5.0}, lambda steps: (0.02, 5.0, int(steps))),
+            ("batch", {"examples": 10_000, "sigma": 5.0, "steps": 1500}, lambda batch: (batch / 10_000, 5.0, 1500)),
         ],
         [Recipe("polynomial", 3.5277), Recipe("delayed", 0.1)],
     ):
-        answer = answer_to({"accountant": "rdp", "recipe": recipe})
-        assert answer.reading.value <= BUDGET.epsilon, (at, recipe)
-        assert len(answer.mechanism.releases) > 1, (at, recipe)
+        answer = solve(solved, BUDGET, **known, accountant="rdp", recipe=recipe)
+        assert answer.reading.value <= BUDGET.epsilon, (solved, recipe)
+        assert len(answer.mechanism.releases) > 1, (solved, recipe)
         past = recipe.mechanism(*at(answer.beyond))
         assert ACCOUNTANTS["rdp"].curve(past, [past.steps], BUDGET.delta).epsilon[0] > BUDGET.epsilon
 
@@ -121,11 +118,9 @@ def test_a_bad_schedule_is_named() -> None:
         ({"name": "time", "steps": 10 * MAX_LEVELS, "level_steps": 1}, "level_steps=1"),
         ({"name": "time", "q": 0.0}, "q=0.0"),
     ]:
-        recipe, given = {"name": "time", "rate": 0.1, "level_steps": 10}, {"q": 0.1, "sigma": 2.0, "steps": 100}
-        recipe |= {name: value for name, value in arguments.items() if name in recipe}
-        given |= {name: value for name, value in arguments.items() if name in given}
+        given = {"name": "time", "rate": 0.1, "level_steps": 10, "q": 0.1, "steps": 100} | arguments
         with pytest.raises(ValueError, match=f"Expected {named}"):
-            Recipe(**recipe).mechanism(**given)
+            Recipe(given["name"], given["rate"], given["level_steps"]).mechanism(given["q"], 2.0, given["steps"])
     message = r"Expected rate=1\.0 to keep sigma from 1e-06 to 1e\+09; at step 15 it is 6\.1\d*e-07"
     with pytest.raises(ValueError, match=message):
         Recipe("exponential", 1.0, 1).mechanism(0.1, 2.0, 30)
