@@ -3,7 +3,7 @@
 import pytest
 
 import dpcore
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget
 
 WHOLE = dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=1000)
@@ -28,7 +28,7 @@ def test_a_calibration_is_that_of_its_target() -> None:
         ({"target_mu": 0.6, "delta": 1e-5}, MuTarget(0.6, 1e-5)),
     ):
         found = dpcore.calibrate("sigma", **asked, q=0.01, steps=1000, accountant="gdp")
-        assert found == sigma_for(target, 0.01, 1000, accountant="gdp"), target
+        assert found == solve("sigma", target, q=0.01, steps=1000, accountant="gdp"), target
 
 
 def test_what_is_wrong_is_named() -> None:

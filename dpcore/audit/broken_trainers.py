@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
@@ -19,6 +21,8 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from dpcore.training.training_run import TrainingRun
 
 
@@ -41,11 +45,6 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
     run.descent.optimizer = before.optimizer
     run.descent.restore(before.state)
 
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from dpcore.training.training_run import TrainingRun
 
 MIN_EPOCHS = 3.0  # of batches that are reused: the first epoch is as it should be
 PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals by, where none is
@@ -73,16 +72,16 @@ class Silence(Wrapper):
         """Leave the target as it is."""
 
 
-class Quieter(Wrapper):
-    """A source of noise whose standard deviation is a part of what was asked for."""
+class Scaled(Wrapper):
+    """A source of noise whose standard deviation is what was asked for, times a factor of the moment."""
 
-    def __init__(self, noise: Any, part: float) -> None:
+    def __init__(self, noise: Any, factor: Callable[[], float]) -> None:
         super().__init__(noise)
-        self._share = part
+        self._factor = factor
 
     def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add noise of a part of the standard deviation."""
-        self._part.add(piece, target, std * self._share, scale)
+        """Add noise of that standard deviation."""
+        self._part.add(piece, target, std * self._factor(), scale)
 
 
 class Reseeded(Wrapper):
@@ -98,20 +97,16 @@ class Reseeded(Wrapper):
         self._part.add(piece, target, std, scale)
 
 
-class Unclipped(Wrapper):
-    """An engine that sums gradients as long as they are."""
+class Reclipped(Wrapper):
+    """An engine that clips otherwise than it is told."""
+
+    def __init__(self, engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> None:
+        super().__init__(engine)
+        self._clipping_for = clipping_for
 
     def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """The plain sum."""
-        return self._part.clipped_sum(x, y, Flat(math.inf), *others)
-
-
-class LayerByLayer(Wrapper):
-    """An engine that clips each layer to C on its own, whatever it is told."""
-
-    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """The sum of gradients whose layers are clipped to C one by one."""
-        return self._part.clipped_sum(x, y, PerLayer(clipping.clip_norm), *others)
+        """The sum of gradients that are clipped in this other way."""
+        return self._part.clipped_sum(x, y, self._clipping_for(clipping), *others)
 
 
 class Divided(Wrapper):
@@ -128,18 +123,6 @@ class Divided(Wrapper):
         found = self._part.clipped_sum(x, y, clipping, *others)
         found.shares.mul_(self.factor)
         return found
-
-
-class DividedNoise(Wrapper):
-    """The noise on such a sum, which is divided as the sum is."""
-
-    def __init__(self, noise: Any, engine: Divided) -> None:
-        super().__init__(noise)
-        self._engine = engine
-
-    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add noise times the same factor."""
-        self._part.add(piece, target, std * self._engine.factor, scale)
 
 
 class Replayed(Wrapper):
@@ -159,7 +142,7 @@ class Replayed(Wrapper):
 
 def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
     engine = Divided(run.engine, run.config.batch)
-    replace_parts(run, engine=engine, noise=DividedNoise(run.noise, engine))
+    replace_parts(run, engine=engine, noise=Scaled(run.noise, lambda: engine.factor))
 
 
 def _replay_batches(run: TrainingRun) -> None:
@@ -184,82 +167,47 @@ def _with_annealing(config: RunConfig) -> RunConfig:
     return replace(asked, momentum=0.0, lr=config.lr / (1 - config.momentum))  # momentum would smooth rejections out
 
 
-OWN = Trainer(name="own", title="Ours", story="The trainer of this program, as it trains every run.")
+WORDS = words_in(Path(__file__).with_name("trainers.toml"))
+OWN = Trainer("own", **WORDS["own"])
 BROKEN_TRAINERS = (
+    Trainer("no_noise", **WORDS["no_noise"], alter=lambda run: replace_parts(run, noise=Silence(run.noise))),
     Trainer(
-        name="no_noise",
-        title="No noise",
-        story="The call that adds the noise was left out, and training went well: better than before.",
-        fails="noise",
-        alter=lambda run: replace_parts(run, noise=Silence(run.noise)),
+        "half_noise", **WORDS["half_noise"], alter=lambda run: replace_parts(run, noise=Scaled(run.noise, lambda: 0.5))
     ),
     Trainer(
-        name="half_noise",
-        title="Half the noise",
-        story="A factor of two was lost between two conventions of sensitivity: sigma C / 2 is drawn for sigma C.",
-        fails="noise",
-        alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 0.5)),
+        "noise_divided_twice",
+        **WORDS["noise_divided_twice"],
+        alter=lambda run: replace_parts(run, noise=Scaled(run.noise, lambda: 1 / run.config.batch)),
     ),
     Trainer(
-        name="noise_divided_twice",
-        title="Noise divided twice",
-        story="Noise that is right for the mean, sigma C / B, is added to the sum, which is then divided by B as well.",
-        fails="noise",
-        alter=lambda run: replace_parts(run, noise=Quieter(run.noise, 1 / run.config.batch)),
+        "no_clipping",
+        **WORDS["no_clipping"],
+        alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda _: Flat(math.inf))),
     ),
     Trainer(
-        name="no_clipping",
-        title="No clipping",
-        story="Noise is drawn for gradients of norm C at most, but nothing holds them to it.",
-        fails="clipping",
-        alter=lambda run: replace_parts(run, engine=Unclipped(run.engine)),
-    ),
-    Trainer(
-        name="layers_charged_once",
-        title="Layers clipped one by one, charged once",
-        story="Each of k layers is clipped to C, so one example moves the sum by up to C sqrt k; C is charged.",
-        fails="clipping",
-        alter=lambda run: replace_parts(run, engine=LayerByLayer(run.engine)),
+        "layers_charged_once",
+        **WORDS["layers_charged_once"],
+        alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda given: PerLayer(given.clip_norm))),
         trains=lambda config: replace(config, clipping="flat"),  # which is what is charged
     ),
     Trainer(
-        name="batches_reused",
-        title="Batches reused every epoch",
-        story="A list of batches is made once, for speed, and each epoch goes through it: nothing is sampled anew.",
-        fails="sampler",
+        "batches_reused",
+        **WORDS["batches_reused"],
         alter=_replay_batches,
         trains=lambda config: replace(config, epochs=max(config.epochs, MIN_EPOCHS)),
     ),
+    Trainer("realised_divisor", **WORDS["realised_divisor"], alter=_divide_by_the_batch_drawn),
+    Trainer("same_noise", **WORDS["same_noise"], alter=lambda run: replace_parts(run, noise=Reseeded(run.noise))),
     Trainer(
-        name="realised_divisor",
-        title="Divisor of the realised batch",
-        story="The noisy sum is divided by how many examples were drawn: sum, noise and so the release tell their "
-        "number.",
-        fails="clipping",
-        alter=_divide_by_the_batch_drawn,
-    ),
-    Trainer(
-        name="same_noise",
-        title="The same noise in every step",
-        story="The generator is seeded inside the step, so that each step draws what the first one drew; it cancels.",
-        fails="fresh_noise",
-        alter=lambda run: replace_parts(run, noise=Reseeded(run.noise)),
-    ),
-    Trainer(
-        name="raw_state",
-        title="PIAdam on a raw history",
-        story="Each example goes through an update rule whose moments were fed without noise: clipping bounds none of "
-        "it.",
-        fails="history",
+        "raw_state",
+        **WORDS["raw_state"],
         trains=_with_raw_history,
         # the literal reading takes the same steps from a history of releases
         claims=lambda config, accepted: plan(replace(config, reading="literal")).mechanism,
     ),
     Trainer(
-        name="accepted_only",
-        title="SA-DPSGD, accepted steps charged",
-        story="Proposals that are rejected were released to be judged; the paper charges those that are kept.",
-        fails="releases",
+        "accepted_only",
+        **WORDS["accepted_only"],
         trains=_with_annealing,
         claims=lambda config, accepted: plan(config).claimed(accepted),
     ),

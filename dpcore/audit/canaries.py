@@ -76,9 +76,8 @@ class CanaryScores:
     """Scores of each canary over the steps of a run.
 
     A step shows s, the release's coordinate without the other examples' part, in units of C D: Normal(b, sigma^2) where
-    b is 1 if the canary was in the batch. Scores are summed over the steps, as `step_score` says.
-    To know the others' part is no unfair help: the guarantee holds for whoever knows all other examples and which of
-    them were sampled.
+    b is 1 if the canary was in the batch. Scores are summed over the steps, as `step_score` says; README.md says why
+    the others' part may be known.
     """
 
     def __init__(self, count: int, steps: int) -> None:

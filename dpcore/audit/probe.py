@@ -1,13 +1,7 @@
 """The steps of a run under audit: what is seen of each, and what a single example can do to what is released.
 
-Steps are seen at the places where the trainer hands things on. Some of them are probed, too.
-Neighbouring batches are coupled: the same step is taken again from the same state and with the same noise, on the batch
-without one of its examples. If a release is f(batch) + noise, as is charged, then the noise cancels, and the two differ
-by no more than C. A noise that depends on the batch does not cancel: it shows here too.
-
-Then the step is taken on both batches, and both times the optimizer is given the same release. Whatever it remembers
-must then be the same, bit for bit, as what is remembered is a function of releases. The next step, on a batch that the
-example is not in, shows what is not.
+Steps are seen at the places where the trainer hands things on. Some of them are probed, too: taken again from the same
+state and with the same noise, on the batch without one of its examples; README.md says what that shows.
 """
 
 import copy

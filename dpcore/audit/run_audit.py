@@ -13,7 +13,14 @@ import torch
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.audit.bounds.exact import ALLOWED, audit_gradients, audit_history, audit_influence, audit_releases
+from dpcore.audit.bounds.exact import (
+    ALLOWED,
+    GradientsFinding,
+    HistoryFinding,
+    audit_distances,
+    audit_influence,
+    audit_releases,
+)
 from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
@@ -138,10 +145,9 @@ class Outcomes:
         yield "generator", self._generator()
         if self._drawn:
             yield "clipping", self._clipping(self._drawn)
-        differences = [look.differs for look in looks]
-        yield "gradients", audit_gradients(differences, tried=ROWS * len(looks), confidence=confidence)
-        moves = [look.remembered for look in looks]
-        yield "history", audit_history(moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
+        gaps, moves = [look.differs for look in looks], [look.remembered for look in looks]
+        yield "gradients", audit_distances(GradientsFinding, gaps, tried=ROWS * len(looks), confidence=confidence)
+        yield "history", audit_distances(HistoryFinding, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
         yield "sampler", self._sampler()
         if self._drawn:
             yield "releases", self._releases(self._drawn)
@@ -149,10 +155,10 @@ class Outcomes:
         yield "losses", self._losses()
 
     def _noise(self) -> Finding:
-        noise, mechanism = self._record.noise, self.claim or self._drawn
+        noise, mechanism = np.array(self._record.noise), self.claim or self._drawn
         if mechanism is None or not self._record.steps:
             return NoiseFinding(confidence=self._confidence, projections=noise.size, note=NO_NOISE)
-        sigma = self._record.sigmas[:, None]
+        sigma = np.array(self._record.sigmas)[:, None]
         return audit_noise(noise, mechanism, self._delta, sigma=sigma, confidence=self._confidence)
 
     def _fresh_noise(self) -> Finding:

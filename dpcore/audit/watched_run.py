@@ -16,7 +16,7 @@ from dpcore.audit.events import Prepared, Watched
 from dpcore.audit.probe import Look, NeighbourProbe, Observer, SeenStep, divided
 from dpcore.audit.request import AuditRequest
 from dpcore.data.catalogue import DATASETS
-from dpcore.privacy.mechanism import FloatArray, IntArray
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
@@ -40,22 +40,22 @@ class Record:
         count = min(parameters, max(PROJECTIONS // steps, MIN_DIRECTIONS))
         self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
         self._tracked = min(config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1)
-        self._noise: list[FloatArray] = []
-        self._inclusions: list[NDArray[np.bool_]] = []
-        self._sizes: list[int] = []
-        self._sigmas: list[float] = []
+        self.noise: list[FloatArray] = []  # of each step, (k,): the release less the clipped sum, over C D
+        self.sigmas: list[float] = []  # charged for each step
+        self.inclusions: list[NDArray[np.bool_]] = []  # of each step, (k,): the examples in its batch, of those tracked
+        self.sizes: list[int] = []  # of the batches, of all examples
         self.looks: list[Look] = []
 
     def add(self, seen: SeenStep, drawn: NDArray[np.int64], sigma: float) -> None:
         """Take in a step: what was seen, which positions were drawn, and the sigma that is charged for."""
         noise = self._at(seen.released) - self._at(seen.clipped)
         scale = None if seen.scale is None else self._at(seen.scale)
-        self._noise.append(divided(noise, scale).numpy() / self._config.clip_norm)
+        self.noise.append(divided(noise, scale).numpy() / self._config.clip_norm)
         included = np.zeros(self._config.examples, dtype=np.bool_)
         included[drawn] = True
-        self._inclusions.append(included[: self._tracked])
-        self._sizes.append(len(drawn))
-        self._sigmas.append(sigma)
+        self.inclusions.append(included[: self._tracked])
+        self.sizes.append(len(drawn))
+        self.sigmas.append(sigma)
 
     def _at(self, vector: Tensor) -> Tensor:
         """The vector's coordinates that are kept, in float64."""
@@ -64,34 +64,13 @@ class Record:
     @property
     def steps(self) -> int:
         """The number of steps that were watched."""
-        return len(self._sizes)
-
-    @property
-    def noise(self) -> FloatArray:
-        """The release less the clipped sum, over C D: (steps, k)."""
-        return np.array(self._noise)
-
-    @property
-    def sigmas(self) -> FloatArray:
-        """The sigma charged for each step: (steps,)."""
-        return np.array(self._sigmas)
-
-    @property
-    def inclusions(self) -> NDArray[np.bool_]:
-        """The examples that each batch had, of those that are tracked: (steps, k)."""
-        return np.array(self._inclusions)
-
-    @property
-    def sizes(self) -> IntArray:
-        """The sizes of the batches, of all examples: (steps,)."""
-        return np.array(self._sizes, dtype=np.int64)
+        return len(self.sizes)
 
     def noise_factor(self) -> float | None:
         """Root mean square of the noise over that charged; None where none is charged, or no number was seen."""
-        sigmas = self.sigmas
-        if not len(sigmas) or not sigmas.all():
+        if not self.sigmas or not all(self.sigmas):
             return None
-        factor = math.sqrt(np.mean((self.noise / sigmas[:, None]) ** 2))
+        factor = math.sqrt(np.mean((np.array(self.noise) / np.array(self.sigmas)[:, None]) ** 2))
         return factor if math.isfinite(factor) else None
 
 

@@ -111,40 +111,6 @@ SCHEDULES: dict[str, Schedule] = {
 }
 
 
-def scheduled(name: str, q: float, sigma: float, steps: int, rate: float = 0.0, level_steps: int = 0) -> Mechanism:
-    """The mechanism of `steps` steps whose sigma changes every `level_steps` steps (default: one epoch, round(1/q)).
-
-    Errors: ValueError names what is at fault; the rate, where sigma would leave the range of a release on the way.
-
-    >>> [round(r.sigma, 3) for r in scheduled("exponential", 0.5, 10.0, 5, rate=0.1, level_steps=2).releases]
-    [10.0, 9.048, 8.187]
-    """
-    check.one_of(SCHEDULES, schedule=name)
-    check.in_range(0, 1, ends="(]", q=q)
-    check.positive(sigma=sigma)
-    check.whole(1, steps=steps)
-    check.in_range(0, math.inf, ends="[)", rate=rate)
-    schedule = SCHEDULES[name]
-    if schedule.rate is None:
-        return Mechanism.constant(q, sigma, steps)
-    check.whole(0, level_steps=level_steps)
-    length = level_steps or max(1, round(min(1 / q, steps)))
-    if steps > MAX_LEVELS * length:
-        raise ValueError(
-            f"Expected level_steps={length} to make at most {MAX_LEVELS} levels of steps={steps}; "
-            f"take level_steps of at least {-(-steps // MAX_LEVELS)}."
-        )
-    releases = [Release(q, sigma, min(length, steps))]
-    for level, start in enumerate(range(length, steps, length), 1):
-        value = _sigma_at(start, sigma, schedule, rate, level)
-        count = min(length, steps - start)
-        if releases[-1].sigma == value:
-            releases[-1] = Release(q, value, releases[-1].count + count)
-        else:
-            releases.append(Release(q, value, count))
-    return Mechanism(tuple(releases))
-
-
 def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: int) -> float:
     """The sigma of a level that begins at a step, if a release can have it."""
     try:
@@ -161,11 +127,11 @@ def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How sigma changes over the steps, given the first one; see `schedule`."""
+    """How sigma changes over the steps, given the first one."""
 
     name: str = "constant"
     rate: float = 0.0
-    level_steps: int = 0  # 0: one epoch, round(1/q)
+    level_steps: int = 0  # between two changes of sigma; 0: one epoch, round(1/q)
 
     def __post_init__(self) -> None:
         check.one_of(SCHEDULES, schedule=self.name)
@@ -173,8 +139,34 @@ class Recipe:
         check.whole(0, level_steps=self.level_steps)
 
     def mechanism(self, q: float, sigma: float, steps: int) -> Mechanism:
-        """The mechanism whose first sigma is this one."""
-        return scheduled(self.name, q, sigma, steps, self.rate, self.level_steps)
+        """The mechanism of so many steps whose first sigma is this one.
+
+        Errors: ValueError names what is at fault; the rate, where sigma would leave the range of a release on the way.
+
+        >>> [round(r.sigma, 3) for r in Recipe("exponential", 0.1, level_steps=2).mechanism(0.5, 10.0, 5).releases]
+        [10.0, 9.048, 8.187]
+        """
+        check.in_range(0, 1, ends="(]", q=q)
+        check.positive(sigma=sigma)
+        check.whole(1, steps=steps)
+        schedule = SCHEDULES[self.name]
+        if schedule.rate is None:
+            return Mechanism.constant(q, sigma, steps)
+        length = self.level_steps or max(1, round(min(1 / q, steps)))
+        if steps > MAX_LEVELS * length:
+            raise ValueError(
+                f"Expected level_steps={length} to make at most {MAX_LEVELS} levels of steps={steps}; "
+                f"take level_steps of at least {-(-steps // MAX_LEVELS)}."
+            )
+        releases = [Release(q, sigma, min(length, steps))]
+        for level, start in enumerate(range(length, steps, length), 1):
+            value = _sigma_at(start, sigma, schedule, self.rate, level)
+            count = min(length, steps - start)
+            if releases[-1].sigma == value:
+                releases[-1] = Release(q, value, releases[-1].count + count)
+            else:
+                releases.append(Release(q, value, count))
+        return Mechanism(tuple(releases))
 
 
 CONSTANT = Recipe()

@@ -21,7 +21,7 @@ from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS
 from dpcore.training.models import MODELS
@@ -97,8 +97,8 @@ def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
 
     Errors: ValueError for a noise schedule that does not fit them.
     """
-    steps = config.steps_of_epochs
-    return scheduled(config.schedule, config.q, config.sigma, steps, config.rate, config.level_steps).releases
+    recipe = Recipe(config.schedule, config.rate, config.level_steps)
+    return recipe.mechanism(config.q, config.sigma, config.steps_of_epochs).releases
 
 
 def charged_releases(config: RunConfig) -> tuple[Release, ...]:

@@ -84,7 +84,7 @@ def test_a_sum_of_scores_is_the_log_likelihood_ratio_of_the_two_mixtures() -> No
 def test_a_canary_that_is_out_is_in_no_batch_and_adds_nothing() -> None:
     watch = watched(request_for(canaries=400, batch=4000, epochs=1.0, sigma=1e-3))
     out = ~watch.canaries.inside
-    sampled = watch.record.inclusions[:, :400].any(axis=0)
+    sampled = np.array(watch.record.inclusions)[:, :400].any(axis=0)
     assert (sampled & out).sum() > 100, "its place was drawn"
     seen = watch.observer.take(watch.plan.steps)
     numbers = seen.y[seen.y >= 10].numpy() - 10

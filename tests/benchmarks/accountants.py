@@ -25,7 +25,7 @@ import numpy as np
 
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import epsilon_grid, sigma_for
+from dpcore.privacy.calibration.solve import epsilon_grid, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -126,7 +126,7 @@ def calibrate(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
 
     for name, (epsilon, q, steps) in QUESTIONS.items():
         target = EpsilonTarget(epsilon, DELTA)
-        ours, answer = cold(lambda: sigma_for(target, q, steps), repeat)  # noqa: B023
+        ours, answer = cold(lambda: solve("sigma", target, q=q, steps=steps), repeat)  # noqa: B023
         theirs, sigma = cold(lambda: peer(epsilon, q, steps, 1e-3 * answer.value), peer_repeat)  # noqa: B023
         yield name, {"ours": ours, "peer": theirs, "agrees": bool(abs(answer.value / sigma - 1) < 5e-3)}
     for name, (q, last, least, largest) in MAPS.items():

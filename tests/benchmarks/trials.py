@@ -15,7 +15,7 @@ from dpcore.commands import Parser, number, whole
 from dpcore.commands.train import add_settings, config_of
 from dpcore.papers.recording import Job, certified, record
 from dpcore.papers.records import Recorded, Seeded, recorded
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.training.config import RunConfig
 
@@ -32,7 +32,7 @@ def trial_of(config: RunConfig, epsilon: float | None) -> RunConfig:
     held = replace(config, public=HELD_OUT)
     if epsilon is None:
         return held
-    least = sigma_for(EpsilonTarget(epsilon, held.delta), held.q, held.steps_of_epochs).value
+    least = solve("sigma", EpsilonTarget(epsilon, held.delta), q=held.q, steps=held.steps_of_epochs).value
     sigma = ceil(least * PER_ONE) / PER_ONE
     while (certified(replace(held, sigma=sigma)) or 0.0) > epsilon:  # what is released before the steps costs a little
         sigma = round(sigma * PER_ONE + 1) / PER_ONE

@@ -7,7 +7,7 @@ import pytest
 from dpcore.__main__ import main
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 from tests.commands.printed import Output, printed
 
 SIGMA = ["calibrate", "--solve", "sigma", "--target-epsilon", "3", "--q", ".01", "--steps", "10000", "--delta", "1e-5"]
@@ -62,7 +62,7 @@ def test_other_budgets_than_epsilon(capsys: Output, word: str, target: float, mo
 def test_a_schedule_is_solved_for_its_first_sigma(capsys: Output) -> None:
     schedule = "--schedule exponential --rate .02 --level-steps 100 --accountant rdp --steps 1000"
     found = printed(capsys, [*SIGMA, *schedule.split()])
-    mechanism = scheduled("exponential", 0.01, found["answer"], 1000, 0.02, 100)
+    mechanism = Recipe("exponential", 0.02, 100).mechanism(0.01, found["answer"], 1000)
     assert float(ACCOUNTANTS["rdp"].curve(mechanism, 1000, 1e-5).epsilon[0]) == found["epsilon"] <= 3
 
 

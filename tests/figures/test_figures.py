@@ -24,7 +24,7 @@ from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import SIGNS, verdict
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 
 ROOT = Path(__file__).parents[2]
 HEADLINE = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
@@ -65,7 +65,7 @@ def test_horizons_end_at_the_last_step_and_are_at_most_a_hundred():
 
 
 def test_epochs_count_each_release_at_its_own_rate_and_those_before_the_sampled_steps_at_zero():
-    assert epochs_at(scheduled("exponential", 0.5, 4.0, 10, rate=0.1), np.array([0, 5, 10])).tolist() == [0, 2.5, 5]
+    assert epochs_at(Recipe("exponential", 0.1).mechanism(0.5, 4.0, 10), np.array([0, 5, 10])).tolist() == [0, 2.5, 5]
     before = Release(1.0, 7.0)
     mechanism = Mechanism((before, Release(1.0, 10.0), Release(0.5, 4.0, 10), Release(1.0, 4.0, 2)))
     assert epochs_at(mechanism, np.array([0, 1, 2, 3, 12, 14])).tolist() == [0.0, 0.0, 0.0, 0.5, 5.0, 7.0]

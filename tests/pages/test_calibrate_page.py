@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -79,7 +79,7 @@ def test_the_table_marks_an_answer_that_claims_less_than_is_proven():
     page = opened(by="gdp")
     table = tables(page)[0]
     for name in ACCOUNTANTS:
-        sigma = sigma_for(EpsilonTarget(3, 1e-5), Q, STEPS, accountant=name).value
+        sigma = solve("sigma", EpsilonTarget(3, 1e-5), q=Q, steps=STEPS, accountant=name).value
         assert f">{show(sigma)}</td>" in table
     row = next(each for each in table.split("<tr>") if "Gaussian DP" in each)
     assert "✕" in row

@@ -14,7 +14,7 @@ from dpcore.papers.catalogue import PAPERS
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import marked, outward
-from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.schedule import SCHEDULES, Recipe
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from dpcore.training.slider_stops import grid, show
@@ -99,7 +99,7 @@ def test_each_presets_name_is_known_and_its_texts_are_accepted():
             float, (preset.n, preset.batch, preset.sigma, preset.epochs, preset.rate or 0)
         )
         steps = math.ceil(epochs * n / batch - 1e-9)
-        assert scheduled(preset.schedule, batch / n, sigma, steps, rate).steps == steps, name
+        assert Recipe(preset.schedule, rate).mechanism(batch / n, sigma, steps).steps == steps, name
         assert preset.source
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import batch_for, sigma_for, steps_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe, scheduled
+from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe
 from tests import golden
 
 
@@ -35,18 +35,18 @@ ANY_RATE = 0.05  # one that every schedule takes, for a hundred levels but `line
 
 def sigmas(name: str, rate: float, levels: int, first: float = 10.0) -> list[float]:
     """The noise multiplier of each level."""
-    releases = scheduled(name, 1.0, first, levels, rate=rate, level_steps=1).releases
+    releases = Recipe(name, rate, 1).mechanism(1.0, first, levels).releases
     return [release.sigma for release in releases for _ in range(release.count)]
 
 
 def test_every_schedule_makes_exactly_the_steps_it_was_asked_for() -> None:
     for name in SCHEDULES:
-        mechanism = scheduled(name, 0.01, 8.0, 1234, rate=ANY_RATE, level_steps=100)
+        mechanism = Recipe(name, ANY_RATE, 100).mechanism(0.01, 8.0, 1234)
         assert mechanism.steps == 1234, name
         assert mechanism.releases[0].sigma == 8.0, name
         assert all(release.q == 0.01 for release in mechanism.releases), name
-    assert [r.count for r in scheduled("time", 0.25, 8.0, 10, rate=0.1).releases] == [4, 4, 2]
-    assert scheduled("time", 1e-100, 2.0, 10, rate=0.1).steps == 10
+    assert [r.count for r in Recipe("time", 0.1).mechanism(0.25, 8.0, 10).releases] == [4, 4, 2]
+    assert Recipe("time", 0.1).mechanism(1e-100, 2.0, 10).steps == 10
 
 
 def test_published_rates_spend_their_budget_in_the_published_epochs() -> None:
@@ -86,23 +86,23 @@ def test_a_schedule_that_never_changes_within_the_run_is_solved_as_the_constant_
         Recipe("polynomial", 3.5277, 1000),
     ]:
         steps = 1000  # ten epochs
-        plain, found = (sigma_for(BUDGET, 0.01, steps, recipe=each) for each in (Recipe(), recipe))
+        plain, found = (solve("sigma", BUDGET, q=0.01, steps=steps, recipe=each) for each in (Recipe(), recipe))
         assert found.mechanism == plain.mechanism == Mechanism.constant(0.01, found.value, steps), recipe
         assert found.reading == plain.reading, recipe
 
 
 def test_answers_keep_the_budget_and_the_next_value_overshoots() -> None:
-    for (solve, at), recipe in product(
+    for (solved, known, at), recipe in product(
         [
-            (lambda how: sigma_for(BUDGET, 0.02, 1500, **how), lambda sigma: (0.02, sigma, 1500)),
-            (lambda how: steps_for(BUDGET, 0.02, 5.0, **how), lambda steps: (0.02, 5.0, int(steps))),
-            (lambda how: batch_for(BUDGET, 10_000, 5.0, 1500, **how), lambda batch: (batch / 10_000, 5.0, 1500)),
+            ("sigma", {"q": 0.02, "steps": 1500}, lambda sigma: (0.02, sigma, 1500)),
+            ("steps", {"q": 0.02, "sigma": 5.0}, lambda steps: (0.02, 5.0, int(steps))),
+            ("batch", {"examples": 10_000, "sigma": 5.0, "steps": 1500}, lambda batch: (batch / 10_000, 5.0, 1500)),
         ],
         [Recipe("polynomial", 3.5277), Recipe("delayed", 0.1)],
     ):
-        answer = solve({"accountant": "rdp", "recipe": recipe})
-        assert answer.reading.value <= BUDGET.epsilon, (solve, at, recipe)
-        assert len(answer.mechanism.releases) > 1, (solve, at, recipe)
+        answer = solve(solved, BUDGET, **known, accountant="rdp", recipe=recipe)
+        assert answer.reading.value <= BUDGET.epsilon, (solved, recipe)
+        assert len(answer.mechanism.releases) > 1, (solved, recipe)
         past = recipe.mechanism(*at(answer.beyond))
         assert ACCOUNTANTS["rdp"].curve(past, [past.steps], BUDGET.delta).epsilon[0] > BUDGET.epsilon
 
@@ -118,14 +118,14 @@ def test_a_bad_schedule_is_named() -> None:
         ({"name": "time", "steps": 10 * MAX_LEVELS, "level_steps": 1}, "level_steps=1"),
         ({"name": "time", "q": 0.0}, "q=0.0"),
     ]:
-        good = {"name": "time", "q": 0.1, "sigma": 2.0, "steps": 100, "rate": 0.1, "level_steps": 10}
+        given = {"name": "time", "rate": 0.1, "level_steps": 10, "q": 0.1, "steps": 100} | arguments
         with pytest.raises(ValueError, match=f"Expected {named}"):
-            scheduled(**{**good, **arguments})
+            Recipe(given["name"], given["rate"], given["level_steps"]).mechanism(given["q"], 2.0, given["steps"])
     message = r"Expected rate=1\.0 to keep sigma from 1e-06 to 1e\+09; at step 15 it is 6\.1\d*e-07"
     with pytest.raises(ValueError, match=message):
-        scheduled("exponential", 0.1, 2.0, 30, rate=1.0, level_steps=1)
+        Recipe("exponential", 1.0, 1).mechanism(0.1, 2.0, 30)
     for rate in (10.0, 1e200):  # the second is past any float after twenty levels
         with pytest.raises(ValueError, match=r"Expected rate=\S+ to keep sigma from"):
-            scheduled("step", 0.1, 2.0, 1000, rate=rate, level_steps=1)
+            Recipe("step", rate, 1).mechanism(0.1, 2.0, 1000)
     with pytest.raises(ValueError, match=r"Expected sigma=1e-07"):
-        scheduled("exponential", 0.1, 1e-7, 30, rate=0.1, level_steps=1)
+        Recipe("exponential", 0.1, 1).mechanism(0.1, 1e-7, 30)

@@ -100,15 +100,10 @@ def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> flo
     (4.377, inf)
     """
     if factor == 0:
-        return inf if taking_part(mechanism) > delta else 0.0
+        return inf if any_of(*((release.q, release.count) for release in mechanism.releases)) > delta else 0.0
     if max(release.sigma for release in mechanism.releases) * factor > MOST_SIGMA:
         return 0.0
     return lower_epsilon(with_noise(mechanism, factor), delta)
-
-
-def taking_part(mechanism: Mechanism) -> float:
-    """The probability that an example is in any of the batches."""
-    return any_of(*((release.q, release.count) for release in mechanism.releases))
 
 
 def any_of(*chances: tuple[float, int]) -> float:

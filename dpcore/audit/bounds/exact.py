@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, lower_epsilon
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble, words_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 
@@ -24,9 +24,7 @@ NO_STEP = "Nothing can be shown: no step with an example was seen."
 class InfluenceFinding(Finding):
     """The largest influence of any example that was tried. It is no matter of chance: its p-value is 0 or 1."""
 
-    title: ClassVar[str] = "Influence"
-    tests: ClassVar[str] = "No example moves the sum that is released by more than the clipping norm."
-    untested: ClassVar[str] = "Examples and weights that were not tried; the noise and the sampling."
+    title, tests, untested = words_of("influence")
 
     tried: int
     largest: float | None = None  # in clipping norms
@@ -85,9 +83,7 @@ def audit_influence(
 class GradientsFinding(Finding):
     """A comparison of the clipped gradients that are summed with those that are charged for."""
 
-    title: ClassVar[str] = "Gradients"
-    tests: ClassVar[str] = "What the engine sums are clipped gradients, as autograd gives them one example at a time."
-    untested: ClassVar[str] = "Examples and steps that were not tried; how far a gradient of another length would go."
+    title, tests, untested = words_of("gradients")
 
     tried: int
     largest: float  # distance of the two, in clipping norms
@@ -102,9 +98,7 @@ class GradientsFinding(Finding):
 class HistoryFinding(Finding):
     """A test of whether the trainer remembers more than it released."""
 
-    title: ClassVar[str] = "History"
-    tests: ClassVar[str] = "What a step leaves behind is a function of its release: noise covers all that is kept."
-    untested: ClassVar[str] = "Memory that shows in later steps only; examples and steps that were not tried."
+    title, tests, untested = words_of("history")
 
     tried: int
     largest: float  # how far an example moved the release of a batch that it is not in, in clipping norms
@@ -122,9 +116,7 @@ class HistoryFinding(Finding):
 class ReleasesFinding(Finding):
     """A test of whether everything that was released is charged."""
 
-    title: ClassVar[str] = "Releases"
-    tests: ClassVar[str] = "As many noisy sums are charged as were released."
-    untested: ClassVar[str] = "How much noise each has, and what else left the trainer: losses, norms, accuracies."
+    title, tests, untested = words_of("releases")
 
     released: int
     charged: int
@@ -136,26 +128,22 @@ class ReleasesFinding(Finding):
         return f"{self.released:,} noisy sums were released and {self.charged:,} are charged{more}."
 
 
-def audit_gradients(distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """The finding from distances of clipped gradients from the audit's own, in clipping norms, of `tried` examples."""
-    if not distances:
-        return GradientsFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
-    largest = max(distances)
-    p_value = 0.0 if largest > ALLOWED else 1.0
-    return GradientsFinding(confidence=confidence, p_value=p_value, tried=tried, largest=largest)
+def audit_distances(
+    kind: type[GradientsFinding | HistoryFinding],
+    distances: list[float],
+    *,
+    tried: int,
+    confidence: float = CONFIDENCE,
+) -> Finding:
+    """The finding from distances in clipping norms, of `tried` examples, of which none may be more than rounding is.
 
-
-def audit_history(moves: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
-    """The finding from moves of a release by an example that is not in its batch, in clipping norms.
-
-    >>> audit_history([0.0, 2.5], tried=4).p_value, audit_history([0.0], tried=2).p_value
-    (0.0, 1.0)
+    >>> [audit_distances(HistoryFinding, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
+    [0.0, 1.0]
     """
-    if not moves:
-        return HistoryFinding(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
-    largest = max(moves)
-    p_value = 0.0 if largest > ALLOWED else 1.0
-    return HistoryFinding(confidence=confidence, p_value=p_value, tried=tried, largest=largest)
+    if not distances:
+        return kind(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
+    largest = max(distances)
+    return kind(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, tried=tried, largest=largest)
 
 
 def audit_releases(

@@ -8,15 +8,23 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
 
 CONFIDENCE = 0.95
+
+
+def words_of(audit: str) -> tuple[str, str, str]:
+    """The title of an audit, the assumption that it tests, and what it leaves untested."""
+    words = words_in(Path(__file__).with_name("findings.toml"))[audit]
+    return words["title"], words["tests"], words["untested"]
 
 
 class Evidence(StrEnum):

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -17,7 +17,7 @@ from scipy.special import gammainc, gammaincc, ndtr
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import any_of, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, read_only
 from dpcore.privacy.report.numbers import outward, short
 
@@ -146,12 +146,7 @@ class Charged(NamedTuple):
 class GeneratorFinding(Finding):
     """A comparison of the draws with normal ones. Its p-value is that of four tests together."""
 
-    title: ClassVar[str] = "Generator"
-    tests: ClassVar[str] = "The numbers that noise is made of are normal, to the furthest that were drawn."
-    untested: ClassVar[str] = (
-        "The law beyond the draws; gaps between numbers near 0; that draws are independent, and that nobody can "
-        "predict them."
-    )
+    title, tests, untested = words_of("generator")
 
     draws: int
     largest: float | None = None  # by size
@@ -187,12 +182,7 @@ def audit_generator(
     >>> found.rejected, found.distinct == 10**5
     (False, True)
     """
-    *_, last = tallies(draw, draws, block=block)
-    return finding_of(last, charged=charged, confidence=confidence)
-
-
-def finding_of(tally: NormalTally, *, charged: Charged | None, confidence: float) -> GeneratorFinding:
-    """The finding of a tally."""
+    *_, tally = tallies(draw, draws, block=block)
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
         return GeneratorFinding(confidence=confidence, draws=tally.draws, p_value=0.0, note=note)

@@ -1,14 +1,13 @@
 """The noise of the releases: how much of it there is, and whether it is drawn anew in every step.
 
 In a direction in which no example has a gradient a release is noise alone: Normal(0, sigma^2) in units of the clip
-norm. n such projections x, each divided by the sigma charged for it, have sum x^2 / factor^2 of the chi-square law with
-n degrees of freedom, if the noise is normal with `factor` times the sigma charged.
+norm.
 """
 
 import math
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +15,7 @@ from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble, words_of
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import outward
 
@@ -28,11 +27,7 @@ ROWS_AT_ONCE = 256  # steps that are compared with all others at once
 class NoiseFinding(Finding):
     """The amount of noise, as a part of what is charged. Its p-value is that of noise as large as charged."""
 
-    title: ClassVar[str] = "Noise"
-    tests: ClassVar[str] = "Each release has normal noise of the standard deviation that is charged."
-    untested: ClassVar[str] = (
-        "Clipping, sampling and composition; that the noise is normal, and independent from step to step."
-    )
+    title, tests, untested = words_of("noise")
 
     projections: int
     factor: float | None = None  # measured noise over what is charged
@@ -71,12 +66,15 @@ def audit_noise(
     (2.02, 4.3, False)
     """
     x = np.asarray(projections, dtype=np.float64)
-    charged = _charged(mechanism, sigma)
+    same = sorted({release.sigma for release in mechanism.releases})
+    if sigma is None and len(same) > 1:
+        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} of them.")
+    charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
+    check.positive(sigma=float(charged.min(initial=inf)))
     if note := trouble(projections=x):
         return NoiseFinding(confidence=confidence, projections=x.size, note=note)
     total = float(np.sum((x / charged) ** 2))
     below = factor_below(total, x.size, confidence)
-    same = {release.sigma for release in mechanism.releases}
     return NoiseFinding(
         confidence=confidence,
         projections=x.size,
@@ -85,7 +83,7 @@ def audit_noise(
         evidence=Evidence.CONDITIONAL,
         factor=sqrt(total / x.size),
         factor_below=below,
-        sigma_below=below * same.pop() if len(same) == 1 else None,
+        sigma_below=below * same[0] if len(same) == 1 else None,
     )
 
 
@@ -103,23 +101,12 @@ def factor_below(total: float, projections: int, confidence: float) -> float:
     return sqrt(total / quantile) if quantile > 0 else inf
 
 
-def _charged(mechanism: Mechanism, sigma: ArrayLike | None) -> FloatArray:
-    same = sorted({release.sigma for release in mechanism.releases})
-    if sigma is None and len(same) > 1:
-        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} of them.")
-    charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
-    check.positive(sigma=float(charged.min(initial=inf)))
-    return charged
-
-
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepetitionFinding(Finding):
     """A test of whether the noise of a step says anything of that of another."""
 
-    title: ClassVar[str] = "Fresh noise"
-    tests: ClassVar[str] = "The noise of each step is independent of that of all others."
-    untested: ClassVar[str] = "How much noise there is; a dependence that is not a correlation."
+    title, tests, untested = words_of("repetition")
 
     steps: int
     correlation: float | None = None  # the largest of any two steps, by size

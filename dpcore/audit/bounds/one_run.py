@@ -6,14 +6,23 @@ Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    bonferroni,
+    constant,
+    scores_and_flags,
+    trouble,
+    words_of,
+)
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import outward
@@ -183,11 +192,7 @@ class OneRunFinding(Finding):
     Its p-value is that of the epsilon claimed, where one is.
     """
 
-    title: ClassVar[str] = "One run"
-    tests: ClassVar[str] = "Everything together: the whole training is as private as is claimed."
-    untested: ClassVar[str] = (
-        "Nothing is assumed but fair coins; a bound from one run is loose, so that finding nothing says little."
-    )
+    title, tests, untested = words_of("one_run")
 
     canaries: int
     guesses: Guesses | None = None  # those that show most

@@ -1,12 +1,7 @@
 """The audit in one run against a trade-off function: sharper than against one pair of epsilon and delta.
 
-Let p_t be the probability that t of r guesses, made of m canaries that are in by fair coins, are right, and
-
-    r_i = sum over t >= i of t p_t / m,   h_i = sum over t >= i of (r - t) p_t / m.
-
-Of a training with the trade-off function f, h_(i-1) >= g(r_i) for every i, where g(power) is the least type I error at
-which f allows a power. README.md derives it, and that the least h and r that a tail of given probability can have
-follow from the top down; a tail from which more than all guesses would follow is impossible.
+Theorems 5 and 6 of README.md bound from below the shares h and r that a tail of right guesses of given probability must
+have, from the top down; a tail from which more than all guesses would follow is impossible.
 
 Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv 2410.22235.
 """
@@ -21,7 +16,16 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    bonferroni,
+    constant,
+    scores_and_flags,
+    trouble,
+    words_of,
+)
 from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, check_counts, largest, too_few
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -142,9 +146,7 @@ def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float
 class TradeoffFinding(Finding):
     """The strongest member of a family that one run refutes. Its p-value is that of the claim, where there is one."""
 
-    title: ClassVar[str] = "One run, whole trade-off curve"
-    tests: ClassVar[str] = "Everything together: nobody can tell who took part better than the trade-off curve allows."
-    untested: ClassVar[str] = "What the condition beside its epsilon says; finding nothing says little."
+    title, tests, untested = words_of("tradeoff")
 
     canaries: int
     condition: str = ""

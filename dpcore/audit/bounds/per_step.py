@@ -1,16 +1,15 @@
 """The audit of steps: a canary's gradient in some of them, and scores of what each step released along it.
 
-A threshold turns each release into one bit. With the canary drawn at the rate q the bit is 1 with probability (1 - q)
-FPR + q TPR, without it FPR: T bits are T coins, and telling their numbers apart is a test that an attacker on the whole
-training can make. Bounds of both rates therefore bound epsilon of all steps, whatever the noise. That a step is
-Gaussian shows more, but is an assumption: the number that follows from it is an estimate.
+A threshold turns each release into one bit. Bounds of its rates with and without the canary bound epsilon of all steps,
+whatever the noise (README.md, Theorem 8). That a step is Gaussian shows more, but is an assumption: the number that
+follows from it is an estimate.
 
 Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section 2, for tests that bound a trade-off.
 """
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +17,7 @@ from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble, words_of
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
@@ -33,11 +32,7 @@ MIN_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows nex
 class PerStepFinding(Finding):
     """The power of single steps to tell that a canary is in the batch, and what that comes to over all steps."""
 
-    title: ClassVar[str] = "Canary in each step"
-    tests: ClassVar[str] = "Noise and clipping together: a step hides an example as well as is charged."
-    untested: ClassVar[str] = (
-        "That steps are alike and their noise independent; the sampling; everything outside a step."
-    )
+    title, tests, untested = words_of("per_step")
 
     scores: tuple[int, int]
     rates: Rates | None = None
@@ -80,7 +75,8 @@ def audit_per_step(
     if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
         return PerStepFinding(confidence=confidence, scores=(inside.size, outside.size), note=note)
     if threshold is None:
-        threshold = middle_threshold(inside[::2], outside[::2])
+        # Halfway between the medians: there a power is told best from few scores of a step that is Gaussian.
+        threshold = float((np.median(inside[::2]) + np.median(outside[::2])) / 2)
         inside, outside = inside[1::2], outside[1::2]
     counted = audit_two_run(inside, outside, 0.0, threshold=threshold, confidence=confidence)
     if counted.rates is None:
@@ -98,11 +94,6 @@ def audit_per_step(
         mu=mu,
         epsilon_if_gaussian=if_gaussian,
     )
-
-
-def middle_threshold(scores_in: FloatArray, scores_out: FloatArray) -> float:
-    """Halfway between the medians: there a power is told best from few scores of a step that is Gaussian."""
-    return float((np.median(scores_in) + np.median(scores_out)) / 2)
 
 
 def mu_at(rates: Rates) -> float:

@@ -1,8 +1,7 @@
 """The ROC curve of scores, with a band that holds the true curve everywhere at once.
 
-Of n scores the i-th largest, s_i, has P(S > s_i) <= U_i <= P(S >= s_i) for a U_i of the law Beta(i, n - i + 1),
-whatever the law of the scores. Bounds of U_i at a few i that are chosen before (Clopper and Pearson, each with its part
-of the error) therefore bound the share of scores beyond any threshold, all thresholds at once; README.md has the proof.
+Clopper and Pearson's bounds at a few ranks that are chosen before, each with its part of the error, bound the share of
+scores beyond any threshold, all thresholds at once; README.md has the proof.
 """
 
 from dataclasses import dataclass

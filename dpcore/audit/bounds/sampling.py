@@ -6,7 +6,7 @@ coin of its own, so that each p-value is that of a binomial law, exactly. README
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import nearest
 
@@ -34,11 +34,7 @@ class SamplingTest(NamedTuple):
 class SamplingFinding(Finding):
     """A comparison of batches with Poisson samples. Its p-value is that of all its tests together."""
 
-    title: ClassVar[str] = "Sampling"
-    tests: ClassVar[str] = "Each example is in each batch with probability q, whatever else is in it or was before."
-    untested: ClassVar[str] = (
-        "Examples that are no canaries, other than by the size of batches; what is done with a batch."
-    )
+    title, tests, untested = words_of("sampling")
 
     steps: int
     canaries: int
@@ -76,31 +72,26 @@ def audit_sampling(
         expected = nearest(inside.size * q, 2)
         note = f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times on average."
         return SamplingFinding(confidence=confidence, steps=steps, canaries=canaries, note=note)
-    parts = tuple(_tests(inside, q))
+    parts = [_rate(inside, q)]
+    if steps > 1:
+        parts += [_windows(inside, q), _preferred(inside, q), _repeated(inside, q)]
+    if canaries > 1:
+        parts += [_neighbours(inside, q), _inseparable(inside, q)]
     if batch_sizes is not None:
-        parts += tuple(_size_tests(_sizes(batch_sizes, steps), examples, q))
+        sizes = np.asarray(batch_sizes, dtype=np.float64)
+        if sizes.shape != (steps,):
+            raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
+        parts += _size_tests(sizes, examples, q)
     drawn, error = int(inside.sum()), (1 - confidence) / 2
     return SamplingFinding(
         confidence=confidence,
         p_value=bonferroni(part.p_value for part in parts),
         steps=steps,
         canaries=canaries,
-        parts=parts,
+        parts=tuple(parts),
         rate_above=float(rate_above(drawn, inside.size, error)),
         rate_below=float(rate_below(drawn, inside.size, error)),
     )
-
-
-def _tests(inside: NDArray[np.bool_], q: float) -> Iterator[SamplingTest]:
-    yield _rate(inside, q)
-    steps, canaries = inside.shape
-    if steps > 1:
-        yield _windows(inside, q)
-        yield _preferred(inside, q)
-        yield _repeated(inside, q)
-    if canaries > 1:
-        yield _neighbours(inside, q)
-        yield _inseparable(inside, q)
 
 
 def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
@@ -197,13 +188,6 @@ def _common(rows: NDArray[np.bool_]):
     """The numbers of columns that two rows have in common, as a sparse table of those that have any."""
     sparse = csr_array(rows.astype(np.float64))
     return (sparse @ sparse.T).tocoo()
-
-
-def _sizes(batch_sizes: ArrayLike, steps: int) -> FloatArray:
-    sizes = np.asarray(batch_sizes, dtype=np.float64)
-    if sizes.shape != (steps,):
-        raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
-    return sizes
 
 
 def _size_tests(sizes: FloatArray, examples: int | None, q: float) -> Iterator[SamplingTest]:

@@ -14,14 +14,14 @@ Viswanath 2015, arXiv 1311.0776, Theorem 2.1.
 import math
 from dataclasses import dataclass
 from math import inf, log
-from typing import ClassVar, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble, words_of
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, outward
@@ -74,9 +74,7 @@ def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, 
 class TwoRunFinding(Finding):
     """The power of a threshold to tell scores with the canary from scores without it."""
 
-    title: ClassVar[str] = "In and out"
-    tests: ClassVar[str] = "Everything together: the whole training is as private as is claimed."
-    untested: ClassVar[str] = "That scores are independent, as those of separate runs are."
+    title, tests, untested = words_of("two_run")
 
     scores: tuple[int, int]  # in, out: those that were counted
     rates: Rates | None = None
@@ -153,11 +151,7 @@ class LossFinding(Finding):
     small false-positive rate as the number to look at.
     """
 
-    title: ClassVar[str] = "Losses of a trained model"
-    tests: ClassVar[str] = "What is released, the model, hides who took part as well as is claimed."
-    untested: ClassVar[str] = (
-        "A better attack than a threshold on the loss; one model is one run, in which examples are not independent."
-    )
+    title, tests, untested = words_of("losses")
 
     roc: Roc | None = None
     rates: Rates | None = None  # of the threshold that epsilon follows from

@@ -2,7 +2,7 @@
 
 from dpcore.papers.gaussian_dp.figures import DRAWINGS
 from dpcore.papers.gaussian_dp.findings import FINDINGS, REMARKS
-from dpcore.papers.gaussian_dp.numbers import ADULT, ENTRIES, IMDB, TABLE_1, WORDS
+from dpcore.papers.gaussian_dp.numbers import ENTRIES, WORDS
 from dpcore.papers.gaussian_dp.runs import RUNS, SWEEPS
 from dpcore.papers.paper import Paper
 

@@ -17,7 +17,7 @@ from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
 from dpcore.papers.records import recorded
 from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward
 
@@ -44,7 +44,8 @@ def _accuracy_of_the_limit() -> Numbers:
 
 def _less_noise() -> Numbers:
     spent = outward(certified_lower(claim_of(TOP_LESS)), math.floor)
-    sigma = sigma_for(EpsilonTarget(moments_epsilon(TOP), TOP.delta), TOP.q, claim_of(TOP).mechanism.steps).value
+    steps, target = claim_of(TOP).mechanism.steps, EpsilonTarget(moments_epsilon(TOP), TOP.delta)
+    sigma = solve("sigma", target, q=TOP.q, steps=steps).value
     return SIGMAS | {"spent": spent, "sigma": outward(sigma, math.ceil)}
 
 

@@ -28,7 +28,7 @@ from dpcore.papers.pigdo.theorem_3 import (
 )
 from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.solve import steps_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
 
@@ -108,7 +108,10 @@ def _delta() -> str:
     ends, parts = (DELTAS[0], DELTAS[-1]), []
     for epsilon in EPSILONS:
         mma, certified = (
-            [steps_for(EpsilonTarget(epsilon, delta), MNIST.q, SIGMA, accountant=name).value for delta in ends]
+            [
+                solve("steps", EpsilonTarget(epsilon, delta), q=MNIST.q, sigma=SIGMA, accountant=name).value
+                for delta in ends
+            ]
             for name in ("mma", CERTIFIED)
         )
         parts.append(

@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Reading, read_only
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
@@ -16,6 +18,12 @@ CERTIFIED = "pld"  # the id of the accountant that every other is judged by
 PAIRS = 240  # deltas at which a privacy profile is turned into a trade-off function
 FEW_BELOW = 0.01  # half of them lie below, evenly in logarithms, the others evenly above
 LARGEST_DELTA = 0.999
+
+
+def words_of(name: str) -> tuple[str, str, str, str]:
+    """The title, spellings, note and caveat of an accountant."""
+    words = words_in(Path(__file__).with_name("accountants.toml"))[name]
+    return words["title"], words["spellings"], words["note"], words["caveat"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy import gaussian
-from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCurve
+from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCurve, words_of
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 
@@ -23,21 +23,12 @@ class Gdp(AdditiveAccountant):
     """
 
     name: ClassVar[str] = "gdp"
-    title: ClassVar[str] = "Gaussian DP (CLT)"
-    spellings: ClassVar[str] = r"(?-i:\bGDP\b|\bCLT\b)|\bcentral limit theorem\b"
-    note: ClassVar[str] = (
-        "Gaussian DP lets the central limit theorem (CLT) stand in for the sum of many steps; it is an "
-        "approximation and tends to err low when sigma is small or the steps are few."
-    )
+    title, spellings, note, caveat = words_of("gdp")
     source: ClassVar[str] = (
         "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential privacy, arXiv 1911.11607, "
         "equation (3.1); Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 5.4"
     )
     kind: ClassVar[Kind] = Kind.APPROXIMATE
-    caveat: ClassVar[str] = (
-        "An approximation, not a bound: it treats many steps as one Gaussian, and can err low, that is, promise more "
-        "privacy than there is. It is worst for few steps, small sigma and small delta."
-    )
 
     without_cost: ClassVar[str] = "e^(1/sigma^2) is past any number at sigma={sigma}."
 

@@ -11,7 +11,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore import check
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 NEWTON_STEPS = 200  # never reached: a few dozen at one step, a handful at many
@@ -26,21 +26,12 @@ class Mma(Accountant):
     """
 
     name: ClassVar[str] = "mma"
-    title: ClassVar[str] = "Modified moments accountant"
-    spellings: ClassVar[str] = r"(?-i:\bMMA\b)|\bmodified moments accountant\b"
-    note: ClassVar[str] = (
-        "The modified moments accountant replaces each step's moment by a simpler formula whose proof drops terms, "
-        "so it can fall below the truth."
-    )
+    title, spellings, note, caveat = words_of("mma")
     source: ClassVar[str] = (
         "Perturbed iterative gradient descent optimization (PIGDO, 2022), Theorem 3; it modifies the moments "
         "accountant of Abadi et al. 2016, arXiv 1607.00133"
     )
     kind: ClassVar[Kind] = Kind.CLAIMED
-    caveat: ClassVar[str] = (
-        "A published formula whose proof does not hold: even where all its stated conditions are met it can promise "
-        "more privacy than there is, and elsewhere it is looser than the method it modifies."
-    )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         orders = _orders(mechanism, steps, delta)

@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 from dpcore.privacy import renyi
-from dpcore.privacy.accountants.base import AdditiveAccountant, Kind
+from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, words_of
 from dpcore.privacy.mechanism import FloatArray
 
 
@@ -20,17 +20,9 @@ class Moments(AdditiveAccountant):
     """
 
     name: ClassVar[str] = "moments"
-    title: ClassVar[str] = "Moments accountant"
-    spellings: ClassVar[str] = r"(?<!modified )\bmoments accountant\b"
-    note: ClassVar[str] = (
-        "The moments accountant adds up the moments of each step's privacy loss and turns the total into epsilon by "
-        "a tail bound."
-    )
+    title, spellings, note, caveat = words_of("moments")
     source: ClassVar[str] = "Abadi et al. 2016, Deep learning with differential privacy, arXiv 1607.00133v2, Theorem 2"
     kind: ClassVar[Kind] = Kind.UPPER
-    caveat: ClassVar[str] = (
-        "Sound, but its last step (a tail bound at whole orders) gives away some privacy: the true epsilon is smaller."
-    )
 
     def cost(self, q: float, sigma: float) -> FloatArray:
         """Log-moments alpha(lambda) of one use at every whole order."""

@@ -5,7 +5,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from dpcore.privacy import gaussian
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 
@@ -18,15 +18,12 @@ class Naive(Accountant):
     """
 
     name: ClassVar[str] = "naive"
-    title: ClassVar[str] = "Basic composition"
-    spellings: ClassVar[str] = r"\b(?:na[ïi]ve|basic|sequential) composition\b"
-    note: ClassVar[str] = "Basic composition adds those of all steps up, and so throws away the most."
+    title, spellings, note, caveat = words_of("naive")
     source: ClassVar[str] = (
         "Dwork et al. 2006, Our data, ourselves, Theorem 1; one step: Balle and Wang 2018, arXiv 1805.06530, "
         "Theorem 8; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"
     )
     kind: ClassVar[Kind] = Kind.UPPER
-    caveat: ClassVar[str] = "Sound, but very loose: it adds worst cases that never happen together."
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         each = per_use(mechanism, delta / np.maximum(steps, 1))

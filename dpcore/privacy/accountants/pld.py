@@ -2,7 +2,7 @@
 
 from typing import ClassVar, final
 
-from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind, TradeoffCurve
+from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind, TradeoffCurve, words_of
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.gaussian_bounds import unsampled
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
@@ -18,20 +18,11 @@ class Pld(Accountant):
     """
 
     name: ClassVar[str] = CERTIFIED
-    title: ClassVar[str] = "Certified band (PLD)"
-    spellings: ClassVar[str] = r"(?-i:\bPLD\b|\bPRV\b)|\bprivacy[ -]loss distributions?\b"
-    note: ClassVar[str] = (
-        "The grey band comes from the privacy-loss distribution itself, composed numerically with every rounding "
-        "error charged to the bounds: the exact epsilon lies inside it, so whatever lies below the band claims more "
-        "privacy than there is."
-    )
+    title, spellings, note, caveat = words_of("pld")
     source: ClassVar[str] = (
         "Doroshenko et al. 2022, arXiv 2207.04380 (connect the dots); Zhu, Dong, Wang 2022, arXiv 2106.08567"
     )
     kind: ClassVar[Kind] = Kind.CERTIFIED
-    caveat: ClassVar[str] = (
-        "Proven up to floating-point rounding, for which a margin of at least one millionth of delta is charged."
-    )
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:
         """The certified trade-off curves, below and above the exact one."""

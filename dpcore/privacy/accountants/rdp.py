@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 from dpcore.privacy import renyi
-from dpcore.privacy.accountants.base import AdditiveAccountant, Kind
+from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, words_of
 from dpcore.privacy.mechanism import FloatArray
 
 
@@ -17,21 +17,13 @@ class Rdp(AdditiveAccountant):
     """
 
     name: ClassVar[str] = "rdp"
-    title: ClassVar[str] = "Rényi DP"
-    spellings: ClassVar[str] = r"\brdp\b|\br[ée]nyi\b"
-    note: ClassVar[str] = (
-        "Rényi DP adds up the same moments, as Rényi divergences at more orders, and loses less in that last turn."
-    )
+    title, spellings, note, caveat = words_of("rdp")
     source: ClassVar[str] = (
         "Mironov, Talwar and Zhang 2019, Rényi differential privacy of the sampled Gaussian mechanism, "
         "arXiv 1908.10530, section 3.3; converted by Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, "
         "Proposition 12"
     )
     kind: ClassVar[Kind] = Kind.UPPER
-    caveat: ClassVar[str] = (
-        "Sound: the same moments as the moments accountant at more orders, turned into epsilon with less waste. "
-        "Going through moments still loses a little: the true epsilon is smaller."
-    )
 
     def cost(self, q: float, sigma: float) -> FloatArray:
         """ln A(a) of one use at every order."""

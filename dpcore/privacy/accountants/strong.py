@@ -5,7 +5,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
 from dpcore.privacy.accountants.naive import per_use
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
@@ -19,18 +19,12 @@ class Strong(Accountant):
     """
 
     name: ClassVar[str] = "strong"
-    title: ClassVar[str] = "Advanced composition"
-    spellings: ClassVar[str] = r"\b(?:strong|advanced) composition\b"
-    note: ClassVar[str] = "Advanced composition keeps only an (epsilon, delta) per step."
+    title, spellings, note, caveat = words_of("strong")
     source: ClassVar[str] = (
         "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv 1311.0776, "
         "Theorem 3.5; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"
     )
     kind: ClassVar[Kind] = Kind.UPPER
-    caveat: ClassVar[str] = (
-        "Sound, but loose: it sees each step only as one pair (epsilon, delta) and forgets the rest of the noise's "
-        "shape. The curve often printed for it takes q times epsilon for a sampled step, which is not a bound."
-    )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         compositions = mechanism.compositions(steps).astype(np.float64)

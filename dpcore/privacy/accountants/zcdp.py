@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore.privacy import renyi
-from dpcore.privacy.accountants.base import Accountant, Curve, Kind
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 ABSENT = "The sampling form does not exist here: it needs q sigma < 1 and an order cap above 1."
@@ -29,18 +29,12 @@ class Zcdp(Accountant):
     """
 
     name: ClassVar[str] = "zcdp"
-    title: ClassVar[str] = "zCDP, sampled"
-    spellings: ClassVar[str] = r"\bzcdp\b"
-    note: ClassVar[str] = "zCDP keeps a single number per step, and throws the rest away."
+    title, spellings, note, caveat = words_of("zcdp")
     source: ClassVar[str] = (
         "Yu, Liu, Pu, Gursoy and Truex 2019, Differentially private model publishing for deep learning, "
         "arXiv 1904.02200, section 5; concentrated DP: Bun and Steinke 2016, arXiv 1605.02065, Proposition 1.3"
     )
     kind: ClassVar[Kind] = Kind.UPPER
-    caveat: ClassVar[str] = (
-        "Its bound of one sampled step was checked by its authors on examples, not proved. Here it is checked again at "
-        "the order that it uses; where that fails, the number is only a claim. Where it holds, it is loose."
-    )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         used = mechanism.compositions(steps)  # (n, L)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket
-from dpcore.privacy.calibration.solve import MOST_STEPS, SIGMAS, sigma_for
+from dpcore.privacy.calibration.solve import MOST_STEPS, SIGMAS, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import outward
@@ -39,7 +39,7 @@ class SampledAnswer(NamedTuple):
 def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> SampledAnswer:
     """The smallest sigma, to six digits, whose upper end of epsilon keeps the target over `steps` of the sampler.
 
-    **Guarantees:** as `sigma_for`, with the upper end in the place of the cost; of a sampler that is slow to count, the
+    **Guarantees:** as `solve`, with the upper end in the place of the cost; of a sampler that is slow to count, the
     first of a few measurements that spends 98 % of the target or more, and none of it is overspent.
     Errors: ValueError for bad input or a target that no sigma from 0.01 to 1000 keeps.
 
@@ -97,7 +97,7 @@ def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -
     """
     far = FAR_APART if sampler.adjacency == PoissonReplaceOne.adjacency else 1.0
     try:
-        found = sigma_for(target, q, steps)
+        found = solve("sigma", target, q=q, steps=steps)
     except ValueError:
         return 1.0, SLOPE
     less = Poisson().curve(q, found.value * NEARBY, steps, target.delta).last.value

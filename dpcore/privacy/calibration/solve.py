@@ -36,6 +36,24 @@ NEEDED = {  # what is solved -> what must be given
     "batch": ("sigma", "steps", "examples"),
 }
 SOLVABLE = tuple(NEEDED)
+CHECKS: dict[str, Callable[[Any], None]] = {
+    "q": lambda q: check.in_range(0, 1, ends="(]", q=q),
+    "sigma": lambda sigma: check.positive(sigma=sigma),
+    "steps": lambda steps: check.whole(1, MAX_STEPS, steps=steps),
+    "examples": lambda examples: check.whole(1, examples=examples),
+}
+AXES = {  # where an answer is looked for; a batch has at most all examples
+    "sigma": Axis(*SIGMAS, rising=False),
+    "steps": Axis(1, MOST_STEPS, whole=True),
+    "q": Axis(*Q_RANGE),
+}
+WAY_OUT = "costs {cost} in {steps} steps, above {target}; raise sigma, lower the steps, or"
+REFUSALS = {  # sentences for a target that nothing in range keeps, but for the target that would have to be raised
+    "sigma": "No sigma below 1000 reaches {target} in {steps} steps; lower the steps or",
+    "steps": "One step already costs {cost}, above {target}; raise sigma, lower q, or",
+    "q": f"Even q={Q_RANGE[0]:g} {WAY_OUT}",
+    "batch": f"Even a batch of 1 {WAY_OUT}",
+}
 
 
 @dataclass(frozen=True)
@@ -72,9 +90,6 @@ class Search:
     target: Target
     accountant: str
     readings: dict[float, Reading] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        check.one_of(ACCOUNTANTS, accountant=self.accountant)
 
     def cost(self, value: float) -> float:
         """What a value of the argument spends; infinite where there is no such mechanism."""
@@ -114,15 +129,15 @@ class Search:
         return found
 
 
-def answered(search: Search, examples: int | None, out_of_reach: str) -> Answer:
-    """The answer to a search; `out_of_reach` begins the sentence that is raised if there is none."""
+def _answered(search: Search, examples: int | None, steps: int | None) -> Answer:
+    """The answer to a search. Errors: ValueError with a sentence if there is none."""
     if examples is not None:
         check.whole(1, examples=examples)
     search.mechanism(search.axis.value(search.axis.ends[0]))  # bad input where even the cheapest is none
     inside, outside = search.found()
     if inside is None:
         assert outside is not None
-        raise ValueError(_refusal(search, outside.value, out_of_reach))
+        raise ValueError(_refusal(search, outside.value, steps))
     mechanism, reading = search.mechanism(inside.value), search.readings[inside.value]
     notes = [reading.note, _end(search, inside.value, outside and outside.value)]
     notes += warnings(search.target, mechanism, examples)
@@ -164,13 +179,14 @@ def _end(search: Search, inside: float, outside: float | None) -> str:
     return f"Past {search.solved}={inside:g} there is no number: {past.note}" if isinf(past.value) else ""
 
 
-def _refusal(search: Search, cheapest: float, out_of_reach: str) -> str:
+def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
     """The sentence for a target that nothing in range keeps, with the way out."""
     reading, word = search.readings[cheapest], search.target.word
     none = f"The accountant {search.accountant} has no number: {reading.note}"
     if isinf(reading.value) and search.solved != "sigma":
         return f"{none} {_louder(search, cheapest)}".strip()
-    sentence = f"{out_of_reach.format(cost=f'{word}={nearest(reading.value)}')} raise {word}."
+    cost = f"{word}={nearest(reading.value)}"
+    sentence = f"{REFUSALS[search.solved].format(cost=cost, target=search.target, steps=steps)} raise {word}."
     silent = isinf(reading.value) or (reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED))
     return f"{sentence} {none}" if silent else sentence
 
@@ -186,113 +202,6 @@ def _louder(search: Search, value: float) -> str:
     return "" if isinf(found.value) else "Raise sigma."
 
 
-def sigma_for(
-    target: Target,
-    q: float,
-    steps: int,
-    *,
-    accountant: str = CERTIFIED,
-    recipe: Recipe = CONSTANT,
-    examples: int | None = None,
-) -> Answer:
-    """The smallest (first) sigma, to six digits, that keeps the target over `steps` steps.
-
-    **Guarantees:** the answer's cost was measured and is at most the target; at least 0.999 of it, unless the cost
-    jumps there; and a sigma at most 0.1 % smaller was measured and overshoots. Looks between 0.01 and 1000.
-    `examples` n only serves to warn of delta >= 1/n. Errors: ValueError for bad input or a target out of reach.
-
-    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> answer = sigma_for(EpsilonTarget(3.0, 1e-5), q=0.01, steps=10_000)
-    >>> round(answer.value, 2), answer.reading.value <= 3, str(answer.reading.kind)
-    (1.57, True, 'certified')
-    """
-    check.in_range(0, 1, ends="(]", q=q)
-    check.whole(1, MAX_STEPS, steps=steps)
-    search = Search(
-        "sigma", Axis(*SIGMAS, rising=False), lambda sigma: recipe.mechanism(q, sigma, steps), target, accountant
-    )
-    return answered(search, examples, f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or")
-
-
-def steps_for(
-    target: Target,
-    q: float,
-    sigma: float,
-    *,
-    accountant: str = CERTIFIED,
-    recipe: Recipe = CONSTANT,
-    examples: int | None = None,
-) -> Answer:
-    """The most steps, up to 10^7, that keep the target: one more was measured and overshoots.
-
-    Notes say where they are no whole number of epochs. Errors and `examples` as for `sigma_for`.
-
-    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> steps_for(EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, accountant="rdp").value
-    9375
-    """
-    check.in_range(0, 1, ends="(]", q=q)
-    check.positive(sigma=sigma)
-    search = Search(
-        "steps",
-        Axis(1, MOST_STEPS, whole=True),
-        lambda steps: recipe.mechanism(q, sigma, int(steps)),
-        target,
-        accountant,
-    )
-    return answered(search, examples, f"One step already costs {{cost}}, above {target}; raise sigma, lower q, or")
-
-
-def q_for(
-    target: Target,
-    sigma: float,
-    steps: int,
-    *,
-    accountant: str = CERTIFIED,
-    recipe: Recipe = CONSTANT,
-    examples: int | None = None,
-) -> Answer:
-    """The largest sampling rate q, to six digits, that keeps the target over `steps` steps.
-
-    Guarantees, errors and `examples` as for `sigma_for`. A schedule without `level_steps` changes its epochs with q.
-
-    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> round(q_for(EpsilonTarget(1.0, 1e-5), sigma=4.0, steps=10_000, accountant="rdp").value, 5)
-    0.00968
-    """
-    check.positive(sigma=sigma)
-    check.whole(1, MAX_STEPS, steps=steps)
-    search = Search("q", Axis(*Q_RANGE), lambda q: recipe.mechanism(q, sigma, steps), target, accountant)
-    words = f"Even q={Q_RANGE[0]:g} costs {{cost}} in {steps} steps, above {target}; raise sigma, lower the steps, or"
-    return answered(search, examples, words)
-
-
-def batch_for(
-    target: Target,
-    examples: int,
-    sigma: float,
-    steps: int,
-    *,
-    accountant: str = CERTIFIED,
-    recipe: Recipe = CONSTANT,
-) -> Answer:
-    """The largest whole expected batch q n of n `examples` that keeps the target over `steps` steps.
-
-    One more was measured and overshoots. Errors as for `sigma_for`.
-
-    >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> batch_for(EpsilonTarget(1.0, 1e-5), 60_000, sigma=4.0, steps=10_000, accountant="rdp").value
-    581
-    """
-    check.whole(1, examples=examples)
-    check.positive(sigma=sigma)
-    check.whole(1, MAX_STEPS, steps=steps)
-    axis = Axis(1, examples, whole=True)
-    search = Search("batch", axis, lambda batch: recipe.mechanism(batch / examples, sigma, steps), target, accountant)
-    words = f"Even a batch of 1 costs {{cost}} in {steps} steps, above {target}; raise sigma, lower the steps, or"
-    return answered(search, examples, words)
-
-
 def solve(
     solved: str,
     target: Target,
@@ -304,46 +213,57 @@ def solve(
     accountant: str = CERTIFIED,
     recipe: Recipe = CONSTANT,
 ) -> Answer:
-    """The answer for the quantity named: sigma, steps, q or batch, which needs `examples`; its own value is not read.
+    """The last value of the quantity named that keeps the target; its own value, where one is given, is not read.
 
+    It is the smallest (first) sigma between 0.01 and 1000, the most steps up to 10^7, the largest sampling rate q, or
+    the largest whole expected batch q n of n `examples`, which serve only to warn of delta >= 1/n elsewhere. Sigma and
+    q have six digits. A schedule without `level_steps` changes its epochs with q. Notes say where steps are no whole
+    number of epochs.
+    **Guarantees:** the answer's cost was measured and is at most the target. One step, or one example in a batch, more
+    was measured and overshoots; so was a sigma or q at most 0.1 % farther, and the answer's cost is at least 0.999 of
+    the target, unless the cost jumps there.
     Errors: ValueError for bad input, what is `NEEDED` but not given, or a target out of reach.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
+    >>> answer = solve("sigma", EpsilonTarget(3.0, 1e-5), q=0.01, steps=10_000)
+    >>> round(answer.value, 2), answer.reading.value <= 3, str(answer.reading.kind)
+    (1.57, True, 'certified')
+    >>> known = {"sigma": 4.0, "steps": 10_000, "examples": 60_000, "accountant": "rdp"}
+    >>> [solve(what, EpsilonTarget(1.0, 1e-5), **known).value for what in ("q", "batch")]
+    [0.00968163, 581]
     >>> solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp").value
     9375
     """
     check.one_of(SOLVABLE, solve=solved)
-    given = {"q": q, "sigma": sigma, "steps": steps, "examples": examples}
+    given: dict[str, Any] = {"q": q, "sigma": sigma, "steps": steps, "examples": examples}
     for name in NEEDED[solved]:
         if given[name] is None:
             raise ValueError(f"Expected {name} to be given to solve {solved}.")
-    known: dict[str, Any] = {name: given[name] for name in NEEDED[solved]}
-    known |= {"accountant": accountant, "recipe": recipe}
-    if solved == "batch":
-        return batch_for(target, **known)
-    return {"sigma": sigma_for, "steps": steps_for, "q": q_for}[solved](target, **known, examples=examples)
+    for name in NEEDED[solved]:
+        CHECKS[name](given[name])
+    check.one_of(ACCOUNTANTS, accountant=accountant)
+    axis = AXES[solved] if solved in AXES else Axis(1, given["examples"], whole=True)
+
+    def mechanism(value: float) -> Mechanism:
+        """The mechanism at a value of what is solved."""
+        asked: dict[str, Any] = given | {solved: int(value) if axis.whole else value}
+        rate = asked["batch"] / asked["examples"] if solved == "batch" else asked["q"]
+        return recipe.mechanism(rate, asked["sigma"], asked["steps"])
+
+    return _answered(Search(solved, axis, mechanism, target, accountant), examples, steps)
 
 
 def verdict_on(answer: Answer) -> Verdict:
     """What the number of an answer is worth, judged by the certified accountant on the same mechanism.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
-    >>> verdict_on(sigma_for(EpsilonTarget(2.0, 1e-5), 0.01, 10_000, accountant="gdp")).worth.value
+    >>> verdict_on(solve("sigma", EpsilonTarget(2.0, 1e-5), q=0.01, steps=10_000, accountant="gdp")).worth.value
     'claims_less'
     """
     band = answer.reading
     if band.kind is not Kind.CERTIFIED:
         band = answer.target.spent_by(ACCOUNTANTS[CERTIFIED], answer.mechanism)
     return judged(answer.reading, band, answer.target.word)
-
-
-@dataclass(frozen=True)
-class SameEpsilon:
-    """An accountant's promise at one sigma, and the sigma at which each of the others still makes it."""
-
-    sigma: float
-    promise: Reading
-    answers: tuple[Answer, ...]
 
 
 def same_epsilon(
@@ -355,15 +275,15 @@ def same_epsilon(
     promised_by: str = "moments",
     accountants: tuple[str, ...] = ("gdp", CERTIFIED),
     recipe: Recipe = CONSTANT,
-) -> SameEpsilon:
-    """The (first) sigma at which each of `accountants` gives the epsilon that `promised_by` gives at `sigma`.
+) -> tuple[Reading, list[Answer]]:
+    """The promise of `promised_by` at `sigma`, and the (first) sigma at which each of `accountants` still makes it.
 
     Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), for `gdp`: there delta(epsilon)
     of the central limit is set equal to that of the moments accountant. The promise is kept only where the accountant
     that answers is a bound, which the central limit is not. Errors: ValueError for bad input, or no finite promise.
 
-    >>> same = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
-    >>> [(answer.accountant, round(answer.value, 2)) for answer in same.answers]
+    >>> promise, answers = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
+    >>> [(answer.accountant, round(answer.value, 2)) for answer in answers]
     [('gdp', 1.06), ('pld', 1.09)]
     """
     check.one_of(ACCOUNTANTS, promised_by=promised_by)
@@ -373,10 +293,8 @@ def same_epsilon(
     epsilon = promise.value
     if not 0 < epsilon < inf:
         raise ValueError(f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives {epsilon:g}.")
-    answers = [
-        sigma_for(EpsilonTarget(epsilon, delta), q, steps, accountant=name, recipe=recipe) for name in accountants
-    ]
-    return SameEpsilon(sigma, promise, tuple(answers))
+    target, known = EpsilonTarget(epsilon, delta), {"q": q, "steps": steps, "recipe": recipe}
+    return promise, [solve("sigma", target, accountant=each, **known) for each in accountants]
 
 
 @dataclass(frozen=True, eq=False)

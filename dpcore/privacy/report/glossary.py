@@ -5,9 +5,10 @@ pages/parts/results/odds.py. Kinds of numbers have entries by their names.
 """
 
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+
+from dpcore.privacy import words_in
 
 ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5}(?:v\d+)?)")
 
@@ -22,14 +23,10 @@ class Term:
     heads: tuple[str, ...] = ()
 
 
-def _terms(text: str) -> dict[str, Term]:
-    return {
-        key: Term(each["name"], " ".join(each["meaning"].split()), each["source"], tuple(each.get("heads", ())))
-        for key, each in tomllib.loads(text).items()
-    }
-
-
-GLOSSARY = _terms(Path(__file__).with_name("glossary.toml").read_text(encoding="utf-8"))
+GLOSSARY = {
+    key: Term(each["name"], each["meaning"], each["source"], tuple(each.get("heads", ())))
+    for key, each in words_in(Path(__file__).with_name("glossary.toml")).items()
+}
 OF_HEAD = {head: name for name, term in GLOSSARY.items() for head in term.heads}
 
 

@@ -84,23 +84,14 @@ def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
         return Verdict(Worth.UNDECIDED, f"{sound} there is no certified value to compare with.", ratio)
     if epsilon < upper and kind is not Kind.UPPER:
         return Verdict(Worth.UNDECIDED, "Inside the certified band: too close to the exact value to tell.", ratio)
+    unproven = "" if kind is Kind.UPPER else "Here it is on the safe side, but that is not proven in general."
     if ratio <= TIGHT and upper > TIGHT * lower:
-        return Verdict(
-            Worth.UNDECIDED, f"{_proof(kind)} The certified band is too wide to tell how tight it is.", ratio
-        )
-    return _above(kind, ratio)
-
-
-def _proof(kind: Kind) -> str:
-    """That a number at or above the proven upper bound, or with a proof of its own, is sound."""
-    return "Sound." if kind is Kind.UPPER else "Here it is on the safe side, but that is not proven in general."
-
-
-def _above(kind: Kind, ratio: float) -> Verdict:
-    proof = "" if kind is Kind.UPPER else f" {_proof(kind)}"
+        text = f"{unproven or 'Sound.'} The certified band is too wide to tell how tight it is."
+        return Verdict(Worth.UNDECIDED, text, ratio)
     if ratio <= TIGHT:
-        return Verdict(Worth.SOUND_AND_TIGHT, "Sound and tight: within 5 % of the certified value." + proof, ratio)
-    return Verdict(Worth.LOOSE, f"Sound, but loose: {_excess(ratio)}.{proof}", ratio)
+        text = f"Sound and tight: within 5 % of the certified value. {unproven}"
+        return Verdict(Worth.SOUND_AND_TIGHT, text.strip(), ratio)
+    return Verdict(Worth.LOOSE, f"Sound, but loose: {_excess(ratio)}. {unproven}".strip(), ratio)
 
 
 def _excess(ratio: float) -> str:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from math import ceil, floor, inf
+from pathlib import Path
 from typing import ClassVar, NamedTuple, final
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from dpcore import check
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -19,6 +21,12 @@ LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end
 ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err
 POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
+
+
+def words_of(name: str) -> tuple[str, str, str]:
+    """The title, phrase and note of a sampler."""
+    words = words_in(Path(__file__).with_name("samplers.toml"))[name]
+    return words["title"], words["phrase"], words["note"]
 
 
 class OtherCurve(NamedTuple):
@@ -63,15 +71,19 @@ class Sampler(ABC):
         return self._answered(q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values)
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """The curve: 0 where delta alone covers all that is told, and a sentence in the place of a count of minutes."""
+        """The curve: 0 where delta alone covers all that is told, and a sentence where nothing can be counted."""
         if q < self.least_q:
             note = f"Nothing is counted for {self.phrase} where q is below {self.least_q:g}: it would take minutes."
             return nothing_promised(steps, delta, note)
-        rows = np.flatnonzero(1 - delta > self._same(q, sigma, steps))
+        rows = np.flatnonzero((steps > 0) & (1 - delta > self._same(q, sigma, steps)))
         if rows.size == 0:
             return certified(steps, delta, np.zeros(steps.shape), np.zeros(steps.shape))
         lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
-        counted = self._account(q, sigma, steps[rows], np.minimum(delta[rows], LARGEST_DELTA))
+        asked = steps[rows], np.minimum(delta[rows], LARGEST_DELTA)
+        try:
+            counted = self._account(q, sigma, *asked)
+        except RuntimeError as error:
+            counted = nothing_promised(*asked, str(error))
         upper[rows] = counted.epsilon
         if counted.lower is not None:
             lower[rows] = np.where(delta[rows] > LARGEST_DELTA, 0.0, counted.lower)
@@ -95,7 +107,7 @@ class Sampler(ABC):
 
     @abstractmethod
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """Lower and upper epsilon for each pair of (n,) steps and (n,) deltas; 0 steps cost nothing."""
+        """Lower and upper epsilon for each pair of (n,) steps, above 0, and (n,) deltas. Errors: RuntimeError."""
 
 
 def steps_of_epoch(q: float) -> int:
@@ -216,17 +228,12 @@ class Poisson(Sampler):
     """
 
     name: ClassVar[str] = "poisson"
-    title: ClassVar[str] = "Poisson"
-    phrase: ClassVar[str] = "Poisson batches"
-    note: ClassVar[str] = (
-        "Each record is in each batch with probability q, by a coin of its own. Nobody can know which batch holds it, "
-        "not even knowing all other batches: that is what makes sampling hide so much."
-    )
+    title, phrase, note = words_of("poisson")
     source: ClassVar[str] = "dpcore/privacy/certified/README.md, Theorem 1"
     adjacency: ClassVar[str] = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        lower, upper, note = epsilon_bounds(Mechanism.constant(q, sigma, max(int(steps[-1]), 1)), steps, delta)
+        lower, upper, note = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)
         return certified(steps, delta, lower, upper, note)
 
 

@@ -21,7 +21,7 @@ from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
-from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, nothing_promised
+from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import upper_bounds
@@ -127,12 +127,7 @@ class FixedSize(Sampler):
     """
 
     name: ClassVar[str] = "fixed_size"
-    title: ClassVar[str] = "Fixed size"
-    phrase: ClassVar[str] = "batches of a fixed size"
-    note: ClassVar[str] = (
-        "Each batch is a set of exactly q n records, drawn without replacement. As its size tells nothing, neighbours "
-        "differ in what one record says, and that may move the sum by 2 C."
-    )
+    title, phrase, note = words_of("fixed_size")
     source: ClassVar[str] = (
         "Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9, composed here (upper); one record against all "
         "others (lower): dpcore/privacy/sampling/README.md"
@@ -157,12 +152,7 @@ class FixedSize(Sampler):
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         if q == 1:
             return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
-        tail, mesh = CUT_OFF * float(delta.min()) / max(int(steps[-1]), 1), MESH * deviation(q, sigma)
-        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, max(int(steps[-1]), 1)), steps, delta).lower
-        upper, rows = np.zeros(steps.shape), np.flatnonzero(steps > 0)
-        try:
-            if rows.size:
-                upper[rows] = upper_bounds(fixed_size_laws(q, sigma, mesh, tail), steps[rows], delta[rows])
-        except RuntimeError as error:
-            return nothing_promised(steps, delta, str(error))
+        tail, mesh = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
+        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
+        upper = upper_bounds(fixed_size_laws(q, sigma, mesh, tail), steps, delta)
         return certified(steps, delta, np.minimum(lower, upper), upper)

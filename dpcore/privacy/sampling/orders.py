@@ -20,7 +20,7 @@ from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch
+from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch, words_of
 from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, AtomPair, laws_of_atoms, moments_of
 
 THRESHOLDS = 2**14
@@ -103,13 +103,7 @@ class FixedOrder(Sampler):
     """
 
     name: ClassVar[str] = "fixed_order"
-    title: ClassVar[str] = "Fixed order"
-    phrase: ClassVar[str] = "batches in a fixed order"
-    note: ClassVar[str] = (
-        "The data are cut into batches once, and gone through in that order in every epoch. Whoever knows the order "
-        "knows which step holds a record: each epoch is one Gaussian release of it, and E of them are exactly "
-        "mu-GDP with mu = sqrt(E)/sigma."
-    )
+    title, phrase, note = words_of("fixed_order")
     source: ClassVar[str] = "Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3"
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
@@ -135,13 +129,7 @@ class Shuffle(Sampler):
     """
 
     name: ClassVar[str] = "shuffle"
-    title: ClassVar[str] = "Shuffled every epoch"
-    phrase: ClassVar[str] = "shuffled batches"
-    note: ClassVar[str] = (
-        "The data are shuffled before every epoch and cut into batches. Each record is in exactly one batch an epoch, "
-        "which the other batches give away in part: an attacker who looks at the largest sum alone already learns "
-        "more than from Poisson batches. No more is proven than the bound of a fixed order."
-    )
+    title, phrase, note = words_of("shuffle")
     source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4; several epochs composed here"
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
@@ -170,12 +158,7 @@ class ShuffleOnce(Sampler):
     """
 
     name: ClassVar[str] = "shuffle_once"
-    title: ClassVar[str] = "Shuffled once"
-    phrase: ClassVar[str] = "batches shuffled once"
-    note: ClassVar[str] = (
-        "The data are shuffled once and cut into batches, which come back in every epoch. Their E sums average to one "
-        "epoch with a noise of sigma/sqrt(E): so that is a proven lower bound, and the fixed order an upper one."
-    )
+    title, phrase, note = words_of("shuffle_once")
     source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4, for the average of all epochs"
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True

@@ -33,7 +33,7 @@ from dpcore.privacy.certified.step_law import (
     widening,
 )
 from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch
+from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
 
@@ -97,7 +97,8 @@ def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tup
     Errors: RuntimeError where ratios lie too far apart.
     """
     points = _points(steps, sigma, tail, min(int(POINTS / fineness), MAX_POINTS))
-    one, splits = _one(sigma, points), _splits(points)
+    one, splits = dominating(cells_between(sigma, _halved(points))), _splits(points)
+    one[-1] += beyond(sigma, float(points[-1])).mass
     total, count, error = one, 1, steps * _rounded(one, points, splits, steps)
     for bit in bin(steps)[3:]:  # from the second digit on: doubled for each, and one more for each 1
         total, count = _added(total, total, splits), 2 * count
@@ -115,14 +116,6 @@ def _points(steps: int, sigma: float, tail: float, count: int) -> FloatArray:
     if last - first > MAX_LOG_GAP * count:
         raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios are too far apart to be added.")
     return read_only(np.concatenate([[0.0], np.exp(np.linspace(first, last, count))]))
-
-
-def _one(sigma: float, points: FloatArray) -> FloatArray:
-    """The law of one ratio: every cell is split between its ends."""
-    halved = np.interp(np.arange(2 * points.size - 1) / 2, np.arange(points.size), points)
-    mass = dominating(cells_between(sigma, halved))
-    mass[-1] += beyond(sigma, float(points[-1])).mass
-    return mass
 
 
 def _splits(points: FloatArray) -> Splits:
@@ -226,7 +219,7 @@ def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
     return widening(int(np.ceil(largest(sigma, tail) / grid)) + 2, core)
 
 
-def _halved(nodes: IntArray) -> FloatArray:
+def _halved(nodes: IntArray | FloatArray) -> FloatArray:
     """The nodes, and the middles between them."""
     return np.interp(np.arange(2 * nodes.size - 1) / 2, np.arange(nodes.size), nodes)
 
@@ -287,13 +280,7 @@ class RandomAllocation(Sampler):
     """
 
     name: ClassVar[str] = "random_allocation"
-    title: ClassVar[str] = "Random allocation"
-    phrase: ClassVar[str] = "batches by random allocation"
-    note: ClassVar[str] = (
-        "Each record is put into one batch of every epoch, by a throw of its own. As with a shuffle every record is "
-        "seen once an epoch; unlike a shuffle, the sizes of batches vary, and the other records give nothing away. "
-        "That can be accounted for closely, and often costs no more than Poisson batches."
-    )
+    title, phrase, note = words_of("random_allocation")
     source: ClassVar[str] = (
         "Feldman, Shenfeld 2026, arXiv 2602.17284, Theorem 4.6; certified here: dpcore/privacy/sampling/README.md"
     )
@@ -306,7 +293,7 @@ class RandomAllocation(Sampler):
         length, (known, enough) = steps_of_epoch(q), order_bounds(sigma, begun, delta)
         if length == 1:
             return certified(steps, delta, known, enough)
-        tail = CUT_OFF * float(delta.min()) / max(int(begun[-1]), 1)
+        tail = CUT_OFF * float(delta.min()) / int(begun[-1])
         laws_on = partial(allocation_laws, length, sigma, tail)
         try:
             lower, upper = bounds_around(laws_on, whole, begun, delta)

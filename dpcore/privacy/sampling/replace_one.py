@@ -15,7 +15,7 @@ from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, certified, nothing_promised
+from dpcore.privacy.sampling.base import Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds
 
@@ -81,27 +81,16 @@ class PoissonReplaceOne(Sampler):
     """
 
     name: ClassVar[str] = "poisson_replace_one"
-    title: ClassVar[str] = "Poisson, replace-one"
-    phrase: ClassVar[str] = "Poisson batches"
-    note: ClassVar[str] = (
-        "The same batches as Poisson's, but neighbours differ in what one record says: it may move the sum by 2 C "
-        "where an absent one moves it by C. An epsilon for one adjacency says nothing of one for the other."
-    )
+    title, phrase, note = words_of("poisson_replace_one")
     source: ClassVar[str] = "dpcore/privacy/sampling/README.md, Theorem 1"
     adjacency: ClassVar[str] = "replace-one"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         if q == 1:
             return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
-        tail, unit = CUT_OFF * float(delta.min()) / max(int(steps[-1]), 1), MESH * deviation(q, sigma)
-        lower, upper, rows = np.zeros(steps.shape), np.zeros(steps.shape), np.flatnonzero(steps > 0)
+        tail, unit = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
 
         def laws_on(fineness: float) -> RoundLaws:
             return RoundLaws(replace_one_laws(q, sigma, unit * fineness, tail), 0.0)
 
-        try:
-            if rows.size:
-                lower[rows], upper[rows] = law_bounds(laws_on, steps[rows], delta[rows])
-        except RuntimeError as error:
-            return nothing_promised(steps, delta, str(error))
-        return certified(steps, delta, lower, upper)
+        return certified(steps, delta, *law_bounds(laws_on, steps, delta))

@@ -112,11 +112,11 @@ def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe)
     """The moments accountant's sigma and promise, and the sigmas at which others give it; or why there are none."""
     first, *others = COUNTED
     try:
-        same = same_epsilon(q, sigma, steps, delta, promised_by=first, accountants=tuple(others), recipe=recipe)
-        mechanism, promise = recipe.mechanism(q, sigma, steps), same.promise
-        target = EpsilonTarget(promise.value, delta)
+        known = {"promised_by": first, "accountants": tuple(others), "recipe": recipe}
+        promise, answers = same_epsilon(q, sigma, steps, delta, **known)
+        target, mechanism = EpsilonTarget(promise.value, delta), recipe.mechanism(q, sigma, steps)
         own = Answer("sigma", sigma, target, promise, None, first, mechanism)
-        return tuple(_less_row(each, sigma) for each in (own, *same.answers))
+        return tuple(_less_row(each, sigma) for each in (own, *answers))
     except (ValueError, RuntimeError) as error:
         return str(error)
 

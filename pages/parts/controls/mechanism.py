@@ -10,7 +10,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, scheduled
+from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, Recipe
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS
@@ -128,7 +128,7 @@ def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float,
         shown = f"epochs={steps * q:,.4g}"
         raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
     try:
-        return scheduled(schedule, q, sigma, steps, rate, level)
+        return Recipe(schedule, rate, level).mechanism(q, sigma, steps)
     except ValueError as error:
         raise ValueError(on_schedule(str(error))) from None
 

@@ -66,8 +66,8 @@ class Origin(NamedTuple):
 def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> Origin:
     """The settings of a mechanism; its schedule is what its noise does.
 
-    >>> from dpcore.privacy.schedule import scheduled
-    >>> origin_of(scheduled("step", 0.5, 4.0, 60, rate=0.5), 1e-5, 100).schedule
+    >>> from dpcore.privacy.schedule import Recipe
+    >>> origin_of(Recipe("step", 0.5).mechanism(0.5, 4.0, 60), 1e-5, 100).schedule
     'from sigma 4 to 1 in 3 levels'
     """
     training = [each for each in mechanism.releases if each.q == mechanism.releases[-1].q]
@@ -81,8 +81,9 @@ def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> O
 def origin_of_any(setting: Setting, link: str = "") -> Origin:
     """What all answers for a setting share, whatever their sigma and their steps.
 
-    >>> from dpcore.privacy.schedule import scheduled
-    >>> origin_of_any(Setting(scheduled("step", 0.5, 4.0, 60, 0.5), 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
+    >>> from dpcore.privacy.schedule import Recipe
+    >>> mechanism = Recipe("step", 0.5).mechanism(0.5, 4.0, 60)
+    >>> origin_of_any(Setting(mechanism, 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
     'n = 100, q = 0.5, delta = 1e-5, schedule step, rate 0.5'
     """
     schedule = "constant" if setting.schedule == "constant" else f"{setting.schedule}, rate {nearest(setting.rate)}"

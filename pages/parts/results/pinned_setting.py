@@ -13,7 +13,7 @@ from dpcore.figures.epsilon import GHOST_NAME, Ghost, ghost_style
 from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
-from dpcore.privacy.schedule import SCHEDULES, scheduled
+from dpcore.privacy.schedule import SCHEDULES, Recipe
 from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
 from pages.parts.controls.url_state import Remembered
@@ -72,7 +72,7 @@ def understood(text: str) -> Setting:
 
 def setting_of(n: int, q: float, sigma: float, steps: int, delta: float, schedule: str, rate: float) -> Setting:
     """What these values make together; ValueError says why they make nothing."""
-    return Setting(scheduled(schedule, q, sigma, steps, rate), n, q, sigma, delta, schedule, rate)
+    return Setting(Recipe(schedule, rate).mechanism(q, sigma, steps), n, q, sigma, delta, schedule, rate)
 
 
 def words_of(setting: Setting) -> str:

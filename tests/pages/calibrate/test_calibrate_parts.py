@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import sigma_for
+from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.schedule import Recipe, scheduled
+from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.fields import read
 from pages.parts.controls.mechanism import EPOCHS, Setting
@@ -25,7 +25,7 @@ Q, STEPS = 256 / 10_000, 196  # the page's defaults
 def setting(sigma: float = 1.23, steps: int = STEPS, **more: object) -> Setting:
     """What the controls say."""
     values: dict = {"n": 10_000, "q": Q, "delta": 1e-5, "schedule": "constant", "rate": 0.0} | more
-    mechanism = scheduled(values["schedule"], values["q"], sigma, steps, values["rate"])
+    mechanism = Recipe(values["schedule"], values["rate"]).mechanism(values["q"], sigma, steps)
     return Setting(mechanism=mechanism, sigma=sigma, **values)
 
 
@@ -53,7 +53,7 @@ def test_epochs_written_for_steps_are_rounded_up_to_exactly_these(steps: int, q:
 def test_a_claim_is_not_shown_with_the_sign_of_an_approximation_nor_of_a_bound():
     said = {}
     for name in ("mma", "gdp", "rdp"):
-        found = sigma_for(EpsilonTarget(2.0, 1e-5), Q, 1000, accountant=name)
+        found = solve("sigma", EpsilonTarget(2.0, 1e-5), q=Q, steps=1000, accountant=name)
         said[name] = question.sentence(found) + question.standing(setting(), found.target, name)
     assert said["mma"].count("a claimed epsilon of ") == 2
     assert "≈" not in said["mma"] + said["rdp"]
@@ -72,7 +72,7 @@ def test_the_loaded_fields_give_the_answers_mechanism():
         steps = math.ceil(float(fields["epochs"]) / q - 1e-9)
         rate = float(fields["rate_exponential"])
         assert abs(float(fields["batch"]) / float(fields["n"]) - q) <= 0.5 / 10_000
-        assert scheduled("exponential", q, float(fields["sigma"]), steps, rate) == found.mechanism
+        assert Recipe("exponential", rate).mechanism(q, float(fields["sigma"]), steps) == found.mechanism
 
 
 def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():

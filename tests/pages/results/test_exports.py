@@ -11,7 +11,7 @@ import pytest
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.pld import Pld
 from dpcore.privacy.mechanism import Kind, Mechanism, Release
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.results import cache, exports
 from pages.parts.results.exports import csv_of, curves_columns, origin_of
@@ -109,5 +109,5 @@ def test_what_is_released_before_training_is_no_sampling_rate_of_it():
 
 
 def test_a_schedule_says_from_where_to_where_it_goes():
-    origin = origin_of(scheduled("step", 0.5, 4.0, 60, rate=0.5), 1e-5, 100)
+    origin = origin_of(Recipe("step", 0.5).mechanism(0.5, 4.0, 60), 1e-5, 100)
     assert origin.words == "n = 100, q = 0.5, sigma = 4, T = 60, delta = 1e-5, schedule from sigma 4 to 1 in 3 levels"

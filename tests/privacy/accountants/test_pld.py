@@ -12,7 +12,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Accountant, Kind
 from dpcore.privacy.certified import lattice
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 from tests import golden
 from tests.privacy.certified.test_step_law import exact_add, exact_remove
 
@@ -109,7 +109,7 @@ def test_different_releases_compose_as_in_the_reference_library() -> None:
 
 
 def test_merging_levels_widens_the_band_around_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    mechanism = scheduled("exponential", 0.02, 3.0, 300, rate=0.004, level_steps=2)
+    mechanism = Recipe("exponential", 0.004, 2).mechanism(0.02, 3.0, 300)
     lower, upper = band(mechanism, 1e-5)
     monkeypatch.setattr(lattice, "LEVELS", 20)
     merged_lower, merged_upper = band(mechanism, 1e-5)

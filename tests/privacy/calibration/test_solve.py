@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
 from dpcore.privacy.calibration.for_sampler import CLOSE_ENOUGH, sigma_for_sampler, steps_for_sampler
-from dpcore.privacy.calibration.solve import SIGMAS, Answer, batch_for, epsilon_grid, q_for, sigma_for, steps_for
+from dpcore.privacy.calibration.solve import SIGMAS, Answer, epsilon_grid, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
@@ -49,7 +49,7 @@ def check_answer(answer: Answer, beyond: Mechanism | None) -> None:
 
 
 def check_sigma(target: EpsilonTarget, q: float, steps: int, name: str) -> Answer:
-    answer = sigma_for(target, q, steps, accountant=name)
+    answer = solve("sigma", target, q=q, steps=steps, accountant=name)
     check_answer(answer, answer.beyond and Mechanism.constant(q, answer.beyond, steps))
     assert answer.mechanism == Mechanism.constant(q, answer.value, steps)
     return answer
@@ -61,11 +61,11 @@ def test_each_quantity_is_the_best_that_keeps_the_budget(name: str) -> None:
     assert answer.accountant == name
     assert answer.reading.kind == ACCOUNTANTS[name].curve(answer.mechanism, 10_000, 1e-5).kind
     assert (answer.reading.lower is not None) == (name == "pld")
-    answer = steps_for(BUDGET, 0.01, 2.0, accountant=name)
+    answer = solve("steps", BUDGET, q=0.01, sigma=2.0, accountant=name)
     check_answer(answer, Mechanism.constant(0.01, 2.0, int(answer.value) + 1))
-    answer = q_for(BUDGET, 4.0, 1000, accountant=name)
+    answer = solve("q", BUDGET, sigma=4.0, steps=1000, accountant=name)
     check_answer(answer, Mechanism.constant(answer.beyond, 4.0, 1000))
-    answer = batch_for(BUDGET, 60_000, 4.0, 1000, accountant=name)
+    answer = solve("batch", BUDGET, examples=60_000, sigma=4.0, steps=1000, accountant=name)
     check_answer(answer, Mechanism.constant((answer.value + 1) / 60_000, 4.0, 1000))
     assert answer.mechanism.releases[0].q == answer.value / 60_000
 
@@ -75,10 +75,10 @@ def test_the_first_sigma_of_a_schedule_is_solved() -> None:
     for recipe, name in product(
         [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)], ["pld", "rdp", "moments", "gdp"]
     ):
-        answer = sigma_for(BUDGET, 0.01, 2000, accountant=name, recipe=recipe)
+        answer = solve("sigma", BUDGET, q=0.01, steps=2000, accountant=name, recipe=recipe)
         assert answer.mechanism == recipe.mechanism(0.01, answer.value, 2000), (recipe, name)
         check_answer(answer, recipe.mechanism(0.01, answer.beyond, 2000))
-        assert answer.value > sigma_for(BUDGET, 0.01, 2000, accountant=name).value, (recipe, name)
+        assert answer.value > solve("sigma", BUDGET, q=0.01, steps=2000, accountant=name).value, (recipe, name)
 
 
 @settings(max_examples=60, deadline=None)
@@ -107,7 +107,7 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
     except ValueError:
         assert spent(name, Mechanism.constant(q, SIGMAS[1], steps), target.delta) > target.epsilon
     try:
-        most = steps_for(target, q, sigma, accountant=name)
+        most = solve("steps", target, q=q, sigma=sigma, accountant=name)
     except ValueError:
         assert spent(name, Mechanism.constant(q, sigma, 1), target.delta) > target.epsilon
     else:
@@ -117,7 +117,7 @@ def check_all(target: EpsilonTarget, q: float, sigma: float, steps: int, name: s
 
 def check_rate(target: EpsilonTarget, sigma: float, steps: int, name: str) -> None:
     try:
-        rate = q_for(target, sigma, steps, accountant=name)
+        rate = solve("q", target, sigma=sigma, steps=steps, accountant=name)
     except ValueError:
         assert spent(name, Mechanism.constant(1e-9, sigma, steps), target.delta) > target.epsilon
     else:
@@ -153,10 +153,10 @@ def test_no_certified_answer_overshoots_over_the_whole_box(
 def test_without_sampling_sigma_is_that_of_the_closed_form(epsilon: float, delta: float, steps: int) -> None:
     mu = brentq(lambda each: gaussian_delta(epsilon, each) - delta, 1e-3, 100)
     exact = math.sqrt(steps) / mu
-    certified = sigma_for(EpsilonTarget(epsilon, delta), 1.0, steps).value
+    certified = solve("sigma", EpsilonTarget(epsilon, delta), q=1.0, steps=steps).value
     assert exact <= certified <= exact * 1.006  # the band is 0.25 % wide, and the answer within 0.1 % of it
     if steps == 1:
-        naive = sigma_for(EpsilonTarget(epsilon, delta), 1.0, 1, accountant="naive").value
+        naive = solve("sigma", EpsilonTarget(epsilon, delta), q=1.0, steps=1, accountant="naive").value
         assert exact * (1 - 1e-9) <= naive <= exact * 1.001
 
 
@@ -189,7 +189,7 @@ def test_fixed_orders_and_poisson_batches_need_what_their_closed_form_and_the_ce
     exact = brentq(lambda sigma: gaussian_delta(3.0, np.sqrt(2) / sigma) - 1e-5, 0.5, 20)
     found = sigma_for_sampler(SAMPLERS["fixed_order"], TARGET, Q, 20)
     assert exact <= found.sigma <= 1.001 * exact
-    exact = sigma_for(TARGET, Q, 20).value
+    exact = solve("sigma", TARGET, q=Q, steps=20).value
     assert sigma_for_sampler(SAMPLERS["poisson"], TARGET, Q, 20).sigma == pytest.approx(exact, rel=2e-3)
     assert ACCOUNTANTS["pld"].kind == SAMPLERS["poisson"].curve(Q, exact, 20, 1e-5).kind
 

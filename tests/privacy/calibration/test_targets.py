@@ -12,7 +12,7 @@ from scipy.special import erf
 from dpcore.privacy import renyi
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.accountants.pld import Pld
-from dpcore.privacy.calibration.solve import batch_for, q_for, same_epsilon, sigma_for, solve, steps_for, warnings
+from dpcore.privacy.calibration.solve import same_epsilon, solve, warnings
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.verdict import judged
@@ -30,9 +30,9 @@ BUDGET = EpsilonTarget(3.0, 1e-5)
 def test_every_accountant_grants_an_advantage_and_a_mu() -> None:
     for target, name in product(TARGETS, ACCOUNTANT_NAMES):
         for answer in (
-            sigma_for(target, 0.01, 1000, accountant=name),
-            steps_for(target, 0.01, 8.0, accountant=name),
-            q_for(target, 4.0, 100, accountant=name),
+            solve("sigma", target, q=0.01, steps=1000, accountant=name),
+            solve("steps", target, q=0.01, sigma=8.0, accountant=name),
+            solve("q", target, sigma=4.0, steps=100, accountant=name),
         ):
             again = target.spent_by(ACCOUNTANTS[name], answer.mechanism)
             assert again == answer.reading, (target, name)
@@ -60,7 +60,7 @@ def test_the_certified_advantage_holds_that_of_riskcal(q: float, sigma: float, s
 
 
 def test_a_mu_by_the_central_limit_is_its_closed_form() -> None:
-    answer = sigma_for(MuTarget(0.5, 1e-5), 0.01, 10_000, accountant="gdp")
+    answer = solve("sigma", MuTarget(0.5, 1e-5), q=0.01, steps=10_000, accountant="gdp")
     assert answer.reading.value == pytest.approx(mu_poisson(0.01, answer.value, 10_000))
     assert answer.value == pytest.approx(math.log1p(0.25) ** -0.5, rel=1e-3)
 
@@ -72,21 +72,22 @@ def test_less_noise_at_the_same_epsilon_is_the_papers(row: golden.SameNoise) -> 
     total = steps * renyi.log_moments(golden.SAME_EPSILON_Q, row.sigma)[None, renyi.ORDERS <= 99]
     promised = float(renyi.epsilon_classic(total, orders, np.array([1e-5]))[0])
     assert promised == pytest.approx(row.epsilon, abs=golden.SAME_EPSILON_MOMENTS_TOLERANCE)
-    answer = sigma_for(EpsilonTarget(row.epsilon, 1e-5), golden.SAME_EPSILON_Q, round(steps), accountant="gdp")
+    answer = solve(
+        "sigma", EpsilonTarget(row.epsilon, 1e-5), q=golden.SAME_EPSILON_Q, steps=round(steps), accountant="gdp"
+    )
     assert mu_poisson(golden.SAME_EPSILON_Q, answer.value, steps) == pytest.approx(row.mu, abs=5.1e-3)
     if row.less is not None:
         assert answer.value == pytest.approx(row.less, abs=5e-3)
 
 
 def test_the_certified_accountant_allows_less_than_the_central_limit_claims() -> None:
-    same = same_epsilon(golden.SAME_EPSILON_Q, 1.3, 4688, 1e-5)
-    clt, certified = same.answers
+    promise, (clt, certified) = same_epsilon(golden.SAME_EPSILON_Q, 1.3, 4688, 1e-5)
     assert round(clt.value, 2) == 1.06
-    assert same.promise.kind is Kind.UPPER
+    assert promise.kind is Kind.UPPER
     assert clt.value < certified.value < 1.3
-    assert certified.reading.value <= same.promise.value
+    assert certified.reading.value <= promise.value
     there = BUDGET.spent_by(ACCOUNTANTS["pld"], clt.mechanism)
-    assert there.lower > same.promise.value  # the central limit's sigma breaks the promise
+    assert there.lower > promise.value  # the central limit's sigma breaks the promise
 
 
 BAD: list[tuple[Callable[[], object], str]] = [
@@ -97,18 +98,18 @@ BAD: list[tuple[Callable[[], object], str]] = [
     *[(lambda value=value: AdvantageTarget(value), f"advantage={value!r}") for value in (0.0, -0.1, 1.0, math.nan)],
     *[(lambda value=value: MuTarget(value, 1e-5), f"mu={value!r}") for value in (0.0, -1.0, math.nan, math.inf, 9.0)],
     *[(lambda value=value: EpsilonTarget(1.0, value), f"delta={value!r} in (0, 1)") for value in (0.0, 1.0, -1e-5)],
-    (lambda: sigma_for(BUDGET, 1.5, 10), "q=1.5 in (0, 1]"),
-    (lambda: sigma_for(BUDGET, 0.1, 0), "steps=0"),
-    (lambda: sigma_for(BUDGET, 0.1, 10, accountant="abadi"), "accountant='abadi' to be one of"),
-    (lambda: sigma_for(BUDGET, 0.1, 10, examples=0), "examples=0"),
-    (lambda: steps_for(BUDGET, 0.1, -2.0), "sigma=-2.0"),
-    (lambda: q_for(BUDGET, 0.0, 10), "sigma=0.0"),
-    (lambda: q_for(BUDGET, 1.0, 0), "steps=0"),
-    (lambda: batch_for(BUDGET, 0, 1.0, 10), "examples=0"),
+    (lambda: solve("sigma", BUDGET, q=1.5, steps=10), "q=1.5 in (0, 1]"),
+    (lambda: solve("sigma", BUDGET, q=0.1, steps=0), "steps=0"),
+    (lambda: solve("sigma", BUDGET, q=0.1, steps=10, accountant="abadi"), "accountant='abadi' to be one of"),
+    (lambda: solve("sigma", BUDGET, q=0.1, steps=10, examples=0), "examples=0"),
+    (lambda: solve("steps", BUDGET, q=0.1, sigma=-2.0), "sigma=-2.0"),
+    (lambda: solve("q", BUDGET, sigma=0.0, steps=10), "sigma=0.0"),
+    (lambda: solve("q", BUDGET, sigma=1.0, steps=0), "steps=0"),
+    (lambda: solve("batch", BUDGET, examples=0, sigma=1.0, steps=10), "examples=0"),
     (lambda: Recipe("cosine"), "schedule='cosine' to be one of"),
     (lambda: Recipe("step", -1.0), "rate=-1.0"),
-    (lambda: sigma_for(BUDGET, 0.1, 100, recipe=Recipe("linear", 0.5)), "rate=0.5"),
-    (lambda: sigma_for(BUDGET, 0.1, 10_000, recipe=Recipe("time", 0.5, 1)), "level_steps=1"),
+    (lambda: solve("sigma", BUDGET, q=0.1, steps=100, recipe=Recipe("linear", 0.5)), "rate=0.5"),
+    (lambda: solve("sigma", BUDGET, q=0.1, steps=10_000, recipe=Recipe("time", 0.5, 1)), "level_steps=1"),
     (lambda: same_epsilon(0.01, 1.0, 10, 1e-5, promised_by="abadi"), "promised_by='abadi'"),
     (lambda: same_epsilon(0.9, 5.0, 10, 1e-5, promised_by="zcdp"), "it gives inf"),
 ]
@@ -123,18 +124,18 @@ def test_bad_input_names_the_argument_and_its_value() -> None:
 
 def test_a_target_out_of_reach_says_what_to_change() -> None:
     with pytest.raises(ValueError, match=r"^No sigma below 1000 reaches epsilon=0.01 in 40000 steps; lower the steps "):
-        sigma_for(EpsilonTarget(0.01, 1e-5), 1.0, 40_000)
+        solve("sigma", EpsilonTarget(0.01, 1e-5), q=1.0, steps=40_000)
     with pytest.raises(ValueError, match=r"^One step already costs epsilon=\d.*; raise sigma, lower q, or raise epsil"):
-        steps_for(EpsilonTarget(0.1, 1e-5), 0.5, 1.0)
+        solve("steps", EpsilonTarget(0.1, 1e-5), q=0.5, sigma=1.0)
     with pytest.raises(ValueError, match=r"^Even a batch of 1 costs epsilon=\d.* raise sigma, lower the steps, or "):
-        batch_for(EpsilonTarget(0.1, 1e-9), 10, 0.5, 100)
+        solve("batch", EpsilonTarget(0.1, 1e-9), examples=10, sigma=0.5, steps=100)
     with pytest.raises(ValueError, match=r"^Even q=1e-09 costs advantage=.* or raise advantage\."):
-        q_for(AdvantageTarget(1e-9), 0.3, 10_000, accountant="mma")
+        solve("q", AdvantageTarget(1e-9), sigma=0.3, steps=10_000, accountant="mma")
 
 
 def test_where_there_is_no_number_the_reason_and_the_way_out_are_told() -> None:
     with pytest.raises(ValueError, match="accountant zcdp has no number: The sampling form does not exist here"):
-        sigma_for(EpsilonTarget(1e-3, 1e-9), 0.5, 1000, accountant="zcdp")
+        solve("sigma", EpsilonTarget(1e-3, 1e-9), q=0.5, steps=1000, accountant="zcdp")
     for (accountant, reason), solved in product(
         [("pld", "sigma=0.01 is below 0.05"), ("gdp", "e^(1/sigma^2)")], ["steps", "q", "batch"]
     ):
@@ -145,20 +146,17 @@ def test_where_there_is_no_number_the_reason_and_the_way_out_are_told() -> None:
         assert text.endswith(" Raise sigma."), (accountant, reason, solved)
         assert "inf" not in text, (accountant, reason, solved)
     with pytest.raises(ValueError, match="it needs q sigma < 1") as caught:
-        steps_for(BUDGET, 0.5, 4.0, accountant="zcdp")
+        solve("steps", BUDGET, q=0.5, sigma=4.0, accountant="zcdp")
     assert "aise sigma" not in str(caught.value)
 
 
 def test_a_quantity_is_solved_by_its_name_without_its_own_value() -> None:
     known = {"q": 0.01, "sigma": 4.0, "steps": 1000}
-    for solved, answer in (
-        ("sigma", sigma_for(BUDGET, 0.01, 1000, accountant="rdp")),
-        ("steps", steps_for(BUDGET, 0.01, 4.0, accountant="rdp")),
-        ("q", q_for(BUDGET, 4.0, 1000, accountant="rdp")),
-        ("batch", batch_for(BUDGET, 6000, 4.0, 1000, accountant="rdp")),
-    ):
-        others = known | {"q" if solved == "batch" else solved: 0}
-        assert solve(solved, BUDGET, **others, examples=6000, accountant="rdp").value == answer.value
+    for solved in ("sigma", "steps", "q", "batch"):
+        own = "q" if solved == "batch" else solved
+        others = {name: value for name, value in known.items() if name != own} | {"examples": 6000}
+        answer = solve(solved, BUDGET, **others, accountant="rdp")
+        assert solve(solved, BUDGET, **others, **{own: 0}, accountant="rdp").value == answer.value
     with pytest.raises(ValueError, match="solve='epochs' to be one of: sigma, steps, q, batch"):
         solve("epochs", BUDGET, **known)
     with pytest.raises(ValueError, match="Expected examples to be given to solve batch"):
@@ -166,25 +164,25 @@ def test_a_quantity_is_solved_by_its_name_without_its_own_value() -> None:
 
 
 def test_the_end_of_the_range_is_an_answer_with_a_note() -> None:
-    whole = q_for(EpsilonTarget(50.0, 1e-5), 50.0, 1)
+    whole = solve("q", EpsilonTarget(50.0, 1e-5), sigma=50.0, steps=1)
     assert (whole.value, whole.beyond) == (1.0, None)
     assert "Even q=1" in whole.note
-    assert batch_for(EpsilonTarget(50.0, 1e-5), 77, 50.0, 1).value == 77
-    short = steps_for(EpsilonTarget(40.0, 1e-5), 0.1, 5.0, recipe=Recipe("linear", 0.25), accountant="rdp")
+    assert solve("batch", EpsilonTarget(50.0, 1e-5), examples=77, sigma=50.0, steps=1).value == 77
+    short = solve("steps", EpsilonTarget(40.0, 1e-5), q=0.1, sigma=5.0, recipe=Recipe("linear", 0.25), accountant="rdp")
     assert short.value == 40
     assert "there is no number: Expected rate=0.25" in short.note
-    answer = sigma_for(EpsilonTarget(0.5, 0.01), 1e-5, 1)
+    answer = solve("sigma", EpsilonTarget(0.5, 0.01), q=1e-5, steps=1)
     assert answer.value == 0.05
     assert "there is no number: sigma=0.0" in answer.note
-    answer = sigma_for(EpsilonTarget(0.5, 1e-5), 0.05, 50, accountant="zcdp")
+    answer = solve("sigma", EpsilonTarget(0.5, 1e-5), q=0.05, steps=50, accountant="zcdp")
     assert answer.reading.value <= 0.5
     assert answer.value * 0.05 < 1
 
 
 def test_a_delta_above_one_record_and_a_part_of_an_epoch_are_told() -> None:
-    answer = sigma_for(EpsilonTarget(3.0, 1e-3), 0.01, 1000, accountant="rdp", examples=1000)
+    answer = solve("sigma", EpsilonTarget(3.0, 1e-3), q=0.01, steps=1000, accountant="rdp", examples=1000)
     assert "delta = 0.001 is not below 1/n = 0.001" in answer.note
-    assert sigma_for(EpsilonTarget(3.0, 1e-3), 0.01, 1000, accountant="rdp", examples=999).note == ""
+    assert solve("sigma", EpsilonTarget(3.0, 1e-3), q=0.01, steps=1000, accountant="rdp", examples=999).note == ""
     for q, steps, words in [
         (0.01, 150, "150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps."),
         (0.01, 20, "20 steps are 0.2 epochs, not a whole number."),
@@ -216,7 +214,7 @@ def test_past_the_last_number_nothing_is_said_to_overshoot(
     # q times the number of steps bounds the advantage by 0.008 and 0.14.
     counted, own = [], Pld.own_tradeoff
     monkeypatch.setattr(Pld, "own_tradeoff", lambda self, whole: counted.append(whole) or own(self, whole))
-    found = steps_for(target, q, sigma, recipe=recipe)
+    found = solve("steps", target, q=q, sigma=sigma, recipe=recipe)
     assert found.value == last
     assert found.beyond is None
     assert f"Past steps={last} there is no number" in found.note

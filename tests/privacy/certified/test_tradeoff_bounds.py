@@ -17,7 +17,7 @@ from dpcore.privacy.certified import tradeoff_bounds as band_module
 from dpcore.privacy.certified import tradeoff_bounds as module
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
 from tests.privacy.certified.test_step_law import exact_add
 
@@ -139,7 +139,7 @@ def test_different_releases_compose_in_any_order() -> None:
 
 
 def test_a_schedule_of_many_levels_is_merged_and_still_a_band(monkeypatch: pytest.MonkeyPatch) -> None:
-    mechanism = scheduled("exponential", 0.02, 4.0, 600, rate=0.02, level_steps=10)
+    mechanism = Recipe("exponential", 0.02, 10).mechanism(0.02, 4.0, 600)
     fine = tradeoff_bounds(mechanism)
     monkeypatch.setattr(lattice, "LEVELS", 12)
     coarse = tradeoff_bounds(mechanism)
@@ -154,7 +154,7 @@ def test_the_mesh_is_not_refined_for_a_gap_that_merging_opened(monkeypatch: pyte
         band_module, "_bounds_on", lambda above, below, mesh: meshes.append(mesh) or real(above, below, mesh)
     )
     # 459 levels; a third round took 10 s and 2 GB.
-    tradeoff_bounds(scheduled("exponential", 0.35, 74.0, 1377, rate=0.0084))
+    tradeoff_bounds(Recipe("exponential", 0.0084).mechanism(0.35, 74.0, 1377))
     assert len(meshes) == 2
 
 

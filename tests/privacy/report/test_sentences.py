@@ -24,7 +24,7 @@ from dpcore.privacy.report.statement import (
     why_uncounted,
 )
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.schedule import scheduled
+from dpcore.privacy.schedule import Recipe
 
 MECHANISM = Mechanism.constant(0.01, 2.0, 300)
 
@@ -121,7 +121,7 @@ def test_it_names_unit_adjacency_sampling_release_and_kind() -> None:
     assert "noise multiplier 4)" in fact(told, "Released")
     assert "proven from both sides" in fact(told, "Epsilon")
     assert "delta = 1e-5" in fact(told, "Epsilon")
-    told = stated(scheduled("exponential", 0.05, 4.0, 100, rate=0.1))
+    told = stated(Recipe("exponential", 0.1).mechanism(0.05, 4.0, 100))
     assert "from" in fact(told, "Released")
     both = stated(Mechanism((Release(1.0, 16.0, 1), Release(0.01, 4.0, 100))))
     assert "q = 0.01, 1" in fact(both, "Sampling")
