@@ -1,24 +1,12 @@
 """The only argument checks: each names the argument, its value and the condition."""
 
 import math
-import re
 from collections.abc import Iterable
 from numbers import Integral, Real
 
 # Below, not every accountant is sound: at its smallest sigma, 0.05, and one step of q = 1, the certified one works with
 # masses of about e^-epsilon delta, and those must be a float with digits to spare (1e-289 here; wrong from 1e-68 on).
 SMALLEST_DELTA = 1e-60
-GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
-COMMAS = ": a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5"
-
-
-def ungrouped(text: str) -> str:
-    """The text without the commas between thousands. Any other comma stays, and makes it no number.
-
-    >>> ungrouped("1,234,567"), ungrouped("256/60,000"), ungrouped("3,0"), ungrouped("0,500")
-    ('1234567', '256/60000', '3,0', '0,500')
-    """
-    return GROUPS.sub(lambda each: each[0].replace(",", ""), text)
 
 
 def _number(name: str, value: object) -> float:

@@ -1,11 +1,11 @@
 """Numbers as people write them: 2.92, 1e-5, 10⁻⁵, 256/60000, 60k; and how far the last digit reaches."""
 
-import re
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import NamedTuple
 
 from dpcore import check
 from dpcore.privacy.report.numbers import DIGITS, plain
+from dpcore.written_number import read_number
 
 MAX_BOUND_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
 FLOAT_DIGITS = 17  # significant digits of a float
@@ -14,12 +14,8 @@ TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
 TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
 NUMBER = (
     rf"[-−+]?(?:(?:{PLAIN}{TIMES})?{TEN}|{PLAIN}[eE][-−+]?\d+|{PLAIN}\s?/\s?{PLAIN}|{PLAIN}(?:\s?%|[kKM])?)"
-    r"(?![\w/^{]|[.,]\d|\s\d{3}\b|\s?[-−–]\s?\d|\s(?:to|or)\s[\d.])"  # the whole number, no range, or nothing of it
+    r"(?![\w/^{]|[.,٫،]\d|\s\d{3}\b|\s?[-−–]\s?\d|\s(?:to|or)\s[\d.])"  # the whole number, no range, or nothing of it
 )
-MINUS = str.maketrans({"−": "-", "–": "-"})
-RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-SUFFIXES = {"k": 3, "K": 3, "M": 6, "%": -2}
-MAX_POWER = 400  # of a power of ten that is read: all floats lie within
 
 
 class Printed(NamedTuple):
@@ -77,53 +73,11 @@ class Printed(NamedTuple):
 def printed_epsilon(value: float | str) -> Printed:
     """An epsilon as it is printed: a text keeps its digits, zeros at the end included.
 
-    Errors: ValueError for what is no number, not finite, or not above 0.
+    Errors: ValueError for what is no number, or not above 0.
 
     >>> printed_epsilon("3.00").high, printed_epsilon(3.0).high, printed_epsilon("1,200").text
     (3.005, 3.05, '1200')
     """
-    text = value if isinstance(value, str) else repr(value)
-    number, plain = value_of(text, "epsilon")
-    check.positive(epsilon=number)
-    return Printed(plain)
-
-
-def value_of(text: str, name: str) -> tuple[float, str]:
-    """The number that a text stands for, and its decimal digits.
-
-    Errors: ValueError names it where it is none, or where a comma parts anything but thousands.
-
-    >>> [value_of(each, "delta")[0] for each in ("1e-5", "10⁻⁵", "10^{-5}", "1 × 10^-5", "60k", "1/4", "1 %")]
-    [1e-05, 1e-05, 1e-05, 1e-05, 60000.0, 0.25, 0.01]
-    """
-    try:
-        exact = _decimal(check.ungrouped(text.strip().translate(MINUS).replace("{,}", ",")))  # {,} is a comma in TeX
-        return float(exact), f"{exact:f}" if 0 <= exact.adjusted() < FLOAT_DIGITS else f"{exact}"
-    except (InvalidOperation, ArithmeticError, ValueError):
-        hint = check.COMMAS if "," in text else ""
-        raise ValueError(f"Expected {name}={text.strip()[:40]!r} to be a number{hint}.") from None
-
-
-def _decimal(text: str) -> Decimal:
-    if found := re.fullmatch(r"([^/]+)/([^/]+)", text):
-        return _decimal(found[1].strip()) / _decimal(found[2].strip())
-    if text[-1:] in SUFFIXES:
-        return _decimal(text[:-1].strip()).scaleb(SUFFIXES[text[-1]])
-    power = re.fullmatch(rf"([-+]?)(?:({PLAIN}){TIMES})?10(.+)", text)
-    if power and (exponent := _exponent(power[3])) is not None:
-        return _bounded(Decimal(f"{power[1]}{power[2] or '1'}").scaleb(exponent))
-    return _bounded(Decimal(text.replace("_", "")))
-
-
-def _exponent(text: str) -> int | None:
-    """The power of ten that follows a 10, None where these are digits of the same number."""
-    if re.fullmatch(r"\s?\^.+|-\d+", text):
-        return int(re.sub(r"[\s^{}]", "", text))
-    return int(text.translate(RAISED)) if re.fullmatch(r"⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+", text) else None
-
-
-def _bounded(value: Decimal) -> Decimal:
-    """The number, unless it is past what a float can hold: its digits would fill the memory."""
-    if not value.is_finite() or abs(value.adjusted()) > MAX_POWER:
-        raise ValueError(value)
-    return value
+    exact = read_number(value if isinstance(value, str) else repr(value), "epsilon")
+    check.positive(epsilon=float(exact))
+    return Printed(f"{exact:f}" if 0 <= exact.adjusted() < FLOAT_DIGITS else f"{exact}")

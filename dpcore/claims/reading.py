@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from dpcore.claims.claim import Claim, joined
 from dpcore.claims.dp_event import FIELDS, claim_of, event_in, read_event
-from dpcore.claims.printed import printed_epsilon, value_of
+from dpcore.claims.printed import printed_epsilon
 from dpcore.claims.vocabulary import ACCUMULATED, ASIDE, DENIED, HALF_PAIR, LOG_LINE, NO_STEPS, NUMBERS, PAIR, WORDS
 from dpcore.privacy.mechanism import Release
+from dpcore.written_number import read_number
 
 MAX_TEXT_CHARS = 20_000  # characters that are read
 MIN_EPSILON = 1e-3  # what is called epsilon and smaller is an optimizer's
@@ -115,7 +116,7 @@ def _found(field: str, text: str, start: int) -> Found:
 def _value(field: str, text: str) -> Any:
     if field == "epsilon":
         return printed_epsilon(text)
-    value, _ = value_of(text, field)
+    value = float(read_number(text, field))
     return int(value) if field in WHOLE and value.is_integer() else value
 
 

@@ -3,12 +3,14 @@
 import argparse
 import math
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from dpcore import check as argument_checks  # a command of this room has the name check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import CONSTANT, SCHEDULES, Recipe
+from dpcore.written_number import read_number
 
 MAX_POINTS = 10_000  # of a curve that is printed
 
@@ -24,32 +26,29 @@ class Parser(argparse.ArgumentParser):
 def number(text: str) -> float:
     """A finite number from the command line.
 
-    >>> number("1e-5")
-    1e-05
+    >>> number("1e-5"), number("10^-5")
+    (1e-05, 1e-05)
     """
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        hint = ", without commas and with a point before decimals" if "," in text else ""
-        raise argparse.ArgumentTypeError(f"expected {text!r} to be a finite number{hint}")
-    return value
+    return float(_exact(text))
 
 
 def whole(text: str) -> int:
     """A whole number from the command line; 1e4 is one.
 
-    >>> whole("1e4")
-    10000
+    >>> whole("1e4"), whole("60,000")
+    (10000, 60000)
     """
-    value = number(text)
-    if value != math.floor(value):
+    exact = _exact(text)
+    if exact != exact.to_integral_value():
         raise argparse.ArgumentTypeError(f"expected {text!r} to be a whole number")
+    return int(exact)
+
+
+def _exact(text: str) -> Decimal:
     try:
-        return int(text)  # a float holds 53 bits only, and a seed has 63
-    except ValueError:
-        return int(value)
+        return read_number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error).rstrip(".").replace("E", "e", 1)) from None
 
 
 def finite(value: float) -> float | None:

@@ -7,13 +7,14 @@ from functools import partial
 import streamlit as st
 
 from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, joined, values_of
-from dpcore.claims.printed import printed_epsilon, value_of
+from dpcore.claims.printed import printed_epsilon
 from dpcore.claims.reading import Read, read_claim
 from dpcore.claims.worked import EXAMPLES, WorkedExample
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import plain
+from dpcore.written_number import read_number
 from pages.parts.controls.url_state import keep, page_text, put
 from pages.parts.controls.widgets import choice_by_title, choice_of, text_field
 from pages.parts.results.odds import linked
@@ -114,7 +115,7 @@ def value_in(name: str, text: str) -> object:
     """The value of a field's text. Errors: ValueError says what is wrong with it."""
     if name == "epsilon":
         return printed_epsilon(text)
-    value, _ = value_of(text, name)
+    value = float(read_number(text, name))
     return int(value) if name in COUNTS and value.is_integer() else value
 
 

@@ -15,8 +15,8 @@ from dpcore.check import verbatim
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.training.settings import SETTINGS, Count, Number
 from dpcore.training.slider_stops import show
+from dpcore.written_number import read_number
 
-FRACTION = re.compile(r"([^/]+)/([^/]+)")
 NAMED = re.compile(r"Expected (\w+)(?: k)?=")  # how a sentence about a value begins
 INSTEAD = {"epochs": "steps", "batch": "q"}  # the field that may stand in place of another
 T = TypeVar("T")
@@ -180,7 +180,7 @@ def read(quantity: Quantity, text: str) -> float:
     >>> read(Quantity("q", "q", "1", 0, 1, lambda q: None), "256/60000")
     0.004266666666666667
     """
-    value = _parse(quantity.name or quantity.key, text)
+    value = float(read_number(text, quantity.name or quantity.key))
     quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)  # a message says 0, not 0.0
     return value
 
@@ -197,15 +197,3 @@ def epochs_text(steps: int, q: float) -> str:
         if math.ceil(float(text) / q - 1e-9) == steps:
             return text
     return show((steps - 0.5) * q)
-
-
-def _parse(name: str, text: str) -> float:
-    plain = check.ungrouped(text.strip().replace("_", "").replace(" ", ""))
-    fraction = FRACTION.fullmatch(plain)
-    try:
-        value = float(fraction[1]) / float(fraction[2]) if fraction else float(plain)
-    except (ValueError, ZeroDivisionError, OverflowError):
-        hint = check.COMMAS if "," in text else ""
-        raise ValueError(f"Expected {name}={verbatim(text)} to be a number{hint}.") from None
-    check.finite(**{name: value})
-    return value

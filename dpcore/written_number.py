@@ -1,0 +1,92 @@
+"""The one reader of numbers: fields of a page, options of a command and texts that are pasted are read alike.
+
+A number may be written as 1.5, 1e-5, 10^-5, 10⁻⁵, 2.0 × 10⁻⁶, 256/60000, 1 %, 60k or 60,000, with any of Unicode's
+digits, minus signs and blanks. Whatever could be read in two ways is refused: a comma parts thousands, nothing else.
+"""
+
+import re
+import sys
+import unicodedata
+from decimal import Decimal, DecimalException
+
+from dpcore.check import verbatim
+
+SUFFIXES = {"k": 3, "K": 3, "M": 6, "%": -2}
+GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+PLAIN = r"(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)"
+POWER = re.compile(rf"(?:({PLAIN})(?:x|\*))?10\^\{{?([-+]?\d+)\}}?")
+SCIENTIFIC = re.compile(rf"{PLAIN}(?:e[-+]?\d+)?", re.IGNORECASE)
+RAISED = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+LOWERED = re.compile(r"(?<=10)−(?=\d)")  # a power of ten that lost its place: 10−5
+TEX = {"{,}": ",", "\\times": "x", "\\cdot": "x", "\\%": "%", "$": ""}
+SAME = str.maketrans(dict.fromkeys("−–‐‑", "-") | dict.fromkeys("×·⋅∙", "x") | dict.fromkeys("⁄∕", "/"))
+COMMA = "a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5"
+RANGE = "it must lie between 1e-308 and 1e308"
+FORMS = "write it like 0.5, 1e-5, 1/3 or 60,000"
+
+
+def normalised(text: str) -> str:
+    """The text in ASCII, without blanks at its ends or around signs: raised digits follow a ^.
+
+    >>> normalised(" 1 × 10⁻⁵ "), normalised("１．５"), normalised("1e−5"), normalised("٣")
+    ('1x10^-5', '1.5', '1e-5', '3')
+    """
+    for written, plain in TEX.items():
+        text = text.replace(written, plain)
+    text = RAISED.sub(lambda each: f"^{unicodedata.normalize('NFKC', each[0])}", text)
+    text = unicodedata.normalize("NFKC", LOWERED.sub("^-", text)).translate(SAME)
+    text = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in text)
+    return re.sub(r"\s*([x*/^%{}])\s*", r"\1", text.strip())
+
+
+def read_number(text: str, name: str = "") -> Decimal:
+    """The number that a text stands for, exactly. Errors: ValueError names it and says how to write a number.
+
+    >>> [str(read_number(each, "delta")) for each in ("1e-5", "10⁻⁵", "2.0 × 10^{-6}", "60k", "1/4", "1 %", "60,000")]
+    ['0.00001', '0.00001', '0.0000020', '6.0E+4', '0.25', '0.01', '60000']
+    >>> read_number("three", "sigma")
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected sigma=`three` to be a number: write it like 0.5, 1e-5, 1/3 or 60,000.
+    """
+    try:
+        return _decimal(_ungrouped(normalised(text)))
+    except (DecimalException, OverflowError, ValueError) as error:
+        hint = RANGE if isinstance(error, OverflowError) else COMMA if "," in text else FORMS
+        raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a number: {hint}.") from None
+
+
+def _ungrouped(text: str) -> str:
+    """The text without the commas between thousands. Any other comma stays, and makes it no number.
+
+    >>> _ungrouped("1,234,567"), _ungrouped("256/60,000"), _ungrouped("3,0"), _ungrouped("0,500")
+    ('1234567', '256/60000', '3,0', '0,500')
+    """
+    return GROUPS.sub(lambda each: each[0].replace(",", ""), text)
+
+
+def _decimal(text: str) -> Decimal:
+    if text[:1] in ("-", "+"):
+        value = _unsigned(text[1:])
+        return -value if text[0] == "-" else value
+    return _unsigned(text)
+
+
+def _unsigned(text: str) -> Decimal:
+    above, stroke, below = text.rpartition("/")
+    if stroke and "/" not in above:
+        return _in_range(_unsigned(above) / _unsigned(below))
+    if text[-1:] in SUFFIXES:
+        return _unsigned(text[:-1].rstrip()).scaleb(SUFFIXES[text[-1]])
+    if power := POWER.fullmatch(text):
+        text = f"{power[1] or 1}e{power[2]}"
+    if not SCIENTIFIC.fullmatch(text):
+        raise ValueError(text)
+    return _in_range(Decimal(text.replace("_", "")))
+
+
+def _in_range(value: Decimal) -> Decimal:
+    """The number, unless no float is near it. Errors: OverflowError."""
+    if value and not sys.float_info.min <= abs(float(value)) <= sys.float_info.max:
+        raise OverflowError(value)
+    return value
