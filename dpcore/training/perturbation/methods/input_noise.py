@@ -68,12 +68,8 @@ class LocalInputPerturbation(Method):
         return rows, np.where(flipped, -problem.labels, problem.labels)
 
     def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
-        return np.stack(
-            [
-                learnt(task, *self.perturbed(task, problem, epsilon, each))
-                for epsilon, each in zip(epsilons, draws, strict=True)
-            ]
-        )
+        pairs = zip(epsilons, draws, strict=True)
+        return np.stack([learnt(task, *self.perturbed(task, problem, epsilon, each)) for epsilon, each in pairs])
 
 
 GAPS = (
