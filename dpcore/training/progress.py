@@ -1,6 +1,6 @@
 """Reports of a run: when steps are reported and the model is tested, and figures of the steps since the last report."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -86,7 +86,7 @@ class StepTotals:
         self._norms: list[Tensor] = []
         self._waiting: list[tuple[int, Tensor, Tensor, Tensor]] = []
         self._decisions, self._accepted = "", None
-        self._last_loss, self._last_norms = 0.0, (0.0,) * len(NORM_QUANTILES)
+        self.last = 0.0, (0.0,) * len(NORM_QUANTILES)  # loss and norms of the last report, which alone outlast it
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
         """Take in one step's losses, norms and whether clipped, (B,) each; look at them now if it is `at_once`."""
@@ -111,15 +111,6 @@ class StepTotals:
         self._clipped += int(clipped.sum())
         self._norms.append(norms)
 
-    @property
-    def last(self) -> tuple[float, tuple[float, ...]]:
-        """The loss and norms of the last report: all that is left of it after a report."""
-        return self._last_loss, self._last_norms
-
-    @last.setter
-    def last(self, figures: tuple[float, Sequence[float]]) -> None:
-        self._last_loss, self._last_norms = figures[0], tuple(figures[1])
-
     def judge(self, accepted: bool, total: int) -> None:
         """Take in whether the step was accepted, and how many were so far."""
         self._decisions += "a" if accepted else "r"
@@ -131,9 +122,9 @@ class StepTotals:
         norms = torch.cat(self._norms).numpy() if self._norms else None
         clipped = 0.0
         if norms is not None:
-            self._last_loss, clipped = self._loss / len(norms), self._clipped / len(norms)
-            self._last_norms = tuple(float(value) for value in np.quantile(norms, NORM_QUANTILES))
+            clipped = self._clipped / len(norms)
+            self.last = self._loss / len(norms), tuple(np.quantile(norms, NORM_QUANTILES).tolist())
         self._loss, self._clipped, self._norms = 0.0, 0, []
         decisions, self._decisions = self._decisions, ""
-        figures = (self._last_loss, clipped, self._last_norms, steps_per_second)
-        return Stepped(step, epoch, *figures, decisions, self._accepted)
+        loss, quantiles = self.last
+        return Stepped(step, epoch, loss, clipped, quantiles, steps_per_second, decisions, self._accepted)

@@ -99,10 +99,9 @@ KNOWN = {
 
 def layer_of(child: nn.Module, views: int) -> layers.Layer:
     """The child written out; what has parameters averages its gradients over the views of each example."""
-    layer = KNOWN[type(child)](child)
-    if views == 1 or not isinstance(layer, layers.ParametricLayer):
-        return layer
-    return AVERAGED[type(child)](layer, views)
+    if views > 1 and any(True for _ in child.parameters()):
+        return AVERAGED[type(child)](child, views)
+    return KNOWN[type(child)](child)
 
 
 def cross_entropy(logits: Tensor, y: Tensor, views: int = 1) -> tuple[Tensor, Tensor]:

@@ -48,7 +48,7 @@ def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
     """The squared norm of a sum of K vectors, raised by what rounding can have taken: (B, K, K), (B, K) -> (B,).
 
     `products` are those of the vectors with one another, in each of which a number goes through so many operations,
-    `lengths` the vectors' own. The products have both signs, so their sum can be far below what rounding does to them.
+    `lengths` the vectors' own.
     **Guarantees:** the root of it is at least the norm of the sum as real numbers, and as float32 adds up its terms
     multiplied by a factor (the theorem of README.md). Edge cases: what overflows is infinite.
     """

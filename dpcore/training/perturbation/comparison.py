@@ -98,7 +98,8 @@ def _measured(ground: Ground, method: Method) -> Iterator[Event]:
 
 
 def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: int) -> Iterator[Event]:
-    from dpcore.training.perturbation.noise import alone, stream_of  # here, not above: torch takes seconds to load
+    from dpcore.training.gradients.core_threads import one_thread  # here, not above: torch takes seconds to load
+    from dpcore.training.perturbation.noise import stream_of
 
     task, problem = ground.task, ground.problem
     public = {"table": ground.request.dataset, "classes": ground.request.classes, "task": repr(task)}
@@ -109,8 +110,8 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
         for number in range(seeds)
     ]
     shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
-    try:
-        with alone(), np.errstate(over="raise", invalid="raise"):
+    try:  # a fit draws little at once, and threads would mostly wait for one another
+        with one_thread(), np.errstate(over="raise", invalid="raise"):
             thetas = released(method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws))
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:

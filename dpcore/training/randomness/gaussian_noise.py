@@ -90,9 +90,7 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
     The target (n,) is changed in place. Noise and target are added in float64 and rounded once, to what it holds.
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
-    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines. The radius has the whole
-    precision of float64 for every u above 2^-(63 (1 + further) - 53): up to there the law is Gaussian, and what lies
-    beyond is charged. So have sine and cosine, next to an axis too.
+    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines.
     """
     count = len(target)
     if not count:
@@ -213,11 +211,10 @@ class GaussianNoise:
         sums = drawn.add_(target.to(words.device))  # where the words are: MPS has no float64
         target.copy_(sums.to(target.dtype))
 
-    def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
-        """The same for a whole vector (size,)."""
+    def add_to(self, vector: Tensor, std: float) -> None:
+        """The same for a whole vector (size,), without a scale."""
         targets = self.pieces(vector)
-        scales = [None] * self.count if scale is None else self.pieces(scale)
-        self._cores.map(lambda piece: self.add(piece, targets[piece], std, scales[piece]), range(self.count))
+        self._cores.map(lambda piece: self.add(piece, targets[piece], std), range(self.count))
 
     def states(self) -> list[Tensor]:
         """What the rest of the stream follows from."""

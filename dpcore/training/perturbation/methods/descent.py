@@ -1,4 +1,7 @@
-"""Gradient descent without noise, with noise on the parameters that it ends at, and with noise in each step."""
+"""Gradient descent without noise, with noise on the parameters that it ends at, and with noise in each step.
+
+The theorems are those of README.md.
+"""
 
 from collections.abc import Sequence
 from math import expm1, log1p, sqrt
@@ -51,9 +54,7 @@ class NonPrivate(Method):
 class OutputPerturbation(Method):
     """theta_T + Normal(0, s^2 I) with s = sensitivity / mu, where theta_T is gradient descent of T full steps from 0.
 
-    A step brings two runs nearer, or apart, by the factor c = max(|1 - alpha Dl|, |1 - alpha Lsm|) at most, and
-    neighbours drive them apart by 2 G alpha / n, so they end within (2 G alpha / n) (1 + c + ... + c^(T-1)) of each
-    other. For alpha up to 2 / (Lsm + Dl) this is at most 2 G / (n Dl).
+    Its sensitivity is (2 G alpha / n) (1 + c + ... + c^(T-1)), c = max(|1 - alpha Dl|, |1 - alpha Lsm|), by Theorem 1.
     """
 
     name = "output"
@@ -88,10 +89,7 @@ class OutputPerturbation(Method):
 
 @final
 class GradientPerturbation(Method):
-    """theta <- theta - alpha (grad L + Normal(0, s^2 I)), T times, with s = sqrt(T) (2 G / n) / mu.
-
-    Each step is a Gaussian mechanism of sensitivity 2 G / n, and T of them are exactly mu-GDP: no constant is open.
-    """
+    """theta <- theta - alpha (grad L + Normal(0, s^2 I)), T times, with s = sqrt(T) (2 G / n) / mu, by Theorem 4."""
 
     name = "gradient"
     title = "Gradient perturbation"
