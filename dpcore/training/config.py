@@ -50,11 +50,8 @@ def contradictions(run: Settings) -> Iterator[str]:
         value = getattr(run, name)
         for need in setting.needs:
             if need.binding and value != setting.default and not need.holds(run):
-                yield f"Expected no {name}={_said(value)} without {need.words}."
-
-
-def _said(value: float | str) -> str:
-    return repr(value) if isinstance(value, str) else f"{value:g}"
+                shown = repr(value) if isinstance(value, str) else f"{value:g}"
+                yield f"Expected no {name}={shown} without {need.words}."
 
 
 def idle(run: Settings) -> dict[str, str]:
@@ -66,7 +63,7 @@ def idle(run: Settings) -> dict[str, str]:
     return {name: setting.needed for name, setting in rows.items() if not setting.is_used(run)}
 
 
-LONGEST_RUN = 1_000_000  # steps
+MAX_STEPS = 1_000_000  # of a run
 
 
 @dataclass(frozen=True)
@@ -86,9 +83,9 @@ class RunConfig(Settings):
         if self.batch > self.examples:
             raise ValueError(f"Expected batch={self.batch} to be at most the data's {self.examples} examples.")
         steps = self.epochs * self.examples / self.batch  # infinite where the epochs are too many for a float
-        if not (steps <= LONGEST_RUN and self.steps_of_epochs >= 1):
+        if not (steps <= MAX_STEPS and self.steps_of_epochs >= 1):
             raise ValueError(
-                f"Expected epochs={self.epochs:g} to be from 1 to {LONGEST_RUN:,} steps of batch={self.batch}."
+                f"Expected epochs={self.epochs:g} to be from 1 to {MAX_STEPS:,} steps of batch={self.batch}."
             )
 
     def _check_data(self) -> None:

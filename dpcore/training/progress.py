@@ -22,12 +22,11 @@ class ReportTimes:
     def __init__(self, clock: Callable[[], float], epochs_per_step: float) -> None:
         self._clock = clock
         self._epochs_per_step = epochs_per_step
-        self._start = self._reported = self._evaluated = self._saved = clock()
-        self._reported_step = 0
         self._epoch = -1  # of the last evaluation; -1 before the first
         self._pause = FIRST_SECONDS
+        self.start(0)
 
-    def start(self, step: int = 0) -> None:
+    def start(self, step: int) -> None:
         """Training begins now, after so many steps of an earlier process."""
         self._reported_step = step
         self._start = self._reported = self._evaluated = self._saved = self._clock()
@@ -65,11 +64,11 @@ class ReportTimes:
     @contextmanager
     def evaluating(self, step: int) -> Iterator[None]:
         """An evaluation after the step: its time counts neither as training nor as waiting."""
-        begun = self._clock()
+        began = self._clock()
         yield
         now = self._clock()
-        self._reported += now - begun
-        self._pause = (now - begun) * (1 / EVALUATION_SHARE - 1)
+        self._reported += now - began
+        self._pause = (now - began) * (1 / EVALUATION_SHARE - 1)
         self._evaluated, self._epoch = now, int(step * self._epochs_per_step + 1e-9)
 
 

@@ -41,7 +41,7 @@ class Needs(NamedTuple):
 
 
 def of_registry(setting: str, registry: Mapping[str, Any], has: str, words: str, *, binding: bool = False) -> Needs:
-    """What needs a setting whose choice, by its id in the registry, has something: an attribute that is true."""
+    """The need of a choice from a registry that has something: an attribute that is true."""
     return Needs(
         lambda run: getattr(registry[getattr(run, setting)], has),
         words,

@@ -11,9 +11,9 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import IO, NamedTuple, Self
+from typing import IO, NamedTuple
 
 import numpy as np
 import torch
@@ -103,7 +103,7 @@ PATIENCE_SECONDS = 120.0  # seconds without a further image after which nobody i
 
 
 class Turn:
-    """The turn that goes with a lock file, asked for again and again until it comes; over when the context ends.
+    """The turn that goes with a lock file, asked for again and again until it comes; over when it is closed.
 
     Whoever has the turn holds a lock on a file of its own, which the operating system takes from a process that is
     killed. That file is as many bytes long as images are done, so that those who wait can say so: it holds nothing and
@@ -117,10 +117,7 @@ class Turn:
         self._file: IO[bytes] | None = None  # of the lock that is held
         self._heard = time.monotonic()  # when another number of images was seen
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         """Remove the lock file; whoever opened it just before may compute beside the next one, to the same bits."""
         if self._file:
             with suppress(OSError):
@@ -190,7 +187,7 @@ def load_or_compute(
     if found is None and key.size > MAX_BYTES:  # nobody will keep them, so that it is no use to wait for anybody
         return (yield from compute_and_keep(part, key, folder, cores))
     if found is None:
-        with Turn(folder / f".{key.name}.lock") as turn:
+        with closing(Turn(folder / f".{key.name}.lock")) as turn:
             yield from turn.awaited(len(part))
             found = read(folder / key.name, key)  # by now somebody else may have kept them
             if found is None:

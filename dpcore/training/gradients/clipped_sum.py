@@ -12,7 +12,7 @@ from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.inputs import PickedRows
 
-FEWEST = 64  # rows, one for each view of an example, that are worth waking a core for
+MIN_ROWS_OF_CORE = 64  # rows, one for each view of an example, that are worth waking a core for
 
 Result = TypeVar("Result")
 Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d), row by row
@@ -156,7 +156,7 @@ class Engine(ABC):
 
         Single examples are no parts of equal size for each core, and no part is empty.
         """
-        busy = min(self._cores.count, -(-size * self.views // FEWEST), size)
+        busy = min(self._cores.count, -(-size * self.views // MIN_ROWS_OF_CORE), size)
         most = max(1, self.chunk // self.views)
         count = min(size, busy * -(-size // (busy * most))) if busy else 0
         return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]

@@ -156,27 +156,22 @@ class Conv2d(ParametricLayer):
 
 
 @final
-class Tanh(Layer):
-    """nn.Tanh."""
+class Activation(Layer):
+    """nn.Tanh or nn.ReLU: a function, and what makes of a gradient and the function's value the one at the input."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor], back: Callable[[Tensor, Tensor], Tensor]) -> None:
+        self._function, self._back = function, back
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        y = torch.tanh(x)
+        y = self._function(x)
         return y, y
 
     def backward(self, kept: Tensor, g: Tensor) -> Tensor:
-        return torch.ops.aten.tanh_backward.grad_input(g, kept, grad_input=g)
+        return self._back(g, kept)
 
 
-@final
-class ReLU(Layer):
-    """nn.ReLU."""
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        y = torch.relu(x)
-        return y, y
-
-    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
-        return torch.ops.aten.threshold_backward.grad_input(g, kept, 0, grad_input=g)
+TANH = Activation(torch.tanh, lambda g, y: torch.ops.aten.tanh_backward.grad_input(g, y, grad_input=g))
+RELU = Activation(torch.relu, lambda g, y: torch.ops.aten.threshold_backward.grad_input(g, y, 0, grad_input=g))
 
 
 @final

@@ -30,7 +30,7 @@ from dpcore.training.randomness.random_words import (
 NEAR = 1 << 40  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
 QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
-KEPT = 1 << 19  # float64 numbers of a thread's scratch memory
+SCRATCH_NUMBERS = 1 << 19  # float64 numbers of a thread's scratch memory
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 
@@ -60,12 +60,12 @@ class Scratch(threading.local):
     """Memory that a thread works in again and again: to ask the system for it takes as long as the numbers do."""
 
     def __init__(self) -> None:
-        self._kept = torch.empty(KEPT, dtype=torch.float64)
+        self._kept = torch.empty(SCRATCH_NUMBERS, dtype=torch.float64)
         self._views: dict[int, Memory] = {}
 
     def of(self, pairs: int, device: torch.device) -> Memory:
         """Memory which the thread's next call may hand out again; what is large, or recorded, has its own."""
-        if device.type != "cpu" or 3 * pairs > KEPT:
+        if device.type != "cpu" or 3 * pairs > SCRATCH_NUMBERS:
             return Memory.over(torch.empty(3 * pairs, dtype=torch.float64, device=device), pairs)
         if pairs not in self._views:
             if len(self._views) == 2:  # the pieces of a vector differ by one coordinate at most
