@@ -24,7 +24,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.gradients.clipping import CLIPPINGS, Clipping
 from dpcore.training.models import MODELS, Model
 from dpcore.training.optimizers import OPTIMIZERS, Optimizer
-from dpcore.training.optimizers.base import UpdateRules, nothing
+from dpcore.training.optimizers.base import UpdateRules
 from dpcore.training.plan import plan
 from pages.parts.controls import mechanism
 from pages.parts.shell import menu
@@ -173,7 +173,7 @@ FORGETFUL = Optimizer(
     title="Forgetful",
     note="Remembers nothing. Charges each step at (q, sigma).",
     source="this test",
-    rules=lambda hyperparameters: UpdateRules((), nothing, forgetful_step),
+    rules=lambda hyperparameters: UpdateRules((), lambda gradient, state: None, forgetful_step),
     lr=0.25,
     baseline_lr=0.125,
 )

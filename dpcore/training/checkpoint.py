@@ -67,7 +67,11 @@ def resume(run: TrainingRun, path: Path) -> int:
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged or of an older version; {INSTEAD}")
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed.")
-    _check_where(where(run), label.where, path)
+    here = where(run)
+    for name, way in WAYS.items():
+        was = label.where.get(name, "unknown")
+        if here[name] != was:
+            raise ValueError(f"Expected {name}={here[name]} to be {was}, as where {path} was written; {way(was)}")
     if label.data != run.fingerprint:
         now, was = run.fingerprint[:SHOWN], label.data[:SHOWN]
         raise ValueError(
@@ -92,13 +96,6 @@ def resume(run: TrainingRun, path: Path) -> int:
 def where(run: TrainingRun) -> dict[str, str]:
     """What a weight's last bit depends on, beside the settings. A device "auto" is the one that was found."""
     return machine_of(run.device, run.cores.count)
-
-
-def _check_where(here: dict[str, str], there: dict[str, str], path: Path) -> None:
-    for name, way in WAYS.items():
-        now, was = here[name], there.get(name, "unknown")
-        if now != was:
-            raise ValueError(f"Expected {name}={now} to be {was}, as where {path} was written; {way(was)}")
 
 
 def snapshot(run: TrainingRun) -> dict[str, Any]:
@@ -141,7 +138,8 @@ def restore(run: TrainingRun, values: dict[str, Any]) -> None:
     run.engine.parameters.copy_(values["parameters"])
     count, mean, vectors = values["optimizer"]
     run.descent.restore(State(count, mean, tuple(vectors)))
-    run.step_totals.last = tuple(values["tally"])
+    loss, norms = values["tally"]
+    run.step_totals.last = loss, tuple(norms)
     if run.average:
         vector, run.average.count = values["average"]
         run.average.vector.copy_(vector)

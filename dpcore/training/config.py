@@ -5,6 +5,7 @@ nothing.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -18,70 +19,39 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import Settings, either, settings_of
 
 
-def check_combination(run: Settings) -> None:
-    """Raise ValueError for settings that contradict each other."""
-    for wrong, message in (*_of_method(run), *_of_needs(run)):
-        if wrong:
-            raise ValueError(message)
-
-
-def _of_method(run: Settings) -> list[tuple[bool, str]]:
-    having = either(each.name for each in OPTIMIZERS.values() if run.reading in each.readings)
-    dense = either(each.name for each in MODELS.values() if each.dense)
-    return [
-        (
-            run.reading not in OPTIMIZERS[run.optimizer].readings,
-            f"Expected reading={run.reading!r} only with {having}, not with optimizer={run.optimizer!r}.",
-        ),
-        (
-            run.acceptance == "sa" and run.public == 0,
-            "Expected public above 0 with acceptance='sa': it judges proposals on a held-out public split.",
-        ),
-        (
-            run.sampler != Poisson.name and run.schedule != CONSTANT.name,
+def contradictions(run: Settings) -> Iterator[str]:
+    """Contradictions between settings, a sentence for each."""
+    optimizer, other_batches = OPTIMIZERS[run.optimizer], run.sampler != Poisson.name
+    releases = run.pca > 0 or optimizer.by_relevance
+    if run.reading not in optimizer.readings:
+        having = either(each.name for each in OPTIMIZERS.values() if run.reading in each.readings)
+        yield f"Expected reading={run.reading!r} only with {having}, not with optimizer={run.optimizer!r}."
+    if run.acceptance == "sa" and run.public == 0:
+        yield "Expected public above 0 with acceptance='sa': it judges proposals on a held-out public split."
+    if other_batches and run.schedule != CONSTANT.name:
+        yield (
             f"Expected schedule={run.schedule!r} only with sampler='poisson', not {run.sampler!r}: what is proven of "
-            "other batches is proven for constant noise.",
-        ),
-        (
-            run.sampler != Poisson.name and (run.pca > 0 or OPTIMIZERS[run.optimizer].by_relevance),
-            f"Expected no DP-PCA and no relevances with sampler={run.sampler!r}: nothing is proven of them together.",
-        ),
-        (
-            run.sampler != Poisson.name and run.mean_sigma > 0,
-            f"Expected no private mean with sampler={run.sampler!r}: nothing is proven of them together.",
-        ),
-        (
-            run.mean_sigma > 0 and (run.pca > 0 or OPTIMIZERS[run.optimizer].by_relevance),
-            f"Expected no DP-PCA and no relevances with mean_sigma={run.mean_sigma:g}: each is of all that is seen.",
-        ),
-        (
-            run.features != "pixels" and run.pca > 0,
-            f"Expected no pca={run.pca} with features={run.features!r}: it projects pixels.",
-        ),
-        (
-            run.views > 1 and (run.pca > 0 or OPTIMIZERS[run.optimizer].by_relevance),
-            f"Expected no DP-PCA and no relevances with views={run.views}: their noise is meant for one view each.",
-        ),
-        (
-            run.pca > 0 and not MODELS[run.model].dense,
-            f"Expected pca={run.pca} only with model {dense}, not {run.model!r}: a projection has no pixels.",
-        ),
-    ]
-
-
-def _of_needs(run: Settings) -> list[tuple[bool, str]]:
-    """What the table says of settings that must be at their default beside others."""
-    chosen = {name: (setting, getattr(run, name)) for name, setting in settings_of(type(run)).items()}
-    return [
-        (value != setting.default and not need.holds(run), f"Expected no {name}={_said(value)} without {need.words}.")
-        for name, (setting, value) in chosen.items()
-        for need in setting.needs
-        if need.binding
-    ]
-
-
-def _said(value: float | str) -> str:
-    return repr(value) if isinstance(value, str) else f"{value:g}"
+            "other batches is proven for constant noise."
+        )
+    if other_batches and releases:
+        yield f"Expected no DP-PCA and no relevances with sampler={run.sampler!r}: nothing is proven of them together."
+    if other_batches and run.mean_sigma > 0:
+        yield f"Expected no private mean with sampler={run.sampler!r}: nothing is proven of them together."
+    if run.mean_sigma > 0 and releases:
+        yield f"Expected no DP-PCA and no relevances with mean_sigma={run.mean_sigma:g}: each is of all that is seen."
+    if run.features != "pixels" and run.pca > 0:
+        yield f"Expected no pca={run.pca} with features={run.features!r}: it projects pixels."
+    if run.views > 1 and releases:
+        yield f"Expected no DP-PCA and no relevances with views={run.views}: their noise is meant for one view each."
+    if run.pca > 0 and not MODELS[run.model].dense:
+        dense = either(each.name for each in MODELS.values() if each.dense)
+        yield f"Expected pca={run.pca} only with model {dense}, not {run.model!r}: a projection has no pixels."
+    for name, setting in settings_of(type(run)).items():
+        value = getattr(run, name)
+        for need in setting.needs:
+            if need.binding and value != setting.default and not need.holds(run):
+                shown = repr(value) if isinstance(value, str) else f"{value:g}"
+                yield f"Expected no {name}={shown} without {need.words}."
 
 
 def idle(run: Settings) -> dict[str, str]:
@@ -93,7 +63,7 @@ def idle(run: Settings) -> dict[str, str]:
     return {name: setting.needed for name, setting in rows.items() if not setting.is_used(run)}
 
 
-LONGEST_RUN = 1_000_000  # steps
+MAX_STEPS = 1_000_000  # of a run
 
 
 @dataclass(frozen=True)
@@ -108,10 +78,15 @@ class RunConfig(Settings):
         for name, setting in settings_of(type(self)).items():
             setting.check(name, getattr(self, name))
         self._check_data()
-        check_combination(self)
+        for contradiction in contradictions(self):
+            raise ValueError(contradiction)
         if self.batch > self.examples:
             raise ValueError(f"Expected batch={self.batch} to be at most the data's {self.examples} examples.")
-        self._check_length()
+        steps = self.epochs * self.examples / self.batch  # infinite where the epochs are too many for a float
+        if not (steps <= MAX_STEPS and self.steps_of_epochs >= 1):
+            raise ValueError(
+                f"Expected epochs={self.epochs:g} to be from 1 to {MAX_STEPS:,} steps of batch={self.batch}."
+            )
 
     def _check_data(self) -> None:
         dataset = DATASETS[self.dataset]
@@ -122,13 +97,6 @@ class RunConfig(Settings):
         check.one_of(suited, **{f"{of}'s model": self.model})
         check.whole(0, dataset.examples(self.source) - 1, public=self.public)
         check.whole(0, math.prod(dataset.shape), pca=self.pca)
-
-    def _check_length(self) -> None:
-        steps = self.epochs * self.examples / self.batch  # infinite where the epochs are too many for a float
-        if not (steps <= LONGEST_RUN and self.steps_of_epochs >= 1):
-            raise ValueError(
-                f"Expected epochs={self.epochs:g} to be from 1 to {LONGEST_RUN:,} steps of batch={self.batch}."
-            )
 
     @property
     def examples(self) -> int:

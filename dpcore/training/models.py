@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dpcore import check
@@ -111,11 +112,6 @@ def cnn9(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequenti
     return nn.Sequential(*layers, *dense)
 
 
-def adult(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
-    """One hidden layer of 16."""
-    return mlp(activation, shape, classes, 16)
-
-
 def imdb(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
     """The mean of a review's words, each embedded in 16 dimensions, and one hidden layer of 16."""
     from torch import nn
@@ -203,7 +199,7 @@ MODELS = {
             note="123-16-2 for Adult's binary features, 2,018 parameters.",
             source=BU,
             groups=2,
-            layers=adult,
+            layers=partial(mlp, width=16),
             only=(ADULT.shape,),
         ),
         Model(

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.rounding import RESERVED
-from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
+from dpcore.privacy.mechanism import LEAST_SIGMA, FloatArray, Mechanism, Release, read_only
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
@@ -29,7 +29,6 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta, generator_of
 
 HORIZONS = 64  # numbers of steps that one look for the last affordable one compares
-LEAST_SIGMA = 1e-6  # that a release may have
 PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."  # of DP-PCA
 
 
@@ -82,14 +81,12 @@ def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
 
 def first_releases(config: RunConfig) -> tuple[Release, ...]:
     """What is released once, of the whole training set, before the first step."""
-    releases = []
-    if config.pca:
-        releases.append(Release(1.0, config.pca_sigma))
-    if OPTIMIZERS[config.optimizer].by_relevance:
-        releases.append(Release(1.0, config.relevance_sigma))
-    if config.mean_sigma:
-        releases.append(Release(1.0, config.mean_sigma))
-    return tuple(releases)
+    releases = (
+        (config.pca > 0, config.pca_sigma),
+        (OPTIMIZERS[config.optimizer].by_relevance, config.relevance_sigma),
+        (config.mean_sigma > 0, config.mean_sigma),
+    )
+    return tuple(Release(1.0, sigma) for released, sigma in releases if released)
 
 
 def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
@@ -132,8 +129,6 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
         steps = np.unique(np.linspace(low + 1, high, HORIZONS).round().astype(np.int64))
         below = int(np.count_nonzero(curve(mechanism, steps, delta).epsilon <= epsilon))
         low, high = (int(steps[below - 1]) if below else low), (int(steps[below]) - 1 if below < len(steps) else high)
-        if below == len(steps):
-            low = high
     while low and not curve(mechanism, [low], delta).epsilon[0] <= epsilon:
         low -= 1
     return low

@@ -1,6 +1,6 @@
 """Reports of a run: when steps are reported and the model is tested, and figures of the steps since the last report."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -22,12 +22,11 @@ class ReportTimes:
     def __init__(self, clock: Callable[[], float], epochs_per_step: float) -> None:
         self._clock = clock
         self._epochs_per_step = epochs_per_step
-        self._start = self._reported = self._evaluated = self._saved = clock()
-        self._reported_step = 0
         self._epoch = -1  # of the last evaluation; -1 before the first
         self._pause = FIRST_SECONDS
+        self.start(0)
 
-    def start(self, step: int = 0) -> None:
+    def start(self, step: int) -> None:
         """Training begins now, after so many steps of an earlier process."""
         self._reported_step = step
         self._start = self._reported = self._evaluated = self._saved = self._clock()
@@ -65,11 +64,11 @@ class ReportTimes:
     @contextmanager
     def evaluating(self, step: int) -> Iterator[None]:
         """An evaluation after the step: its time counts neither as training nor as waiting."""
-        begun = self._clock()
+        began = self._clock()
         yield
         now = self._clock()
-        self._reported += now - begun
-        self._pause = (now - begun) * (1 / EVALUATION_SHARE - 1)
+        self._reported += now - began
+        self._pause = (now - began) * (1 / EVALUATION_SHARE - 1)
         self._evaluated, self._epoch = now, int(step * self._epochs_per_step + 1e-9)
 
 
@@ -86,7 +85,7 @@ class StepTotals:
         self._norms: list[Tensor] = []
         self._waiting: list[tuple[int, Tensor, Tensor, Tensor]] = []
         self._decisions, self._accepted = "", None
-        self._last_loss, self._last_norms = 0.0, (0.0,) * len(NORM_QUANTILES)
+        self.last = 0.0, (0.0,) * len(NORM_QUANTILES)  # loss and norms of the last report, which alone outlast it
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
         """Take in one step's losses, norms and whether clipped, (B,) each; look at them now if it is `at_once`."""
@@ -111,15 +110,6 @@ class StepTotals:
         self._clipped += int(clipped.sum())
         self._norms.append(norms)
 
-    @property
-    def last(self) -> tuple[float, tuple[float, ...]]:
-        """The loss and norms of the last report: all that is left of it after a report."""
-        return self._last_loss, self._last_norms
-
-    @last.setter
-    def last(self, figures: tuple[float, Sequence[float]]) -> None:
-        self._last_loss, self._last_norms = figures[0], tuple(figures[1])
-
     def judge(self, accepted: bool, total: int) -> None:
         """Take in whether the step was accepted, and how many were so far."""
         self._decisions += "a" if accepted else "r"
@@ -131,9 +121,9 @@ class StepTotals:
         norms = torch.cat(self._norms).numpy() if self._norms else None
         clipped = 0.0
         if norms is not None:
-            self._last_loss, clipped = self._loss / len(norms), self._clipped / len(norms)
-            self._last_norms = tuple(float(value) for value in np.quantile(norms, NORM_QUANTILES))
+            clipped = self._clipped / len(norms)
+            self.last = self._loss / len(norms), tuple(np.quantile(norms, NORM_QUANTILES).tolist())
         self._loss, self._clipped, self._norms = 0.0, 0, []
         decisions, self._decisions = self._decisions, ""
-        figures = (self._last_loss, clipped, self._last_norms, steps_per_second)
-        return Stepped(step, epoch, *figures, decisions, self._accepted)
+        loss, quantiles = self.last
+        return Stepped(step, epoch, loss, clipped, quantiles, steps_per_second, decisions, self._accepted)

@@ -9,7 +9,7 @@ should start from stands in `defaults`.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, final
 
@@ -38,6 +38,16 @@ class Needs(NamedTuple):
     words: str
     binding: bool = False  # without it the setting must be at its default: any other value contradicts
     ids: Callable[[], Iterable[str]] | None = None  # what of a registry has it
+
+
+def of_registry(setting: str, registry: Mapping[str, Any], has: str, words: str, *, binding: bool = False) -> Needs:
+    """The need of a choice from a registry that has something: an attribute that is true."""
+    return Needs(
+        lambda run: getattr(registry[getattr(run, setting)], has),
+        words,
+        binding,
+        ids=lambda: [name for name, each in registry.items() if getattr(each, has)],
+    )
 
 
 @dataclass(frozen=True)
@@ -184,38 +194,13 @@ NOISE_CHANGES = Needs(
 )
 DECAY = Needs(lambda run: run.schedule != "constant", "a schedule that is not constant", binding=True)
 LR_DECAY = Needs(lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant", binding=True)
-MOMENTUM = Needs(
-    lambda run: OPTIMIZERS[run.optimizer].momentum,
-    "an optimizer that has momentum",
-    ids=lambda: [each.name for each in OPTIMIZERS.values() if each.momentum],
-)
-RELEVANCES = Needs(
-    lambda run: OPTIMIZERS[run.optimizer].by_relevance,
-    "an optimizer that goes by relevances",
-    ids=lambda: [each.name for each in OPTIMIZERS.values() if each.by_relevance],
-)
-HIDDEN = Needs(
-    lambda run: MODELS[run.model].hidden,
-    "a model with a hidden layer",
-    ids=lambda: [each.name for each in MODELS.values() if each.hidden],
-)
-GREY_PIXELS = Needs(
-    lambda run: run.features == "pixels" and DATASETS[run.dataset].grey,
-    "the pixels of a grey data set",
-    ids=lambda: [each.name for each in DATASETS.values() if each.grey],
-    binding=True,
-)
-IMAGES = Needs(
-    lambda run: DATASETS[run.dataset].images,
-    "a data set of images",
-    ids=lambda: [each.name for each in DATASETS.values() if each.images],
-    binding=True,
-)
-WIDE = Needs(
-    lambda run: MODELS[run.model].wide,
-    "a model whose width can be chosen",
-    ids=lambda: [each.name for each in MODELS.values() if each.wide],
-)
+MOMENTUM = of_registry("optimizer", OPTIMIZERS, "momentum", "an optimizer that has momentum")
+RELEVANCES = of_registry("optimizer", OPTIMIZERS, "by_relevance", "an optimizer that goes by relevances")
+HIDDEN = of_registry("model", MODELS, "hidden", "a model with a hidden layer")
+WIDE = of_registry("model", MODELS, "wide", "a model whose width can be chosen")
+IMAGES = of_registry("dataset", DATASETS, "images", "a data set of images", binding=True)
+GREY = of_registry("dataset", DATASETS, "grey", "the pixels of a grey data set", binding=True)
+GREY_PIXELS = GREY._replace(holds=lambda run: run.features == "pixels" and GREY.holds(run))
 MOST_LR = 1e38  # a float32 holds it
 MOST_WIDTH = 10_000
 MOST_VIEWS = 16
@@ -259,13 +244,11 @@ class Settings:
     sigma: float = row(Number(
         default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clipping norm",
         short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=(PRIVACY,),
-        slider=Slider(0.3, 100, "more accurate", "more private",
-                      help=help_on("sigma"))))
+        slider=Slider(0.3, 100, "more accurate", "more private", help=help_on("sigma"))))
     batch: int = row(Count(
         default=512, unit="examples", low=1, label="Expected batch", help="expected batch q n",
         short=lambda value: f"batch {value}", rank=12,
-        slider=Slider(1, 65536, "more private", "faster, steadier",
-                      help=help_on("batch", "poisson"))))
+        slider=Slider(1, 65536, "more private", "faster, steadier", help=help_on("batch", "poisson"))))
     sampler: str = row(Choice(
         default=Poisson.name, choices=DRAWN, label="How batches are drawn", unusual=True, of_noise=True, rank=12,
         help="where epochs hold each example once, no accountant of Poisson batches speaks of the run",
@@ -277,12 +260,10 @@ class Settings:
     lr: float = row(Number(
         default=0.5, low=0, high=MOST_LR, ends="(]", label="Learning rate", help="learning rate",
         short=lambda value: f"lr {value:g}", rank=13,
-        slider=Slider(1e-4, 100, "slower", "less stable",
-                      help=help_on("learning_rate"))))
+        slider=Slider(1e-4, 100, "slower", "less stable", help=help_on("learning_rate"))))
     momentum: float = row(Number(
         default=0.9, low=0, high=1, label="Momentum", help="of the optimizers that have one",
-        short=lambda value: f"momentum {value:g}", rank=16,
-        needs=(MOMENTUM,),
+        short=lambda value: f"momentum {value:g}", rank=16, needs=(MOMENTUM,),
         slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
     epochs: float = row(Number(
         default=5.0, unit="epochs", low=0, ends="()", rule=check.positive, label="Epochs",
@@ -291,10 +272,8 @@ class Settings:
         slider=Slider(0.1, 1000, "more private", "more accurate", help=help_on("epoch"))))
     delta: float = row(Number(
         default=1e-5, low=check.SMALLEST_DELTA, high=1, ends="[)", rule=check.delta, label="Delta",
-        help="what epsilon is shown for, and stopped at",
-        of_noise=True,
-        slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True,
-                      help=help_on("delta"))))
+        help="what epsilon is shown for, and stopped at", of_noise=True,
+        slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True, help=help_on("delta"))))
     seed: int | None = row(Count(
         default=None, high=2**63 - 1, none="a secret one", label="Fixed seed (empty: a secret one)",
         help="fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",
@@ -354,8 +333,7 @@ class Settings:
         help="last training examples held out as public data",
         short=lambda value: f"{value} public", rank=7, unusual=True,
         needs=(ANNEALED._replace(words="acceptance sa, which judges on it"),),
-        slider=Slider(10, 30000, "judges worse", "trains on less", coarse=True,
-                      help=help_on("public"))))
+        slider=Slider(10, 30000, "judges worse", "trains on less", coarse=True, help=help_on("public"))))
     pca: int = row(Count(
         default=0, unit="dimensions", label="DP-PCA dimensions", rank=11, unusual=True,
         help="dimensions of the DP-PCA projection, for models that take vectors; 0: off",
@@ -368,8 +346,7 @@ class Settings:
     relevance_sigma: float = row(Number(
         default=10.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of the relevances", of_noise=True,
         help="noise multiplier of adppl's relevances, charged once",
-        needs=(RELEVANCES,),
-        slider=NOISIER))
+        needs=(RELEVANCES,), slider=NOISIER))
     stop_epsilon: float = row(Number(
         default=0.0, low=0, label="Stop at epsilon", rank=19, of_noise=True, needs=(PRIVACY,),
         help="stop before the step that would exceed it; 0: off",
@@ -395,8 +372,7 @@ class Settings:
     mean_sigma: float = row(Number(
         default=0.0, low=0, high=MOST_SIGMA, ends="[]", label="Sigma of the private mean (0: none is taken off)",
         of_noise=True, unusual=True, shared=True, needs=(IMAGES,), since="2",
-        help="noise multiplier of the mean that is taken off every example, charged once; 0: off",
-        rule=off_or_noise,
+        help="noise multiplier of the mean that is taken off every example, charged once; 0: off", rule=off_or_noise,
         short=lambda value: f"mean off at sigma {value:g}" if value else "no mean off", rank=11,
         slider=Slider(1, 1000, "off", stops=(0, 2, 5, 10, 20, 50, 100))))
     pixel_scale: str = row(Choice(

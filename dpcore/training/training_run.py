@@ -33,7 +33,7 @@ from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress import ReportTimes, StepTotals
-from dpcore.training.randomness.batches import OF_EPOCHS, EpochBatches, poisson_sample
+from dpcore.training.randomness.batches import OF_EPOCHS, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
@@ -65,7 +65,9 @@ class TrainingRun:
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
         streams = streams_of(config, self.secret)
-        self._take(inputs or inputs_of(config, self.device))
+        inputs = inputs or inputs_of(config, self.device)
+        self.train, self.public, self.test = inputs.train, inputs.public, inputs.test
+        self.fingerprint, self.note = inputs.fingerprint, inputs.note
         if config.pca:
             self._project(streams.projection)
         if config.mean_sigma:
@@ -74,14 +76,15 @@ class TrainingRun:
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
         key = secret_of(streams.batches, machine_of(self.device, cores.count))
         self.batches = AesWords(key)
-        self.epoch_batches = self._epoch_batches(key)
+        whole_epochs = OF_EPOCHS.get(config.sampler)  # None: its batches are Poisson's
+        self.epoch_batches = whole_epochs(config.examples, steps_of_epoch(config.q), key) if whole_epochs else None
         self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
-        self.learning_rate = self._learning_rate()
+        lr_steps = config.lr_epochs * config.examples / config.batch or self.plan.steps
+        self.learning_rate = LearningRate(config.lr_schedule, config.lr, config.lr_end, lr_steps)
         self.descent = Descent(config, self.engine, self.noise, cores)
         if OPTIMIZERS[config.optimizer].by_relevance and config.private:
-            allot(self.descent.state, self._relevance(streams))
-            self.descent.restore(self.descent.state)
+            self._allot_noise(streams)
         self.average = WeightAverage(self.engine.parameters, config.ema) if config.ema else None
         self.confusion: tuple[tuple[int, ...], ...] | None = None  # of the latest evaluation
         self.annealing: Annealing | None = None
@@ -92,25 +95,11 @@ class TrainingRun:
         self.report_times = ReportTimes(clock, config.batch / config.examples)
         self.step_totals = StepTotals(at_once=self.device.type == "cpu")
 
-    def _take(self, inputs: Inputs) -> None:
-        self.train, self.public, self.test = inputs.train, inputs.public, inputs.test
-        self.fingerprint, self.note = inputs.fingerprint, inputs.note
-
     def _network(self, streams: Streams) -> nn.Sequential:
         """The network with its first weights."""
         config, classes = self.config, len(DATASETS[self.config.dataset].classes)
         seed, shape = streams.weights, config.shape
         return build(config.model, config.activation, seed, shape, classes, config.width).to(self.device)
-
-    def _epoch_batches(self, key: bytes) -> EpochBatches | None:
-        """Where the batches come from, unless they are Poisson's."""
-        sampler = OF_EPOCHS.get(self.config.sampler)
-        return sampler(self.config.examples, steps_of_epoch(self.config.q), key) if sampler else None
-
-    def _learning_rate(self) -> LearningRate:
-        config = self.config
-        steps = config.lr_epochs * config.examples / config.batch or self.plan.steps
-        return LearningRate(config.lr_schedule, config.lr, config.lr_end, steps)
 
     def _project(self, seed: SeedSequence) -> None:
         """Put every example through DP-PCA of the training examples."""
@@ -129,12 +118,13 @@ class TrainingRun:
         self.train = without_mean(x, views, mean), y
         self.public, self.test = ((without_mean(x, views, mean), y) for x, y in (self.public, self.test))
 
-    def _relevance(self, streams: Streams) -> Tensor:
-        """The public relevance of each parameter (d,)."""
+    def _allot_noise(self, streams: Streams) -> None:
+        """Allot the optimizer's noise by the private relevance of each parameter."""
         module = self._network(streams)  # another one: autograd needs gradients
         noise = self._once(neuron_count(module), streams.relevance)
         x, y = self.train
-        return relevance_of(module, (x[:], y), self.config.relevance_sigma, noise)
+        allot(self.descent.state, relevance_of(module, (x[:], y), self.config.relevance_sigma, noise))
+        self.descent.restore(self.descent.state)
 
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
         """Noise for a release before the first step, unless the run is without noise."""

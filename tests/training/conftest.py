@@ -68,4 +68,4 @@ def stds(monkeypatch):
 @pytest.fixture
 def small_shares(monkeypatch):
     """Batches of tests, which are small, are shared out among cores too."""
-    monkeypatch.setattr(clipped_sum, "FEWEST", 2)
+    monkeypatch.setattr(clipped_sum, "MIN_ROWS_OF_CORE", 2)

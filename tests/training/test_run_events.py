@@ -196,7 +196,7 @@ def story(step_seconds: float, evaluation_seconds: float, steps: int, epoch_step
     """The times of the reports and of the ends of evaluations of a run whose every step takes so long."""
     clock = Clock()
     pace = ReportTimes(clock, 1 / epoch_steps)
-    pace.start()
+    pace.start(0)
     reports, evaluations = [], []
     for step in range(1, steps + 1):
         clock.now += step_seconds

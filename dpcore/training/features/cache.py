@@ -1,8 +1,7 @@
 """Features of a part of a data set, computed once and kept below the data root.
 
-The name of a file is a hash of what its features follow from: the examples themselves, the kind and its version, the
-views, and the machine, since another one may round otherwise. What cannot be read is computed, what cannot be kept is
-used all the same. Like the data beside it a file is as private as the images are.
+What cannot be read is computed, what cannot be kept is used all the same. Like the data beside it a file is as private
+as the images are.
 """
 
 import hashlib
@@ -11,10 +10,10 @@ import math
 import os
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from typing import IO, NamedTuple, Self
+from typing import IO, NamedTuple
 
 import numpy as np
 import torch
@@ -23,14 +22,7 @@ from torch import Tensor
 from dpcore import check
 from dpcore.data.catalogue import data_root
 from dpcore.data.loading import Images, fingerprint_of_part
-from dpcore.training.features.compute import (
-    MAX_VIEWS,
-    Progress,
-    Steps,
-    compute_features,
-    image_shape,
-    overheard,
-)
+from dpcore.training.features.compute import MAX_VIEWS, Steps, compute_features, image_shape
 from dpcore.training.features.kinds import kind_of
 from dpcore.training.randomness.random_words import machine_of
 
@@ -87,12 +79,12 @@ def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
 
 def write(path: Path, key: Key, values: Tensor, digest: str) -> None:
     """Write the features of that key: the whole file or none. Errors: OSError, and what was there is as before."""
-    numbers = values.numpy().astype(KIND, copy=False)
+    numbers = np.ascontiguousarray(values.numpy(), KIND)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")  # of this process alone
     try:
         with open(aside, "xb") as file:
             file.write(key.header(digest))
-            file.write(bytes_of(numbers))
+            file.write(numbers.data)
             file.flush()
             os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
         os.replace(aside, path)
@@ -103,12 +95,7 @@ def write(path: Path, key: Key, values: Tensor, digest: str) -> None:
 
 def digest_of(numbers: np.ndarray) -> str:
     """SHA-256 of the numbers as they lie in the file."""
-    return hashlib.sha256(bytes_of(numbers)).hexdigest()
-
-
-def bytes_of(numbers: np.ndarray) -> memoryview:
-    """The numbers as bytes, not copied."""
-    return np.ascontiguousarray(numbers).reshape(-1).view(np.uint8).data
+    return hashlib.sha256(numbers.ravel().data).hexdigest()
 
 
 POLL_SECONDS = 0.2  # seconds between two looks at whether the turn has come
@@ -116,13 +103,12 @@ PATIENCE_SECONDS = 120.0  # seconds without a further image after which nobody i
 
 
 class Turn:
-    """The turn that goes with a lock file, asked for again and again until it comes; over when the context ends.
+    """The turn that goes with a lock file, asked for again and again until it comes; over when it is closed.
 
     Whoever has the turn holds a lock on a file of its own, which the operating system takes from a process that is
     killed. That file is as many bytes long as images are done, so that those who wait can say so: it holds nothing and
-    takes no room. A turn saves work and protects nothing: two who compute at once find the same bits, and neither sees
-    half a file. So where there is no lock to be had, and where whoever has the turn gets no further, nobody is waited
-    for.
+    takes no room. A turn saves work and protects nothing: where there is no lock to be had, and where whoever has the
+    turn gets no further, nobody is waited for.
     """
 
     def __init__(self, path: Path) -> None:
@@ -131,17 +117,12 @@ class Turn:
         self._file: IO[bytes] | None = None  # of the lock that is held
         self._heard = time.monotonic()  # when another number of images was seen
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the lock file while it is still locked, so that whoever opened it meanwhile finds it gone."""
-        if self._file is None:
-            return
-        with suppress(OSError):
-            if lies_at(self._file, self._path):
+    def close(self) -> None:
+        """Remove the lock file; whoever opened it just before may compute beside the next one, to the same bits."""
+        if self._file:
+            with suppress(OSError):
                 self._path.unlink()
-        self._file.close()
+            self._file.close()
 
     def awaited(self, total: int) -> Iterator[tuple[int, int]]:
         """Until it comes: how many images are done, and of how many, also while that stays the same."""
@@ -158,10 +139,11 @@ class Turn:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 file = undone.enter_context(open(self._path, "ab"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not lies_at(file, self._path):  # removed meanwhile by whoever had the turn: it keeps nobody out
-                    return self._hears(self.done)
             except BlockingIOError:
-                return self._hears(os.fstat(file.fileno()).st_size)
+                done = os.fstat(file.fileno()).st_size
+                if done != self.done:
+                    self.done, self._heard = done, time.monotonic()
+                return time.monotonic() - self._heard > PATIENCE_SECONDS
             except (OSError, ImportError):  # nothing can be written there, or locked
                 return True
             undone.pop_all()
@@ -169,24 +151,11 @@ class Turn:
         self.tell(0)
         return True
 
-    def tell(self, done: int, total: int = 0) -> None:
+    def tell(self, done: int) -> None:
         """Tell those who wait how many images are done."""
         if self._file:
             with suppress(OSError):
                 self._file.truncate(done)
-
-    def _hears(self, done: int) -> bool:
-        """Note how far whoever has the turn is; whether that has not changed for too long."""
-        if done != self.done:
-            self.done, self._heard = done, time.monotonic()
-        return time.monotonic() - self._heard > PATIENCE_SECONDS
-
-
-def lies_at(file: IO[bytes], path: Path) -> bool:
-    """Whether the open file is the one that has that path now."""
-    with suppress(FileNotFoundError):
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    return False
 
 
 MAX_BYTES = 4 * 10**9  # bytes of all files together
@@ -218,7 +187,7 @@ def load_or_compute(
     if found is None and key.size > MAX_BYTES:  # nobody will keep them, so that it is no use to wait for anybody
         return (yield from compute_and_keep(part, key, folder, cores))
     if found is None:
-        with Turn(folder / f".{key.name}.lock") as turn:
+        with closing(Turn(folder / f".{key.name}.lock")) as turn:
             yield from turn.awaited(len(part))
             found = read(folder / key.name, key)  # by now somebody else may have kept them
             if found is None:
@@ -228,10 +197,10 @@ def load_or_compute(
 
 
 def compute_and_keep(
-    part: Images, key: Key, folder: Path, cores: int | None, tell: Progress = lambda done, total: None
+    part: Images, key: Key, folder: Path, cores: int | None, tell: Callable[[int], None] = lambda done: None
 ) -> Steps[Features]:
     """Features that are computed and, where that can be, kept; `tell` hears how far they are, too."""
-    values = yield from overheard(compute_features(part.images, kind_of(key.kind), key.views, cores), tell)
+    values = yield from compute_features(part.images, kind_of(key.kind), key.views, cores, tell)
     digest = digest_of(values.numpy())
     return Features(values, digest, keep(folder, key, values, digest))
 
@@ -261,22 +230,8 @@ def keep(folder: Path, key: Key, values: Tensor, digest: str) -> str:
 def make_room(folder: Path, size: int) -> None:
     """Remove what was never finished, and of the features those used the longest ago, until so many bytes are free."""
     for file in (*folder.glob(".*.part"), *folder.glob(".*.lock")):
-        if time.time() - used_at(file) > UNFINISHED_FOR:
+        if time.time() - file.stat().st_mtime > UNFINISHED_FOR:
             file.unlink(missing_ok=True)
-    files = sorted(folder.glob("*.features"), key=used_at)
-    while files and size + sum(map(size_of, files)) > MAX_BYTES:
+    files = sorted(folder.glob("*.features"), key=lambda file: file.stat().st_mtime)
+    while files and size + sum(file.stat().st_size for file in files) > MAX_BYTES:
         files.pop(0).unlink(missing_ok=True)
-
-
-def used_at(file: Path) -> float:
-    """When a file was last read or written, in seconds; now where it is gone by now."""
-    with suppress(FileNotFoundError):
-        return file.stat().st_mtime
-    return time.time()
-
-
-def size_of(file: Path) -> int:
-    """Bytes of a file, none where it is gone by now."""
-    with suppress(FileNotFoundError):
-        return file.stat().st_size
-    return 0

@@ -1,15 +1,12 @@
 """Features of all images of a set, computed in pieces of a fixed size, each on one thread.
 
-A sum on a processor is rounded as its library cuts it, which may depend on how many threads there are and on how many
-images come at once. A run that is taken up again draws the same noise and must see the same features, bit for bit: else
-two sums would be released under one noise. So a piece has always as many images, the last one filled up with images of
-zeros, and cores share pieces, never the work on one.
+The bits must always be the same, as the README beside it says: a piece has always as many images, the last one filled
+up with images of zeros, and cores share pieces, never the work on one.
 """
 
 import hashlib
 import math
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator
 from functools import cache
 from typing import TypeVar
 
@@ -20,21 +17,25 @@ from torch import Tensor
 
 from dpcore import check
 from dpcore.training.features.kinds import FeatureKind
-from dpcore.training.gradients.core_threads import Cores
+from dpcore.training.gradients.core_threads import Cores, one_thread
 
 SIZE = 32  # images of a piece: what they need stays in a core's cache
 AT_ONCE = 4  # pieces of a core between two words of progress
 
 Result = TypeVar("Result")
-Progress = Callable[[int, int], None]  # images done, and of how many
-Steps = Generator[tuple[int, int], None, Result]  # work that says so now and then
+Steps = Generator[tuple[int, int], None, Result]  # work that says now and then how many images are done, of how many
 
 
 def compute_features(
-    images: NDArray[np.uint8], kind: FeatureKind, views: int, cores: int | None = None
+    images: NDArray[np.uint8],
+    kind: FeatureKind,
+    views: int,
+    cores: int | None = None,
+    tell: Callable[[int], None] = lambda done: None,
 ) -> Steps[Tensor]:
     """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, some at a time.
 
+    `tell` hears how many images are done before whoever asked for the features does.
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
     example depend on the example alone.
     Errors: ValueError for images that the kind does not take.
@@ -52,30 +53,19 @@ def compute_features(
         for first in range(0, len(starts), AT_ONCE * threads.count):
             some = starts[first : first + AT_ONCE * threads.count]
             threads.map(work, some)
-            yield min(some[-1] + SIZE, len(images)), len(images)
+            done = min(some[-1] + SIZE, len(images))
+            tell(done)
+            yield done, len(images)
     return values
 
 
-def run_to_end(steps: Steps[Result], progress: Progress = lambda done, total: None) -> Result:
-    """The result of the work; on the way `progress` hears how far it is, and what it raises ends the work."""
-    with closing(steps):  # else a traceback that is kept would keep it, too
-        while True:
-            try:
-                progress(*next(steps))
-            except StopIteration as end:
-                return end.value
-
-
-def overheard(steps: Steps[Result], tell: Progress) -> Steps[Result]:
-    """The same work, but `tell` hears how far it is, too."""
-    with closing(steps):
-        while True:
-            try:
-                said = next(steps)
-            except StopIteration as end:
-                return end.value
-            tell(*said)
-            yield said
+def run_to_end(steps: Steps[Result]) -> Result:
+    """The result of the work, where nobody asks how far it is."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
@@ -97,17 +87,6 @@ def features_of_piece(images: NDArray[np.uint8], kind: FeatureKind, views: int) 
     return torch.stack([kind.transform(each.contiguous()).half() for each in seen], 1)[: len(piece)]
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Torch uses one thread in the calling thread."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def scaled(values: Tensor) -> Tensor:
     """Bytes of grey images (n, H, W) as (n, 1, H, W) in [0, 1], of colour images (n, 3, H, W) in [-1, 1], float32."""
     return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
@@ -124,10 +103,9 @@ GRID = 2**20  # a matrix is rounded to its fractions: no machine's cosine has a 
 def views_of(images: Tensor, count: int) -> Tensor:
     """The views (B, count, C, H, W) of images (B, C, H, W); the first is the image itself, bit for bit.
 
-    A view is drawn from its own number by a hash: no data set and no library has a say in it, and it is the same on
-    every machine and whatever the number of views. A pixel between four others is their weighted mean.
-
-    What comes in from outside is 0 in grey, where that is the background, and the reflected image in colour.
+    A view is drawn from its own number by a hash, whatever the number of views. A pixel between four others is their
+    weighted mean. What comes in from outside is 0 in grey, where that is the background, and the reflected image in
+    colour.
     Errors: ValueError for a count that is not from 1 to 16.
     """
     check.whole(1, MAX_VIEWS, count=count)

@@ -22,17 +22,13 @@ LARGEST = 1.001  # what a pixel may be: copies that are turned or shifted round 
 def scattering(x: Tensor) -> Tensor:
     """The maps (B, 81 C, H / 4, W / 4) of images (B, C, H, W), float32 in [0, 1] or [-1, 1].
 
-    Each layer is a convolution with wavelets and a modulus; what comes out of any layer is averaged by a Gaussian. Of J
-    = 2 scales and L = 8 orientations there are 1 + 16 + 64 = 81 maps: the image itself, |x * psi_a| for each wavelet a,
-    and ||x * psi_a| * psi_b| for each a of scale 0 and b of scale 1. An image is padded by reflection, then wrapped
-    round.
+    Each layer is a convolution with wavelets and a modulus; what comes out of any layer is averaged by a Gaussian. The
+    README beside it lists the 81 maps of a colour channel, for J = 2 scales and L = 8 orientations.
 
     Source: Bruna and Mallat 2013, arXiv 1203.1513, section 2; as features for private training Tramer and Boneh 2021,
     arXiv 2011.11660, section 3.
-
-    For each colour channel: the averaged image, 16 maps of one wavelet (scale 0, then 1), 64 of two (orientations of
-    the second one run fastest). **Guarantees:** an image's maps depend on nothing but the image; on one thread their
-    bits are the same wherever it stands among as many others.
+    **Guarantees:** an image's maps depend on nothing but the image; on one thread their bits are the same wherever it
+    stands among as many others.
     Errors: ValueError for images of another shape or kind, and for a pixel that is no number within [-1, 1].
 
     >>> scattering(torch.full((1, 1, 28, 28), 0.5))[0, :2, 3, 3].abs() > 0.1
@@ -121,7 +117,6 @@ EPSILON = 1e-5  # added to a variance; a constant of ours
 def normalised(x: Tensor) -> Tensor:
     """Maps (B, maps, h, w), each three of them with their mean taken off and divided by sqrt(variance + 1e-5).
 
-    Nothing is learned: neither scale nor shift is a parameter, and no statistic is of more than one example.
     **Guarantees:** |x|^2 of an example is at most maps h w, but for rounding. Groups whose variance is not far above
     1e-5 stay smaller: details that hardly any image has are not enlarged to the size of the others.
     Errors: ValueError unless maps come in threes.
@@ -142,8 +137,7 @@ def upright(images: Tensor) -> Tensor:
     """Images (B, 1, H, W) with their slant taken off; what comes in is 0, and a blank image stays as it is.
 
     Each row is shifted along itself, in proportion to its distance from the middle of the grey, until rows and columns
-    of the grey are uncorrelated: the shear is the least-squares slope of columns on rows. Nothing is learned, and no
-    image has a say in another's.
+    of the grey are uncorrelated: the shear is the least-squares slope of columns on rows.
 
     Source: the deslanted images of LeCun, Bottou, Bengio and Haffner 1998, "Gradient-based learning applied to document
     recognition", section III: a shear by the image's own moments of inertia.
@@ -198,8 +192,7 @@ def mixed(x: Tensor) -> Tensor:
     """Maps (B, maps, h, w) as mixtures (B, 192, h, w), none of them below 0.
 
     At each place of the map every mixture is a weighted sum of all maps. Its weights are drawn from the mixture's own
-    number by a hash, as Normal(0, 1 / maps): no data set and no library has a say in them, and they are the same on
-    every machine. Nothing is learned.
+    number by a hash, as Normal(0, 1 / maps).
 
     Source: random features, Rahimi and Recht 2007 (NIPS); of rectified sums Cho and Saul 2009 (NIPS), the arc-cosine
     kernel. That they help private training on scattering maps is ours, measured in docs/benchmarks.md.

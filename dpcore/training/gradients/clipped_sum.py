@@ -12,7 +12,7 @@ from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.inputs import PickedRows
 
-FEWEST = 64  # rows, one for each view of an example, that are worth waking a core for
+MIN_ROWS_OF_CORE = 64  # rows, one for each view of an example, that are worth waking a core for
 
 Result = TypeVar("Result")
 Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d), row by row
@@ -105,7 +105,7 @@ class Engine(ABC):
         losses, norms = self._totals.new_empty(2, len(x))
         clipped = torch.empty(len(x), dtype=torch.bool, device=losses.device)
         padding = treatment.padding
-        busy, parts = self._parts(len(x), self.views)
+        busy, parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
             for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
@@ -131,7 +131,7 @@ class Engine(ABC):
                 return self._logits(rows)
             return self._logits(rows.flatten(0, 1)).unflatten(0, (-1, self.views)).mean(1)
 
-        return self._fitting(lambda: torch.cat(self._cores.map(outputs, self._parts(len(x), self.views)[1])))
+        return self._fitting(lambda: torch.cat(self._cores.map(outputs, self._parts(len(x))[1])))
 
     def _numbers(self, x: Tensor) -> Tensor:
         """A part of a batch in the floating-point numbers of the parameters; ids stay whole numbers."""
@@ -151,12 +151,13 @@ class Engine(ABC):
                     raise
             self.chunk //= 2  # out here the exception no longer holds the parts that were too large
 
-    def _parts(self, size: int, views: int = 1) -> tuple[int, list[slice]]:
+    def _parts(self, size: int) -> tuple[int, list[slice]]:
         """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk.
 
         Single examples are no parts of equal size for each core, and no part is empty.
         """
-        busy, most = min(self._cores.count, -(-size * views // FEWEST), size), max(1, self.chunk // views)
+        busy = min(self._cores.count, -(-size * self.views // MIN_ROWS_OF_CORE), size)
+        most = max(1, self.chunk // self.views)
         count = min(size, busy * -(-size // (busy * most))) if busy else 0
         return busy, [slice(size * i // count, size * (i + 1) // count) for i in range(count)]
 

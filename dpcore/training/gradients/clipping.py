@@ -42,7 +42,6 @@ class Flat(Clipping):
     """min(1, C / norm) of the whole gradient; 1 where the norm is 0 or C is infinite.
 
     **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the real ones.
-    Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "clip gradient".
 
     >>> import torch
     >>> Flat(2.0).factors(torch.tensor([[0.0, 0.25, 9.0], [0.0, 0.0, 7.0]]))
@@ -68,7 +67,6 @@ class AutoS(Clipping):
     """C / (norm + 0.01): every gradient nearly to norm C, without a threshold.
 
     **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the real ones.
-    Source: Bu et al. 2023, arXiv 2206.07136, "Automatic clipping", AUTO-S.
 
     >>> import torch
     >>> AutoS(2.0).factors(torch.tensor([[0.0, 3.9601]]))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Barrier
 from typing import TypeVar
 
@@ -10,6 +10,17 @@ import torch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Torch uses one thread in the calling thread."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 class Cores:
@@ -30,15 +41,8 @@ class Cores:
     @contextmanager
     def working(self) -> Iterator[None]:
         """Torch uses one thread in the calling thread too, so that its own threads take no core from the helpers."""
-        if not self._helpers:
+        with one_thread() if self._helpers else nullcontext():
             yield
-            return
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
 
     def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """The result of each piece of work, in order; a free core takes the next piece. Call it in `working`."""

@@ -87,8 +87,8 @@ def _chunk(module: nn.Sequential) -> int:
 KNOWN = {
     nn.Linear: layers.Linear,
     nn.Conv2d: layers.Conv2d,
-    nn.Tanh: lambda module: layers.Tanh(),
-    nn.ReLU: lambda module: layers.ReLU(),
+    nn.Tanh: lambda module: layers.TANH,
+    nn.ReLU: lambda module: layers.RELU,
     nn.MaxPool2d: layers.MaxPool2d,
     nn.Flatten: lambda module: layers.Flatten(),
     nn.Embedding: layers.Embedding,
@@ -99,13 +99,12 @@ KNOWN = {
 
 def layer_of(child: nn.Module, views: int) -> layers.Layer:
     """The child written out; what has parameters averages its gradients over the views of each example."""
-    layer = KNOWN[type(child)](child)
-    if views == 1 or not isinstance(layer, layers.ParametricLayer):
-        return layer
-    return AVERAGED[type(child)](layer, views)
+    if views > 1 and any(True for _ in child.parameters()):
+        return AVERAGED[type(child)](child, views)
+    return KNOWN[type(child)](child)
 
 
-def cross_entropy(logits: Tensor, y: Tensor, views: int = 1) -> tuple[Tensor, Tensor]:
+def cross_entropy(logits: Tensor, y: Tensor, views: int) -> tuple[Tensor, Tensor]:
     """Each example's loss (B,), the mean over its views, and its gradient at their logits (B views, classes)."""
     if views > 1:
         y = y[:, None].expand(-1, views).flatten()

@@ -1,8 +1,7 @@
 """Layers of the book-keeping engine: forward, backward, and what each example's gradient adds up to.
 
-Every layer is written out, so that one forward and one backward pass give the per-example gradient norms, and the
-clipped sum follows from what was kept. Images are (B, H, W, channels) here: what a product over unfolded patches gives.
-Embeddings, and what makes one vector of those of an example, stand behind the plain layers.
+One forward and one backward pass give the per-example gradient norms, and the clipped sum follows from what was kept.
+Images are (B, H, W, channels) here: what a product over unfolded patches gives.
 
 Where each example has K views its loss is the mean over them: the loss gradients that come here are divided by K
 already, and its gradient is the sum over the rows of its views, which follow one another: (B K, ...).
@@ -88,14 +87,10 @@ class Linear(ParametricLayer):
         return g @ self.module.weight
 
     def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
-        squares = self._squares(kept, g) if inverse is None else weighted(kept.square(), g.square(), inverse)
-        return squares, partial(add_products, kept, g)
-
-    def _squares(self, x: Tensor, g: Tensor) -> Tensor:
-        squares = squared_norms(x)
-        if self.module.bias is not None:
-            squares = squares + 1.0
-        return squares.mul_(squared_norms(g))
+        if inverse is not None:
+            return weighted(kept.square(), g.square(), inverse), partial(add_products, kept, g)
+        inputs = squared_norms(kept) if self.module.bias is None else squared_norms(kept) + 1.0
+        return inputs.mul_(squared_norms(g)), partial(add_products, kept, g)
 
     def operations(self) -> int:
         outputs, inputs = self.module.weight.shape
@@ -106,11 +101,12 @@ class Linear(ParametricLayer):
 class Conv2d(ParametricLayer):
     """nn.Conv2d as a product with the unfolded input, which forward, norms and sums share.
 
-    The gradient of example i is the (out, K) matrix g_i^T U_i, with U_i (positions, K) its unfolded patches.
+    The gradient of example i is the (out, K) matrix g_i^T U_i, with U_i (positions, K) its unfolded patches. The
+    positions of all views of an example lie side by side, as if they were those of one image.
     """
 
-    def __init__(self, module: nn.Conv2d) -> None:
-        self.module = module
+    def __init__(self, module: nn.Conv2d, views: int = 1) -> None:
+        self.module, self._views = module, views
         self.padding = pair(module.padding)  # type: ignore[arg-type]
 
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
@@ -120,8 +116,7 @@ class Conv2d(ParametricLayer):
         size, rows, columns = patches.shape[:3]
         unfolded = patches.reshape(size, rows * columns, -1)  # (B, P, K)
         flat = unfolded.view(-1, unfolded.shape[2])
-        kernel = self._kernel()
-        bias = self.module.bias
+        kernel, bias = patch_order(self.module.weight), self.module.bias
         y = torch.addmm(bias, flat, kernel.T) if bias is not None else flat @ kernel.T
         return y.view(size, rows, columns, -1), (unfolded, padded.shape)
 
@@ -129,7 +124,9 @@ class Conv2d(ParametricLayer):
         _, shape = kept
         size, rows, columns, channels = g.shape
         kernel_size = self.module.kernel_size
-        patches = (g.reshape(-1, channels) @ self._kernel()).view(size, rows, columns, *kernel_size, shape[3])
+        patches = (g.reshape(-1, channels) @ patch_order(self.module.weight)).view(
+            size, rows, columns, *kernel_size, shape[3]
+        )
         height, width = self.padding
         folded = fold(patches, shape, self.module.stride)
         return folded[:, height : shape[1] - height, width : shape[2] - width]
@@ -137,8 +134,9 @@ class Conv2d(ParametricLayer):
     def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
         unfolded, _ = kept
         out, channels = self.module.out_channels, self.module.in_channels
-        by_position = g.reshape(len(g), -1, out)  # (B, P, out)
-        kernels = torch.bmm(by_position.transpose(1, 2), unfolded).flatten(1)  # (B, out K)
+        by_position = g.reshape(len(g) // self._views, -1, out)  # (B, P, out)
+        patches = unfolded.view(len(by_position), -1, unfolded.shape[2])
+        kernels = torch.bmm(by_position.transpose(1, 2), patches).flatten(1)  # (B, out K)
         squares = squared_norms(kernels, patch_order(inverse[0]) if inverse else None)
         biases = None
         if self.module.bias is not None:
@@ -156,32 +154,24 @@ class Conv2d(ParametricLayer):
     def operations(self) -> int:
         return operations(self.module.weight.numel()) + operations(self.module.out_channels)
 
-    def _kernel(self) -> Tensor:
-        return patch_order(self.module.weight)
-
 
 @final
-class Tanh(Layer):
-    """nn.Tanh."""
+class Activation(Layer):
+    """nn.Tanh or nn.ReLU: a function, and what makes of a gradient and the function's value the one at the input."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor], back: Callable[[Tensor, Tensor], Tensor]) -> None:
+        self._function, self._back = function, back
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        y = torch.tanh(x)
+        y = self._function(x)
         return y, y
 
     def backward(self, kept: Tensor, g: Tensor) -> Tensor:
-        return torch.ops.aten.tanh_backward.grad_input(g, kept, grad_input=g)
+        return self._back(g, kept)
 
 
-@final
-class ReLU(Layer):
-    """nn.ReLU."""
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        y = torch.relu(x)
-        return y, y
-
-    def backward(self, kept: Tensor, g: Tensor) -> Tensor:
-        return torch.ops.aten.threshold_backward.grad_input(g, kept, 0, grad_input=g)
+TANH = Activation(torch.tanh, lambda g, y: torch.ops.aten.tanh_backward.grad_input(g, y, grad_input=g))
+RELU = Activation(torch.relu, lambda g, y: torch.ops.aten.threshold_backward.grad_input(g, y, 0, grad_input=g))
 
 
 @final
@@ -265,12 +255,8 @@ def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Te
     for i in range(reach_down):
         for j in range(reach_right):
             x[:, i : i + rows, :, j : j + columns] += blocks[:, :, :, i, :, j].transpose(2, 3)
-    return cropped(x.view(size, height * down, width * right, channels), shape)
-
-
-def cropped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The images cut, or filled up with zeros, to the shape's height and width."""
-    return F.pad(x, (0, 0, 0, shape[2] - x.shape[2], 0, shape[1] - x.shape[1]))
+    cut_or_filled_up = (0, 0, 0, shape[2] - width * right, 0, shape[1] - height * down)
+    return F.pad(x.view(size, height * down, width * right, channels), cut_or_filled_up)
 
 
 MOST_IDS = 4096  # of one example: what rounding is allowed for ends there
@@ -389,14 +375,14 @@ def rows_added(rows: Tensor, places: Tensor, count: int) -> Tensor:
 class LinearOfViews(ParametricLayer):
     """nn.Linear. The gradient of an example is the sum over its views of g_v a_v^T, and is not formed.
 
-    Its squared norm is the sum over pairs (u, v) of (<a_u, a_v> + 1) <g_u, g_v>, without the 1 if there is no bias.
-    Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u a_v), each product of two taken entry by entry.
+    Its squared norm is that of "Views" of README.md. Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u a_v), each
+    product of two taken entry by entry.
     """
 
-    def __init__(self, layer: Linear, views: int) -> None:
-        self._layer, self._views = layer, views
-        outputs, inputs = layer.module.weight.shape
-        self._operations = max(layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2)
+    def __init__(self, module: nn.Linear, views: int) -> None:
+        self._layer, self._views = Linear(module), views
+        outputs, inputs = module.weight.shape
+        self._operations = max(self._layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         return self._layer.forward(x)
@@ -435,29 +421,4 @@ class LinearOfViews(ParametricLayer):
         return 0  # that are left to allow for: the squared norm is raised already
 
 
-@final
-class ConvOfViews(ParametricLayer):
-    """nn.Conv2d. The positions of all views of an example lie side by side, as if they were those of one image."""
-
-    def __init__(self, layer: Conv2d, views: int) -> None:
-        self._layer, self._views = layer, views
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
-        return self._layer.forward(x)
-
-    def backward(self, kept: Kept, g: Tensor) -> Tensor:
-        return self._layer.backward(kept, g)
-
-    def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
-        unfolded, shape = kept
-        return self._layer.book((self._beside(unfolded), shape), self._beside(g), inverse)
-
-    def _beside(self, rows: Tensor) -> Tensor:
-        """The first dimension of positions of all views one behind the other: (B K, P, ...) -> (B, K P, ...)."""
-        return rows.unflatten(0, (-1, self._views)).flatten(1, 2)
-
-    def operations(self) -> int:
-        return self._layer.operations()
-
-
-AVERAGED = {nn.Linear: LinearOfViews, nn.Conv2d: ConvOfViews}
+AVERAGED = {nn.Linear: LinearOfViews, nn.Conv2d: Conv2d}  # given how many views there are

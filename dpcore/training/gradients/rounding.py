@@ -10,7 +10,7 @@ from torch.nn import functional as F
 UNIT = 2.0**-24  # half the distance from 1 to the next float32: the largest relative error of one operation
 TINY = 2.0**-80  # below what matters in a squared norm, and above what underflow can take from one, divided by UNIT
 WHOLE = 1024  # terms that are added up at once: longer rows are added up in blocks, and the blocks' sums then
-LONGEST = 4096  # the same for products of rows: to read them in shorter pieces takes a third more time
+TERMS_AT_ONCE = 4096  # the same for products of rows: to read them in shorter pieces takes a third more time
 
 
 def row_sums(rows: Tensor) -> Tensor:
@@ -37,7 +37,7 @@ def squared_norms(rows: Tensor, weights: Tensor | None = None) -> Tensor:
 
 def gram(rows: Tensor) -> Tensor:
     """The products of the rows of each matrix with one another: (B, K, n) -> (B, K, K)."""
-    first, *others = rows.split(LONGEST, 2)
+    first, *others = rows.split(TERMS_AT_ONCE, 2)
     products = torch.bmm(first, first.mT)
     for part in others:
         products.baddbmm_(part, part.mT)
@@ -48,7 +48,7 @@ def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
     """The squared norm of a sum of K vectors, raised by what rounding can have taken: (B, K, K), (B, K) -> (B,).
 
     `products` are those of the vectors with one another, in each of which a number goes through so many operations,
-    `lengths` the vectors' own. The products have both signs, so their sum can be far below what rounding does to them.
+    `lengths` the vectors' own.
     **Guarantees:** the root of it is at least the norm of the sum as real numbers, and as float32 adds up its terms
     multiplied by a factor (the theorem of README.md). Edge cases: what overflows is infinite.
     """
@@ -107,7 +107,7 @@ def gram_operations(terms: int) -> int:
     >>> gram_operations(784), gram_operations(40_000)
     (784, 4105)
     """
-    return min(terms, LONGEST) + math.ceil(terms / LONGEST) - 1
+    return min(terms, TERMS_AT_ONCE) + math.ceil(terms / TERMS_AT_ONCE) - 1
 
 
 def relative_error(operations: int) -> float:

@@ -9,17 +9,11 @@ DP-SGD. It differs from `pi_rmsprop` in waiting until E is informative, and in a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules
 from dpcore.training.optimizers.pi import scale_of
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 GAMMA = 0.99
 INFORMATIVE = 20  # steps before E sets the scale: until then plain DP-SGD clipping, as the paper begins
-FLOOR = 1.0  # a, as a multiple of the root mean square of sqrt(E)
 EPS = 1e-16
 
 
@@ -29,7 +23,10 @@ def absorb(gradient: Tensor, state: State) -> None:
 
 
 def rules(hyperparameters: Hyperparameters) -> UpdateRules:
-    """E as absorbed; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative. The state is E."""
+    """E as absorbed; step -lr g / sqrt(E / (1 - gamma^t)); D = sqrt(E) + a, relative. The state is E.
+
+    Here a is the root mean square of sqrt(E).
+    """
 
     def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
         slope = (state.vectors[0] + EPS).div_(1 - GAMMA**state.count).rsqrt_()
@@ -40,7 +37,7 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
         absorb,
         step,
         averaged=lambda state: state.vectors[0],
-        scale=lambda state: scale_of(state.vectors[0], state.mean, FLOOR),
+        scale=lambda state: scale_of(state.vectors[0], state.mean),
         wait=INFORMATIVE,
     )
 

@@ -6,12 +6,7 @@ code trains: the sum starts at 0.1 and there is no epsilon. **Soundness:** post-
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 START = 0.1
 

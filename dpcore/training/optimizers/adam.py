@@ -7,12 +7,7 @@ correction of the start bias is that of the latter: the former writes none, its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8  # the values of both papers
 

@@ -14,13 +14,8 @@ No share beats `adam` at a rate that suits it by more than seeds differ.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dpcore.training.optimizers.adam import BETA1, BETA2
-from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 FLOOR = 0.3  # gamma as a share of the variance
 TINY = 1e-16  # gamma where there is no noise: Adam's epsilon, squared

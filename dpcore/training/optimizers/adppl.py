@@ -10,13 +10,8 @@ are a noisy release of their own, charged once (`relevance_sigma`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from dpcore import check
-from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 
 def allot(state: State, relevance: Tensor) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    import torch
 
+Tensor: TypeAlias = "torch.Tensor"  # in words, for torch takes seconds to load
 POST_PROCESSING = "Sound: it only works on the noisy mean gradient. Charges each step at (q, sigma)."
 
 
@@ -81,7 +82,3 @@ def begin(rules: UpdateRules, parameters: Tensor) -> State:
     """The state before the first step, for parameters (d,)."""
     vectors = tuple(parameters.new_full(parameters.shape, start) for start in rules.starts)
     return State(0, parameters.new_zeros(()), vectors)
-
-
-def nothing(gradient: Tensor, state: State) -> None:
-    """Absorb nothing."""

@@ -13,25 +13,26 @@ A row gives a direction f / (sqrt(s) + a) from a history of gradients. The paper
   give in later steps by an amount that no clipping bounds: a demonstration, and no epsilon is given for it.
 
 **Soundness:** scaled and literal draw noise of sigma C on a sum that one example moves by at most C, given public
-values: charged as DP-SGD. Source: paper 000, section 4.1 and Table 1; scaling as in AdaDPS, arXiv 2202.05963.
+values: charged as DP-SGD. Source: paper 000, section 4.1 and Table 1; scaling as in AdaDPS, arXiv 2202.05963. As coded
+there the rows are other optimizers: `adam`, `adagrad` and `rmsprop`, on the noisy mean gradient (R1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from dpcore.training.optimizers.adam import BETA1, BETA2, absorb
-from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, UpdateRules, nothing
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.adagrad import absorb as absorb_square
+from dpcore.training.optimizers.adam import BETA1, BETA2
+from dpcore.training.optimizers.adam import absorb as absorb_moments
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 READINGS = {  # reading -> what it does with an example, and what it charges
     "scaled": "R2c: gradients are divided by noisy public history, clipped, noised. Charges each step at (q, sigma).",
     "literal": "R2: each example goes through the update rule with noisy state. Charges each step at (q, sigma).",
     "raw": "R3, unsound: the state sees gradients without noise, so no epsilon is given. A demonstration.",
 }
+FLOOR = 1.0  # A
 NOTE = "Sound as scaled or literal reading; raw has no epsilon."  # of every optimizer that has them
 SMALL = 1e-8  # the a of the literal direction, as Adam's
 TINY = 1e-16  # added to the mean of s, which keeps D above 0 where all history is 0
@@ -44,7 +45,6 @@ class Row(NamedTuple):
     absorb: Callable[[Tensor, State], None]  # as an optimizer's
     first: Callable[[Tensor, State], tuple[Tensor, float]]  # the gradient, the history that absorbed it -> f
     second: Callable[[State], tuple[Tensor, float]]  # s
-    floor: float  # A
 
 
 def by_reading(reading: str, row: Row) -> UpdateRules:
@@ -59,7 +59,7 @@ def scaled(row: Row) -> UpdateRules:
         assert scale is not None  # after a step there always is one
         first, factor = row.first(gradient, state)
         bias = row.second(state)[1]
-        divisor = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + row.floor) / factor))  # sqrt(s) + a
+        divisor = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + FLOOR) / factor))  # sqrt(s) + a
         parameters.addcdiv_(first, divisor, value=-lr)
 
     return UpdateRules(
@@ -67,19 +67,19 @@ def scaled(row: Row) -> UpdateRules:
         row.absorb,
         step,
         averaged=lambda state: row.second(state)[0],
-        scale=lambda state: scale_of(row.second(state)[0], state.mean, row.floor),
+        scale=lambda state: scale_of(row.second(state)[0], state.mean),
         wait=1,
     )
 
 
-def scale_of(second: Tensor, mean: Tensor, floor: float) -> Tensor:
+def scale_of(second: Tensor, mean: Tensor) -> Tensor:
     """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d); r^2 is the mean of s over all coordinates.
 
     >>> import torch
-    >>> scale_of(torch.tensor([0.0, 2.0]), torch.tensor(1.0), 1.0)
+    >>> scale_of(torch.tensor([0.0, 2.0]), torch.tensor(1.0))
     tensor([0.5000, 1.2071])
     """
-    return (second / (mean * (1 + floor) ** 2 + TINY)).sqrt_().add_(floor / (1 + floor))
+    return (second / (mean * (1 + FLOOR) ** 2 + TINY)).sqrt_().add_(FLOOR / (1 + FLOOR))
 
 
 def literal(row: Row, *, raw: bool) -> UpdateRules:
@@ -98,26 +98,21 @@ def literal(row: Row, *, raw: bool) -> UpdateRules:
 
         return direction
 
-    absorb, peek = (nothing, row.absorb) if raw else (row.absorb, None)
-    return UpdateRules(row.starts, absorb, step, transform=transform, peek=peek)
-
-
-ADAM_FLOOR = 1.0
+    if raw:
+        return UpdateRules(row.starts, lambda gradient, state: None, step, transform=transform, peek=row.absorb)
+    return UpdateRules(row.starts, row.absorb, step, transform=transform)
 
 
 def adam_rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """f = m / (1 - .9^t); s = v / (1 - .999^t). The state is Adam's m, v.
 
     Source: paper 000, Table 1, with Adam's recursion on the uncorrected means, which the table writes corrected.
-    **Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw` has no epsilon. The paper's code is another
-    optimizer: `adam`, on the noisy mean gradient (R1).
     """
     row = Row(
         (0.0, 0.0),
-        absorb,
+        absorb_moments,
         first=lambda gradient, state: (state.vectors[0], 1 / (1 - BETA1**state.count)),
         second=lambda state: (state.vectors[1], 1 / (1 - BETA2**state.count)),
-        floor=ADAM_FLOOR,
     )
     return by_reading(hyperparameters.reading, row)
 
@@ -135,26 +130,13 @@ PI_ADAM = Optimizer(
 )
 
 
-ADAGRAD_FLOOR = 1.0
-
-
-def absorb_square(gradient: Tensor, state: State) -> None:
-    """s <- s + g^2."""
-    state.vectors[0].addcmul_(gradient, gradient)
-
-
 def adagrad_rules(hyperparameters: Hyperparameters) -> UpdateRules:
-    """f = g; s <- s + g^2 from 0. The state is s.
-
-    Source: paper 000, Table 1. **Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw` has no epsilon. The
-    paper's reading as coded would be `adagrad`, on the noisy mean gradient (R1).
-    """
+    """f = g; s <- s + g^2 from 0. The state is s."""
     row = Row(
         (0.0,),
         absorb_square,
         first=lambda gradient, state: (gradient, 1.0),
         second=lambda state: (state.vectors[0], 1.0),
-        floor=ADAGRAD_FLOOR,
     )
     return by_reading(hyperparameters.reading, row)
 
@@ -173,7 +155,6 @@ PI_ADAGRAD = Optimizer(
 
 
 RMSPROP_BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
-RMSPROP_FLOOR = 1.0
 
 
 def absorb_square_mean(gradient: Tensor, state: State) -> None:
@@ -184,15 +165,13 @@ def absorb_square_mean(gradient: Tensor, state: State) -> None:
 def rmsprop_rules(hyperparameters: Hyperparameters) -> UpdateRules:
     """f = g; s without its start bias, so that the first steps are no longer than the rest. The state is s.
 
-    Source: paper 000, Table 1; it gives no beta2. **Soundness:** `scaled` and `literal` are charged as DP-SGD; `raw`
-    has no epsilon. The paper's reading as coded would be `rmsprop`, on the noisy mean gradient (R1).
+    Source: paper 000, Table 1, which gives no beta2.
     """
     row = Row(
         (0.0,),
         absorb_square_mean,
         first=lambda gradient, state: (gradient, 1.0),
         second=lambda state: (state.vectors[0], 1 / (1 - RMSPROP_BETA2**state.count)),
-        floor=RMSPROP_FLOOR,
     )
     return by_reading(hyperparameters.reading, row)
 

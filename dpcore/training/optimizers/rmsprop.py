@@ -6,12 +6,7 @@ a mean that starts at 1. **Soundness:** post-processing, charged as DP-SGD.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 DECAY, EPS, START = 0.9, 1e-10, 1.0
 

@@ -6,12 +6,7 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1; momentum as in Tramer 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, UpdateRules
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, Tensor, UpdateRules
 
 
 def rules(hyperparameters: Hyperparameters) -> UpdateRules:

@@ -32,8 +32,7 @@ class Ground:
     request: Request
     task: Task
     problem: Problem
-    theta: FloatArray  # (1, p): without noise
-    least: float  # its loss, L*
+    least: float  # loss without noise, L*
     start: int  # of all random numbers
 
 
@@ -44,8 +43,23 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
     Errors: ValueError, as a sentence, where the table is not here or does not make a problem.
     """
     began = time.perf_counter()
-    ground = _ground(request, secret)
-    yield _prepared(ground)
+    problem = TABLES[request.dataset].problem(request.classes)
+    task = task_of(request, problem)
+    theta = best(task, problem)
+    least = float(task.model.losses(theta, problem.rows, problem.labels, task.regulariser)[0])
+    start = new_secret() if secret is None else secret
+    ground = Ground(request, task, problem, least, start if request.seed is None else request.seed)
+    positive = float((problem.test_labels > 0).mean())
+    yield Prepared(
+        problem.examples,
+        len(problem.test_labels),
+        problem.features,
+        task.parameters,
+        least,
+        float(task.model.accuracies(theta, problem.test_rows, problem.test_labels)[0]),
+        max(positive, 1 - positive),
+        notes_on(ground),
+    )
     for name in request.methods:
         yield from _measured(ground, METHODS[name])
     yield Finished(time.perf_counter() - began)
@@ -56,31 +70,6 @@ def task_of(request: Request, problem: Problem) -> Task:
     sizes = (problem.examples, problem.features)
     settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
     return Task(request.model, *sizes, *settings)
-
-
-def _ground(request: Request, secret: int | None) -> Ground:
-    problem = TABLES[request.dataset].problem(request.classes)
-    task = task_of(request, problem)
-    theta = best(task, problem)
-    least = task.model.losses(theta, problem.rows, problem.labels, task.regulariser)[0]
-    start = new_secret() if secret is None else secret
-    return Ground(request, task, problem, theta, float(least), start if request.seed is None else request.seed)
-
-
-def _prepared(ground: Ground) -> Prepared:
-    problem, task = ground.problem, ground.task
-    positive = float((problem.test_labels > 0).mean())
-    accuracy = task.model.accuracies(ground.theta, problem.test_rows, problem.test_labels)[0]
-    return Prepared(
-        problem.examples,
-        len(problem.test_labels),
-        problem.features,
-        task.parameters,
-        ground.least,
-        float(accuracy),
-        max(positive, 1 - positive),
-        notes_on(ground),
-    )
 
 
 def notes_on(ground: Ground) -> tuple[str, ...]:
@@ -109,7 +98,8 @@ def _measured(ground: Ground, method: Method) -> Iterator[Event]:
 
 
 def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: int) -> Iterator[Event]:
-    from dpcore.training.perturbation.noise import alone, stream_of  # here, not above: torch takes seconds to load
+    from dpcore.training.gradients.core_threads import one_thread  # here, not above: torch takes seconds to load
+    from dpcore.training.perturbation.noise import stream_of
 
     task, problem = ground.task, ground.problem
     public = {"table": ground.request.dataset, "classes": ground.request.classes, "task": repr(task)}
@@ -120,8 +110,8 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
         for number in range(seeds)
     ]
     shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
-    try:
-        with alone(), np.errstate(over="raise", invalid="raise"):
+    try:  # a fit draws little at once, and threads would mostly wait for one another
+        with one_thread(), np.errstate(over="raise", invalid="raise"):
             thetas = released(method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws))
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:

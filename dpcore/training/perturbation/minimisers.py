@@ -1,6 +1,5 @@
 """Learning without noise: gradient descent, minimisers with a known tolerance, and learning from perturbed rows."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,14 +12,14 @@ from dpcore.training.perturbation.task import Task
 MOST_STEPS = 200  # of Newton's iteration: it needs about ten
 NOT_REACHED = "The minimiser is not reached; raise the regulariser."
 LEAST_FACTOR = 1e-12  # of a step of Newton's iteration
-Gradient = Callable[[FloatArray], FloatArray]  # of the mean loss under every vector: (S, p) to (S, p)
 
 
-def descended(task: Task, start: FloatArray, gradient: Gradient) -> FloatArray:
-    """The parameters (S, p) after T steps of gradient descent; `gradient` is without the regulariser's."""
-    thetas = start
+def descended(task: Task, rows: FloatArray, labels: FloatArray, linear: FloatArray | None = None) -> FloatArray:
+    """The parameters (S, p) after T steps of gradient descent, with each of the linear terms (S, p), or (1, p)."""
+    thetas = task.model.start(task.features)[None]
     for _ in range(task.steps):
-        thetas = thetas - task.rate * (gradient(thetas) + task.regulariser * thetas)
+        slopes = task.model.gradients(thetas, rows, labels)
+        thetas = thetas - task.rate * ((slopes if linear is None else slopes + linear) + task.regulariser * thetas)
     return thetas
 
 
@@ -72,11 +71,8 @@ def best(task: Task, problem: Problem) -> FloatArray:
     """The minimiser (1, p) of the objective; where it is not strongly convex, what long gradient descent ends at."""
     if is_exact(task):
         return minimiser(problem.rows, problem.labels, task.regulariser, BASELINE_TOLERANCE)[None]
-    return descended(
-        replace(task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate)),
-        task.model.start(task.features)[None],
-        lambda thetas: task.model.gradients(thetas, problem.rows, problem.labels),
-    )
+    longer = replace(task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate))
+    return descended(longer, problem.rows, problem.labels)
 
 
 PERTURBED_TOLERANCE = 1e-7  # of the gradient's length, for rows of norm 1
@@ -92,6 +88,4 @@ def learnt(task: Task, rows: FloatArray, labels: FloatArray) -> FloatArray:
 
 def stepped(task: Task, rows: FloatArray, labels: FloatArray, square: float) -> FloatArray:
     """The parameters (p,) after T steps of gradient descent, shorter by the rows' mean squared norm."""
-    shorter = replace(task, given_rate=task.rate / square)
-    start = task.model.start(task.features)[None]
-    return descended(shorter, start, lambda thetas: task.model.gradients(thetas, rows, labels))[0]
+    return descended(replace(task, given_rate=task.rate / square), rows, labels)[0]

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, final
 
 import numpy as np
@@ -16,19 +14,6 @@ from dpcore.training.randomness.gaussian_noise import normals
 from dpcore.training.randomness.missing_mass import BITS
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 
-THREADS = 1  # of torch: a fit draws little at once, and threads would mostly wait for one another
-
-
-@contextmanager
-def alone() -> Iterator[None]:
-    """Torch works in the calling thread alone."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(THREADS)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
 
 @final
 class Stream:
@@ -39,7 +24,7 @@ class Stream:
     """
 
     def __init__(self, seed: SeedSequence) -> None:
-        machine = machine_of(torch.device("cpu"), THREADS)
+        machine = machine_of(torch.device("cpu"), 1)
         self._noise, self._chances = (AesWords(secret_of(each, machine)) for each in seed.spawn(2))
 
     def normals(self, *shape: int) -> FloatArray:

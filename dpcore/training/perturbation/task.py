@@ -2,14 +2,18 @@
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import mu_of
-from dpcore.privacy.mechanism import LEAST_SIGMA, FloatArray, Release
+from dpcore.privacy.mechanism import LEAST_SIGMA, Release
 from dpcore.training.perturbation.models import MODELS, Model
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
+if TYPE_CHECKING:
+    from dpcore.training.perturbation import noise
+
+Draws: TypeAlias = "noise.Stream"  # random numbers of one fit; in words, for it loads torch
 ROUNDING = 1 + 1e-9  # of a sensitivity: that sums of float64 err by less is taken on trust, README.md, section 5
 ADJACENCY = "replace-one"
 NEIGHBOURS = "neighbours differ in one row that is replaced"  # the same in words
@@ -23,18 +27,6 @@ def mu_within(epsilon: float, delta: float) -> float:
     3.731
     """
     return float(mu_of(epsilon, delta * (1 - RESERVED)))
-
-
-class Draws(Protocol):
-    """Random numbers of one fit, which share nothing with those of another."""
-
-    def normals(self, *shape: int) -> FloatArray:
-        """Independent standard Gaussian numbers."""
-        ...
-
-    def uniforms(self, *shape: int) -> FloatArray:
-        """Independent numbers, uniform on [0, 1)."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from dpcore.training.randomness.random_words import (
 NEAR = 1 << 40  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
 QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
-KEPT = 1 << 19  # float64 numbers of a thread's scratch memory
+SCRATCH_NUMBERS = 1 << 19  # float64 numbers of a thread's scratch memory
 Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
 
 
@@ -60,12 +60,12 @@ class Scratch(threading.local):
     """Memory that a thread works in again and again: to ask the system for it takes as long as the numbers do."""
 
     def __init__(self) -> None:
-        self._kept = torch.empty(KEPT, dtype=torch.float64)
+        self._kept = torch.empty(SCRATCH_NUMBERS, dtype=torch.float64)
         self._views: dict[int, Memory] = {}
 
     def of(self, pairs: int, device: torch.device) -> Memory:
         """Memory which the thread's next call may hand out again; what is large, or recorded, has its own."""
-        if device.type != "cpu" or 3 * pairs > KEPT:
+        if device.type != "cpu" or 3 * pairs > SCRATCH_NUMBERS:
             return Memory.over(torch.empty(3 * pairs, dtype=torch.float64, device=device), pairs)
         if pairs not in self._views:
             if len(self._views) == 2:  # the pieces of a vector differ by one coordinate at most
@@ -90,9 +90,7 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
     The target (n,) is changed in place. Noise and target are added in float64 and rounded once, to what it holds.
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
-    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines. The radius has the whole
-    precision of float64 for every u above 2^-(63 (1 + further) - 53): up to there the law is Gaussian, and what lies
-    beyond is charged. So have sine and cosine, next to an axis too.
+    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines.
     """
     count = len(target)
     if not count:
@@ -213,11 +211,10 @@ class GaussianNoise:
         sums = drawn.add_(target.to(words.device))  # where the words are: MPS has no float64
         target.copy_(sums.to(target.dtype))
 
-    def add_to(self, vector: Tensor, std: float, scale: Tensor | None = None) -> None:
-        """The same for a whole vector (size,)."""
+    def add_to(self, vector: Tensor, std: float) -> None:
+        """The same for a whole vector (size,), without a scale."""
         targets = self.pieces(vector)
-        scales = [None] * self.count if scale is None else self.pieces(scale)
-        self._cores.map(lambda piece: self.add(piece, targets[piece], std, scales[piece]), range(self.count))
+        self._cores.map(lambda piece: self.add(piece, targets[piece], std), range(self.count))
 
     def states(self) -> list[Tensor]:
         """What the rest of the stream follows from."""

@@ -77,18 +77,15 @@ def test_they_are_the_transform_of_each_view_in_half_precision():
     assert torch.equal(found[:, :1], computed(x, SCATTER, 1))
 
 
-def test_progress_ends_with_all_images_and_what_it_raises_ends_the_work(monkeypatch):
+def test_progress_ends_with_all_images_and_stopped_work_gives_the_threads_back(monkeypatch):
     monkeypatch.setattr(compute, "AT_ONCE", 1)
-    said, x = [], images(2 * SIZE + 1)
-    run_to_end(compute_features(x, SCATTER, 1, cores=1), lambda *each: said.append(each))
-    assert said == [(SIZE, len(x)), (2 * SIZE, len(x)), (len(x), len(x))]
-
-    def stop(done, total):
-        raise InterruptedError("enough")
-
-    before = torch.get_num_threads()
-    with pytest.raises(InterruptedError, match="enough"):
-        run_to_end(compute_features(x, SCATTER, 1), stop)
+    told, x = [], images(2 * SIZE + 1)
+    said = list(compute_features(x, SCATTER, 1, 1, told.append))
+    assert said == [(done, len(x)) for done in told]
+    assert told == [SIZE, 2 * SIZE, len(x)]
+    before, steps = torch.get_num_threads(), compute_features(x, SCATTER, 1)
+    next(steps)
+    steps.close()
     assert torch.get_num_threads() == before
 
 

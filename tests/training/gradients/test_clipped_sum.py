@@ -151,12 +151,12 @@ def test_the_total_is_the_sum_of_all_shares():
 
 
 def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(monkeypatch):
-    monkeypatch.setattr(clipped_sum, "FEWEST", 10)
+    monkeypatch.setattr(clipped_sum, "MIN_ROWS_OF_CORE", 10)
     for views in (1, 2, 4, 16):
         engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3), views)
         for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 40, 400]):
             engine.chunk = chunk
-            busy, parts = engine._parts(size, views)
+            busy, parts = engine._parts(size)
             lengths, case = [part.stop - part.start for part in parts], (views, size, chunk)
             assert busy == min(3, -(-size * views // 10), size), case
             assert [at for part in parts for at in range(size)[part]] == list(range(size)), case

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.engines import BookKeeping
-from dpcore.training.gradients.layers import Linear, LinearOfViews
+from dpcore.training.gradients.layers import LinearOfViews
 from dpcore.training.gradients.rounding import gram, gram_operations, raised, relative_error
 from tests.training.gradients.test_rounding import hostile_rows
 from tests.training.oracles import ENGINES, WAYS, engine_on
@@ -55,7 +55,7 @@ def test_what_the_theorem_says_of_a_squared_norm_holds(views, inputs):
 
 def assert_theorem(views: int, inputs: int, bias: bool, scaled: bool) -> None:
     module = nn.Linear(inputs, OUTPUTS, bias=bias)
-    layer = LinearOfViews(Linear(module), views)
+    layer = LinearOfViews(module, views)
     x = hostile_views(views, inputs)
     g = torch.randn(len(x), 1, OUTPUTS, generator=torch.Generator().manual_seed(1)).repeat(1, views, 1)
     g[::3] += 1e-3 * torch.randn(g[::3].shape, generator=torch.Generator().manual_seed(2))
@@ -74,7 +74,7 @@ def assert_theorem(views: int, inputs: int, bias: bool, scaled: bool) -> None:
 def test_what_underflows_in_one_factor_is_not_lost_where_the_other_is_large():
     for views in [1, 2, 16]:
         for size in [1e-45, 1e-40, 1e-25, 1e-21]:
-            layer = LinearOfViews(Linear(nn.Linear(783, OUTPUTS, bias=False)), views)
+            layer = LinearOfViews(nn.Linear(783, OUTPUTS, bias=False), views)
             x, g = torch.full((1, views, 783), size), torch.full((1, views, OUTPUTS), 1e15)
             for one, other in ((x, g), (x[:, :, :OUTPUTS], g[:, :, :1].expand(-1, -1, 783))):  # either factor
                 inputs, outputs = (one, other) if one.shape[2] == 783 else (other, one)
@@ -84,7 +84,7 @@ def test_what_underflows_in_one_factor_is_not_lost_where_the_other_is_large():
 
 
 def test_what_overflows_is_infinite_so_that_its_factor_is_zero():
-    layer = LinearOfViews(Linear(nn.Linear(3, OUTPUTS)), 2)
+    layer = LinearOfViews(nn.Linear(3, OUTPUTS), 2)
     x = torch.tensor([[1e25, 1.0, 1.0], [-1e25, 1.0, 1.0]])
     squares, _ = layer.book(x, torch.ones(2, OUTPUTS))
     assert squares.tolist() == [math.inf]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from dpcore.data.tabular.table import Problem
+from dpcore.training.perturbation.methods.descent import OutputPerturbation
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
-from dpcore.training.perturbation.methods.output import OutputPerturbation
 from dpcore.training.perturbation.minimisers import descended
 from dpcore.training.perturbation.task import Task
 from tests.training.perturbation.problems import random_problem, task_for
@@ -32,10 +32,7 @@ def hostile_pair() -> tuple[Problem, Problem]:
 
 
 def without_noise(task: Task, problem: Problem) -> np.ndarray:
-    slope = task.model.gradients
-    return descended(
-        task, task.model.start(task.features)[None], lambda thetas: slope(thetas, problem.rows, problem.labels)
-    )[0]
+    return descended(task, problem.rows, problem.labels)[0]
 
 
 def test_descent_on_neighbours_ends_within_the_sensitivity() -> None:

@@ -57,8 +57,7 @@ def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
 WEIGHTS = "perturbation/models.py"  # where a network starts: public, and no noise
 DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "random_words")}
 DRAWING |= {"perturbation/noise.py"}  # a stream for each fit, from the same generators
-DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "gradient", "input_noise", "objective", "output")}
-DRAWING |= {"perturbation/task.py"}
+DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "descent", "input_noise", "objective")}
 
 
 def test_noise_is_drawn_in_known_places_only():
@@ -98,7 +97,7 @@ def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened():
 def test_a_scale_multiplies_the_noise_of_each_coordinate():
     plain, scaled, scale = torch.zeros(100_000), torch.zeros(100_000), torch.linspace(0.1, 9, 100_000)
     GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(plain, 0.5)
-    GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(scaled, 0.5, scale)
+    GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add(0, scaled, 0.5, scale)
     torch.testing.assert_close(scaled, plain * scale)
 
 
@@ -118,7 +117,7 @@ def test_noise_that_is_drawn_on_another_device_is_added_before_it_is_rounded_too
     exact = 3 + normals(noise.words[0], 1000, 0.7) * (1.0 if scale is None else scale)
     noise.restore(state)
     monkeypatch.setattr(AesWords, "device", torch.device("cpu", 0))  # not the vector's, and yet here
-    noise.add_to(vector, 0.7, scale)
+    noise.add(0, vector, 0.7, scale)
     assert torch.equal(vector, exact.float())
 
 

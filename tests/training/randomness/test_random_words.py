@@ -8,7 +8,14 @@ from scipy import stats
 
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.gaussian_noise import KEPT, GaussianNoise, Scratch, add_normals, device_words, normals
+from dpcore.training.randomness.gaussian_noise import (
+    SCRATCH_NUMBERS,
+    GaussianNoise,
+    Scratch,
+    add_normals,
+    device_words,
+    normals,
+)
 from dpcore.training.randomness.random_words import AesWords, machine_of, processor, secret_of
 
 CPU = torch.device("cpu")
@@ -134,7 +141,7 @@ def test_words_of_a_device_are_continued_each_time_since_nobody_looks_at_them():
     assert torch.equal(words.draw(4), other.draw(4))
 
 
-LARGEST = KEPT // 3  # pairs that a thread's memory holds
+LARGEST = SCRATCH_NUMBERS // 3  # pairs that a thread's memory holds
 
 
 def box_muller(words: AesWords, count: int) -> np.ndarray:

@@ -2,11 +2,9 @@
 
 from dpcore.training.perturbation.methods.base import Method, Protection
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
-from dpcore.training.perturbation.methods.gradient import GradientPerturbation
+from dpcore.training.perturbation.methods.descent import GradientPerturbation, NonPrivate, OutputPerturbation
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation, PaperInputPerturbation
-from dpcore.training.perturbation.methods.non_private import NonPrivate
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
-from dpcore.training.perturbation.methods.output import OutputPerturbation
 
 METHODS = {
     method.name: method

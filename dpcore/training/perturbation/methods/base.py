@@ -102,5 +102,4 @@ class Method(ABC):
 
     def noises(self, task: Task, epsilons: Sequence[float]) -> FloatArray:
         """The standard deviation for each fit, (S,)."""
-        known = {epsilon: self.noise(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
-        return np.array([known[epsilon] for epsilon in epsilons])
+        return np.array([self.noise(task, epsilon) for epsilon in epsilons])

@@ -32,9 +32,8 @@ ORDERS = range(2, 65)
 class BassilyDescent(Method):
     """theta <- Proj(theta - eta_t [n grad l_i + Normal(0, s^2 I)]).
 
-    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and i is one row, drawn anew in each step. The noise is on n
-    times a gradient: on the scale of the mean gradient it is s / n. The theorem has n^2 steps; the first of them are
-    done, which releases less.
+    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and i is one row, drawn anew in each step: README.md, Theorem
+    5. Of its n^2 steps the first ones are done, which releases less.
     """
 
     name = "bassily"

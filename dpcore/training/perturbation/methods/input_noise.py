@@ -23,7 +23,7 @@ DIGITS = 2.0**53
 class LocalInputPerturbation(Method):
     """x + Normal(0, s^2 I) with s = 2 / mu, and a label that is flipped with chance 1 / (1 + e^(epsilon / 2)).
 
-    A row of norm at most 1 can be replaced by any other, which moves it by at most 2. The label's half of epsilon adds.
+    README.md, Theorem 6, proves it.
     """
 
     name = "input"
@@ -68,12 +68,8 @@ class LocalInputPerturbation(Method):
         return rows, np.where(flipped, -problem.labels, problem.labels)
 
     def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
-        return np.stack(
-            [
-                learnt(task, *self.perturbed(task, problem, epsilon, each))
-                for epsilon, each in zip(epsilons, draws, strict=True)
-            ]
-        )
+        pairs = zip(epsilons, draws, strict=True)
+        return np.stack([learnt(task, *self.perturbed(task, problem, epsilon, each)) for epsilon, each in pairs])
 
 
 GAPS = (
@@ -94,8 +90,8 @@ GAPS = (
 class PaperInputPerturbation(Method):
     """x + Normal(0, s^2 I) with s^2 = c G^2 T ln(1/delta) / (n (n - 1) sqrt(Dl) epsilon^2), and c = 1 here.
 
-    Without a regulariser the root of Dl is left out, as in the paper's Theorem 3. Each row gets noise of its own: with
-    one draw for all rows, as the formulas of the proof have it, the differences of rows would be released exactly.
+    Without a regulariser the root of Dl is left out, as in the paper's Theorem 3. README.md, section 4, says why
+    nothing is proven of it.
     """
 
     name = "paper_input"

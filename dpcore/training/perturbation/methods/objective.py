@@ -54,7 +54,9 @@ class ObjectivePerturbation(Method):
     def curvature(self, task: Task, epsilon: float) -> float:
         """Strong convexity m of what is minimised: the regulariser's, or more where epsilon is small."""
         smoothness = task.smoothness - task.regulariser
-        return max(task.regulariser, smoothness * ROUNDING / (task.examples * _less_one(CURVATURE_SHARE * epsilon)))
+        # of a large exponent less: a curvature above what is needed, from which all else here follows
+        change = expm1(min(CURVATURE_SHARE * epsilon, MOST_EXPONENT))
+        return max(task.regulariser, smoothness * ROUNDING / (task.examples * change))
 
     def mu(self, task: Task, epsilon: float) -> float:
         """2 G / s: by how many standard deviations replacing a row can move b."""
@@ -70,28 +72,17 @@ class ObjectivePerturbation(Method):
 
     def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
         linear = self.noises(task, epsilons)[:, None] * np.stack([each.normals(task.parameters) for each in draws])
-        hiding = {epsilon: self.hiding(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
         thetas = self.minima(task, problem, epsilons, linear / task.examples)
-        hidden = [
-            hiding[epsilon] * each.normals(task.parameters) for epsilon, each in zip(epsilons, draws, strict=True)
-        ]
-        return thetas + np.stack(hidden)
+        hiding = np.array([self.hiding(task, epsilon) for epsilon in epsilons])[:, None]
+        return thetas + hiding * np.stack([each.normals(task.parameters) for each in draws])
 
     def minima(self, task: Task, problem: Problem, epsilons: Sequence[float], linear: FloatArray) -> FloatArray:
         """What is minimal (S, p) with these linear terms; where no minimiser is to be found, what descent ends at."""
         if not task.model.convex:
-            return descended(
-                task,
-                np.repeat(task.model.start(task.features)[None], len(linear), axis=0),
-                lambda thetas: task.model.gradients(thetas, problem.rows, problem.labels) + linear,
-            )
-        curvature = {epsilon: self.curvature(task, epsilon) for epsilon in dict.fromkeys(epsilons)}
-        return np.stack(
-            [
-                minimiser(problem.rows, problem.labels, curvature[epsilon], TOLERANCE, each)
-                for epsilon, each in zip(epsilons, linear, strict=True)
-            ]
-        )
+            return descended(task, problem.rows, problem.labels, linear)
+        curvatures = [self.curvature(task, epsilon) for epsilon in epsilons]
+        pairs = zip(curvatures, linear, strict=True)
+        return np.stack([minimiser(problem.rows, problem.labels, m, TOLERANCE, each) for m, each in pairs])
 
 
 @lru_cache(maxsize=1024)
@@ -105,8 +96,3 @@ def _mu(task: Task, epsilon: float, curvature: float) -> float:
         spent = delta_of(left, exp(middle)) + 2 * delta_of(left, exp(middle) / 2)
         low, high = (middle, high) if spent <= delta * (1 - DELTA_ERROR) * (1 - RESERVED) else (low, middle)
     return exp(low)
-
-
-def _less_one(exponent: float) -> float:
-    """e^x - 1, of a large x less than that: a curvature above what is needed, as all terms here follow from it."""
-    return expm1(min(exponent, MOST_EXPONENT))

@@ -1,0 +1,115 @@
+"""Gradient descent without noise, with noise on the parameters that it ends at, and with noise in each step.
+
+The theorems are those of README.md.
+"""
+
+from collections.abc import Sequence
+from math import expm1, log1p, sqrt
+from typing import final
+
+import numpy as np
+
+from dpcore.data.tabular.table import Problem
+from dpcore.privacy.mechanism import FloatArray
+from dpcore.training.perturbation.methods.base import (
+    Condition,
+    Method,
+    Protection,
+    bounded_gradients,
+    convex,
+    smooth,
+    tails,
+    unasked,
+)
+from dpcore.training.perturbation.minimisers import best, descended
+from dpcore.training.perturbation.task import Draws, Task
+
+MOST_EXPONENT = 600.0  # whose power leaves room for all that it is multiplied with
+TOO_FAR = "One row may move the parameters beyond the floating-point numbers; lower the step size or the steps."
+
+
+@final
+class NonPrivate(Method):
+    """The minimiser of the objective, or the best that was found where it is not convex."""
+
+    name = "none"
+    title = "Without noise"
+    note = "The minimiser of the objective, released as it is."
+    unit = "of nothing"
+    source = "Empirical risk minimisation"
+    kind = Protection.NONE
+    takes_epsilon = False
+
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        return (Condition("noise", False, "No noise is drawn: the parameters may give any row away."),)
+
+    def noise(self, task: Task, epsilon: float) -> float:
+        return 0.0
+
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        return np.repeat(best(task, problem), len(epsilons), axis=0)
+
+
+@final
+class OutputPerturbation(Method):
+    """theta_T + Normal(0, s^2 I) with s = sensitivity / mu, where theta_T is gradient descent of T full steps from 0.
+
+    Its sensitivity is (2 G alpha / n) (1 + c + ... + c^(T-1)), c = max(|1 - alpha Dl|, |1 - alpha Lsm|), by Theorem 1.
+    """
+
+    name = "output"
+    title = "Output perturbation"
+    note = "Gradient descent without noise; Gaussian noise on the parameters it ends at."
+    unit = "of each parameter"
+    source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
+    kind = Protection.CENTRAL
+
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        needed = (convex(task), smooth(task), tails(task, task.mu(epsilon)))
+        return (*needed, *unasked("strongly convex", "exact minimiser"))
+
+    def sensitivity(self, task: Task) -> float:
+        """How far replacing one row can move theta_T. RuntimeError where that leaves the floating-point numbers."""
+        # the factor less 1: itself it would lose the digits of what is small beside 1
+        excess = max(-task.rate * task.regulariser, task.rate * task.smoothness - 2)
+        exponent = task.steps * log1p(excess)
+        if exponent > MOST_EXPONENT:
+            raise RuntimeError(TOO_FAR)
+        rounds = expm1(exponent) / excess if excess else task.steps
+        return task.sensitivity * task.rate * rounds
+
+    def noise(self, task: Task, epsilon: float) -> float:
+        return self.sensitivity(task) / task.mu(epsilon)
+
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        theta = descended(task, problem.rows, problem.labels)
+        drawn = np.stack([each.normals(task.parameters) for each in draws])
+        return theta + self.noises(task, epsilons)[:, None] * drawn
+
+
+@final
+class GradientPerturbation(Method):
+    """theta <- theta - alpha (grad L + Normal(0, s^2 I)), T times, with s = sqrt(T) (2 G / n) / mu, by Theorem 4."""
+
+    name = "gradient"
+    title = "Gradient perturbation"
+    note = "Gradient descent with Gaussian noise on every gradient, charged as T full-batch Gaussians."
+    unit = "of each coordinate of the mean gradient, in every step"
+    source = "Wang, Ye and Xu 2017, arXiv 1802.05251; the constant by Dong, Roth and Su 2019, Corollary 3.3"
+    kind = Protection.CENTRAL
+
+    def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
+        drawn = tails(task, task.mu(epsilon) / sqrt(task.steps), task.steps)
+        return (bounded_gradients(task), drawn, *unasked("convex", "smooth"))
+
+    def noise(self, task: Task, epsilon: float) -> float:
+        return sqrt(task.steps) * task.sensitivity / task.mu(epsilon)
+
+    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+        noises = self.noises(task, epsilons)[:, None]
+        thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
+        for _ in range(task.steps):
+            drawn = np.stack([each.normals(task.parameters) for each in draws])
+            slope = task.model.gradients(thetas, problem.rows, problem.labels, task.clipping)
+            thetas = thetas - task.rate * (slope + task.regulariser * thetas + noises * drawn)
+        return thetas
