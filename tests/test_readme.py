@@ -100,7 +100,7 @@ def test_every_stop_of_the_tour_opens_as_its_link_says(tmp_path: Path, monkeypat
     monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=Store(tmp_path), trouble=None))
     for link in re.findall(r"\]\((http://localhost:8501/[^)]*)\)", README):
         address = urlsplit(link)
-        file = f"{address.path.strip('/') or 'accountants'}.py"
+        file = f"{address.path.strip('/') or 'lab'}.py"
         app = AppTest.from_file(str(ROOT / "pages" / file), default_timeout=300)
         for name, value in parse_qsl(address.query):
             app.query_params[name] = value

@@ -59,7 +59,7 @@ def test_events_of_the_right_kind_are_taken_each_once(asked):
 
 def test_the_strip_of_proposals_grows_as_python_draws_it(asked, monkeypatch):
     for before, most in (("", 400), ("aarr", 400), ("aar" * 300, 400), ("ar" * 450, 100)):
-        monkeypatch.setattr(training, "MOST", most)
+        monkeypatch.setattr(training, "MAX_POINTS", most)
         bars = {"data": [{"x": [], "y": []}, {"x": [], "y": []}], "layout": {}}
         item = {"kind": "strip", "decisions": before, "q": 0.25, "most": most}
         said = [{"event": "stepped", "step": 9, "decisions": each} for each in ("aar", "r")]
