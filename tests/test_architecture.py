@@ -36,6 +36,7 @@ LAYERS = [
     ["dpcore.privacy.accountants.base"],
     ["dpcore.privacy.tradeoff"],
     ["dpcore.privacy"],
+    ["dpcore.written_number"],
     ["dpcore.check"],
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
