@@ -39,9 +39,9 @@ from pages.parts.results.tradeoff_picture import (
 )
 from pages.parts.shell.menu import SMALL, chart_size
 
-LEAST = 1e-6  # of a prior
+MIN_PRIOR = 1e-6  # of a prior
 PRIOR = Quantity(
-    "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(LEAST, 1 - LEAST, prior=prior),
+    "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(MIN_PRIOR, 1 - MIN_PRIOR, prior=prior),
     "you are rarely in", "nearly always",
     help=help_on("prior"),
     stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),

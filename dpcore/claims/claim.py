@@ -8,7 +8,7 @@ from dpcore import check
 from dpcore.claims.printed import Printed
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism
+from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism
 from dpcore.privacy.report.statement import ADJACENCY
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
@@ -32,7 +32,7 @@ CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields, which 
     ("delta", check.delta),
     ("q", partial(check.in_range, 0, 1, ends="(]")),
     ("sigma", check.positive),
-    ("sigma", partial(check.in_range, LEAST_SIGMA, MOST_SIGMA)),
+    ("sigma", partial(check.in_range, MIN_SIGMA, MAX_SIGMA)),
     ("batch", partial(check.whole, 1, MAX_EXAMPLES)),
     ("examples", partial(check.whole, 1, MAX_EXAMPLES)),
     ("steps", partial(check.whole, 1, MAX_STEPS)),

@@ -21,7 +21,7 @@ BEYOND = 2.5  # times the largest number, where a band without an upper end is c
 LINE, MARK = 20, 18  # pixels of a line of text, and of the mark below the last of a row
 MAX_LINE_CHARS = 46  # as many as a telephone shows
 BROKEN = "#cf4a5a"  # a claim that lies below what is proven, or shown
-KEPT = "#2469a6"
+HOLDS = "#2469a6"
 GREY = "#808080"
 MARKS = {  # of each kind of evidence: plotly's symbol, and as text
     "bound": ("triangle-right", "▶"),
@@ -171,8 +171,8 @@ def audit_line_figure(
     >>> [trace.name for trace in figure.data]
     ['Certified', 'Noise', 'Own', 'CLT']
     """
-    above = [_Row(each.value, each.words, *MARKS[each.evidence], BROKEN if each.fails else KEPT) for each in shown]
-    below = [_Row(each.value, each.words, CLAIM, "┃", BROKEN if each.refuted else KEPT) for each in claimed]
+    above = [_Row(each.value, each.words, *MARKS[each.evidence], BROKEN if each.fails else HOLDS) for each in shown]
+    below = [_Row(each.value, each.words, CLAIM, "┃", BROKEN if each.refuted else HOLDS) for each in claimed]
     rows = [*above, _Row(certified.high, words, CLAIM, "━", GREY if kept else BROKEN), *below]
     low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
     tops = [0, *accumulate(_height(row) for row in rows)]  # in pixels of normal text, from the top

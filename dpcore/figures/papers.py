@@ -45,7 +45,7 @@ ERROR = "type II error"
 EARLY = 0.1  # of the x axis: where curves that meet at its end are told
 FEW = 20  # points of a line, up to here each is marked
 MEET = 1e-3  # of the y axis
-LEAST = 1e-12  # what a logarithmic axis shows of less
+MIN_SHOWN = 1e-12  # what a logarithmic axis shows of less
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
@@ -178,7 +178,7 @@ def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
     last = _last(line)
     if last is None:
         return End(style, 0.0, "", "")
-    return End(style, max(last[1], LEAST), written(last[1]), "<br>".join(wrap(line.name, NAME)))
+    return End(style, max(last[1], MIN_SHOWN), written(last[1]), "<br>".join(wrap(line.name, NAME)))
 
 
 def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
@@ -213,7 +213,7 @@ def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], 
 def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
     """The ends of the y axis, in its own units."""
     every = np.concatenate([each.y for each in lines] or [np.empty(0)])
-    finite = every[np.isfinite(every) & ((every > LEAST) | (not log))]
+    finite = every[np.isfinite(every) & ((every > MIN_SHOWN) | (not log))]
     if not finite.size:
         return (-2.0, 2.0) if log else (0.0, 1.0)
     low, high = float(finite.min()), float(finite.max())

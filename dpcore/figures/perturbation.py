@@ -24,8 +24,8 @@ LOOKS = (  # of the methods, in their order; the first is the one without noise
 HEIGHT = 320
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
-KEPT = "epsilon, proven"
-NOT_KEPT = "epsilon asked for, not kept"
+PROVEN = "epsilon, proven"
+NOT_PROVEN = "epsilon asked for, not kept"
 SHADES = {None: 0.1, True: 0.22, False: 0.04}  # opacity from the worst to the best seed, of methods picked out or not
 FAINT = 0.45  # opacity of the lines beside those that are picked out
 
@@ -85,7 +85,7 @@ def perturbation_figure(
         traces += _traces(spread, style, log, spread.method in picked if picked else None)
         ends.append(_end(style, float(means[-1]), log))
     bounds = _bounds(spreads, levels, log)
-    shape = layout(KEPT if kept else NOT_KEPT, MEASURES[measure], height=height, right=RIGHT, size=size)
+    shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=height, right=RIGHT, size=size)
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
     shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)

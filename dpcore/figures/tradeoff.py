@@ -29,7 +29,7 @@ from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import outward, placed, short
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
-LEAST = 1e-6  # false-positive rate at the left end of the logarithmic chart
+MIN_FALSE_POSITIVES = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ROOMY = 240  # pixels of height from which there is room for a number at every power of ten
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
@@ -113,7 +113,7 @@ def growth_figure(
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
     """Where a curve is drawn: evenly, and at its corners where it has few, which the even places would cut off."""
     rates = RATES if log else ALPHA
-    alpha, power = f.corners(LEAST) if f.closed_mu is None else (np.empty(0), np.empty(0))
+    alpha, power = f.corners(MIN_FALSE_POSITIVES) if f.closed_mu is None else (np.empty(0), np.empty(0))
     if not 0 < alpha.size <= FEW:
         return rates
     corners = np.concatenate([alpha, 1 - power])  # and mirrored: f is symmetric
@@ -166,7 +166,7 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
     names = ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
     shape = layout(*names, height=height, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "log", "range": [np.log10(LEAST), 0.05]} if log else {"range": [0, 1.02]}
+        axis |= {"type": "log", "range": [np.log10(MIN_FALSE_POSITIVES), 0.05]} if log else {"range": [0, 1.02]}
         if log:
             axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
     return figure_of(traces, with_key(shape, styles, log, size), size)

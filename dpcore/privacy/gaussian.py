@@ -18,7 +18,7 @@ SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes ove
 NEWTON_STEPS = 100  # never reached: convergence is quadratic
 HALVINGS = 80  # of the interval of log mu: more than its digits
 DELTA_ERROR = 1e-9  # of delta: more than delta_of errs where delta is at least 1e-60
-LEAST_MU, MOST_MU = 1e-100, 1e100
+MIN_MU, MAX_MU = 1e-100, 1e100
 
 
 def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
@@ -65,7 +65,7 @@ def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     [30.75, 3.731]
     """
     epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(delta, np.float64))
-    low, high = (np.full(epsilon.shape, np.log(end)) for end in (LEAST_MU, MOST_MU))
+    low, high = (np.full(epsilon.shape, np.log(end)) for end in (MIN_MU, MAX_MU))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         allowed = delta_of(np.where(np.isinf(epsilon), 0.0, epsilon), np.exp(middle)) <= delta * (1 - DELTA_ERROR)

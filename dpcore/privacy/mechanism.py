@@ -52,7 +52,7 @@ class Reading(NamedTuple):
     note: str = ""  # why it cannot be trusted or is infinite
 
 
-LEAST_SIGMA, MOST_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
+MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Release:
         check.in_range(0, 1, ends="(]", q=self.q)
         check.in_range(1e-100, 1, q=self.q)  # below, q^2 leaves the floats
         check.positive(sigma=self.sigma)
-        check.in_range(LEAST_SIGMA, MOST_SIGMA, sigma=self.sigma)
+        check.in_range(MIN_SIGMA, MAX_SIGMA, sigma=self.sigma)
         check.whole(1, count=self.count)
 
 

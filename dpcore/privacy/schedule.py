@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpcore import check
-from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, Mechanism, Release
+from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism, Release
 
 MAX_LEVELS = 2000
 STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST code
@@ -117,9 +117,9 @@ def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: 
         sigma = first * schedule.factor(rate, level)
     except OverflowError:
         sigma = math.inf
-    if not LEAST_SIGMA <= sigma <= MOST_SIGMA:
+    if not MIN_SIGMA <= sigma <= MAX_SIGMA:
         raise ValueError(
-            f"Expected rate={rate!r} to keep sigma from {LEAST_SIGMA:g} to {MOST_SIGMA:g}; "
+            f"Expected rate={rate!r} to keep sigma from {MIN_SIGMA:g} to {MAX_SIGMA:g}; "
             f"at step {start} it is {sigma:g}."
         )
     return sigma

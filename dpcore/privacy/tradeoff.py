@@ -21,7 +21,7 @@ from dpcore import check
 from dpcore.privacy import gaussian
 from dpcore.privacy.mechanism import FloatArray
 
-LARGEST = 700.0  # epsilon: e^700 is still a float, and pairs beyond are taken for this one
+MAX_EPSILON = 700.0  # epsilon: e^700 is still a float, and pairs beyond are taken for this one
 TINY = 1e-300
 SEARCHED = 600  # values of alpha at which the pairs that matter are looked for
 ULP = 2.0**-52  # of 1
@@ -108,8 +108,8 @@ class Pairs(Tradeoff):
         for each in (delta.min(initial=0.0), delta.max(initial=0.0)):
             check.in_range(0, 1, delta=float(each))
         order = np.lexsort((delta, epsilon))
-        order = order[epsilon[order] <= LARGEST]
-        epsilon = np.append(epsilon[order], LARGEST)
+        order = order[epsilon[order] <= MAX_EPSILON]
+        epsilon = np.append(epsilon[order], MAX_EPSILON)
         delta = np.minimum.accumulate(np.append(delta[order], 1.0))
         # This one forces alpha = beta highest: those before say less.
         first = int(np.argmax((1 - delta) / (1 + np.exp(epsilon))))
@@ -129,7 +129,7 @@ class Pairs(Tradeoff):
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         # Linear in e^epsilon between the pairs; below the first, the line that is 1 where e^epsilon would be -1.
-        epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), LARGEST)
+        epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), MAX_EPSILON)
         after = np.searchsorted(self._epsilon, epsilon)
         before = np.maximum(after - 1, 0)
         low, high = self._epsilon[before], self._epsilon[after]
@@ -171,7 +171,7 @@ def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
     """
     epsilon, delta = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta))
     order = np.argsort(epsilon, kind="stable")
-    known = np.minimum(epsilon[order], LARGEST)
+    known = np.minimum(epsilon[order], MAX_EPSILON)
     least = np.maximum.accumulate(delta[order][::-1])[::-1]  # what holds at a larger epsilon holds here too
     return Pairs(np.append(0.0, known), np.append(least, 0.0))
 

@@ -70,27 +70,27 @@ def done_by(run: Run | Deleted) -> int | None:
     return getattr(run.last, "step", 0) if run.sequence else None
 
 
-LONGEST_NAME = 120  # characters
-LONGEST_NOTE = 5_000
-LONGEST_TAG = 40
-MOST_TAGS = 10
+MAX_NAME_CHARS = 120  # characters
+MAX_NOTE_CHARS = 5_000
+MAX_TAG_CHARS = 40
+MAX_TAGS = 10
 
 
 def rename(store: Store, run: str, name: str) -> None:
     """Give the run another name; an empty one lets it be called by its settings."""
-    _write(store, run, "name", text(name, LONGEST_NAME, "name"))
+    _write(store, run, "name", text(name, MAX_NAME_CHARS, "name"))
 
 
 def annotate(store: Store, run: str, note: str) -> None:
     """Keep a note with the run, in place of the one before."""
-    _write(store, run, "note", text(note, LONGEST_NOTE, "note", lines=True))
+    _write(store, run, "note", text(note, MAX_NOTE_CHARS, "note", lines=True))
 
 
 def tag(store: Store, run: str, tags: Sequence[str]) -> None:
     """Give the run these tags, in place of those before: each once, in order."""
-    wanted = list(dict.fromkeys(filter(None, (text(each, LONGEST_TAG, "tag") for each in tags))))
-    if len(wanted) > MOST_TAGS:
-        raise ValueError(f"Expected tags={len(wanted)} of them to be at most {MOST_TAGS}.")
+    wanted = list(dict.fromkeys(filter(None, (text(each, MAX_TAG_CHARS, "tag") for each in tags))))
+    if len(wanted) > MAX_TAGS:
+        raise ValueError(f"Expected tags={len(wanted)} of them to be at most {MAX_TAGS}.")
     _write(store, run, "tags", json.dumps(wanted))
 
 

@@ -28,7 +28,7 @@ INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
 LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
-LONGEST_WAIT = 60.0  # seconds between attempts where workers do not come up
+MAX_WAIT_SECONDS = 60.0  # seconds between attempts where workers do not come up
 
 _pools: dict[Path, PoolThread] = {}
 _pools_lock = threading.Lock()
@@ -178,8 +178,8 @@ class Pool(PoolThread):
     def _note_failure(self, worker: Worker) -> None:
         """Wait longer from failure to failure; the first may be an accident."""
         now = self._clock()
-        self._failures = 1 if now - worker.born > LONGEST_WAIT else self._failures + 1
-        self._not_before = now + min(2.0 ** (self._failures - 2), LONGEST_WAIT) if self._failures > 1 else now
+        self._failures = 1 if now - worker.born > MAX_WAIT_SECONDS else self._failures + 1
+        self._not_before = now + min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS) if self._failures > 1 else now
 
     def _failing(self) -> str | None:
         if self._failures < 2:

@@ -25,7 +25,7 @@ ORDERS = {  # what runs can be ordered by -> the same as SQL
 }  # fmt: skip
 FINISHED = ("status = 'finished'", "kind = 'training'", "plan IS NOT NULL")
 ELSEWHERE = f"(origin IS NOT NULL AND json_extract(origin, '$.{IMPORTED}') IS NOT NULL)"
-MOST_WORDS = 10  # that are looked for
+MAX_WORDS = 10  # that are looked for
 SEARCHED = ("runs.name", "runs.id", "runs.note", "runs.tags", "runs.settings")
 
 
@@ -167,7 +167,7 @@ def counted(store: Store) -> dict[str, int]:
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:
     """The same as SQL, with the values of its question marks."""
     parts, values = [*more], []
-    for word in wanted.text.split()[:MOST_WORDS]:
+    for word in wanted.text.split()[:MAX_WORDS]:
         text = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         parts.append("(" + " OR ".join(f"{each} LIKE ? ESCAPE '\\'" for each in SEARCHED) + ")")
         values += [f"%{text}%"] * len(SEARCHED)

@@ -86,7 +86,7 @@ def _turns(rows: Iterator[Any], busy: int, last: float) -> Iterator[tuple[Turn, 
         yield Turn(share, max(row["created"], last), row["number"], row["id"]), row
 
 
-MOST_ATTEMPTS = 3  # to go on with a run that gets no further
+MAX_ATTEMPTS = 3  # to go on with a run that gets no further
 PAUSED = "paused"  # on the board: nothing is claimed
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that reads like something else
 
@@ -272,7 +272,7 @@ class Store:
         with self.writing() as db:
             return db.execute(query, (run.id, run.worker, run.sequence)).fetchone() is not None
 
-    def recover(self, run: Run, reason: str, most: int = MOST_ATTEMPTS) -> Status | None:
+    def recover(self, run: Run, reason: str, most: int = MAX_ATTEMPTS) -> Status | None:
         """Queue a running run again whose worker is gone, to go on where it was; its status then.
 
         It ends as lost, for that reason, where the process that asked for it did the work, or where it has got no

@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.editing import LONGEST_NAME, Deleted, deleted_of, done_by, text
+from dpcore.runs.editing import MAX_NAME_CHARS, Deleted, deleted_of, done_by, text
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
@@ -16,7 +16,7 @@ from dpcore.training.events import Finished
 from dpcore.training.settings import SETTINGS, Choice, Count
 
 MAX_RUNS = 200  # runs of one sweep
-MOST_AXES = 2
+MAX_AXES = 2
 MAX_CHARACTERS = 2000  # characters of a list of values
 FIXED = ("seed", "device", "noise_generator")  # what a sweep does not vary: seeds are asked for by their number
 WORDS = {True: ("true", "yes"), False: ("false", "no")}
@@ -182,7 +182,7 @@ def swept_settings() -> list[str]:
 
 def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
     check.whole(1, MAX_RUNS, seeds=seeds)
-    if not 1 <= len(axes) <= MOST_AXES:
+    if not 1 <= len(axes) <= MAX_AXES:
         raise ValueError(f"Expected axes={len(axes)} of them to be one or two settings.")
     count = seeds
     for name, values in axes.items():
@@ -208,8 +208,8 @@ def _value(setting: str, text: str) -> Any:
 def _named(name: str, config: RunConfig, axes: Sequence[str], before: Sequence[RunConfig]) -> str:
     said = [_short(axis, getattr(config, axis)) for axis in axes]
     again = 1 + sum(replace(each, seed=None) == replace(config, seed=None) for each in before)
-    values = _cut(", ".join([*said, f"run {again}"]), LONGEST_NAME)
-    room = LONGEST_NAME - len(values) - 2  # the values tell it from the others, so what is cut is the name
+    values = _cut(", ".join([*said, f"run {again}"]), MAX_NAME_CHARS)
+    room = MAX_NAME_CHARS - len(values) - 2  # the values tell it from the others, so what is cut is the name
     return f"{_cut(name, room)}: {values}" if name and room > 0 else values
 
 

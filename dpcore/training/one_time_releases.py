@@ -54,7 +54,7 @@ MEAN_ROWS = 2048  # at once
 # division, u for the product with MEAN_SAFETY), and the mean over its views by 15 u more: 14 additions and a division,
 # or 15 and one by 16, which is exact. That is 19 u, and MEAN_SAFETY takes off 33 u.
 MEAN_SAFETY = 1 - 2e-6
-LEAST_LENGTH = 1e-12  # length below which a row counts as that long: one of zeros stays zero
+MIN_LENGTH = 1e-12  # length below which a row counts as that long: one of zeros stays zero
 
 
 def private_mean(x: Rows, views: int, sigma: float, noise: GaussianNoise | None) -> Tensor:
@@ -88,7 +88,7 @@ def without_mean(x: Rows, views: int, mean: Tensor) -> Tensor:
     for start in range(0, len(x), MEAN_ROWS):
         part = x[start : start + MEAN_ROWS]
         rows = _rows(part, views) - mean.to(part.device, torch.float32)
-        rows *= math.sqrt(rows.shape[2]) / rows.norm(dim=2, keepdim=True).clamp(min=LEAST_LENGTH)
+        rows *= math.sqrt(rows.shape[2]) / rows.norm(dim=2, keepdim=True).clamp(min=MIN_LENGTH)
         done[start : start + MEAN_ROWS] = rows.view(part.shape)
     return done
 
@@ -97,11 +97,11 @@ def _rows(part: Tensor, views: int) -> Tensor:
     """Each view of each example as a row of length 1 at most: (b, K, d) in float32."""
     flat = part.float().flatten(1).unflatten(1, (views, -1))
     lengths = longest_norms(flat.flatten(0, 1)).view(len(flat), views, 1)
-    return flat / lengths.clamp(min=LEAST_LENGTH) * MEAN_SAFETY
+    return flat / lengths.clamp(min=MIN_LENGTH) * MEAN_SAFETY
 
 
 RELEVANCE_ROWS = 1024  # records at once
-LEAST_RELEVANCE = 0.1  # in means of the layer: no coordinate's noise grows beyond 3.2 times its layer's
+MIN_RELEVANCE = 0.1  # in means of the layer: no coordinate's noise grows beyond 3.2 times its layer's
 RELEVANCE_SAFETY = 1 - 1e-6  # of a record's vector: a root, a product and a division are rounded
 
 
@@ -159,7 +159,7 @@ def neurons(layer: nn.Module) -> int:
 def per_parameter(layer: nn.Module, sums: Tensor) -> Tensor:
     """A layer's noisy sums (neurons,) as relevances of its parameters, weights first."""
     mean = sums.mean().clamp(min=1e-12)
-    floored = (sums / mean).clamp(min=LEAST_RELEVANCE, max=1 / LEAST_RELEVANCE)
+    floored = (sums / mean).clamp(min=MIN_RELEVANCE, max=1 / MIN_RELEVANCE)
     if isinstance(layer, nn.Embedding):
         return floored.repeat(layer.num_embeddings)
     return torch.cat([floored.repeat_interleave(part.numel() // len(part)) for part in layer.parameters()])

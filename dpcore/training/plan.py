@@ -17,7 +17,7 @@ import numpy as np
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.rounding import RESERVED
-from dpcore.privacy.mechanism import LEAST_SIGMA, FloatArray, Mechanism, Release, read_only
+from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, Mechanism, Release, read_only
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
@@ -50,8 +50,8 @@ def of_other_batches(config: RunConfig) -> str:
     """What is proven of a run whose batches are not Poisson's, as sentences: by the accountant of its sampler."""
     sampler, steps = SAMPLERS[config.sampler], config.steps_of_epochs
     sigma = config.sigma / CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
-    if sigma < LEAST_SIGMA:
-        return f"No epsilon: sigma={config.sigma:g} is below {LEAST_SIGMA:g} sensitivities."
+    if sigma < MIN_SIGMA:
+        return f"No epsilon: sigma={config.sigma:g} is below {MIN_SIGMA:g} sensitivities."
     if why := missing_noise(config, (Release(1.0, sigma, steps),)):
         return why
     found = sampler.curve(config.q, sigma, steps, config.delta).last
@@ -107,10 +107,10 @@ def charged_releases(config: RunConfig) -> tuple[Release, ...]:
     sensitivity = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)  # in units of C
     drawn = drawn_releases(config)
     least = min(release.sigma for release in drawn)
-    if least / sensitivity < LEAST_SIGMA:
+    if least / sensitivity < MIN_SIGMA:
         raise ValueError(
             f"Expected sigma={config.sigma:g} with clipping={config.clipping!r} and schedule={config.schedule!r} to "
-            f"stay at {LEAST_SIGMA * sensitivity:g} or above in every step; it falls to {least:g}."
+            f"stay at {MIN_SIGMA * sensitivity:g} or above in every step; it falls to {least:g}."
         )
     return tuple(Release(release.q, release.sigma / sensitivity, release.count) for release in drawn)
 

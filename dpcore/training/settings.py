@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, final
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, SOURCES
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA
+from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
@@ -201,9 +201,9 @@ WIDE = of_registry("model", MODELS, "wide", "a model whose width can be chosen")
 IMAGES = of_registry("dataset", DATASETS, "images", "a data set of images", binding=True)
 GREY = of_registry("dataset", DATASETS, "grey", "the pixels of a grey data set", binding=True)
 GREY_PIXELS = GREY._replace(holds=lambda run: run.features == "pixels" and GREY.holds(run))
-MOST_LR = 1e38  # a float32 holds it
-MOST_WIDTH = 10_000
-MOST_VIEWS = 16
+MAX_LR = 1e38  # a float32 holds it
+MAX_WIDTH = 10_000
+MAX_VIEWS = 16
 SCALES = ("unit", "centred")
 NOISIER = Slider(0.5, 100, "more exact", "more private")
 
@@ -214,7 +214,7 @@ def off_or_noise(**sigma: float) -> None:
     >>> off_or_noise(mean_sigma=0)
     """
     if any(value != 0 for value in sigma.values()):
-        check.in_range(LEAST_SIGMA, MOST_SIGMA, ends="[]", **sigma)
+        check.in_range(MIN_SIGMA, MAX_SIGMA, ends="[]", **sigma)
 
 
 # fmt: off
@@ -258,7 +258,7 @@ class Settings:
         help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
         slider=Slider(0.01, 100, "clips more", "clips less", coarse=True, help=help_on("clip_norm"))))
     lr: float = row(Number(
-        default=0.5, low=0, high=MOST_LR, ends="(]", label="Learning rate", help="learning rate",
+        default=0.5, low=0, high=MAX_LR, ends="(]", label="Learning rate", help="learning rate",
         short=lambda value: f"lr {value:g}", rank=13,
         slider=Slider(1e-4, 100, "slower", "less stable", help=help_on("learning_rate"))))
     momentum: float = row(Number(
@@ -307,7 +307,7 @@ class Settings:
         default="constant", choices=LR_SCHEDULES, label="Learning-rate schedule", help="how the learning rate changes",
         short=lambda value: f"{value} lr", rank=15, unusual=True))
     lr_end: float = row(Number(
-        default=0.0, low=0, high=MOST_LR, ends="[]", label="Learning rate at the end",
+        default=0.0, low=0, high=MAX_LR, ends="[]", label="Learning rate at the end",
         help="learning rate that linear and cosine end at", needs=(LR_DECAY,), slider=Slider(1e-4, 10)))
     lr_epochs: float = row(Number(
         default=0.0, unit="epochs", low=0, label="Epochs until then (0: the whole run)",
@@ -340,11 +340,11 @@ class Settings:
         short=lambda value: f"PCA {value}" if value else "no PCA",
         slider=Slider(1, 784, "off", stops=(0, 10, 20, 40, 60, 100, 200, 400))))
     pca_sigma: float = row(Number(
-        default=7.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of DP-PCA",
+        default=7.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", label="Sigma of DP-PCA",
         help="noise multiplier of DP-PCA, charged once",
         of_noise=True, needs=(Needs(lambda run: run.pca > 0, "pca"),), slider=NOISIER))
     relevance_sigma: float = row(Number(
-        default=10.0, low=LEAST_SIGMA, high=MOST_SIGMA, ends="[]", label="Sigma of the relevances", of_noise=True,
+        default=10.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", label="Sigma of the relevances", of_noise=True,
         help="noise multiplier of adppl's relevances, charged once",
         needs=(RELEVANCES,), slider=NOISIER))
     stop_epsilon: float = row(Number(
@@ -357,20 +357,20 @@ class Settings:
         label="Stop by", help="whose epsilon stops it", of_noise=True,
         needs=(Needs(lambda run: run.stop_epsilon > 0, "stop_epsilon"),)))
     width: int = row(Count(
-        default=WIDTH, unit="units", low=1, high=MOST_WIDTH, label="Hidden units", shared=True, unusual=True,
+        default=WIDTH, unit="units", low=1, high=MAX_WIDTH, label="Hidden units", shared=True, unusual=True,
         help="units of the hidden layer", short=lambda value: f"{value} hidden units", rank=10, needs=(WIDE,),
-        slider=Slider(10, MOST_WIDTH, "faster", "larger", coarse=True)))
+        slider=Slider(10, MAX_WIDTH, "faster", "larger", coarse=True)))
     features: str = row(Choice(
         default="pixels", choices=KINDS, among="features of `dpcore/training/features/kinds.py`",
         label="Features", help="what the network is given of an image: a fixed function of it, which costs nothing",
         short=lambda value: KINDS[value].title, rank=10, unusual=True, shared=True, since="2"))
     views: int = row(Count(
-        default=1, unit="views", low=1, high=MOST_VIEWS, label="Views of each image", shared=True, unusual=True,
+        default=1, unit="views", low=1, high=MAX_VIEWS, label="Views of each image", shared=True, unusual=True,
         help="fixed affine views of each image, over which gradients, before clipping, and answers are averaged",
         short=lambda value: f"{value} views", rank=11, needs=(IMAGES,), since="2",
-        slider=Slider(1, MOST_VIEWS, "faster", "more accurate", stops=(1, 2, 3, 4, 6, 8, 12, 16))))
+        slider=Slider(1, MAX_VIEWS, "faster", "more accurate", stops=(1, 2, 3, 4, 6, 8, 12, 16))))
     mean_sigma: float = row(Number(
-        default=0.0, low=0, high=MOST_SIGMA, ends="[]", label="Sigma of the private mean (0: none is taken off)",
+        default=0.0, low=0, high=MAX_SIGMA, ends="[]", label="Sigma of the private mean (0: none is taken off)",
         of_noise=True, unusual=True, shared=True, needs=(IMAGES,), since="2",
         help="noise multiplier of the mean that is taken off every example, charged once; 0: off", rule=off_or_noise,
         short=lambda value: f"mean off at sigma {value:g}" if value else "no mean off", rank=11,

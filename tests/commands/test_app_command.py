@@ -9,7 +9,7 @@ import pytest
 
 from dpcore.__main__ import main
 from dpcore.commands import app
-from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.limits import SHARED
 from dpcore.runs.teacher_key import TEACHER, teacher_key
 
@@ -48,7 +48,7 @@ def test_the_settings_of_the_pages_say_the_same_switch_no_protection_off_and_tak
     server = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["server"]
     assert server["address"] == "127.0.0.1"
     assert not {"enableCORS", "enableXsrfProtection", "enableAgentApi", "corsAllowedOrigins"} & set(server)
-    assert server["maxUploadSize"] * 2**20 == MOST_BYTES
+    assert server["maxUploadSize"] * 2**20 == MAX_BYTES
 
 
 def test_told_to_listen_to_others_it_says_what_they_can_do_unless_it_is_a_classroom(monkeypatch, port, capsys):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.figures.epsilon import GHOST_LOOK
-from dpcore.figures.number_line import BROKEN, KEPT
+from dpcore.figures.number_line import BROKEN, HOLDS
 from dpcore.figures.perturbation import LOOKS as METHOD_LOOKS
 from dpcore.figures.sampled import LOOK as SAMPLED
 from dpcore.figures.style import CERTIFIED_LOOK, LENGTHS, LOOKS, REGION, RUNS, style_of
@@ -22,7 +22,7 @@ TOGETHER = {  # colours that share a chart
     "accountants": [*ACCOUNTED],
     "runs": [*RUNS],
     "methods of perturbation": METHODS,
-    "what is claimed, kept or broken": [BROKEN, KEPT],
+    "what is claimed, kept or broken": [BROKEN, HOLDS],
     "lengths and the limit": [*GROWING, style_of("gdp").color],
     "accountants, a sampler, what a pair leaves, and a ghost": [
         *(style_of(name).color for name in ACCOUNTANTS),

@@ -14,10 +14,10 @@ import pytest
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
-from dpcore.runs.pool import GRACE, LONGEST_WAIT, SPARE
+from dpcore.runs.pool import GRACE, MAX_WAIT_SECONDS, SPARE
 from dpcore.runs.record import Status, StoreError, device_path, worker_name
 from dpcore.runs.resume import ended_early
-from dpcore.runs.store import MOST_ATTEMPTS, Store
+from dpcore.runs.store import MAX_ATTEMPTS, Store
 from dpcore.runs.supervision import STALE, Heartbeats
 from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig
@@ -87,11 +87,11 @@ def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_a
     pool: PoolByHand,
 ) -> None:
     run = pool.store.submit(RunConfig())
-    for attempt in range(MOST_ATTEMPTS + 1):
+    for attempt in range(MAX_ATTEMPTS + 1):
         worker, _ = pool.claims(run)
         worker.ends(-KILL)
         pool.round()
-        assert pool.store.run(run).status is (Status.QUEUED if attempt < MOST_ATTEMPTS else Status.LOST)
+        assert pool.store.run(run).status is (Status.QUEUED if attempt < MAX_ATTEMPTS else Status.LOST)
     reason = "died (status -9, perhaps because the system ran out of memory). It has got no further in 3 attempts."
     assert reason in (pool.store.run(run).error or "")
     assert pool.trouble is None  # it is the run that ends workers
@@ -111,7 +111,7 @@ def test_a_silent_worker_is_killed_and_its_run_queued_again_but_not_one_that_bea
 
 
 def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_a_rush(pool: PoolByHand) -> None:
-    for place, wait in enumerate((0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, LONGEST_WAIT, LONGEST_WAIT)):
+    for place, wait in enumerate((0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)):
         pool.workers[-1].ends(1)  # type: ignore[attr-defined]
         pool.round()
         if wait:
@@ -209,7 +209,7 @@ def test_a_run_of_a_silent_machine_is_queued_again_and_says_why_and_a_sign_of_li
     assert not heartbeats.recover_silent(store.run(run))
     clock.go_on(STALE + 0.1)
     assert heartbeats.recover_silent(store.run(run))
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         assert store.run(run).status is Status.QUEUED
         assert store.claim("elsewhere:1")
         assert not heartbeats.recover_silent(store.run(run))

@@ -10,7 +10,7 @@ import pytest
 
 from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import job_events
-from dpcore.runs.store import MOST_ATTEMPTS, Store
+from dpcore.runs.store import MAX_ATTEMPTS, Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker import Interrupts, perform
 from dpcore.training import loop
@@ -126,7 +126,7 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
 
     def test_one_that_gets_further_each_time_is_never_lost(self, store: Store) -> None:
         store.submit(RunConfig())
-        for attempt in range(2 * MOST_ATTEMPTS):
+        for attempt in range(2 * MAX_ATTEMPTS):
             run = store.claim(f"gone:{attempt}")
             assert run is not None
             store.append(run.id, Checkpointed(attempt), run.worker)

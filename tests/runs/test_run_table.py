@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs import editing
-from dpcore.runs.editing import LONGEST_NAME, MOST_TAGS, annotate, clear, delete, rename, tag
+from dpcore.runs.editing import MAX_NAME_CHARS, MAX_TAGS, annotate, clear, delete, rename, tag
 from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of
 from dpcore.runs.record import IMPORTED, Status, UnknownRun, checkpoint_path
 from dpcore.runs.run_table import (
@@ -111,10 +111,10 @@ def test_a_run_keeps_its_name_tags_and_note_as_text_and_what_is_too_long_is_refu
     rename(store, run, " <script>alert(1)</script>\n**x** ")
     tag(store, run, ["first", " second ", "first", ""])
     annotate(store, run, "line\nline\x00")
-    with pytest.raises(ValueError, match=f"Expected name of 10,000 characters to have at most {LONGEST_NAME}"):
+    with pytest.raises(ValueError, match=f"Expected name of 10,000 characters to have at most {MAX_NAME_CHARS}"):
         rename(store, run, "x" * 10_000)
-    with pytest.raises(ValueError, match=f"to be at most {MOST_TAGS}"):
-        tag(store, run, [str(number) for number in range(MOST_TAGS + 1)])
+    with pytest.raises(ValueError, match=f"to be at most {MAX_TAGS}"):
+        tag(store, run, [str(number) for number in range(MAX_TAGS + 1)])
     found = store.run(run)
     assert found.name == "<script>alert(1)</script> **x**"
     assert (found.tags, found.note) == (("first", "second"), "line\nline")

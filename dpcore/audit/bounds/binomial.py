@@ -16,7 +16,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import CERTIFIED
 from dpcore.privacy.certified.gaussian_bounds import unsampled
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
-from dpcore.privacy.mechanism import LEAST_SIGMA, MOST_SIGMA, FloatArray, Mechanism, Release
+from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, FloatArray, Mechanism, Release
 
 
 def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
@@ -85,7 +85,7 @@ def with_noise(mechanism: Mechanism, factor: float) -> Mechanism:
 
     Errors: ValueError if a sigma becomes larger than a release may have.
     """
-    least = LEAST_SIGMA if unsampled(mechanism) else SMALLEST_SIGMA
+    least = MIN_SIGMA if unsampled(mechanism) else SMALLEST_SIGMA
     return Mechanism(tuple(Release(r.q, max(r.sigma * factor, least), r.count) for r in mechanism.releases))
 
 
@@ -101,7 +101,7 @@ def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> flo
     """
     if factor == 0:
         return inf if any_of(*((release.q, release.count) for release in mechanism.releases)) > delta else 0.0
-    if max(release.sigma for release in mechanism.releases) * factor > MOST_SIGMA:
+    if max(release.sigma for release in mechanism.releases) * factor > MAX_SIGMA:
         return 0.0
     return lower_epsilon(with_noise(mechanism, factor), delta)
 

@@ -18,11 +18,11 @@ from typing import Any
 from dpcore import check
 from dpcore.commands import Parser, whole
 from dpcore.commands.train import add_settings, closing, config_of, follow, option, printer
-from dpcore.runs.editing import LONGEST_NAME, delete, text
+from dpcore.runs.editing import MAX_NAME_CHARS, delete, text
 from dpcore.runs.expected import start_of
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.imported import read_run, take_in
-from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import finite, name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
@@ -33,7 +33,7 @@ from dpcore.runs.sweeps import MAX_RUNS, submit_sweep, sweep_in, sweep_of, value
 from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
 
-EVERY_KIND = "all"
+ALL_KINDS = "all"
 WAITS = "The queue is paused: what is queued waits. 'python -m dpcore app' lets it go on, on its page Runs."
 PRICE = "To release one of them, or the best, costs more than it alone: each of them uses the data."
 
@@ -80,7 +80,7 @@ def in_columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _of_list(parser: Parser) -> None:
-    kinds = [*KINDS, EVERY_KIND]
+    kinds = [*KINDS, ALL_KINDS]
     parser.add_argument("--kind", choices=kinds, default=TRAINING.name, help="list jobs of this kind instead")
     parser.add_argument("--watch", action="store_true", help="show those that run until you press Ctrl-C")
 
@@ -95,7 +95,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
         from dpcore.commands.runs.watching import watch_all  # late: only who watches waits for rich
 
         return watch_all(store)
-    runs = store.runs(kind=None if arguments.kind == EVERY_KIND else arguments.kind)
+    runs = store.runs(kind=None if arguments.kind == ALL_KINDS else arguments.kind)
     if arguments.json:
         print_json({"runs": [as_object(item) for item in runs]})
         return 0
@@ -162,7 +162,7 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
         if getattr(arguments, setting, None) is not None:
             raise ValueError(f"Expected no {option(setting)} beside --grid {setting}: it would change nothing.")
         setattr(arguments, setting, axes[setting][0])
-    arguments.name = text(arguments.name, LONGEST_NAME, "name")
+    arguments.name = text(arguments.name, MAX_NAME_CHARS, "name")
     arguments.axes, arguments.configs = list(axes), sweep_of(config_of(arguments), axes, arguments.seeds)
 
 
@@ -324,7 +324,7 @@ def _check_import(arguments: argparse.Namespace) -> None:
     """Read and check the file before there is a store."""
     try:
         with open(arguments.file, "rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name
         why = getattr(error, "strerror", None) or error
         raise ValueError(f"Expected {arguments.file!r} to be a file that can be read, but: {why}.") from error

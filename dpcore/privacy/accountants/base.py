@@ -17,7 +17,7 @@ MAX_STEPS = 10**9
 CERTIFIED = "pld"  # the id of the accountant that every other is judged by
 PAIRS = 240  # deltas at which a privacy profile is turned into a trade-off function
 FEW_BELOW = 0.01  # half of them lie below, evenly in logarithms, the others evenly above
-LARGEST_DELTA = 0.999
+MAX_DELTA = 0.999
 
 
 def words_of(name: str) -> tuple[str, str, str, str]:
@@ -120,7 +120,7 @@ class Accountant(ABC):
         return False
 
     def _of_profile(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
-        few, many = np.geomspace(least, FEW_BELOW, PAIRS // 2), np.linspace(FEW_BELOW, LARGEST_DELTA, PAIRS // 2)
+        few, many = np.geomspace(least, FEW_BELOW, PAIRS // 2), np.linspace(FEW_BELOW, MAX_DELTA, PAIRS // 2)
         curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
         promised = bool(np.isfinite(curve.epsilon).any())
         return TradeoffCurve(Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note)

@@ -10,7 +10,7 @@ from dpcore.privacy.accountants.base import AdditiveAccountant, Kind, TradeoffCu
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 
-LARGEST_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
+MAX_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
 
 
 @final
@@ -35,7 +35,7 @@ class Gdp(AdditiveAccountant):
     def cost(self, q: float, sigma: float) -> FloatArray:
         """mu^2 of one use, (1,)."""
         exponent = 1 / sigma**2
-        return np.array([q * q * math.expm1(exponent) if exponent < LARGEST_EXPONENT else math.inf])
+        return np.array([q * q * math.expm1(exponent) if exponent < MAX_EXPONENT else math.inf])
 
     def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
         """Epsilon of a mu-GDP mechanism."""

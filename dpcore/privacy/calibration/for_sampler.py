@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket
-from dpcore.privacy.calibration.solve import MOST_STEPS, SIGMAS, solve
+from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS, SIGMAS, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import outward
@@ -75,7 +75,7 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
     check.positive(sigma=sigma)
     check.in_range(0, 1, ends="(]", q=q)
     unit = steps_of_epoch(q) if sampler.by_epoch else 1
-    axis = Axis(1, max(MOST_STEPS // unit, 1), whole=True)
+    axis = Axis(1, max(MAX_SOLVED_STEPS // unit, 1), whole=True)
 
     @cache
     def measured(count: int) -> Reading:

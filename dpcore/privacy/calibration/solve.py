@@ -28,7 +28,7 @@ from dpcore.privacy.schedule import CONSTANT, Recipe
 GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
 SIGMAS = (0.01, 1000.0)  # where an answer is looked for
 Q_RANGE = (1e-9, 1.0)
-MOST_STEPS = 10**7
+MAX_SOLVED_STEPS = 10**7
 NEEDED = {  # what is solved -> what must be given
     "sigma": ("q", "steps"),
     "steps": ("q", "sigma"),
@@ -44,7 +44,7 @@ CHECKS: dict[str, Callable[[Any], None]] = {
 }
 AXES = {  # where an answer is looked for; a batch has at most all examples
     "sigma": Axis(*SIGMAS, rising=False),
-    "steps": Axis(1, MOST_STEPS, whole=True),
+    "steps": Axis(1, MAX_SOLVED_STEPS, whole=True),
     "q": Axis(*Q_RANGE),
 }
 WAY_OUT = "costs {cost} in {steps} steps, above {target}; raise sigma, lower the steps, or"

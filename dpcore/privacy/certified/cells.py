@@ -16,7 +16,7 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.mechanism import FloatArray
 
-SHORTEST = 3.0  # standard deviations above N(1) that a lattice covers at least
+MIN_REACH = 3.0  # standard deviations above N(1) that a lattice covers at least
 
 
 class Cells(NamedTuple):
@@ -71,7 +71,7 @@ def step_span(q: float, sigma: float, tail: float) -> float:
 
 def loss_heights(q: float, sigma: float, tail: float) -> tuple[float, float]:
     """Heights with at most `tail` mass of Q below the first and of q N(1, sigma^2) above the second."""
-    low, high = -ndtri(tail), max(-ndtri(min(tail / q, 0.5)), SHORTEST)
+    low, high = -ndtri(tail), max(-ndtri(min(tail / q, 0.5)), MIN_REACH)
     return height_of(q, sigma, -low * sigma), height_of(q, sigma, 1 + high * sigma)
 
 

@@ -19,7 +19,7 @@ from dpcore.privacy.certified.lattice import (
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Pairs, Points, Tradeoff
 
-LEAST_DELTA = np.array([1e-9])  # of the pairs that matter here; `epsilon_bounds` keeps full precision below
+MIN_DELTA = np.array([1e-9])  # of the pairs that matter here; `epsilon_bounds` keeps full precision below
 LINES = 200  # nodes of each lattice that are kept: tangents below f, tests above it
 NARROW = 4e-4  # aim: widest gap between the curves
 CHECKED = np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0.025, 0.5, 20)])
@@ -62,10 +62,8 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     whole = composed_deviation(above, 0)  # about mu
     first = min(WIDEST, np.sqrt(0.8 * NARROW / (GAP * min(whole, LARGE_MU))))
-    mesh = max(
-        first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, LEAST_DELTA) / FIRST_NODES_OF_TRADEOFF
-    )
-    finest = full_mesh(above, LEAST_DELTA)
+    mesh = max(first * whole / np.sqrt(above.counts[0].sum()), widest_span(above, MIN_DELTA) / FIRST_NODES_OF_TRADEOFF)
+    finest = full_mesh(above, MIN_DELTA)
     band, before = None, np.inf
     for _ in range(ROUNDS):
         try:
@@ -90,8 +88,8 @@ def _nothing(note: str) -> Band:
 
 def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:
     """The band on one mesh."""
-    lattice = lattice_of(above, LEAST_DELTA, mesh)
-    other = lattice if below is above else lattice_of(below, LEAST_DELTA, mesh)
+    lattice = lattice_of(above, MIN_DELTA, mesh)
+    other = lattice if below is above else lattice_of(below, MIN_DELTA, mesh)
     q, q_below = (np.array([q for q, _ in composition.kinds]) for composition in (above, below))
     remove = composed_loss([each.remove for each in lattice.laws], above.counts[0], q, lattice.remove)
     add = composed_loss([each.add for each in lattice.laws], above.counts[0], q, lattice.add)

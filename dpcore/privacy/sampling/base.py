@@ -17,7 +17,7 @@ from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Release
 from dpcore.privacy.tradeoff import Pairs, never_below
 
-LARGEST_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
+MAX_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
 ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err
 POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
@@ -79,14 +79,14 @@ class Sampler(ABC):
         if rows.size == 0:
             return certified(steps, delta, np.zeros(steps.shape), np.zeros(steps.shape))
         lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
-        asked = steps[rows], np.minimum(delta[rows], LARGEST_DELTA)
+        asked = steps[rows], np.minimum(delta[rows], MAX_DELTA)
         try:
             counted = self._account(q, sigma, *asked)
         except RuntimeError as error:
             counted = nothing_promised(*asked, str(error))
         upper[rows] = counted.epsilon
         if counted.lower is not None:
-            lower[rows] = np.where(delta[rows] > LARGEST_DELTA, 0.0, counted.lower)
+            lower[rows] = np.where(delta[rows] > MAX_DELTA, 0.0, counted.lower)
         return Curve(steps, delta, upper, lower, counted.kind, counted.note)
 
     def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:

@@ -27,7 +27,7 @@ from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import upper_bounds
 
 HIGHEST_ORDER = 256
-LARGEST_EXPONENT = 600.0  # e^600 is still a float
+MAX_EXPONENT = 600.0  # e^600 is still a float
 ORDERS = np.arange(2.0, HIGHEST_ORDER + 1)
 STEP = 0.02  # of the quadrature, in standard deviations: its error is e^-1000 of the largest value nearby
 FARTHER = 14.0  # standard deviations beyond where the integrand is largest
@@ -111,7 +111,7 @@ def clt_mu(q: float, sigma: float) -> float:
     0.278
     """
     base = 0.5 * sigma
-    if base**-2 > LARGEST_EXPONENT:
+    if base**-2 > MAX_EXPONENT:
         return inf
     inside = np.exp(base**-2) * ndtr(1.5 / base) + 3 * ndtr(-0.5 / base) - 2
     return sqrt(2) * q * sqrt(max(float(inside), 0.0))

@@ -27,7 +27,7 @@ FINER = 0.45  # from one lattice to the next
 LATTICES = 5  # at most
 WORTH_ANOTHER = 0.8  # of the width before: where less is gained, the lattice is not what makes a band wide
 NO_BAND = 1e6
-LARGEST_SHARE = 0.9  # of delta, that rounding may take; beyond, nothing is promised
+MAX_SHARE_OF_DELTA = 0.9  # of delta, that rounding may take; beyond, nothing is promised
 
 
 class RoundLaws(NamedTuple):
@@ -132,7 +132,7 @@ def _bounds_on(given: RoundLaws, rounds: IntArray, delta: FloatArray) -> tuple[F
     """Lower and upper epsilon from the laws on one lattice, whose errors are charged to delta, once for each round."""
     laws, error = given.laws, rounds * given.error
     lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
-    rows = np.flatnonzero(error < LARGEST_SHARE * delta)
+    rows = np.flatnonzero(error < MAX_SHARE_OF_DELTA * delta)
     if rows.size:
         used, less, more = rounds[rows], (delta - error)[rows], np.minimum(delta + error, 1.0)[rows]
         remove = _upper(laws.remove, used, less)

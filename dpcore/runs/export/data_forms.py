@@ -14,7 +14,7 @@ from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS
 
 FORMAT, VERSION = "dpcore run", 1
-LONGEST_REASON = 500  # characters of why a run failed
+MAX_REASON_CHARS = 500  # characters of why a run failed
 
 
 def run_json(records: Sequence[RunRecord]) -> str:
@@ -27,7 +27,7 @@ def run_json(records: Sequence[RunRecord]) -> str:
     run = record.run
     told = {name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")}
     lines = (run.error or "").strip().splitlines()  # the last says what it was, without the paths of a traceback
-    told |= {"error": lines[-1][:LONGEST_REASON] if lines else "", "tags": run.tags, "note": run.note}
+    told |= {"error": lines[-1][:MAX_REASON_CHARS] if lines else "", "tags": run.tags, "note": run.note}
     told["origin"] = run.origin or {}
     whole = {
         "format": FORMAT,

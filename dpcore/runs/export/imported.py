@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore import check
-from dpcore.runs.editing import LONGEST_NAME, LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, text
-from dpcore.runs.export.data_forms import FORMAT, LONGEST_REASON, VERSION
+from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, MAX_TAG_CHARS, MAX_TAGS, text
+from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
 from dpcore.runs.record import IMPORTED, Database, Status, insert, insert_events, row_of
 from dpcore.runs.store import Store
@@ -25,14 +25,14 @@ from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
 
 DAY = 86_400.0  # seconds that another machine's clock may be ahead
 RELEASES = tuple[tuple[float, float, int], ...]  # q, sigma, count
-MOST_BEFORE = 10  # runs that one may have begun anew
+MAX_EARLIER_RUNS = 10  # runs that one may have begun anew
 VERSION_OF = r"[0-9A-Za-z.+!_-]{1,60}"
 ORIGIN = {  # what `origin_of` says of a run -> what it can be
     "dpcore": VERSION_OF,
     "python": VERSION_OF,
     "numpy": VERSION_OF,
     "torch": VERSION_OF,
-    "device": f".{{1,{LONGEST_REASON}}}",
+    "device": f".{{1,{MAX_REASON_CHARS}}}",
     "threads": "[1-9][0-9]{0,3}",
     "data": "[0-9a-f]{64}",
 }
@@ -107,7 +107,7 @@ def _affirmed(plan: Plan) -> Plan:
     """The plan, if what it says was spent before can have been spent by runs of the same settings."""
     own, spent = (*plan.first, *plan.charged), plan.spent
     kinds = {(each.q, each.sigma) for each in own}
-    most = MOST_BEFORE * sum(each.count for each in own)
+    most = MAX_EARLIER_RUNS * sum(each.count for each in own)
     if plan.repeated > most or any((each.q, each.sigma) not in kinds for each in spent):
         raise ValueError("Expected what the plan says was spent before to be releases of the same settings.")
     return plan
@@ -127,9 +127,9 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
     if not re.fullmatch("[0-9a-z]{1,40}", run["id"]):
         raise ValueError("Expected the id of the run to be letters and digits.")
     running = status is Status.RUNNING
-    error = WHILE_IT_RAN if running else text(run["error"], LONGEST_REASON, "error")
+    error = WHILE_IT_RAN if running else text(run["error"], MAX_REASON_CHARS, "error")
     return {
-        "name": text(run["name"], LONGEST_NAME, "name"),
+        "name": text(run["name"], MAX_NAME_CHARS, "name"),
         "status": Status.LOST if running else status,
         "created": run["created"],
         "started": run["started"],
@@ -142,15 +142,15 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
 
 
 def _tags(given: tuple[str, ...]) -> list[str]:
-    if len(given) > MOST_TAGS:
-        raise ValueError(f"Expected the run to have at most {MOST_TAGS} tags, but it has {len(given)}.")
-    return list(dict.fromkeys(filter(None, (text(each, LONGEST_TAG, "tag") for each in given))))
+    if len(given) > MAX_TAGS:
+        raise ValueError(f"Expected the run to have at most {MAX_TAGS} tags, but it has {len(given)}.")
+    return list(dict.fromkeys(filter(None, (text(each, MAX_TAG_CHARS, "tag") for each in given))))
 
 
 def _note(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("Expected the note of the run to be a text.")
-    return text(value, LONGEST_NOTE, "note", lines=True)
+    return text(value, MAX_NOTE_CHARS, "note", lines=True)
 
 
 def _origin(value: Any) -> dict[str, str]:
@@ -159,7 +159,7 @@ def _origin(value: Any) -> dict[str, str]:
     only(values, {*ORIGIN, IMPORTED}, "the origin of the run", [*ORIGIN, IMPORTED])
     found = {}
     for name in [each for each in values if each != IMPORTED]:
-        said = text(typed(values[name], str, f"{name} in the origin of the run"), LONGEST_REASON, name)
+        said = text(typed(values[name], str, f"{name} in the origin of the run"), MAX_REASON_CHARS, name)
         if not re.fullmatch(ORIGIN[name], said):
             raise ValueError(
                 f"Expected {name} in the origin of the run to be as runs here note it, not {shortly(said)}."

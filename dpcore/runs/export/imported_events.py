@@ -25,10 +25,10 @@ from dpcore.training.events import (
 )
 from dpcore.training.plan import Plan
 
-MOST_BYTES = 16 * 2**20  # of a file: what is read of it takes some forty times as much memory
-LONGEST_TEXT = 1_000  # characters, where the text's own place names no other number
-MOST_ITEMS = 60_000
-LARGEST_INT = 2**63  # what a whole number stays below
+MAX_BYTES = 16 * 2**20  # of a file: what is read of it takes some forty times as much memory
+MAX_TEXT_CHARS = 1_000  # characters, where the text's own place names no other number
+MAX_ITEMS = 60_000
+MAX_INT = 2**63  # what a whole number stays below
 
 Value = TypeVar("Value")
 _SHORT = Repr()
@@ -41,8 +41,8 @@ def parsed(content: bytes) -> dict[str, Any]:
 
     Errors: ValueError, a sentence, for what is too large, no JSON object, or no number; nothing else is raised.
     """
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"Expected the file to have at most {MOST_BYTES:,} bytes, as exported runs have.")
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"Expected the file to have at most {MAX_BYTES:,} bytes, as exported runs have.")
     try:
         found = json.loads(content.decode(), parse_constant=_no_number, object_pairs_hook=_each_once)
     except RecursionError:
@@ -112,8 +112,8 @@ def typed(value: Any, kind: Any, name: str) -> Any:
 
 
 def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
-    if not isinstance(value, list) or len(value) > MOST_ITEMS:
-        raise ValueError(f"Expected {name} to be a list of at most {MOST_ITEMS:,}, but it is {shortly(value)}.")
+    if not isinstance(value, list) or len(value) > MAX_ITEMS:
+        raise ValueError(f"Expected {name} to be a list of at most {MAX_ITEMS:,}, but it is {shortly(value)}.")
     if kinds[-1] is ...:
         return tuple(typed(each, kinds[0], name) for each in value)
     if len(value) != len(kinds):
@@ -122,7 +122,7 @@ def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_INT
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < MAX_INT
 
 
 def _is_number(value: Any) -> bool:
@@ -130,14 +130,14 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST_TEXT
+    return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS
 
 
 _SIMPLE = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     int: ("a whole number of at most 63 bits", _is_whole),
     float: ("a finite number", _is_number),
-    str: (f"a text of at most {LONGEST_TEXT:,} characters", _is_text),
+    str: (f"a text of at most {MAX_TEXT_CHARS:,} characters", _is_text),
 }
 
 
@@ -150,8 +150,8 @@ def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]
 
     Errors: ValueError names the first one that a run of this plan does not say, or not there.
     """
-    if not isinstance(values, list) or not 0 < len(values) <= MOST_ITEMS:
-        raise ValueError(f"Expected the events to be a list of 1 to {MOST_ITEMS:,} of them.")
+    if not isinstance(values, list) or not 0 < len(values) <= MAX_ITEMS:
+        raise ValueError(f"Expected the events to be a list of 1 to {MAX_ITEMS:,} of them.")
     events = tuple(_event(each, f"event {number}") for number, each in enumerate(values, 1))
     before: Event | None = None
     for number, event in enumerate(events, 1):
@@ -174,7 +174,7 @@ def _worded(event: Event) -> Event:
     """The event with its texts as they are kept: pages, terminals and files print them."""
 
     def kept(value: str, what: str) -> str:
-        return text(value, LONGEST_TEXT, what)
+        return text(value, MAX_TEXT_CHARS, what)
 
     match event:
         case Started():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.editing import LONGEST_NAME
+from dpcore.runs.editing import MAX_NAME_CHARS
 from dpcore.runs.export.base import FolderForm, RunRecord, optional
 from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.record import Status
@@ -65,7 +65,7 @@ def _write(client: Any, experiment: str, record: RunRecord) -> None:
 
     run = record.run
     start, end = (round(1000 * (moment or run.created)) for moment in (run.started, run.ended))
-    made = client.create_run(experiment, start_time=start, run_name=run.name[:LONGEST_NAME] or run.id).info.run_id
+    made = client.create_run(experiment, start_time=start, run_name=run.name[:MAX_NAME_CHARS] or run.id).info.run_id
     chosen = record.config.to_json() | {"seed": "secret" if record.config.seed is None else record.config.seed}
     params = [Param(name, str(value)) for name, value in chosen.items()]
     told = (run.origin or {}) | {"run": run.id, "note": run.note, "tags": ", ".join(run.tags)}

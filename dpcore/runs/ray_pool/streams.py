@@ -25,7 +25,7 @@ LOOK_SECONDS = 0.2  # between two looks at the store
 BEAT_SECONDS = 3.0  # between two heartbeats of a run
 NEW_SECONDS = 2.0  # until what the cluster says it has free counts a new task
 PLACE_SECONDS = 120.0  # that a claimed run may wait for its place
-LONGEST_WAIT_SECONDS = 60.0  # between attempts where tasks do not start
+MAX_WAIT_SECONDS = 60.0  # between attempts where tasks do not start
 ITEMS_AT_ONCE = 100  # of one stream in a round: others have their turn
 NO_LIMIT = 2**31  # of runs at once: the cluster has its own
 
@@ -208,5 +208,5 @@ class Streams:
     def _note_failure(self, trouble: str) -> None:
         """Have no task started for a while, longer from failure to failure."""
         self._failures += 1
-        self._not_before = self._clock() + min(2.0**self._failures, LONGEST_WAIT_SECONDS)
+        self._not_before = self._clock() + min(2.0**self._failures, MAX_WAIT_SECONDS)
         self.trouble = trouble

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from dpcore.training.features.shapes import MIXTURES, scattered_shape
 
 PADDING = 4  # pixels, by reflection
-LARGEST = 1.001  # what a pixel may be: copies that are turned or shifted round differently
+MAX_PIXEL = 1.001  # what a pixel may be: copies that are turned or shifted round differently
 
 
 def scattering(x: Tensor) -> Tensor:
@@ -37,7 +37,7 @@ def scattering(x: Tensor) -> Tensor:
     maps = scattered_shape(x.shape[1:])
     if x.dtype != torch.float32:
         raise ValueError(f"Expected dtype={x.dtype} of the images to be torch.float32.")
-    if not (x.abs() <= LARGEST).all():  # not so for NaN either
+    if not (x.abs() <= MAX_PIXEL).all():  # not so for NaN either
         raise ValueError("Expected every pixel of the images to be a number in [-1, 1].")
     images = F.pad(x.flatten(0, 1)[:, None], (PADDING,) * 4, mode="reflect")  # (B C, 1, N, N)
     fine, coarse = moduli(images, 0), moduli(images, 1)  # (B C, 8, N, N) and (B C, 8, N / 2, N / 2)

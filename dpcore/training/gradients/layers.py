@@ -259,7 +259,7 @@ def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Te
     return F.pad(x.view(size, height * down, width * right, channels), cut_or_filled_up)
 
 
-MOST_IDS = 4096  # of one example: what rounding is allowed for ends there
+MAX_IDS = 4096  # of one example: what rounding is allowed for ends there
 NONE = -1  # in the place of an id: a row that belongs to none
 
 
@@ -298,8 +298,8 @@ class Embedding(ParametricLayer):
         self.module = module
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        if x.dim() != 2 or x.is_floating_point() or x.shape[1] > MOST_IDS:
-            raise ValueError(f"Expected the input of an Embedding to be ids (B, T <= {MOST_IDS}), not {x.shape}.")
+        if x.dim() != 2 or x.is_floating_point() or x.shape[1] > MAX_IDS:
+            raise ValueError(f"Expected the input of an Embedding to be ids (B, T <= {MAX_IDS}), not {x.shape}.")
         return nn.functional.embedding(x, self.module.weight), x
 
     def backward(self, kept: Tensor, g: Tensor) -> Tensor:
@@ -318,7 +318,7 @@ class Embedding(ParametricLayer):
         return row_sums(rows.square().mul_(inverse[0][ids.clamp(min=0)]).flatten(1)), add_sum
 
     def operations(self) -> int:
-        return most_operations(MOST_IDS * self.module.embedding_dim)
+        return most_operations(MAX_IDS * self.module.embedding_dim)
 
 
 @final

@@ -9,9 +9,9 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.task import Task
 
-MOST_STEPS = 200  # of Newton's iteration: it needs about ten
+MAX_NEWTON_STEPS = 200  # of Newton's iteration: it needs about ten
 NOT_REACHED = "The minimiser is not reached; raise the regulariser."
-LEAST_FACTOR = 1e-12  # of a step of Newton's iteration
+MIN_FACTOR = 1e-12  # of a step of Newton's iteration
 
 
 def descended(task: Task, rows: FloatArray, labels: FloatArray, linear: FloatArray | None = None) -> FloatArray:
@@ -39,7 +39,7 @@ def minimiser(
         return curvature * at + linear - expit(-(signed @ at)) @ signed / len(rows)
 
     gradient = slope(theta)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         length = np.linalg.norm(gradient)
         if length <= tolerance / 2:  # the other half is for rounding
             return theta
@@ -51,20 +51,20 @@ def minimiser(
         except np.linalg.LinAlgError as error:
             raise RuntimeError(NOT_REACHED) from error
         factor = 1.0
-        while np.linalg.norm(after := slope(theta - factor * step)) >= length and factor > LEAST_FACTOR:
+        while np.linalg.norm(after := slope(theta - factor * step)) >= length and factor > MIN_FACTOR:
             factor /= 2
         theta, gradient = theta - factor * step, after
     raise RuntimeError(NOT_REACHED)
 
 
 BASELINE_TOLERANCE = 1e-10  # of the gradient's length at the minimiser
-LEAST_CURVATURE = 1e-8  # where the objective has less, steps are counted instead
+MIN_CURVATURE = 1e-8  # where the objective has less, steps are counted instead
 LONG_DESCENT = 20  # times the steps of a request, where no minimiser is to be found
 
 
 def is_exact(task: Task) -> bool:
     """Whether `best` is the minimiser, up to a gradient of TOLERANCE."""
-    return task.model.convex and task.regulariser >= LEAST_CURVATURE
+    return task.model.convex and task.regulariser >= MIN_CURVATURE
 
 
 def best(task: Task, problem: Problem) -> FloatArray:

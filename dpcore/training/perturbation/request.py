@@ -9,9 +9,9 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's lie between 0.01 and 0.25
-MOST_EPSILONS, MOST_SEEDS, MOST_STEPS = 50, 100, 100_000
-LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e6
-MOST_REGULARISER, MOST_RATE = 1e3, 1e6
+MAX_EPSILONS, MAX_SEEDS, MAX_STEPS = 50, 100, 100_000
+MIN_EPSILON, MAX_EPSILON = 1e-4, 1e6
+MAX_REGULARISER, MAX_RATE = 1e3, 1e6
 
 
 @dataclass(frozen=True)
@@ -43,22 +43,22 @@ class Request:
         check.one_of(MODELS, model=self.model)
         self._check_lists()
         check.delta(delta=self.delta)
-        check.whole(1, MOST_SEEDS, seeds=self.seeds)
-        check.whole(1, MOST_STEPS, steps=self.steps)
-        check.in_range(0, MOST_REGULARISER, regulariser=self.regulariser)
+        check.whole(1, MAX_SEEDS, seeds=self.seeds)
+        check.whole(1, MAX_STEPS, steps=self.steps)
+        check.in_range(0, MAX_REGULARISER, regulariser=self.regulariser)
         check.in_range(1e-6, 1e6, clip_norm=self.clip_norm)
         if self.seed is not None:
             check.whole(0, 2**63 - 1, seed=self.seed)
         if self.rate is not None:
-            check.in_range(0, MOST_RATE, ends="(]", rate=self.rate)
+            check.in_range(0, MAX_RATE, ends="(]", rate=self.rate)
 
     def _check_lists(self) -> None:
         if not self.methods:
             raise ValueError("Expected at least one method.")
         check.one_of(METHODS, **{f"method {place}": name for place, name in enumerate(self.methods, 1)})
-        check.whole(1, MOST_EPSILONS, **{"number of epsilons": len(self.epsilons)})
+        check.whole(1, MAX_EPSILONS, **{"number of epsilons": len(self.epsilons)})
         for epsilon in self.epsilons:
-            check.in_range(LEAST_EPSILON, MOST_EPSILON, epsilon=epsilon)
+            check.in_range(MIN_EPSILON, MAX_EPSILON, epsilon=epsilon)
         for name in ("methods", "epsilons"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise ValueError(f"Expected each of {name} once: the same again would draw the same noise.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import mu_of
-from dpcore.privacy.mechanism import LEAST_SIGMA, Release
+from dpcore.privacy.mechanism import MIN_SIGMA, Release
 from dpcore.training.perturbation.models import MODELS, Model
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
@@ -92,7 +92,7 @@ class Task:
 
         `count` releases, each of a value that one row moves by mu standard deviations of its noise.
         """
-        enough = mu < 1 / LEAST_SIGMA and added_delta([Release(1.0, 1 / mu, count)], RADIUS["AES"]) <= (
+        enough = mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], RADIUS["AES"]) <= (
             RESERVED * self.delta
         )
         if enough:

@@ -16,7 +16,7 @@ from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
-from dpcore.privacy.calibration.solve import MOST_STEPS, Grid, epsilon_grid
+from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS, Grid, epsilon_grid
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
@@ -161,14 +161,14 @@ def axes_of(setting: Setting, by: str) -> Axes:
     """The axes that hold the current point; they stay where they are while it moves within them."""
     constant = setting.schedule == "constant"
     sigmas = _spaced(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
-    most, now = MOST_STEPS * setting.q, setting.epochs
+    most, now = MAX_SOLVED_STEPS * setting.q, setting.epochs
     if constant:
         low, high = EPOCHS[0], min(EPOCHS[1], most)
         epochs = _spaced((min(low, high / 100), high), min(now, most), CELLS)
         epochs = [round(each) if each >= WHOLE else each for each in epochs]
     else:  # the noise of a longer one may run out, and every epoch more is a level more
         epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
-    steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MOST_STEPS) for each in epochs}
+    steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MAX_SOLVED_STEPS) for each in epochs}
     return Axes(tuple(sigmas), tuple(sorted(steps)), setting.q, setting.delta, recipe_of(setting))
 
 

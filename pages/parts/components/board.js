@@ -2,7 +2,7 @@
    `data` holds what the page knows, `said`, and where to ask, `address`. */
 import { leaving, mounted } from "./mounted.js";
 
-const EVERY = 2500; // ms between two questions, and up to as much again by chance: a class does not ask in step
+const PAUSE = 2500; // ms between two questions, and up to as much again by chance: a class does not ask in step
 
 class Board {
   open = true;
@@ -21,7 +21,7 @@ class Board {
 
   plan() {
     clearTimeout(this.timer);
-    if (this.open) this.timer = setTimeout(() => this.ask(), EVERY * (1 + Math.random()));
+    if (this.open) this.timer = setTimeout(() => this.ask(), PAUSE * (1 + Math.random()));
   }
 
   async ask() {

@@ -1,6 +1,6 @@
 /* How a figure grows with the events of a run, and where the labels at the ends of its lines go. */
 
-const MOST = 800; // points of one line; past it every second one goes
+const MAX_POINTS = 800; // points of one line; past it every second one goes
 export const LINE = 19 / 14; // from one line of a label to the next, of the size of its type
 const ROOM = 60; // pixels right of a plot in which a label can be read
 
@@ -52,7 +52,7 @@ function added(trace, x, y) {
   if (!Number.isFinite(x) || !Number.isFinite(y)) return false;
   trace.x.push(x);
   trace.y.push(y);
-  if (trace.x.length > MOST) {
+  if (trace.x.length > MAX_POINTS) {
     const last = trace.x.length - 1;
     for (const name of ["x", "y"]) trace[name] = trace[name].filter((_, i) => i % 2 === last % 2);
   }

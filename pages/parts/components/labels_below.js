@@ -5,7 +5,7 @@ import { LINE, beside, margins } from "./figure_growth.js";
 const NARROW = 480; // pixels of a chart's width
 const BELOW = 38; // from the plot's lower edge to the first label, beside the text's own size
 const BETWEEN = 1.4; // from one line below a plot to the next, of the text's size
-const LEAST = 240; // pixels of a plot whose labels stand below it
+const MIN_PLOT = 240; // pixels of a plot whose labels stand below it
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 
 /* How high a chart is that fits into the window: its labels still find room, beside their plots or below. */
@@ -13,7 +13,7 @@ export function fitted(layout, most, width) {
   const { t, b } = margins(layout);
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
   const below = width < NARROW && aside(layout).length;
-  const least = below ? LEAST : Math.max(0, ...beside(layout).map(needs));
+  const least = below ? MIN_PLOT : Math.max(0, ...beside(layout).map(needs));
   const share = Math.round(SHARE * document.documentElement.clientHeight) - (below ? roomBelow(layout) - b : 0);
   return Math.max(least, Math.min(most, share));
 }

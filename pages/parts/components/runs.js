@@ -11,7 +11,7 @@
 
    A part of the page that shows several runs has one Following of them. */
 
-const MOST = 32; // runs in one connection, as the server allows: MOST_RUNS of routes.py
+const MAX_RUNS = 32; // runs in one connection, as the server allows: MAX_RUNS_FOLLOWED of routes.py
 const LAST = 999_999_999_999; // after every event
 const SLEPT = 20_000; // ms between two ticks after which the machine has slept, and the connection may be dead
 const runs = new Map();
@@ -86,7 +86,7 @@ function plan(delay) {
   planned = { timer: setTimeout(connect, delay), due };
 }
 
-/* One connection for every MOST runs that somebody follows and that may still say something. */
+/* One connection for every MAX_RUNS runs that somebody follows and that may still say something. */
 function connect() {
   planned = { timer: 0, due: Infinity };
   for (const [run, followed] of runs) if (!followed.listeners.size) runs.delete(run);
@@ -96,7 +96,7 @@ function connect() {
   const fresh = open.filter((run) => !kept.some((each) => each.ids.includes(run)));
   if (!fresh.length) return;
   kept.forEach(close);
-  for (let i = 0; i < open.length; i += MOST) listen(open.slice(i, i + MOST));
+  for (let i = 0; i < open.length; i += MAX_RUNS) listen(open.slice(i, i + MAX_RUNS));
 }
 
 function close(connection) {

@@ -2,7 +2,7 @@
 // What stays from call to call hangs on the element: the input, what was sent, what was heard.
 
 const GLANCE = 10; // milliseconds between two looks at whether the answer is drawn
-const LONGEST = 1000; // milliseconds to wait for an answer to be drawn before a later stop is sent
+const MAX_WAIT = 1000; // milliseconds to wait for an answer to be drawn before a later stop is sent
 const SELDOM = 100; // milliseconds between two looks from then on
 const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
 const sliders = new WeakMap();
@@ -94,7 +94,7 @@ class Slider {
     if (number !== this.sent) return;
     const drawn = this.data.heard === number && !running();
     if (drawn || !this.box.isConnected) return requestAnimationFrame(() => this.answered(number));
-    const late = performance.now() >= this.sentAt + LONGEST;
+    const late = performance.now() >= this.sentAt + MAX_WAIT;
     if (late) this.waiting = false;
     if (late && this.pending !== undefined) return this.sendLatest();
     setTimeout(() => this.look(number), late ? SELDOM : GLANCE);

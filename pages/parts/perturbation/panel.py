@@ -15,7 +15,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from dpcore.training.perturbation.request import EPSILONS, MOST_SEEDS, MOST_STEPS, Request
+from dpcore.training.perturbation.request import EPSILONS, MAX_SEEDS, MAX_STEPS, Request
 from pages.parts.controls.fields import Fields, Options, Quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, page_texts
@@ -28,12 +28,12 @@ from pages.parts.shell.menu import chart_size
 
 DEFAULT = Request()
 SEEDS = Quantity(
-    "fits", "Seeds", str(DEFAULT.seeds), 1, MOST_SEEDS, lambda seeds: check.whole(1, MOST_SEEDS, seeds=seeds),
+    "fits", "Seeds", str(DEFAULT.seeds), 1, MAX_SEEDS, lambda seeds: check.whole(1, MAX_SEEDS, seeds=seeds),
     "quicker", "steadier means", help=help_on("fits"), whole=True, name="seeds", stops=(1, 2, 3, 5, 10, 20, 50, 100),
 )  # fmt: skip
 STEPS = Quantity(
     "descent", "Steps T of descent", str(DEFAULT.steps), 1, 1000,
-    lambda steps: check.whole(1, MOST_STEPS, steps=steps), "less noise", "nearer the minimum",
+    lambda steps: check.whole(1, MAX_STEPS, steps=steps), "less noise", "nearer the minimum",
     help=help_on("descent"),
     whole=True, name="steps",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from dpcore.check import verbatim
 from dpcore.runs import editing, within_limits
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.imported import read_run
-from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.in_words import name_of
 from dpcore.runs.limits import NOBODY, NOT_TEACHER, may_rule, may_start
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
@@ -34,7 +34,7 @@ from pages.parts.visitors import current_user, may_change
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
 WRONG = "runs_wrong"  # what was wrong with what the dialog was told
 NOT_YOURS = "Only who started a run, or a teacher, can change it."
-MAX_MEGABYTES = MOST_BYTES // 2**20  # of a file that is taken in
+MAX_MEGABYTES = MAX_BYTES // 2**20  # of a file that is taken in
 GIVEN = "import_file"
 ONE = "This form is of one run: tick one alone."
 Doing = Callable[[Store, str], object]

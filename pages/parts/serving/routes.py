@@ -4,7 +4,7 @@
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
-    GET /runs/<id>+<id>/events?after=N+M   up to MOST_RUNS in one connection, of which a browser keeps six to a server
+    GET /runs/<id>+<id>/events?after=N+M   up to MAX_RUNS_FOLLOWED at once: a browser keeps six connections to a server
 
 Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after`, or by the
 header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
@@ -31,8 +31,10 @@ from dpcore.runs.store import PAUSED, Store
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
 
-MOST_RUNS = 32  # in one connection, as in the module runs.js: a page of the table of runs and the charts beside it
-MOST_READERS = 1000  # connections at once
+MAX_RUNS_FOLLOWED = (
+    32  # in one connection, as in the module runs.js: a page of the table of runs and the charts beside it
+)
+MAX_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
 LAST = re.compile(r"([0-9a-z]{1,32})\.([0-9]{1,12})")
@@ -48,7 +50,7 @@ _readers: set[object] = set()
 
 async def run_events(request: Request) -> Response:
     """The events of the runs that the path names, as they happen."""
-    if len(_readers) >= MOST_READERS:
+    if len(_readers) >= MAX_READERS:
         return PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
     try:
         wanted = asked_for(request)
@@ -86,8 +88,10 @@ class EventStream(StreamingResponse):
 def asked_for(request: Request) -> list[tuple[str, int]]:
     """Ids of runs, and of each the number of the event that the reader has; ValueError says what is wrong."""
     runs = request.path_params["runs"].split("+")
-    if len(runs) > MOST_RUNS or len(set(runs)) < len(runs) or not all(map(ID.fullmatch, runs)):
-        raise ValueError(f"Expected the path to name up to {MOST_RUNS} runs by their ids, each once, with + between.")
+    if len(runs) > MAX_RUNS_FOLLOWED or len(set(runs)) < len(runs) or not all(map(ID.fullmatch, runs)):
+        raise ValueError(
+            f"Expected the path to name up to {MAX_RUNS_FOLLOWED} runs by their ids, each once, with + between."
+        )
     counts = request.query_params.get("after", "+".join("0" * len(runs))).replace(" ", "+").split("+")
     if len(counts) != len(runs) or not all(map(COUNT.fullmatch, counts)):
         raise ValueError("Expected after to be the number of an event for each run, with + between.")

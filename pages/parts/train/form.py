@@ -24,7 +24,7 @@ from dpcore.training.optimizers.pi import READINGS
 from dpcore.training.plan import PROJECTION_NOTE, plan
 from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 from dpcore.training.seed_summary import with_seeds
-from dpcore.training.settings import DRAWN, MOST_LR, NOISE_GENERATORS, SCALES, SETTINGS, Choice
+from dpcore.training.settings import DRAWN, MAX_LR, NOISE_GENERATORS, SCALES, SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import Data, data_in
@@ -275,7 +275,7 @@ def baseline_of(config: RunConfig) -> RunConfig:
     """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
     trained = (config.dataset, config.model, config.optimizer, config.source)
     plain = defaults(*trained, private=False, features=config.features)
-    shrunk = min(config.lr_end * plain.lr / config.lr, MOST_LR)
+    shrunk = min(config.lr_end * plain.lr / config.lr, MAX_LR)
     epochs = min(plan(config).steps * config.q, config.epochs)  # less where stop_epsilon would have ended it
     plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
     plainly |= {"noise_generator": "auto"}

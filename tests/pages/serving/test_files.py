@@ -7,7 +7,7 @@ from pathlib import Path
 import plotly
 
 from pages.parts.serving import files
-from pages.parts.serving.routes import MOST_RUNS
+from pages.parts.serving.routes import MAX_RUNS_FOLLOWED
 from tests.pages.serving.test_routes import got
 
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -33,8 +33,8 @@ def test_browsers_keep_a_file_forever_and_get_it_compressed():
 
 
 def test_a_module_asks_for_as_many_runs_in_one_connection_as_the_server_allows():
-    (most,) = re.findall(r"^const MOST = (\d+);", files.content("runs.js").decode(), flags=re.MULTILINE)
-    assert int(most) == MOST_RUNS
+    (most,) = re.findall(r"^const MAX_RUNS = (\d+);", files.content("runs.js").decode(), flags=re.MULTILINE)
+    assert int(most) == MAX_RUNS_FOLLOWED
 
 
 def test_a_browser_that_has_a_file_gets_no_second_copy():

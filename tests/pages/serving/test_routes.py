@@ -14,11 +14,11 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
 from pages.parts.runs import listing
 from pages.parts.serving import routes
-from pages.parts.serving.routes import MOST_READERS, MOST_RUNS, ROUTES, asked_for
+from pages.parts.serving.routes import MAX_READERS, MAX_RUNS_FOLLOWED, ROUTES, asked_for
 from pages.parts.train import run_picker
 from tests.loop_of_its_own import awaited
 
-TOO_MANY = "+".join(f"a{place}" for place in range(MOST_RUNS + 1))
+TOO_MANY = "+".join(f"a{place}" for place in range(MAX_RUNS_FOLLOWED + 1))
 
 
 class Pool:
@@ -91,7 +91,7 @@ def test_several_runs_come_in_one_answer_each_from_its_own_place(store):
 
 
 def test_one_connection_carries_a_page_of_the_table_of_runs_and_the_charts_beside_it():
-    assert MOST_RUNS >= listing.AT_ONCE + run_picker.MAX_RUNS
+    assert MAX_RUNS_FOLLOWED >= listing.AT_ONCE + run_picker.MAX_RUNS
 
 
 def test_an_unknown_run_is_a_sentence_that_names_no_file(store):
@@ -144,7 +144,7 @@ def test_a_browser_that_comes_back_goes_on_behind_what_it_has(store):
 
 def test_more_readers_than_a_server_can_hold_are_asked_to_come_later(store, monkeypatch):
     run = ended(store)
-    monkeypatch.setattr(routes, "_readers", {object() for _ in range(MOST_READERS)})
+    monkeypatch.setattr(routes, "_readers", {object() for _ in range(MAX_READERS)})
     status, headers, _ = got(f"/runs/{run}/events")
     assert status == 503
     assert headers["retry-after"] == "10"

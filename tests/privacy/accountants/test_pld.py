@@ -177,7 +177,7 @@ def test_pairs_at_one_epsilon_are_no_hindrance_to_a_trade_off_function():
 
 CHEAP = [each for each in ACCOUNTANTS.values() if each.kind is not Kind.CERTIFIED]
 MOST = 8.5  # powers of ten: steps of a release
-MOST_MIXED = 5.0  # of different releases, for the band: more take up to a minute, and have cases of their own below
+MAX_MIXED = 5.0  # of different releases, for the band: more take up to a minute, and have cases of their own below
 LONG_MIXED = [  # (q, sigma, count) of releases, and delta
     ([(0.00035, 2.82, 220_000_000), (4.5e-6, 6.21, 33_000_000)], 1.6e-11),
     ([(0.0028, 375.0, 45), (6.8e-6, 2620.0, 69_000_000)], 4.1e-13),
@@ -231,7 +231,7 @@ def check_band(mechanism: Mechanism, delta: float) -> None:
 
 def check_bands(generator: np.random.Generator, settings: int) -> None:
     for _ in range(settings):
-        check_band(*random_setting(generator, MOST_MIXED))
+        check_band(*random_setting(generator, MAX_MIXED))
 
 
 def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_random() -> None:

@@ -172,7 +172,7 @@ def settings(seed: int, count: int) -> list[Setting]:
     for number in range(count):
         q = 1.0 if number % 4 == 0 else float(10 ** generator.uniform(-7, 0))
         sigma, steps = float(10 ** generator.uniform(-1.3, 4)), float(10 ** generator.uniform(0, 9))
-        tail = lattice.CUT_OFF * float(tradeoff_bounds.LEAST_DELTA[0]) / steps
+        tail = lattice.CUT_OFF * float(tradeoff_bounds.MIN_DELTA[0]) / steps
         own = max(tradeoff_bounds.WIDEST * step_deviation(q, sigma), step_span(q, sigma, tail) / 150)
         coarser = float(10 ** generator.uniform(0, 4)) if number % 2 else 1.0
         found.append(Setting(q, sigma, max(own, min(own * coarser, 0.3)), tail))

@@ -15,7 +15,7 @@ import pytest
 from dpcore.runs.export import FORMS, TextForm, record_of
 from dpcore.runs.export.data_forms import run_json
 from dpcore.runs.export.imported import ORIGIN, read_run, take_in
-from dpcore.runs.export.imported_events import MOST_BYTES
+from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.record import IMPORTED, Status
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
@@ -194,7 +194,7 @@ HOSTILE = {
     "a key twice": b'{"format": 1, "format": "dpcore run"}',
     "a pickle": b"\x80\x04\x95.",
     "compressed": gzip.compress(b"x" * 10_000_000),
-    "too large": b" " * (MOST_BYTES + 1),
+    "too large": b" " * (MAX_BYTES + 1),
 }
 
 

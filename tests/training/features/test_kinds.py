@@ -13,7 +13,7 @@ from dpcore.training.features.scattering import mixed, normal, normalised, scatt
 from dpcore.training.inputs import tensors
 from tests.training.features.fourier import reference
 
-LARGEST_ERROR = 5e-4  # of values up to 1: what cutting the wavelets to 11 and 19 pixels costs
+MAX_ERROR = 5e-4  # of values up to 1: what cutting the wavelets to 11 and 19 pixels costs
 
 
 def samples(name, count=4):
@@ -34,10 +34,10 @@ def test_it_is_the_transform_of_the_definition(name):
     expected = np.stack([reference(image[0]) for image in x.numpy()])
     found = scattering(x).numpy()
     assert found.shape == expected.shape == (4, 81, 7, 7)
-    assert np.abs(found - expected).max() < LARGEST_ERROR
-    assert np.abs(expected[:, 1:9]).max() > 100 * LARGEST_ERROR  # so that each layer must be right
-    assert np.abs(expected[:, 17:]).max() > 50 * LARGEST_ERROR
-    assert np.abs(found - expected)[:, 17:].max() < LARGEST_ERROR / 4  # they are small, and so is their error
+    assert np.abs(found - expected).max() < MAX_ERROR
+    assert np.abs(expected[:, 1:9]).max() > 100 * MAX_ERROR  # so that each layer must be right
+    assert np.abs(expected[:, 17:]).max() > 50 * MAX_ERROR
+    assert np.abs(found - expected)[:, 17:].max() < MAX_ERROR / 4  # they are small, and so is their error
 
 
 def test_in_colour_each_channel_is_transformed_by_itself():
@@ -45,7 +45,7 @@ def test_in_colour_each_channel_is_transformed_by_itself():
     expected = np.stack([np.concatenate([reference(channel) for channel in image]) for image in x.numpy()])
     found = scattering(x).numpy()
     assert found.shape == (2, 243, 8, 8)
-    assert np.abs(found - expected).max() < 2 * LARGEST_ERROR  # on a scale twice as long
+    assert np.abs(found - expected).max() < 2 * MAX_ERROR  # on a scale twice as long
 
 
 def test_images_of_another_size_or_number_of_channels_are_refused():

@@ -7,7 +7,7 @@ from torch import nn
 from dpcore.training.gradients import layers
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.engines import BookKeeping, engine_of, unknown
-from dpcore.training.gradients.layers import MOST_IDS, Factors, MeanOfRows, by_id
+from dpcore.training.gradients.layers import MAX_IDS, Factors, MeanOfRows, by_id
 from dpcore.training.gradients.rounding import operations, relative_error
 from dpcore.training.models import MODELS, build
 from tests.training.gradients.test_clipped_sum import KINDS
@@ -92,12 +92,12 @@ def test_norms_of_hostile_rows_err_by_less_than_the_bound():
 
 def test_an_embedding_allows_for_as_many_roundings_as_any_length_takes():
     layer = layers.Embedding(nn.Embedding(10, 16))
-    assert layer.operations() >= max(operations(16 * length) for length in range(1, MOST_IDS + 1))
+    assert layer.operations() >= max(operations(16 * length) for length in range(1, MAX_IDS + 1))
 
 
 def test_examples_that_are_no_ids_or_too_many_are_refused():
     engine = engine_on(BookKeeping, network())
-    for x in (torch.zeros(2, 6), torch.zeros(2, 2, 3).long(), torch.zeros(2, MOST_IDS + 1).long()):
+    for x in (torch.zeros(2, 6), torch.zeros(2, 2, 3).long(), torch.zeros(2, MAX_IDS + 1).long()):
         with pytest.raises(ValueError, match="to be ids"):
             engine.clipped_sum(x, LABELS[:2], Flat(1.0))
 

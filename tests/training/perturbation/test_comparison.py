@@ -16,11 +16,11 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.models import Logistic
 from dpcore.training.perturbation.request import (
-    LEAST_EPSILON,
-    MOST_EPSILON,
-    MOST_RATE,
-    MOST_REGULARISER,
-    MOST_STEPS,
+    MAX_EPSILON,
+    MAX_RATE,
+    MAX_REGULARISER,
+    MAX_STEPS,
+    MIN_EPSILON,
     Request,
 )
 from dpcore.training.perturbation.task import Task
@@ -126,15 +126,15 @@ def test_an_epsilon_at_which_learning_fails_is_skipped_and_the_others_are_shown(
     assert "raise the regulariser" in events_[1].reason  # type: ignore[union-attr]
 
 
-EPSILONS = (LEAST_EPSILON, 1.0, 1e4, MOST_EPSILON)
+EPSILONS = (MIN_EPSILON, 1.0, 1e4, MAX_EPSILON)
 CORNERS = [
     Task(model, examples, 5, delta, steps, rate, regulariser, clip_norm)
     for (model, clip_norm), examples, delta, (steps, rate), regulariser in itertools.product(
         [("logistic", 1.0), ("mlp", 1e-6), ("mlp", 1e6)],
         [2, 70_000],
         [1e-60, 0.999999],
-        [(1, 1e-300), (MOST_STEPS, None), (MOST_STEPS, MOST_RATE)],
-        [0.0, MOST_REGULARISER],
+        [(1, 1e-300), (MAX_STEPS, None), (MAX_STEPS, MAX_RATE)],
+        [0.0, MAX_REGULARISER],
     )
 ]
 
@@ -144,7 +144,7 @@ def test_noise_is_finite_or_a_sentence_at_the_ends_of_all_ranges(name: str) -> N
     method = METHODS[name]
     for task, epsilon in itertools.product(CORNERS, EPSILONS):
         assert all(each.said for each in method.conditions(task, epsilon))
-        if name == "output" and task.rate == MOST_RATE:
+        if name == "output" and task.rate == MAX_RATE:
             with pytest.raises(RuntimeError, match="lower the step size or the steps"):
                 method.noise(task, epsilon)
         else:
@@ -153,7 +153,7 @@ def test_noise_is_finite_or_a_sentence_at_the_ends_of_all_ranges(name: str) -> N
 
 
 def test_without_a_regulariser_the_curvature_stays_a_number_and_leaves_most_of_a_large_epsilon() -> None:
-    for epsilon in [1300.0, 1400.0, 3000.0, 1e4, MOST_EPSILON]:
+    for epsilon in [1300.0, 1400.0, 3000.0, 1e4, MAX_EPSILON]:
         method, task = ObjectivePerturbation(), Task("logistic", 70_000, 5, 1e-5, 50, None, 0.0, 1.0)
         curvature = method.curvature(task, epsilon)
         assert curvature > 1e-300, epsilon

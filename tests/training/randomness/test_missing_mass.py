@@ -30,7 +30,7 @@ OF_GENERATORS = r"^\| (AES|CUDA) \(.*\) \| (\d+)[^|]* \| ([\d.]+) \| ([\d.]+) \|
 TOLD = re.findall(OF_GENERATORS, README, re.MULTILINE)
 LEAST = re.findall(r"^\| (AES|CUDA) \| (1e\d+) \| (1e-\d+) \| ([\d.]+) \|$", README, re.MULTILINE)
 FLOAT32 = 5.768  # the largest size of torch's float32 normal numbers on a CPU
-MOST_STEPS = 10**9
+MAX_STEPS = 10**9
 FEW = 20 * 2.0**-53  # what some twenty operations in float64 err by, in a library for any processor
 
 
@@ -137,7 +137,7 @@ def test_the_reserve_covers_runs_down_to_the_sigma_that_is_told() -> None:
 def test_only_a_generator_with_such_a_tail_is_covered_at_any_length_and_delta(kind: str) -> None:
     """At sigma = 0.3, where the slider begins: float32's normal numbers would not be covered even for one step."""
     radius = RADIUS.get(kind, FLOAT32)
-    longest = added_delta([Release(0.1, 0.3, MOST_STEPS)], radius)
+    longest = added_delta([Release(0.1, 0.3, MAX_STEPS)], radius)
     assert (longest <= RESERVED * SMALLEST_DELTA) == (kind in KINDS)
     if kind not in KINDS:
         assert added_delta([Release(0.1, 50.0)], radius) > 0.1

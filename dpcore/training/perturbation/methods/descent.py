@@ -24,7 +24,7 @@ from dpcore.training.perturbation.methods.base import (
 from dpcore.training.perturbation.minimisers import best, descended
 from dpcore.training.perturbation.task import Draws, Task
 
-MOST_EXPONENT = 600.0  # whose power leaves room for all that it is multiplied with
+MAX_EXPONENT = 600.0  # whose power leaves room for all that it is multiplied with
 TOO_FAR = "One row may move the parameters beyond the floating-point numbers; lower the step size or the steps."
 
 
@@ -73,7 +73,7 @@ class OutputPerturbation(Method):
         # the factor less 1: itself it would lose the digits of what is small beside 1
         excess = max(-task.rate * task.regulariser, task.rate * task.smoothness - 2)
         exponent = task.steps * log1p(excess)
-        if exponent > MOST_EXPONENT:
+        if exponent > MAX_EXPONENT:
             raise RuntimeError(TOO_FAR)
         rounds = expm1(exponent) / excess if excess else task.steps
         return task.sensitivity * task.rate * rounds

@@ -19,7 +19,7 @@ CURVATURE_SHARE = 0.5  # of epsilon, at most: what the change of the determinant
 RESIDUAL_SHARE = 0.001  # of epsilon and delta: for what is missing to the exact minimiser
 TOLERANCE = 1e-9  # of the gradient's length where the solver stops
 HALVINGS = 60
-MOST_EXPONENT = 650.0  # of e^x: the curvature, its inverse with n as a factor, stays above 1e-300
+MAX_EXPONENT = 650.0  # of e^x: the curvature, its inverse with n as a factor, stays above 1e-300
 NO_MINIMISER = "Descent ends at no minimiser that is known."
 
 
@@ -55,7 +55,7 @@ class ObjectivePerturbation(Method):
         """Strong convexity m of what is minimised: the regulariser's, or more where epsilon is small."""
         smoothness = task.smoothness - task.regulariser
         # of a large exponent less: a curvature above what is needed, from which all else here follows
-        change = expm1(min(CURVATURE_SHARE * epsilon, MOST_EXPONENT))
+        change = expm1(min(CURVATURE_SHARE * epsilon, MAX_EXPONENT))
         return max(task.regulariser, smoothness * ROUNDING / (task.examples * change))
 
     def mu(self, task: Task, epsilon: float) -> float:
