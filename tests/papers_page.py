@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dpcore.papers.catalogue import PAPERS
-from dpcore.papers.paper import SEEDS, Finding, Ladder, Paper
+from dpcore.papers.paper import SEEDS, CheckedClaim, Ladder, Paper
 from dpcore.papers.records import recorded
 from dpcore.training.config import RunConfig
 
@@ -56,10 +56,10 @@ def _score(paper: Paper, config: RunConfig) -> str:
     return f"{record.mean:.2f}{'' if record.spread is None else f' ± {record.spread:.2f}'}{told}"
 
 
-def cells(finding: Finding) -> tuple[str, str]:
+def cells(finding: CheckedClaim) -> tuple[str, str]:
     """A claim and its answer, as a table of Markdown holds them.
 
-    >>> cells(Finding("a | b", lambda: "No."))
+    >>> cells(CheckedClaim("a | b", lambda: "No."))
     ('a \\\\| b', 'No.')
     """
     claim, holds = (text.replace("|", "\\|") for text in (finding.claim, finding.holds()))

@@ -150,7 +150,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckedClaim:
     """A claim of the paper in one line, and what holds of it, told with numbers that are computed."""
 
     claim: str
@@ -191,7 +191,7 @@ class Paper:
     sweeps: tuple[Sweep, ...] = ()
     ladders: tuple[Ladder, ...] = ()
     experiments: tuple[Experiment, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[CheckedClaim, ...] = ()
     remarks: tuple[Remark, ...] = ()
 
     @cached_property

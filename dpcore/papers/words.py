@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dpcore.papers.paper import Calculator, Finding, Quantity, Remark, TextRows
+from dpcore.papers.paper import Calculator, CheckedClaim, Quantity, Remark, TextRows
 
 Numbers = Mapping[str, object]  # by the name that a text has for them
 UNKNOWN = "Not recorded yet; the page Papers can train it."
@@ -34,7 +34,7 @@ def with_numbers(texts: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
     return {name: each.format(**numbers) if isinstance(each, str) else each for name, each in texts.items()}
 
 
-def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[Finding, ...]:
+def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[CheckedClaim, ...]:
     """The claims of a paper, each with what holds of it.
 
     The file has the text of that, and `computed` by name the numbers in it; or `computed` has the whole text, where its
@@ -43,8 +43,8 @@ def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[F
     return tuple(_finding(texts, computed.get(name, dict)) for name, texts in words["findings"].items())
 
 
-def _finding(texts: Mapping[str, str], computed: Callable[[], Any]) -> Finding:
-    return Finding(texts["claim"], (lambda: texts["holds"].format(**computed())) if "holds" in texts else computed)
+def _finding(texts: Mapping[str, str], computed: Callable[[], Any]) -> CheckedClaim:
+    return CheckedClaim(texts["claim"], (lambda: texts["holds"].format(**computed())) if "holds" in texts else computed)
 
 
 def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:

@@ -9,7 +9,7 @@ from scipy.special import expit
 from dpcore.privacy.mechanism import FloatArray
 
 
-class Model(ABC):
+class RowModel(ABC):
     """A score f(x; theta) of a row under parameters, with the logistic loss ln(1 + exp(-y f))."""
 
     name: str
@@ -60,7 +60,7 @@ def slopes(scores: FloatArray, labels: FloatArray) -> FloatArray:
 
 
 @final
-class Logistic(Model):
+class Logistic(RowModel):
     """f = theta . x. The gradient of a row's loss is a multiple of the row, between 0 and 1 of -y x."""
 
     name = "logistic"
@@ -105,7 +105,7 @@ def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float) -> FloatAr
 
 
 @final
-class Mlp(Model):
+class Mlp(RowModel):
     """f = v . tanh(W x), with as many hidden units as features.
 
     Source: Kang et al., input perturbation, section 6: one hidden layer of the input's size, its activation untold.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import mu_of
 from dpcore.privacy.mechanism import MIN_SIGMA, Release
-from dpcore.training.perturbation.models import MODELS, Model
+from dpcore.training.perturbation.models import MODELS, RowModel
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Task:
     clip_norm: float
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> RowModel:
         """The model of that name."""
         return MODELS[self.model_name]
 

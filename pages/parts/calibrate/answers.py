@@ -25,7 +25,7 @@ from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, carry, judged, load, recipe_of, spent, value_of
-from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button
 from pages.parts.results.odds import visitor_line
@@ -52,7 +52,7 @@ FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; eps
 }
 
 
-def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
+def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) -> None:
     """Draw the answer: large, what it spends, what that is worth, and the ways to load it."""
     st.header(question.headline(found), anchor=False)
     st.markdown(question.sentence(found))
@@ -75,7 +75,7 @@ def show_answer(found: Answer, asked: Asked, setting: Setting, by: str) -> None:
             ways.button(label, type="tertiary", icon=icon, key=f"to_{page.file}", **go)
 
 
-def show_less_noise(setting: Setting) -> None:
+def show_less_noise(setting: ChosenSetting) -> None:
     """Draw paper 004's comparison at the current setting, with its own settings as presets."""
     st.markdown(LESS_NOISE)
     row = st.container(horizontal=True, gap="small")
@@ -151,7 +151,7 @@ def _less_row(found: Answer, before: float) -> VerdictRow:
     return VerdictRow(found.accountant, cells, found.reading.kind, verdict.worth, verdict.text)
 
 
-def show_sampled(name: str, asked: Asked, setting: Setting, by_poisson: Answer | str) -> None:
+def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: Answer | str) -> None:
     """Draw the answer for a sampler, or why there is none; nothing for Poisson."""
     sampler = SAMPLERS[name]
     if name == Poisson.name:

@@ -24,7 +24,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
-from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
@@ -62,11 +62,11 @@ class Axes(NamedTuple):
 class Shown(NamedTuple):
     """What is on the map: the controls, the question and its accountant, and what is pinned."""
 
-    setting: Setting
+    setting: ChosenSetting
     solved: str
     target: Target | None
     by: str
-    pinned: Setting | None
+    pinned: ChosenSetting | None
 
     @property
     def thick(self) -> float | None:
@@ -157,7 +157,7 @@ def caption(grid: Grid, axes: Axes, shown: Shown) -> str:
     )
 
 
-def axes_of(setting: Setting, by: str) -> Axes:
+def axes_of(setting: ChosenSetting, by: str) -> Axes:
     """The axes that hold the current point; they stay where they are while it moves within them."""
     constant = setting.schedule == "constant"
     sigmas = _spaced(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)

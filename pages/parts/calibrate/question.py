@@ -24,7 +24,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.components.elements import LEAVING
 from pages.parts.controls.data import Data, choose, nearest_here
 from pages.parts.controls.fields import Quantity, epochs_text, read
-from pages.parts.controls.mechanism import Setting, mechanism_of, rate_of, steps_of
+from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
 from pages.parts.controls.url_state import keep
 from pages.parts.controls.widgets import accountant_choice, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -88,7 +88,7 @@ def idle_control(solve: str) -> str:
     return f"{SOLVABLE[solve]} is solved for: its slider only says where you are now, and where the map has its mark."
 
 
-def recipe_of(setting: Setting) -> Recipe:
+def recipe_of(setting: ChosenSetting) -> Recipe:
     """How sigma changes over the steps."""
     return Recipe(setting.schedule, setting.rate)
 
@@ -114,7 +114,7 @@ def moved_target(target: Target, field: str, text: str) -> Target:
     return target_of(target.word, read(quantity, text), target.at or 0.0)
 
 
-def asked_of(solve: str, target: Target, setting: Setting) -> Asked:
+def asked_of(solve: str, target: Target, setting: ChosenSetting) -> Asked:
     """The question that the controls ask."""
     asked = Asked(solve, target, recipe_of(setting), setting.n, setting.q, setting.sigma, setting.mechanism.steps)
     return replace(asked, **{"q" if solve == "batch" else solve: 0})
@@ -192,7 +192,7 @@ def fixed(found: Answer) -> str:
     return f"At {' and '.join(held.values())}{epochs}."
 
 
-def standing(setting: Setting, target: Target, by: str) -> str:
+def standing(setting: ChosenSetting, target: Target, by: str) -> str:
     """What the controls as they stand spend of the target."""
     now = spent(target, by, setting.mechanism)
     noise, steps = f"sigma = {setting.sigma:g}, q = {nearest(setting.q)}", setting.mechanism.steps
@@ -203,7 +203,7 @@ def standing(setting: Setting, target: Target, by: str) -> str:
     return f"{here}, {spoken(target.word, outward(now.value, math.ceil), now.kind)}: {held}."
 
 
-def loaded(found: Answer, setting: Setting) -> dict[str, str]:
+def loaded(found: Answer, setting: ChosenSetting) -> dict[str, str]:
     """The fields of the answer, as texts: they give the same mechanism on every page."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     fields = {"n": show(setting.n), "sigma": show(first.sigma), "delta": show(setting.delta)}
@@ -237,7 +237,7 @@ class Carried:
 
     asked: Asked
     by: str
-    setting: Setting
+    setting: ChosenSetting
     fields: dict[str, str]
 
     @property
@@ -256,7 +256,7 @@ class Carried:
 
 
 @uninterrupted
-def carry(found: Answer, asked: Asked, by: str, setting: Setting, go: str = "") -> None:
+def carry(found: Answer, asked: Asked, by: str, setting: ChosenSetting, go: str = "") -> None:
     """Set the controls to an answer, and the data to some that it is for, if they are here; for a callback."""
     fields = loaded(found, setting)
     st.session_state[CARRIED] = Carried(asked, by, setting, fields)

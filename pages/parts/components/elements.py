@@ -85,7 +85,7 @@ class ByCount:
 
 
 @dataclass(frozen=True)
-class Reading:
+class LiveNumber:
     """A number as it stands when the page is drawn, and what of which run changes it."""
 
     label: str
@@ -101,7 +101,7 @@ class Reading:
     texts: ByCount | None = None  # in place of a field
 
 
-def live_figures(readings: Sequence[Reading], key: str) -> None:
+def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
     """Show the numbers in a row, each under its name, as they change with the events of their runs."""
     if follows():
         mount("live_figures", key, {"readings": [asdict(each) for each in readings]})

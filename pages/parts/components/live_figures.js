@@ -1,4 +1,4 @@
-/* Single numbers that change with the events of runs. See `Reading` of elements.py for what `data` holds. */
+/* Single numbers that change with the events of runs. See `LiveNumber` of elements.py for what `data` holds. */
 import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 

@@ -58,7 +58,7 @@ NEUTRAL = (
 
 
 @dataclass(frozen=True)
-class Setting:
+class ChosenSetting:
     """A mechanism, and what is needed to speak about it."""
 
     mechanism: Mechanism
@@ -80,7 +80,7 @@ class Setting:
         """The length in words."""
         return after_training(epochs_text(self.mechanism.steps, self.q), self.mechanism.steps)
 
-    def moved(self, key: str, text: str) -> "Setting":
+    def moved(self, key: str, text: str) -> "ChosenSetting":
         """The setting where one of its fields has another text.
 
         Errors: ValueError where it has no such field, or the values do not go together.
@@ -88,7 +88,7 @@ class Setting:
         return setting_of(Fields(moved_texts(self.texts, key, text)))
 
 
-def setting_of(fields: Fields) -> Setting:
+def setting_of(fields: Fields) -> ChosenSetting:
     """The setting that the fields say; ValueError where the values do not go together."""
     n = int(fields.number(N))
     q = fields.together(lambda: rate(fields, n), 1.0)
@@ -104,7 +104,7 @@ def setting_of(fields: Fields) -> Setting:
         mechanism = fields.together(lambda: mechanism_of(schedule, q, sigma, steps, k), None)
     if mechanism is None:
         raise ValueError(fields.problem)
-    return Setting(mechanism, n, q, sigma, delta, schedule, k, fields.read_texts)
+    return ChosenSetting(mechanism, n, q, sigma, delta, schedule, k, fields.read_texts)
 
 
 def after_training(epochs: str, steps: int) -> str:

@@ -14,7 +14,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Fields
-from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLER, SAMPLING, SCHEDULE, Setting, setting_of
+from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLER, SAMPLING, SCHEDULE, ChosenSetting, setting_of
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title
 from pages.parts.shell.menu import SMALL, chart_size
@@ -27,7 +27,7 @@ GOOD = "last_good_setting"
 PRESET_FIELDS = (controls.N, controls.BATCH, controls.SIGMA, controls.EPOCHS, controls.DELTA, controls.CLIP_NORM)
 
 
-def setting_in(column: Any, beside: Any) -> Setting:
+def setting_in(column: Any, beside: Any) -> ChosenSetting:
     """Draw the fields and the schedule's chart in a column; the setting that they say.
 
     Values that do not go together are a fault at the field concerned, and the page stays with the last setting that

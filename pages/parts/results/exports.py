@@ -19,7 +19,7 @@ from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.runs.in_words import as_csv
 from pages.parts.components.live_chart import Preview, live_chart
-from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.shell.menu import SMALL
@@ -78,12 +78,12 @@ def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> O
     return Origin(n, first.q, first.sigma, mechanism.steps, delta, schedule, link)
 
 
-def origin_of_any(setting: Setting, link: str = "") -> Origin:
+def origin_of_any(setting: ChosenSetting, link: str = "") -> Origin:
     """What all answers for a setting share, whatever their sigma and their steps.
 
     >>> from dpcore.privacy.schedule import Recipe
     >>> mechanism = Recipe("step", 0.5).mechanism(0.5, 4.0, 60)
-    >>> origin_of_any(Setting(mechanism, 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
+    >>> origin_of_any(ChosenSetting(mechanism, 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
     'n = 100, q = 0.5, delta = 1e-5, schedule step, rate 0.5'
     """
     schedule = "constant" if setting.schedule == "constant" else f"{setting.schedule}, rate {nearest(setting.rate)}"

@@ -15,7 +15,7 @@ from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, Recipe
 from pages.parts.controls.fields import Quantity, epochs_text, read
-from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, N, Q, Setting
+from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, ChosenSetting, N, Q
 from pages.parts.controls.url_state import Remembered
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -27,7 +27,7 @@ RATE = Quantity("rate", "Rate k", "0", 0, 1, lambda rate: None)  # of any schedu
 QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
 
 
-def pin_controls(setting: Setting) -> Setting | None:
+def pin_controls(setting: ChosenSetting) -> ChosenSetting | None:
     """Draw the buttons that pin this setting and let go of it; the one that is pinned."""
     pinned = pinned_setting()
     row = st.container(horizontal=True, gap="small", key="pin")
@@ -38,7 +38,7 @@ def pin_controls(setting: Setting) -> Setting | None:
     return pinned
 
 
-def pinned_setting() -> Setting | None:
+def pinned_setting() -> ChosenSetting | None:
     """What is pinned, by the session or, for a link and after going back, by the address."""
     if not (text := PINNED.value):
         return None
@@ -50,7 +50,7 @@ def pinned_setting() -> Setting | None:
         return None
 
 
-def written(setting: Setting) -> str:
+def written(setting: ChosenSetting) -> str:
     """A setting as a compact text, exactly.
 
     >>> written(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
@@ -60,7 +60,7 @@ def written(setting: Setting) -> str:
     return BETWEEN.join(str(each) for each in (*values, setting.rate))
 
 
-def understood(text: str) -> Setting:
+def understood(text: str) -> ChosenSetting:
     """The setting of such a text; ValueError where it is none."""
     fields = text[:MAX_CHARS].split(BETWEEN)
     if len(fields) != 7 or fields[5] not in SCHEDULES:
@@ -70,12 +70,12 @@ def understood(text: str) -> Setting:
     return setting_of(int(n), q, sigma, int(steps), delta, schedule, rate)
 
 
-def setting_of(n: int, q: float, sigma: float, steps: int, delta: float, schedule: str, rate: float) -> Setting:
+def setting_of(n: int, q: float, sigma: float, steps: int, delta: float, schedule: str, rate: float) -> ChosenSetting:
     """What these values make together; ValueError says why they make nothing."""
-    return Setting(Recipe(schedule, rate).mechanism(q, sigma, steps), n, q, sigma, delta, schedule, rate)
+    return ChosenSetting(Recipe(schedule, rate).mechanism(q, sigma, steps), n, q, sigma, delta, schedule, rate)
 
 
-def words_of(setting: Setting) -> str:
+def words_of(setting: ChosenSetting) -> str:
     """A setting in a few words.
 
     >>> words_of(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
@@ -86,29 +86,29 @@ def words_of(setting: Setting) -> str:
     return f"sigma {nearest(setting.sigma)}{changing}, q {nearest(setting.q)}, {epochs_of(epochs)}"
 
 
-def ghost_over_epochs(pinned: Setting) -> Ghost:
+def ghost_over_epochs(pinned: ChosenSetting) -> Ghost:
     """Its certified epsilon against epoch."""
     steps, mechanism = charted(pinned.mechanism), pinned.mechanism
     return Ghost(_label(pinned), cache.curve(CERTIFIED, mechanism, pinned.delta), epochs_at(mechanism, steps))
 
 
-def ghost_over_delta(pinned: Setting) -> Ghost:
+def ghost_over_delta(pinned: ChosenSetting) -> Ghost:
     """Its certified epsilon at each delta."""
     return Ghost(_label(pinned), cache.profile(CERTIFIED, pinned.mechanism))
 
 
-def pinned_line(pinned: Setting) -> list[Line]:
+def pinned_line(pinned: ChosenSetting) -> list[Line]:
     """The curve that no attack on it gets below; none where nothing is certified."""
     band = cache.band(pinned.mechanism)
     return [] if band.empty else [Line(ghost_style(_label(pinned)), band.lower, Kind.CERTIFIED)]
 
 
-def pinned_mark(pinned: Setting) -> Mark:
+def pinned_mark(pinned: ChosenSetting) -> Mark:
     """Its point on a map of epsilon over epochs and sigma."""
     return Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square")
 
 
-def difference(pinned: Setting, setting: Setting) -> str:
+def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
     """What is pinned, what it costs, and how much more or less the present setting costs, by the certified bounds."""
     before, now = (cache.final(CERTIFIED, each.mechanism, each.delta).last.value for each in (pinned, setting))
     at = f" at delta = {plain(raised(setting.delta))}" if pinned.delta != setting.delta else ""
@@ -121,5 +121,5 @@ def difference(pinned: Setting, setting: Setting) -> str:
     return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times as much."
 
 
-def _label(pinned: Setting) -> str:
+def _label(pinned: ChosenSetting) -> str:
     return f"{GHOST_NAME}: {words_of(pinned)}"

@@ -13,7 +13,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
 from pages.parts.components.live_chart import Drawing
-from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.attack import Compared
 from pages.parts.results.odds import WORDS
@@ -33,7 +33,7 @@ class Look(NamedTuple):
     one: str  # the accountant of the one pair
     every: str  # that of all pairs
     names: tuple[str, ...]  # the accountants whose profiles are drawn
-    pinned: Setting | None
+    pinned: ChosenSetting | None
     size: Size
     sampler: str = Poisson.name  # how batches are drawn that stand beside Poisson's
 
@@ -84,7 +84,7 @@ def first_picture(look: Look, mechanism: Mechanism) -> Picture:
     return Picture(figure, tradeoff_alt(None, lines, log=look.log), TITLE)
 
 
-def previewed(look: Look, setting: Setting, field: str, text: str) -> Drawing | None:
+def previewed(look: Look, setting: ChosenSetting, field: str, text: str) -> Drawing | None:
     """The picture where a field has this text; None where that may take long."""
     now = setting.moved(field, text)
     if cache.slow(now.mechanism, now.delta) or answers(look.sampler, now.mechanism):

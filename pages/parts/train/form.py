@@ -29,7 +29,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import Data, data_in
 from pages.parts.controls.fields import Fields, Line, Options, Quantity, epochs_text, moved_texts, quantity_of
-from pages.parts.controls.mechanism import Setting, noise_schedule
+from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
 BATCHES = "batches"  # in the address, where `sampler` is what the lab accounts for
@@ -191,7 +191,7 @@ class Form:
     usual: RunConfig  # the defaults of the chosen combination
     method: Mapping[str, Any]  # settings that the method sets
     device: str
-    pinnable: Setting | None = None  # None where a run of these settings releases something else than a pin says
+    pinnable: ChosenSetting | None = None  # None where a run of these settings releases something else than a pin says
     mechanism: Mechanism | None = None  # None where `unaccounted` or `problem` says why
     unaccounted: str = ""
     problem: str = ""  # which values do not go together
@@ -306,7 +306,7 @@ def _accounted(form: Form, trained: Mapping[str, Any], epochs: float | None, see
         level = method.get("level_steps", 0)
         mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
     if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # a pin keeps no level
-        pinnable = Setting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
+        pinnable = ChosenSetting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
         form = replace(form, pinnable=pinnable)
     try:
         config = _config(form, trained, epochs)

@@ -12,7 +12,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.seed_summary import in_words
-from pages.parts.components.elements import ByCount, Reading, live_figures
+from pages.parts.components.elements import ByCount, LiveNumber, live_figures
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, address, csv_button
@@ -28,13 +28,13 @@ def run_figures(watched: Watched, accountant: str) -> None:
     last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
     readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
     readings += [
-        Reading(f"Epsilon, {titled(name)}", _spent(watched, name), texts=_spent_by_step(watched, name))
+        LiveNumber(f"Epsilon, {titled(name)}", _spent(watched, name), texts=_spent_by_step(watched, name))
         for name in dict.fromkeys((CERTIFIED, accountant))
     ]
-    readings.append(Reading("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3))
+    readings.append(LiveNumber("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3))
     if watched.config.private:
         clipped = percent(last[0].clipped, 0) if last else NONE
-        readings.append(Reading("Gradients clipped", clipped, y="clipped", scale=100.0, digits=0, unit=" %"))
+        readings.append(LiveNumber("Gradients clipped", clipped, y="clipped", scale=100.0, digits=0, unit=" %"))
     if watched.averages:
         averaged = test[0].averaged_accuracy if test else None
         readings.append(_tested("Averaged accuracy", averaged, "averaged_accuracy"))
@@ -43,9 +43,9 @@ def run_figures(watched: Watched, accountant: str) -> None:
     live_figures(readings, "run_figures")
 
 
-def _tested(label: str, value: float | None, field: str) -> Reading:
+def _tested(label: str, value: float | None, field: str) -> LiveNumber:
     shown = NONE if value is None else percent(value)
-    return Reading(label, shown, event="evaluated", y=field, scale=100.0, unit=" %")
+    return LiveNumber(label, shown, event="evaluated", y=field, scale=100.0, unit=" %")
 
 
 def accepted_figures(watched: Watched, accountant: str) -> None:
@@ -54,10 +54,10 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
     accepted = last[0].accepted if last else None
     counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
     if watched.run.active:
-        count = Reading("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
+        count = LiveNumber("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
         table = spent_table(watched, accountant)  # what so many accepted steps would be charged
         texts = ByCount(table.steps, tuple(map(short, table.values)), "accepted") if table else None
-        claim = Reading(INVALID.capitalize(), _claim(watched, accountant, accepted), *watched.since, texts=texts)
+        claim = LiveNumber(INVALID.capitalize(), _claim(watched, accountant, accepted), *watched.since, texts=texts)
         live_figures([count, claim], "accepted_figures")
         st.caption("All proposals are charged, the rejected ones too.")
     elif accepted is not None:

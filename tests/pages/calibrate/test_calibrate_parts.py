@@ -16,17 +16,17 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import Recipe
 from pages.parts.calibrate import answers, epsilon_map, question
 from pages.parts.controls.fields import read
-from pages.parts.controls.mechanism import EPOCHS, Setting
+from pages.parts.controls.mechanism import EPOCHS, ChosenSetting
 from pages.parts.results.exports import csv_of
 
 Q, STEPS = 256 / 10_000, 196  # the page's defaults
 
 
-def setting(sigma: float = 1.23, steps: int = STEPS, **more: object) -> Setting:
+def setting(sigma: float = 1.23, steps: int = STEPS, **more: object) -> ChosenSetting:
     """What the controls say."""
     values: dict = {"n": 10_000, "q": Q, "delta": 1e-5, "schedule": "constant", "rate": 0.0} | more
     mechanism = Recipe(values["schedule"], values["rate"]).mechanism(values["q"], sigma, steps)
-    return Setting(mechanism=mechanism, sigma=sigma, **values)
+    return ChosenSetting(mechanism=mechanism, sigma=sigma, **values)
 
 
 def test_the_map_agrees_with_the_accountant_cell_by_cell():

@@ -27,12 +27,12 @@ def sent(monkeypatch):
 def page() -> None:
     import plotly.graph_objects as go
 
-    from pages.parts.components.elements import Progress, Reading, live_figures, run_progress
+    from pages.parts.components.elements import LiveNumber, Progress, live_figures, run_progress
     from pages.parts.components.live_chart import Growth, live_chart
 
     figure = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}]})
     live_chart(figure, [Growth("a", 2, 0)], key="chart", alt="A line.")
-    live_figures([Reading("Loss", "0.5")], "figures")
+    live_figures([LiveNumber("Loss", "0.5")], "figures")
     for active in (True, False):
         state = {"words": "running" if active else "finished"}
         run_progress(Progress("a", 2, "Run", state, active, 40, 4000, (), 9, "cpu", None), f"bar_{active}")

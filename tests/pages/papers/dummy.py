@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, Trained
-from dpcore.papers.paper import Area, Cells, Drawing, Finding, Line, Map, Paper, Remark
+from dpcore.papers.paper import Area, Cells, CheckedClaim, Drawing, Line, Map, Paper, Remark
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.training.config import RunConfig
 from tests.pages.train_page import opened_at
@@ -52,7 +52,7 @@ PAPER = Paper(
     entries=(REPRODUCED, DIFFERS, REFUTED, TRAINED, UNTRAINED),
     drawings=(FIGURE_2, FIGURE_3),
     maps=(PLANE,),
-    findings=(Finding("It is better than all.", lambda: "It is proven to be at least 0.5."),),
+    findings=(CheckedClaim("It is better than all.", lambda: "It is proven to be at least 0.5."),),
     remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),
 )
 

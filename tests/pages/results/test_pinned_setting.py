@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from pages.parts.controls.mechanism import Setting
+from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results.pinned_setting import difference, setting_of, understood, written
 from tests.pages.train_page import charts, opened_at
 
@@ -34,7 +34,7 @@ def names(app: AppTest) -> list[str]:
     return [each["name"] for chart in charts(app) for each in chart["data"]]
 
 
-def certified(setting: Setting) -> float:
+def certified(setting: ChosenSetting) -> float:
     steps = np.array([setting.mechanism.steps])
     return float(ACCOUNTANTS[CERTIFIED].curve(setting.mechanism, steps, setting.delta).epsilon[0])
 
