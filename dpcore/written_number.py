@@ -4,8 +4,8 @@ A number may be written as 1.5, 1e-5, 10^-5, 10⁻⁵, 2.0 × 10⁻⁶, 256/6000
 digits, minus signs and blanks. Whatever could be read in two ways is refused: a comma parts thousands, nothing else.
 """
 
+import math
 import re
-import sys
 import unicodedata
 from decimal import Decimal, DecimalException
 
@@ -56,6 +56,18 @@ def read_number(text: str, name: str = "") -> Decimal:
         raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a number: {hint}.") from None
 
 
+def read_whole(text: str, name: str = "") -> int:
+    """The whole number that a text stands for, with all of its digits. Errors: ValueError, as of `read_number`.
+
+    >>> read_whole("1e4"), read_whole("60,000"), read_whole("9,223,372,036,854,775,807")
+    (10000, 60000, 9223372036854775807)
+    """
+    exact = read_number(text, name)
+    if exact != exact.to_integral_value():
+        raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a whole number.")
+    return int(exact)
+
+
 def _ungrouped(text: str) -> str:
     """The text without the commas between thousands. Any other comma stays, and makes it no number.
 
@@ -87,6 +99,6 @@ def _unsigned(text: str) -> Decimal:
 
 def _in_range(value: Decimal) -> Decimal:
     """The number, unless no float is near it. Errors: OverflowError."""
-    if value and not sys.float_info.min <= abs(float(value)) <= sys.float_info.max:
+    if value and not 0 < abs(float(value)) < math.inf:
         raise OverflowError(value)
     return value

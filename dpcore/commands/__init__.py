@@ -2,16 +2,16 @@
 
 import argparse
 import math
-from collections.abc import Iterable
-from decimal import Decimal
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, TypeVar
 
 from dpcore import check as argument_checks  # a command of this room has the name check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import CONSTANT, SCHEDULES, Recipe
-from dpcore.written_number import read_number
+from dpcore.written_number import read_number, read_whole
 
+T = TypeVar("T")
 MAX_POINTS = 10_000  # of a curve that is printed
 
 
@@ -29,7 +29,7 @@ def number(text: str) -> float:
     >>> number("1e-5"), number("10^-5")
     (1e-05, 1e-05)
     """
-    return float(_exact(text))
+    return float(_read(read_number, text))
 
 
 def whole(text: str) -> int:
@@ -38,17 +38,14 @@ def whole(text: str) -> int:
     >>> whole("1e4"), whole("60,000")
     (10000, 60000)
     """
-    exact = _exact(text)
-    if exact != exact.to_integral_value():
-        raise argparse.ArgumentTypeError(f"expected {text!r} to be a whole number")
-    return int(exact)
+    return _read(read_whole, text)
 
 
-def _exact(text: str) -> Decimal:
+def _read(reader: Callable[[str], T], text: str) -> T:
     try:
-        return read_number(text)
+        return reader(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error).rstrip(".").replace("E", "e", 1)) from None
+        raise argparse.ArgumentTypeError(f"e{str(error)[1:].rstrip('.')}") from None
 
 
 def finite(value: float) -> float | None:

@@ -14,6 +14,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.settings import SETTINGS, Choice, Count
+from dpcore.written_number import read_number, read_whole
 
 MAX_RUNS = 200  # runs of one sweep
 MAX_AXES = 2
@@ -198,11 +199,7 @@ def _value(setting: str, text: str) -> Any:
     kind = SETTINGS[setting]
     if isinstance(kind, Choice):
         return next((value for value, words in WORDS.items() if text.lower() in words and value in kind.choices), text)
-    try:
-        return int(text) if isinstance(kind, Count) else float(text)
-    except ValueError:
-        what = "a whole number" if isinstance(kind, Count) else "a number"
-        raise ValueError(f"Expected {setting}={text[:40]!r} to be {what}.") from None
+    return read_whole(text, setting) if isinstance(kind, Count) else float(read_number(text, setting))
 
 
 def _named(name: str, config: RunConfig, axes: Sequence[str], before: Sequence[RunConfig]) -> str:

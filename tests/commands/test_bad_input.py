@@ -26,8 +26,8 @@ ANY_TEXT = ("--to", "--name")  # nothing is wrong with a text
 BAD = {  # what else is wrong of a command's own, after what it needs, and words of the line that says so
     "epsilon": [
         ("--q 1.7", "q=1.7 in (0, 1]"),
-        ("--sigma inf", "--sigma: expected 'inf' to be a finite number"),
-        ("--steps 1.5", "--steps: expected '1.5' to be a whole number"),
+        ("--sigma inf", "--sigma: expected `inf` to be a number"),
+        ("--steps 1.5", "--steps: expected `1.5` to be a whole number"),
         ("--steps 1e10", "at most 1000000000"),
         ("--delta 1", "delta=1.0 in (0, 1)"),
         ("--accountant abadi", "accountant='abadi' to be one of: moments"),
@@ -63,10 +63,10 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--json --examples 3", "no --examples without the statement"),
     ],
     "check": [
-        ("--epsilon 3,0", "epsilon='3,0' to be a number: a comma parts groups of three digits, as in 60,000, and"),
-        ("--sigma 1,1", "expected '1,1' to be a finite number, without commas and with a point before decimals"),
+        ("--epsilon 3,0", "epsilon=`3,0` to be a number: a comma parts groups of three digits, as in 60,000, and"),
+        ("--sigma 1,1", "expected `1,1` to be a number: a comma parts groups of three digits"),
         ("", "Expected a claim"),
-        ("--epsilon three", "epsilon='three' to be a number"),
+        ("--epsilon three", "epsilon=`three` to be a number"),
         ("--q 1.5", "q=1.5"),
         ("--sampler weighted", "sampler='weighted' to be one of: poisson"),
         ("--text nothing-here", "text='nothing-here' to be a file that can be read"),
@@ -104,7 +104,7 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
     ],
     "runs sweep": [
         ("--grid sigma", "--grid 'sigma'"),
-        ("--grid sigma=1,x", "Expected sigma='x' to be a number"),
+        ("--grid sigma=1,x", "Expected sigma=`x` to be a number"),
         ("--grid sigma=", "the values of sigma"),
         ("--grid flavour=1", "setting='flavour'"),
         ("--grid seed=1,2", "setting='seed'"),

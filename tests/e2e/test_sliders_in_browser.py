@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from dpcore.written_number import FORMS
 from tests.e2e.looks import Wire, box, complete, drag, moves_of
 from tests.e2e.looks import opened as opened_at
 from tests.e2e.server import STILL, Server
@@ -131,7 +132,7 @@ def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Pa
     complete(page)
     field(page).fill("lots")
     field(page).press("Enter")
-    expect(page.get_by_text("Expected sigma=lots to be a number. Showing 8.")).to_be_visible()
+    expect(page.get_by_text(f"Expected sigma=lots to be a number: {FORMS}. Showing 8.")).to_be_visible()
     expect(slider).to_have_attribute("aria-valuetext", "8")
     page.keyboard.press("Escape")
     slider.press("ArrowRight")

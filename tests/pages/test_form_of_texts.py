@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dpcore.written_number import FORMS
 from pages.parts.controls import url_state
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import setting_of
@@ -35,7 +36,7 @@ def test_a_text_that_cannot_be_read_is_a_fault_beside_the_last_good_one():
     fields = Fields({"sigma": "nonsense", "epochs": "7"}, {"sigma": "2"})
     found = form_of(fields, "cpu", lab=False)
     assert (found.sigma, found.problem) == (2.0, "")
-    assert fields.rows["sigma"].fault == "Expected sigma=`nonsense` to be a number. Showing 2."
+    assert fields.rows["sigma"].fault == f"Expected sigma=`nonsense` to be a number: {FORMS}. Showing 2."
 
 
 def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts_to_move():

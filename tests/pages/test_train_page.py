@@ -10,6 +10,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.defaults import defaults
+from dpcore.written_number import FORMS
 from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
 
 
@@ -87,7 +88,7 @@ def test_an_unknown_run_in_the_address_is_a_sentence(store: Store):
 def test_bad_input_is_a_sentence_and_starts_nothing(store: Store):
     for query, sentence in (
         ({"batch": "20000"}, "Expected batch=20000 to be at most n=10000; lower the batch or raise n."),
-        ({"sigma": "abc"}, "Expected sigma=`abc` to be a number. Showing 1.23."),
+        ({"sigma": "abc"}, f"Expected sigma=`abc` to be a number: {FORMS}. Showing 1.23."),
         ({"epochs": "1e9"}, "Expected epochs="), ({"lr_mnist_linear_sgd": "-1"}, "Expected lr=-1 in (0, 1e+38]."),
         ({"clip_norm": "0"}, "Expected clip_norm=0"),
     ):  # fmt: skip

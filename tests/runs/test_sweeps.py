@@ -68,7 +68,7 @@ def test_a_text_lists_values_of_the_setting_s_own_kind_or_is_refused():
     assert values_of("clipping", "flat, auto_s") == ["flat", "auto_s"]
     for setting, text, said in (
         ("sigma", "", "to be listed"),
-        ("sigma", "one", "sigma='one' to be a number"),
+        ("sigma", "one", "sigma=`one` to be a number"),
         ("batch", "1.5", "a whole number"),
         ("seed", "1", "setting='seed'"),
         ("sigma", "1," * 5000, "at most 2,000 characters"),
