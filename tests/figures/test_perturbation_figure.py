@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpcore.figures.perturbation import (
-    NOT_KEPT,
+    NOT_PROVEN,
     Level,
     Spread,
     method_style,
@@ -62,7 +62,7 @@ def test_gaps_are_on_a_logarithmic_axis_that_leaves_out_what_is_not_above_0():
 
 def test_an_epsilon_that_is_not_kept_is_called_so():
     figure: Any = perturbation_figure([OUTPUT], "accuracy", kept=False)
-    assert figure.layout.xaxis.title.text == NOT_KEPT
+    assert figure.layout.xaxis.title.text == NOT_PROVEN
     assert "asked for and is not kept" in perturbation_alt([OUTPUT], "accuracy", kept=False)
     kept: Any = perturbation_figure([OUTPUT], "accuracy")
     assert kept.layout.xaxis.title.text == "epsilon, proven"
