@@ -16,7 +16,7 @@ from pages.parts.lab import Shown, attack_beside, first_chart, gradients, lab_ch
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
-from pages.parts.results.odds import alternative, on_screen
+from pages.parts.results.odds import on_screen
 from pages.parts.results.pinned_setting import (
     difference,
     ghost_over_delta,
@@ -46,9 +46,8 @@ with right:
     beside_lesson = lesson_panel()
     sentences = st.container(key="sentences", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
-    sight = large.container(key="in_sight", gap=None)
-    early, picture = sight.empty(), sight.container()  # emptied, a chart would be torn down and made anew by every run
-    row = large.container(horizontal=True, gap="small", key="choices")
+    early, picture = large.empty(), large.container()  # emptied, a chart would be torn down and made anew by every run
+    row = large.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
     shown, below = st.container(), st.container()
 
 store, past, device = job_store(sentences)
@@ -64,28 +63,27 @@ mechanism, delta = form.mechanism, form.delta
 if mechanism:
     with left:
         counting_mistakes(form.q)
-against = choice_of(row, "Against", ("epoch", "delta"), "against")
-across = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
-log = choice_of(row, "Scale", ("linear", "log"), "scale") == "log"
-chosen = accountant_pills(row.container(width="content"))
+with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
+    against = choice_of(st, "Against", ("epoch", "delta"), "against")
+    across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x")
+    log = choice_of(st, "Scale", ("linear", "log"), "scale") == "log"
+    chosen = accountant_pills(st)
 with shown:
     ids = run_picker.choose(past, store)
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
-with sentences:
-    on_screen("lab")
-    drawn, certain, meant = st.container(gap="xsmall"), st.empty(), st.empty()
 otherwise = bool(mechanism) and answers(form.sampler, mechanism)
 if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first
-    first_chart(form, names, early, log=log)
-    certain.caption(cache.COMING)
+    with early.container():
+        first_chart(form, names, log=log)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
+certain = form.unaccounted
 if mechanism:
-    with drawn:
+    with sentences:
         say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
-    certain.markdown(epsilon_sentence(curves[CERTIFIED], form.after, show(delta), apart=otherwise))
-else:
-    certain.markdown(form.unaccounted)
+    certain = epsilon_sentence(curves[CERTIFIED], form.after, show(delta), apart=otherwise)
+    if pinned and form.pinnable:
+        certain = f"{certain} {difference(pinned, form.pinnable)}"
 if warning := delta_warning(delta, form.n):
     sentences.warning(warning)
 early.empty()
@@ -93,8 +91,9 @@ with picture:
     if against == "epoch":
         ghost = ghost_over_epochs(pinned) if pinned else None
         sampled = sampled_of(form.sampler, mechanism, delta) if mechanism else None
-        lab_chart(Shown(form, curves, store, tuple(ids), log, across, ghost, sampled))
+        lab_chart(Shown(form, curves, store, tuple(ids), certain, log, across, ghost, sampled))
     else:
+        st.markdown(certain)
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
         sampled = sampled_profile_of(form.sampler, mechanism) if mechanism else None
@@ -108,11 +107,9 @@ if mechanism:
     with small:
         if otherwise:
             st.caption(POISSON_PICTURE)
-        found = attack_beside(mechanism, delta, form.n)
-    meant.markdown(f"With Poisson batches, of {alternative(found)}" if otherwise else f"Of {alternative(found)}")
-    if pinned and form.pinnable:
-        sentences.markdown(difference(pinned, form.pinnable))
+        attack_beside(mechanism, delta, form.n)
 with below:
+    on_screen("lab")
     if mechanism:
         say_more(form.sampler, mechanism, delta)
     gradients(store, ids)

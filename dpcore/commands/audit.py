@@ -162,7 +162,7 @@ def _result(found: Measured, judged: Judged) -> str:
 
 
 def _p_value(found: Measured) -> str:
-    return "-" if found.p_value is None else short(found.p_value) if found.p_value else "0"
+    return "-" if found.p_value is None else short(found.p_value) if found.p_value else "< 1e-300"
 
 
 def _epsilon(found: Measured) -> str:
@@ -179,6 +179,6 @@ def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Itera
         yield f"Nothing is claimed. {prepared.unaccounted}"
     together = f"at a confidence of {request.confidence:g} for all audits together"
     if judged.failed:
-        yield f"What is claimed does not hold: {', '.join(judged.failed)} failed, {together}."
+        yield f"Claim refuted: {', '.join(judged.failed)} failed, {together}."
     else:
         yield f"No audit found anything wrong, {together}."

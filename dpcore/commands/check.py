@@ -100,7 +100,7 @@ def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
     parts = [
         f"{verdict.standing.value.upper()}. {verdict.sentence}",
         f"Judged: {about.setup}." if about else "",
-        f"For Poisson batches these give the claimed number: {given}." if given else "",
+        f"These accountants give the claimed number for Poisson batches: {given}." if given else "",
         *verdict.notes,
         *read.unsure,
         f"For a review: {verdict.review}",

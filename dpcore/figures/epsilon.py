@@ -38,8 +38,9 @@ POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
 FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
-RIGHT = 172  # pixels: the longest of the accountants' names
-LIE = "more private than there is"
+RIGHT = 214  # pixels: the longest of the labels, with its mark and number
+LIE = "claims too much privacy"
+THIN = 1.4  # width of the lines over the certified band, which leads
 ROOM = 0.12  # of the axis that is needed to write it
 
 
@@ -71,7 +72,7 @@ def ghost_end(ghost: Ghost, look: Style, name: str, top: float | None = None) ->
     if not (np.isfinite(value) and value > 0):
         return []
     above = " ↑" if top is not None and value > top else ""
-    return [End(look, value, f"{marked(value, ghost.curve.kind)}{above}", name)]
+    return [End(look, value, f"{marked(value, ghost.curve.kind)}{above} {name}")]
 
 
 def at_least(bound: float) -> str:
@@ -230,7 +231,8 @@ def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]
     if not np.isfinite(seen).any():
         return []
     if curve.lower is None:
-        return [line(epochs, seen, style) | _hover_of(seen, curve, "%{y:.3g}")]
+        trace = line(epochs, seen, style)
+        return [trace | {"line": trace["line"] | {"width": THIN}} | _hover_of(seen, curve, "%{y:.3g}")]
     lower = line(epochs, curve.lower, style, name="Proven lower bound", fill="tozeroy", fillpattern=BELOW_BAND)
     upper = line(epochs, seen, style, name="Proven upper bound", fill="tonexty", fillcolor=BAND)
     return [lower | hover_text(curve.lower, at_least), upper | hover_text(seen, at_most)]
@@ -263,7 +265,7 @@ def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
         if np.isfinite(value) and value > 0:
             above = " ↑" if top is not None and value > top else ""
             worth = f" {SIGNS[verdict(curve, band).worth]}" if band and band.lower is not None else ""
-            found.append(End(style, value, f"{marked(value, curve.kind)}{worth}{above}", style.label))
+            found.append(End(style, value, f"{marked(value, curve.kind)}{worth}{above} {style.label}"))
     return found
 
 

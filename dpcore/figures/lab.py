@@ -14,10 +14,10 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray
 
 GAP = 14  # pixels between the two plots
-SHARE = 0.62  # of the rest of the height for epsilon
+SHARE = 0.5  # of the rest of the height for epsilon
 CURVE, GHOST, RUN, NOW = "epsilon-", "ghost-", "run-", "now"  # how traces are told apart, most by a place too
 ACCURACY = (0.0, 102.0)
-INVITATION = "Press Train:<br>what this buys appears here"
+INVITATION = "Press Train to see the accuracy here"
 MARK = "rgba(128,128,128,0.9)"
 NO_RUN = "no run yet"
 NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}

@@ -178,10 +178,10 @@ def end_labels(
 ) -> list[dict[str, Any]]:
     """Annotations right of the plot, one for each end; bounds of the y axis, in its own (log) units.
 
-    `height` is that of the plot between its margins. All ends have a name, or none.
+    `height` is that of the plot between its margins.
     """
     low, high = bounds
-    lines = 2 if ends and ends[0].name else 1
+    lines = 2 if any(each.name for each in ends) else 1
     gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
     below = gap * (lines - 1) / (2 * lines)  # what a second line reaches further down than a line alone
     values = [float(np.log10(each.y)) if log else each.y for each in ends]

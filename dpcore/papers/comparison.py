@@ -79,14 +79,14 @@ def _certified(claim: PrintedClaim) -> Reading:
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
     proven = f"at least {outward(lower, math.floor, entry.digits)} is proven, so this is not kept"
-    found = "The number is what its formula gives, but" if close else "As a promise of privacy:"
+    found = "The formula does give this number, but" if close else "As a promise of privacy:"
     return " ".join(filter(None, (f"{found} {proven}.", entry.because if not close else "", entry.note)))
 
 
 def _of_runs(paper: str, entry: Trained) -> Comparison:
     record = recorded(paper, entry.config)
     if record is None:
-        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, "No run of it has been recorded yet.")
+        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, "Not trained yet.")
     close = abs(record.mean - entry.theirs) <= entry.tolerance
     outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
     caveats = entry.because if close or not entry.because else f"Possible reasons, untested: {entry.because}"

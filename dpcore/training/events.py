@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
+SHOWN_EXAMPLES = 20  # of the test set, the first ones: what the network answers for them is told one by one
 NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms, which each report gives
 
 
@@ -44,6 +45,7 @@ class Evaluated:
     per_class: tuple[float, ...]  # accuracy of each class
     averaged_accuracy: float | None = None  # of the weights' moving average, where one is kept
     rmse: float | None = None  # root mean square error of the expected class, where classes are numbers
+    answers: tuple[tuple[float, ...], ...] | None = None  # for the first test images: the probability of each class
 
 
 @dataclass(frozen=True)

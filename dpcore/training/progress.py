@@ -22,7 +22,7 @@ class ReportTimes:
     def __init__(self, clock: Callable[[], float], epochs_per_step: float) -> None:
         self._clock = clock
         self._epochs_per_step = epochs_per_step
-        self._epoch = -1  # of the last evaluation; -1 before the first
+        self._tested = -1  # the half epochs before the last evaluation; -1 before the first
         self._pause = FIRST_SECONDS
         self.start(0)
 
@@ -55,11 +55,14 @@ class ReportTimes:
         return True
 
     def evaluation_due(self, step: int) -> bool:
-        """Whether to test now: early once, then every epoch or every two seconds, within a tenth of the time."""
+        """Whether to test now: early once, then every half epoch or every two seconds, within a tenth of the time."""
         waited = self._clock() - self._evaluated
         if waited < self._pause:
             return False
-        return self._epoch < 0 or waited >= EVALUATE_SECONDS or int(step * self._epochs_per_step + 1e-9) > self._epoch
+        return self._tested < 0 or waited >= EVALUATE_SECONDS or self._half_epochs(step) > self._tested
+
+    def _half_epochs(self, step: int) -> int:
+        return int(2 * step * self._epochs_per_step + 1e-9)
 
     @contextmanager
     def evaluating(self, step: int) -> Iterator[None]:
@@ -69,7 +72,7 @@ class ReportTimes:
         now = self._clock()
         self._reported += now - began
         self._pause = (now - began) * (1 / EVALUATION_SHARE - 1)
-        self._evaluated, self._epoch = now, int(step * self._epochs_per_step + 1e-9)
+        self._evaluated, self._tested = now, self._half_epochs(step)
 
 
 class StepTotals:

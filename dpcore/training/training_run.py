@@ -21,7 +21,7 @@ from dpcore.privacy.sampling import steps_of_epoch
 from dpcore.training.config import RunConfig
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.dp_step import Descent
-from dpcore.training.events import Evaluated, Stepped
+from dpcore.training.events import SHOWN_EXAMPLES, Evaluated, Stepped
 from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engines import engine_of
@@ -212,7 +212,9 @@ class TrainingRun:
             per_class = torch.bincount(y, weights=right) / torch.bincount(y).clamp(min=1)
             averaged = self._averaged_accuracy()
             rmse = rmse_of(logits, y) if DATASETS[self.config.dataset].numbers else None
-        return Evaluated(step, self.epoch(step), right.mean().item(), loss, tuple(per_class.tolist()), averaged, rmse)
+            shown = shown_answers(logits) if DATASETS[self.config.dataset].images else None
+        figures = (right.mean().item(), loss, tuple(per_class.tolist()), averaged, rmse, shown)
+        return Evaluated(step, self.epoch(step), *figures)
 
     def _averaged_accuracy(self) -> float | None:
         """Test accuracy of the averaged weights, if an average is kept."""
@@ -228,6 +230,16 @@ class TrainingRun:
     def epoch(self, step: int) -> float:
         """Epochs of expected batches done after the step."""
         return step * self.config.batch / self.config.examples
+
+
+def shown_answers(logits: Tensor) -> tuple[tuple[float, ...], ...]:
+    """The probability of each class for the first few examples, to a thousandth.
+
+    >>> shown_answers(torch.tensor([[0.0, 0.0], [9.0, 0.0]]))
+    ((0.5, 0.5), (1.0, 0.0))
+    """
+    probabilities = torch.softmax(logits[:SHOWN_EXAMPLES].double(), 1)
+    return tuple(tuple(round(each, 3) for each in row) for row in probabilities.tolist())
 
 
 def rmse_of(logits: Tensor, y: Tensor) -> float:

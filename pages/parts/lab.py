@@ -18,19 +18,20 @@ from dpcore.figures.style import Size, written
 from dpcore.figures.training import NORM_WORDS, run_style
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.attack_risk import Risks
 from dpcore.privacy.report.numbers import marked, nearest, percent
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.gradients.clipping import CLIPPINGS
+from pages.parts.attacker import attacker
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
+from pages.parts.outcome import say_outcome, test_answers
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
-from pages.parts.results.odds import visitor_line
+from pages.parts.results.odds import legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, verdict_table
 from pages.parts.shell.menu import SMALL, chart_size, link
@@ -45,7 +46,7 @@ BESIDE_HEIGHT = 200  # of the small chart, whose key stands below it in a column
 MAX_TIMES = 4  # C, or the noise, that a bar of a step can show
 SQUARES = 100  # of the first stage of a step, each for as many examples
 FILLED, NOISE = "#2469a6", "#ce7a4a"
-UNTRAINABLE = "These settings cannot be trained here:<br>why stands below the button"
+UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
 NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
 ALT = (
     "Line chart of epsilon against epoch for each chosen accountant, with the certified band. Below it, over the same "
@@ -60,6 +61,7 @@ class Shown(NamedTuple):
     curves: Mapping[str, Curve]
     store: Store | None
     ids: tuple[str, ...]
+    certain: str  # what is proven of the settings, in a sentence
     log: bool = False
     across: str = "epoch"  # or "epsilon"
     ghost: Ghost | None = None  # of the setting that is pinned
@@ -73,6 +75,9 @@ def lab_chart(shown: Shown) -> None:
 
 def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     form = shown.form
+    say_outcome(form, shown.curves, shown.otherwise, watched)
+    st.markdown(shown.certain)
+    test_answers(form, watched)
     runs, size = [run_on_chart(each, place, form) for place, each in enumerate(watched)], chart_size()
     drawing = drawing_of(shown, runs, watched, size)
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
@@ -80,10 +85,15 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
     alt = alt_of(shown.curves, runs, watched, shown.otherwise)
     preview = partial(previewed, shown, watched, size)
-    live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True)
+    with st.container(key="in_sight", gap=None):
+        live_chart(
+            *drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True
+        )
+    statuses = st.container(key="statuses", gap="xsmall")
     for each in watched:
         if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
-            run_status(shown.store, each)
+            with statuses:
+                run_status(shown.store, each)
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
@@ -183,26 +193,31 @@ def label_beside(config: RunConfig, form: Form) -> str:
     return "private" if chosen == config else labels_of([chosen, config])[1]
 
 
-def first_chart(form: Form, names: Sequence[str], place: Any, *, log: bool) -> None:
+def first_chart(form: Form, names: Sequence[str], *, log: bool) -> None:
     """Draw the cheap curves alone, while the certified band is computed."""
     if form.mechanism is None:
         return
     cheap = {name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED}
     epochs = epochs_of(form)
     figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
-    place.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))
+    st.html("<p class=headline></p>")
+    st.markdown(cache.COMING)
+    st.html("<div class=answers-place></div>")
+    st.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))
 
 
-def attack_beside(mechanism: Mechanism, delta: float, n: int) -> Risks:
-    """Draw the trade-off picture and the odds; what is certain about any attacker."""
+def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
+    """Draw what is certain about any attacker: a hundred people, and the trade-off picture."""
     mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
     lines, origin = [gaussian_line(mu)], origin_of(mechanism, delta, n, address())
+    st.html(f"<div class=visitor>{odds_icons(found)}</div>")
     figure = tradeoff_figure(band, lines, log=True, height=BESIDE_HEIGHT, size=chart_size())
     chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
-    link("pages/tradeoff.py", "What can an attacker do?")
     st.caption(attack.TRADEOFF)
-    visitor_line(found)
-    return found
+    link("pages/tradeoff.py", "What can an attacker do?")
+    if st.button("Be the attacker", icon=":material/person_search:", key="be_attacker"):
+        attacker()
+    st.html(f"{legend('legend')}{not_promised()}")
 
 
 def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:

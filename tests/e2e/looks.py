@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pages.parts.shell.menu import GROUPS
 from tests.e2e.server import STILL
 
 pytest.importorskip("playwright")
@@ -48,6 +49,13 @@ BARRIERS = """async options => {
     return violations.flatMap(({id, nodes}) => nodes.map(({html, failureSummary}) =>
         `${id}: ${html.slice(0, 200)} ${failureSummary}`));
 }"""
+
+
+def go_to(page: Page, title: str) -> None:
+    """Choose a page from its group in the menu."""
+    (group,) = (name for name, pages in GROUPS.items() if title in [each.title for each in pages])
+    page.get_by_test_id("stTopNavSection").filter(has_text=group).click()
+    page.get_by_test_id("stTopNavDropdownLink").filter(has_text=title).click()
 
 
 def complete(page: Page) -> Page:

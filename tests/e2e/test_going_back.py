@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.e2e.looks import Wire, complete, opened
+from tests.e2e.looks import Wire, complete, go_to, opened
 from tests.e2e.server import Server
 
 pytest.importorskip("playwright")
@@ -37,7 +37,7 @@ def at(page: Page, name: str) -> None:
 
 
 def go(page: Page, title: str, name: str) -> None:
-    page.get_by_role("link", name=title, exact=True).click()
+    go_to(page, title)
     at(page, name)
 
 
@@ -89,7 +89,7 @@ def test_address_and_field_agree_however_much_of_the_other_page_has_come_before_
     wire = Wire(page)
     opened(page, f"{app.url}/calibrate?by=rdp&sigma=3")
     wire.holding = True
-    page.get_by_role("link", name="Train", exact=True).click()
+    go_to(page, "Train")
     while "/train" not in page.url:
         wire.let_one_through()
     for _ in range(answers):

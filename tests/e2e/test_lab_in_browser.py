@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from tests.e2e.looks import box, complete, inside, opened, resized
+from tests.e2e.looks import box, complete, go_to, inside, opened, resized
 from tests.e2e.server import Server
 from tests.pages.train_page import CONFIG, recorded
 
@@ -96,7 +96,7 @@ def test_a_shuffle_is_chosen_drawn_told_and_remembered(in_context, app: Server):
     page.wait_for_url(re.compile("sampler=shuffle"))
     link = page.url
     complete(page)
-    page.get_by_role("link", name="Trade-off").click()
+    go_to(page, "Trade-off")
     expect(page.get_by_role("heading", name="What can an attacker do?")).to_be_visible()
     expect(page.get_by_role("combobox", name=CHOICE)).to_have_value("Shuffled every epoch")
     page.wait_for_url(re.compile("sampler=shuffle"))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.e2e.looks import box, complete, opened
+from tests.e2e.looks import box, complete, go_to, opened
 from tests.e2e.server import Server
 from tests.e2e.test_journeys import field
 
@@ -49,7 +49,7 @@ def test_the_small_chart_of_the_lab_moves_along_and_leads_to_trade_off_and_setti
     expect(page.locator("h1")).to_have_text("What can an attacker do?")
     page.wait_for_url(re.compile(r"tradeoff\?.*sigma=2\.2"))
     expect(field(complete(page))).to_have_value("2.2")
-    page.get_by_role("link", name="Train", exact=True).click()
+    go_to(page, "Train")
     page.wait_for_url(re.compile(r"train\?.*sigma=2\.2"))
     complete(page)
     page.get_by_role("button", name="Start private run").click()
@@ -58,10 +58,10 @@ def test_the_small_chart_of_the_lab_moves_along_and_leads_to_trade_off_and_setti
     progress = page.get_by_test_id("stProgress").first
     expect(progress).to_contain_text("cancelled")
     complete(page)
-    page.get_by_role("link", name="Lab").click()
+    go_to(page, "Lab")
     expect(page.locator(LABEL).first).to_be_visible()
     expect(field(complete(page))).to_have_value("2.2")
-    page.get_by_role("link", name="Train", exact=True).click()
+    go_to(page, "Train")
     expect(progress).to_contain_text("cancelled")
     page.wait_for_url(re.compile("run="))
 
@@ -78,7 +78,7 @@ def test_the_statement_is_copied_as_text_and_as_markdown(page: Page, app: Server
         statement.get_by_role("button", name="Copy to clipboard").click()
         page.wait_for_function("async mark => (await navigator.clipboard.readText()).includes(mark)", arg=mark)
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert "Someone who is 50 % sure that you are in the data can become at most" in copied
+    assert "An attacker who starts at 50 % can end up at most" in copied
     assert copied.startswith("### Privacy statement")
 
 
@@ -98,7 +98,7 @@ def test_a_click_on_the_map_loads_the_point_here_and_everywhere(page: Page, app:
     page.wait_for_url(re.compile(rf"sigma={re.escape(told[1])}&epochs="))
     epochs = field(complete(page), "Epochs").input_value()
     assert float(epochs) == pytest.approx(float(told[2]), rel=0.02)
-    page.get_by_role("link", name="Train", exact=True).first.click()
+    go_to(page, "Train")
     expect(page.locator("h1")).to_have_text("Train a private model and watch it")
     expect(field(page)).to_have_value(told[1])
     expect(field(page, "Epochs")).to_have_value(epochs)

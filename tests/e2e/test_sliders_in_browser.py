@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from dpcore.written_number import FORMS
-from tests.e2e.looks import Wire, box, complete, drag, moves_of
+from tests.e2e.looks import Wire, box, complete, drag, go_to, moves_of
 from tests.e2e.looks import opened as opened_at
 from tests.e2e.server import STILL, Server
 
@@ -138,7 +138,7 @@ def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Pa
     slider.press("ArrowRight")
     expect(field(page)).to_have_value("8.5")
     complete(page)
-    page.get_by_role("link", name="Calibrate").click()
+    go_to(page, "Calibrate")
     expect(page.locator("h1")).to_have_text("Which noise fits my budget?")
     expect(slider).to_have_attribute("aria-valuetext", "8.5")
     slider.press("ArrowLeft")

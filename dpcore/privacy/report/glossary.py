@@ -37,7 +37,8 @@ def help_on(*names: str) -> str:
     '**Delta.** The probability that the promise of epsilon fails out'
     """
     return "\n\n".join(
-        f"**{term.name}.** {term.meaning} *{linked(term.source)}*" for term in (GLOSSARY[name] for name in names)
+        f"**{term.name}.** {term.meaning}{f' *{linked(term.source)}*' if term.source else ''}"
+        for term in (GLOSSARY[name] for name in names)
     )
 
 

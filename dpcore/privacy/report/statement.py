@@ -200,21 +200,17 @@ def statement(
 
 
 def odds(found: Risks) -> str:
-    """What someone who is 50 % sure can learn, in a sentence.
+    """What an attacker who is 50 % sure can learn, in a sentence.
 
     The probability delta is over what is released; it is the price of a bound on odds.
     """
-    if found.empty or found.sure >= 1:
-        return "Someone who is 50 % sure that you are in the data may become certain: no bound below 100 % is proven."
-    sure = min(math.ceil(1000 * found.sure) / 10, 100.0)
+    sure = 100.0 if found.empty else min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
-        return (
-            "Someone who is 50 % sure that you are in the data may become almost certain: no bound of 99.9 % or less "
-            "is proven."
-        )
+        almost = "" if found.empty or found.sure >= 1 else "almost "
+        return f"An attacker who starts at 50 % may end up {almost}certain that your data was used: no bound is proven."
     return (
-        f"Someone who is 50 % sure that you are in the data can become at most {sure:.1f} % sure, "
-        f"except with probability {plain(raised(found.least))}."
+        f"An attacker who starts at 50 % can end up at most {sure:.1f} % certain that your data was used, but for a "
+        f"chance of {plain(raised(found.least))}."
     )
 
 

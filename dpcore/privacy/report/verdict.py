@@ -105,7 +105,7 @@ def _excess(ratio: float) -> str:
     if ratio >= LARGE:  # is written as a power of ten
         return f"{outward(ratio, math.floor)} times the certified value"  # at least so many
     if ratio >= 3:
-        return f"{ratio:.2g} times the certified value" if ratio < 100 else f"{ratio:,.0f} times the certified value"
+        return f"{ratio:.2g} times the certified value" if ratio < 99.5 else f"{ratio:,.0f} times the certified value"
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 

@@ -14,6 +14,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import (
     KINDS,
     NORM_QUANTILES,
+    SHOWN_EXAMPLES,
     Checkpointed,
     Evaluated,
     Event,
@@ -227,6 +228,9 @@ def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
             shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
             right = shares and (event.rmse or 0) >= 0 and len(event.per_class) <= classes
             wrong["its accuracies are none"] = not right
+            rows = event.answers or ()
+            right = len(rows) <= SHOWN_EXAMPLES and all(len(row) == classes and _shares(row) for row in rows)
+            wrong["its answers are none of its classes"] = not right
         case Finished():
             shares = _shares([event.accuracy, event.averaged_accuracy])
             right = event.step == plan.steps and shares and 0 <= event.seconds <= MAX_SECONDS

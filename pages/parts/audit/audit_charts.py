@@ -16,6 +16,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
+from pages.parts.audit.findings_table import SMALLEST_P
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import SMALL, chart_size
@@ -35,8 +36,8 @@ NO_CANARIES = "There are no scores of canaries to draw: the table says why."
 NO_LAWS = "The laws of the scores are not drawn: "
 SMALLEST_SHOWN = 1e-3  # a lower bound below it says nothing, and would stretch the line
 LEGEND = (
-    "Should read from left to right: what is shown (▶ a bound, ▷ one if what the audit leaves untested is as charged, "
-    "◇ an estimate) ≤ what is certified ≤ what accountants give. Red: an audit that fails, and a number that lies "
+    "In a correct trainer: measured (▶ a bound, ▷ one if what the audit leaves untested is as charged, ◇ an estimate) "
+    "≤ certified ≤ accountants. Red: an audit that fails, and a number that lies "
     "below what is proven or below what a failed audit shows. Each shown number holds at the confidence on its own."
 )
 NOTHING_CLAIMED = "No epsilon is claimed, so there is no number line."
@@ -210,6 +211,6 @@ def p_text(value: float) -> str:
     """A corrected p-value in words.
 
     >>> p_text(0.0123), p_text(0.0), p_text(1e-12)
-    ('p ≤ 0.0123', 'p = 0', 'p ≤ 1e-12')
+    ('p ≤ 0.0123', 'p < 1e-300', 'p ≤ 1e-12')
     """
-    return f"p ≤ {outward(value, math.ceil)}" if value else "p = 0"
+    return f"p ≤ {outward(value, math.ceil)}" if value > SMALLEST_P else f"p < {SMALLEST_P:g}"

@@ -13,12 +13,14 @@ from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import head_cells, row_cells, table
 
+SMALLEST_P = 1e-300  # below it a p-value of a finite sample is a rounding
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for the others"
 SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", "#808080"), WAITING: ("…", "#808080")}
 TITLE = "What each audit found"
 REACH_TITLE = "How far normal numbers reach"
-REACH_HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")
+REACH_SMALLEST_P = 1e-300  # below it a p-value of a finite sample is a rounding
+HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")
 TORCH_NAME = "torch's float32 on a CPU"
 REACH = (
     "The first is the trainer's noise over what is charged, the second what libraries draw noise from by default. "
@@ -60,7 +62,7 @@ def _row(found: AuditResults, each: Measured) -> str:
     mark, color = SIGNS[result]
     sign = f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b> {result}'
     p_value = found.p_values.get(each.audit, each.p_value)  # corrected for the number of audits where all are known
-    shown = "–" if p_value is None else outward(p_value, math.ceil)
+    shown = "–" if p_value is None else outward(p_value, math.ceil) if p_value > SMALLEST_P else f"< {SMALLEST_P:g}"
     plain = (shown, epsilon_text(each), each.tests, each.untested)
     title = f"<th scope=row>{escape(each.title)}<small>{escape(each.shows)}</small></th>"
     return f"<tr>{title}<td data-label=Result>{sign}</td>{row_cells(HEADS[1:], plain)}</tr>"

@@ -160,7 +160,7 @@ def _verdict(found: AuditResults) -> None:
     sure = f"at a confidence of {percent(found.request.confidence, 0)} for all audits together"
     names = [each.title for each in found.measured if each.audit in found.failed]
     if names:
-        st.error(f"✕ What is claimed does not hold: {', '.join(names)} failed, {sure}.")
+        st.error(f"✕ Claim refuted: {', '.join(names)} failed, {sure}.")
     else:
         st.success(f"✓ No audit found anything wrong, {sure}. That is no proof: the table says what is left untested.")
     if found.prepared and found.prepared.unaccounted:

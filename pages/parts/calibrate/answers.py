@@ -39,8 +39,8 @@ BELOW = "All below, the map and the tables too, is for Poisson batches, add/remo
 COUNTING = "Counting batches that are not Poisson ..."
 LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
 LESS_NOISE = (
-    "The moments accountant promises an epsilon at the sigma of the sliders. Whoever counts less can take less noise "
-    "and name the same epsilon: [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, do so by the central "
+    "The moments accountant promises an epsilon at the sigma of the sliders. A tighter accountant needs less noise for "
+    "the same epsilon: [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, do so by the central "
     "limit theorem (equations 3.3 and 3.4). The table shows their sigma, the one that a certified count allows, and "
     "what is true of each."
 )
@@ -214,7 +214,7 @@ def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
     """What it keeps and between what its epsilon lies; never rounded past the target."""
     kept = found.reading._replace(value=min(float(outward(found.reading.value, math.ceil)), target.epsilon))
     counted = f"at delta = {plain(raised(target.delta))} over {epochs_of(epochs_in(found))}, {found.steps:,} steps"
-    beyond = "" if found.beyond is None else f" {found.solved} = {show(found.beyond)} was measured too, and overshoots."
+    beyond = "" if found.beyond is None else f" At {found.solved} = {show(found.beyond)} it already exceeds the target."
     return (
         f"{proven_range(found.sampler, kept).rstrip('.')}, {counted}, within the target of {target.epsilon:g}.{beyond}"
     )

@@ -179,7 +179,7 @@ def sentence(found: Answer) -> str:
     if found.beyond is None:
         return text
     beyond = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
-    return f"{text} {found.solved} = {beyond} was measured too, and overshoots."
+    return f"{text} At {found.solved} = {beyond} it already exceeds the target."
 
 
 def fixed(found: Answer) -> str:

@@ -133,12 +133,12 @@ def _key(name: str) -> str:
 
 def show_examples() -> None:
     """Draw a button for each example, and what they come from."""
-    st.html("<h2 class=part>Printed claims, a click away</h2>")
+    st.html("<h2 class=part>Published claims to try</h2>")
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:
         source = glossary.linked(_where(each))
         row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=source)
-    with st.expander("Where they stand"):
+    with st.expander("Sources"):
         items = "".join(f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES)
         st.html(f"<ul class=remarks>{items}</ul>")
 

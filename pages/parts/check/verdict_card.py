@@ -69,7 +69,7 @@ def verdict_html(verdict: ClaimVerdict) -> str:
         lines.append(f"<p>Judged: {escape(str(verdict.certificate.setup))}.</p>")
     if verdict.given_by:
         named = "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by)
-        lines.append(f"<p>For Poisson batches these give the claimed number: {escape(named)}.</p>")
+        lines.append(f"<p>These accountants give the claimed number for Poisson batches: {escape(named)}.</p>")
     return "".join(lines)
 
 

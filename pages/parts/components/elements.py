@@ -4,15 +4,18 @@ Most scripts are modules that this server's routes serve, since they share other
 Streamlit as they are, and work where a page's file is opened by itself, too.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.components import v2
 
+from dpcore.data.loading import Images
 from pages.parts.serving import files
 from pages.parts.serving.files import served
 
@@ -109,6 +112,48 @@ def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
     row = st.container(horizontal=True, gap="large")
     for each in readings:
         row.metric(each.label, each.value, width="content")
+
+
+def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> None:
+    """Show the last of the sentences whose numbers, {accuracy} and others in braces, are all known by now.
+
+    Where {accuracy} and {baseline} are, {lost} or {gained} is the difference.
+    """
+    if follows():
+        mount("headline", "headline", {"sentences": sentences, "numbers": {k: asdict(v) for k, v in numbers.items()}})
+    else:
+        st.html(f'<p class="headline">{escape(sentences[0])}</p>')
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A run whose network answers: its answers when the page is drawn, and what follows from there."""
+
+    run: str
+    label: str
+    color: str
+    active: bool
+    after: int  # number of the last event that is known
+    answers: Sequence[Sequence[float]] | None  # for each image the probability of each class; None before the first
+
+
+def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int, hint: str) -> None:
+    """Show test images in a row, below each what the run in the place `detail` answers, as it learns.
+
+    A click on one shows the probabilities of all runs; `hint` is said there before there are any.
+    """
+    data = {
+        "label": "Test images, and what is answered for each",
+        "images": b64encode(images.images.tobytes()).decode(),
+        "shape": (1, *images.images.shape[1:])[-3:],
+        "labels": images.labels.tolist(),
+        "classes": list(classes),
+        "runs": [asdict(each) for each in runs],
+        "detail": detail,
+        "hint": hint,
+    }
+    if follows():
+        mount("answers", "answers", data)
 
 
 @dataclass(frozen=True)

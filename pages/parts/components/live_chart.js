@@ -99,6 +99,7 @@ class Chart {
     const fitting = narrowed(layout, width);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
+    if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
     globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false, ...this.data.config });
     if (!this.listens && this.plot.on) {
       this.listens = true;

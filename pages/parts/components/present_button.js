@@ -5,7 +5,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   Object.assign(button, {
     type: "button",
     className: "present-button",
-    textContent: "Present",
+    textContent: data.on ? "Leave presentation" : "Present",
     title: "Large type, thick lines and the full screen, for a projector",
     ariaPressed: String(data.on),
     onclick: () => {

@@ -2,6 +2,8 @@
 import { added, leaving, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 
+const CALM = 0.15; // of what a report says of the end is believed at once: the time left does not jump
+
 class Progress {
   constructor(parent) {
     this.following = new Following(() => this.draw());
@@ -32,7 +34,11 @@ class Progress {
     for (const body of this.following.news(now)) {
       if (body.event === "preparing") now.preparing = body;
       if (body.event === "started") now.device = body.device;
-      if (body.event === "stepped") now.paces = [...now.paces, body.steps_per_second].slice(-data.reports);
+      if (body.event === "stepped") {
+        now.paces = [...now.paces, body.steps_per_second].slice(-data.reports);
+        const end = Date.now() + (1000 * (data.steps - body.step)) / median(now.paces);
+        now.end = now.end ? now.end + CALM * (end - now.end) : end;
+      }
       now.step = Math.max(now.step, body.event === "checkpointed" ? 0 : body.step ?? 0);
     }
     now.state = followed?.status ?? data.state;
@@ -63,14 +69,15 @@ export default mounted(Progress);
 const whole = (number) => number.toLocaleString("en");
 
 /* Where a run stands: what `Progress` of elements.py holds, after the events since. */
-export function sentence({ step, steps, paces, device, preparing, state: { status, words, starts } }) {
+export function sentence({ step, steps, paces, device, preparing, end, state: { status, words, starts } }) {
   const place = `step ${whole(step)} of ${whole(steps)}`;
   if (status === "queued") return starts ? `${words}, ${starts}` : words;
   if (status !== "running") return `${words} at ${place}`;
   const features = preparing && `: features of ${whole(preparing.done)} of ${whole(preparing.total)} images`;
   if (!device) return `starting${features || ""}`;
   const pace = median(paces);
-  const left = pace ? `, ${duration((steps - step) / pace)} left` : "";
+  const seconds = end ? Math.max(0, (end - Date.now()) / 1000) : (steps - step) / pace;
+  const left = pace ? `, ${duration(seconds)} left` : "";
   return `${place}, ${Number(pace.toPrecision(3))} steps/s${left} on ${device}`;
 }
 

@@ -17,6 +17,7 @@ from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.form import plain_method
 
+LIST = "lesson_list"  # in the session: whether the list of lessons is open
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson was opened
 HOME = Scene()
@@ -29,7 +30,8 @@ CLOSE = "Ends the lesson; the settings on the screen stay."
 
 def lesson_menu() -> None:
     """Draw the list of lessons to choose from."""
-    with st.container(key="lesson_menu"), st.popover("Lessons", icon=":material/school:", type="tertiary"):
+    look = {"icon": ":material/school:", "type": "tertiary"}
+    with st.container(key="lesson_menu"), st.popover("Lessons", key=LIST, on_change="rerun", **look):
         for each in LESSONS.values():
             st.button(each.title, key=f"open_{each.name}", on_click=go_to, args=(each.name, 1), width="stretch")
 
@@ -66,6 +68,7 @@ def offer_runs(place: Any, store: Store | None) -> None:
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
     scene = LESSONS[name].scene(step)
+    st.session_state[LIST] = False  # else it would hide the lesson
     st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
     _show(name, step)
     st.session_state.pop(_answer_key(name), None)

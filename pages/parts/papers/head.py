@@ -40,7 +40,7 @@ def show_remarks(paper: Paper) -> None:
     """Draw the gaps of its proofs and the silences of its text, folded."""
     if not paper.remarks:
         return
-    with st.expander(f"Gaps and silences ({len(paper.remarks)})"):
+    with st.expander(f"What the paper leaves out ({len(paper.remarks)})"):
         items = "".join(f"<li><b>{escape(each.place)}.</b> {linked(each.text)}</li>" for each in paper.remarks)
         st.html(f"<ul class=remarks>{items}</ul>")
 

@@ -79,7 +79,7 @@ def choose_pressed() -> None:
 HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {
     methods.Protection.CENTRAL: "from whoever sees the model",
-    methods.Protection.LOCAL: "from those who learn, too",
+    methods.Protection.LOCAL: "even from the analyst",
     methods.Protection.NONE: "from nobody",
 }
 Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at each epsilon, which rise

@@ -125,7 +125,7 @@ def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> No
     if asked.problem:
         st.info(asked.problem)
     elif seconds is None:
-        st.caption("These data have not been compared here yet: how long that takes is not known.")
+        st.caption("First comparison on these data: the time is unknown.")
 
 
 def line_of(run: Run) -> str:

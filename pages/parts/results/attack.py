@@ -23,10 +23,9 @@ from pages.parts.results.odds import head
 from pages.parts.results.tables import head_cells, sign, table
 
 PLACE = "attacks"  # of the table's words on the page
-TRADEOFF = "No attack gets above the grey curve; on the dotted line an attacker might as well toss a coin."
-NO_BAND = (
-    "**Nothing is certified here**, so there is no grey band. On the dotted line an attacker might as well toss a coin."
-)
+COIN = "On the dotted line, an attacker does no better than tossing a coin."
+TRADEOFF = f"No attack gets above the grey curve. {COIN}"
+NO_BAND = f"**Nothing is certified here**, so there is no grey band. {COIN}"
 
 
 class Named(NamedTuple):
@@ -109,8 +108,8 @@ def error_sentence(found: Risks, after: str) -> str:
         return f"{after}, nothing is certified about an attacker: {found.note}"
     low, high = outward(100 * found.error.lower, math.floor), outward(100 * found.error.upper, math.ceil)
     return (
-        f"{after}, whoever guesses who took part makes type I and type II errors that add up to at least **{low} %**; "
-        f"no more than **{high} %** for the best attack. Blind guessing: 100 %."
+        f"{after}, the two error rates of any attack sum to at least **{low} %**; those of the best attack to at most "
+        f"**{high} %**. Blind guessing: 100 %."
     )
 
 
@@ -137,8 +136,8 @@ def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
         return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is past any number."
     if mu < found.mu.lower:
         return Worth.CLAIMS_LESS, (
-            f"The CLT claims more privacy than there is: its mu is {short(mu)}, but it is proven that it takes at "
-            f"least {low}, {where}. A mu of {high} is enough."
+            f"The CLT claims too much privacy: its mu is {short(mu)}, but the true mu is proven to lie between {low} "
+            f"and {high}, {where}."
         )
     if mu > found.mu.upper:
         return Worth.LOOSE, (

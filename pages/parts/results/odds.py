@@ -20,7 +20,7 @@ from dpcore.privacy.report.statement import odds
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 PEOPLE = 100
-COLUMNS = 20
+COLUMNS = 10
 PITCH = 10  # units of the drawing between two people
 HEAD, BODY = 3, 5  # widths of strokes
 SAFE = " '/=:"  # in an address within double quotes
@@ -76,31 +76,31 @@ def linked(text: str) -> str:
 
 
 def of_hundred(found: Risks) -> int:
-    """Of 100 people, in how many someone who was even can come to believe, rounded up; 100 where nothing is proven.
+    """Of 100 people, for how many an attacker guesses right whether they took part; 100 where nothing is proven.
 
-    **Guarantees:** never below 100 times the proven bound.
+    Who guesses by a coin is right for 50, and with the largest advantage (true less false positives) for half of that
+    more. Rounded up. **Guarantees:** never below 100 times the proven bound.
 
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> from dpcore.privacy.report.attack_risk import risks_of
-    >>> of_hundred(risks_of(tradeoff_bounds(Mechanism.constant(q=1.0, sigma=4.0, steps=1)), 1e-5))
-    76
+    >>> of_hundred(risks_of(tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4)), 1e-5))  # 69.15
+    70
     """
-    return PEOPLE if found.empty else min(math.ceil(Decimal(repr(float(found.sure))) * PEOPLE), PEOPLE)
+    right = (1 + Decimal(repr(float(found.advantage.upper)))) * PEOPLE / 2
+    return PEOPLE if found.empty else min(math.ceil(right), PEOPLE)
 
 
 def odds_icons(found: Risks) -> str:
     """The odds as HTML: a hundred people drawn, those before and those that the release may add, and the sentence."""
-    after, last = of_hundred(found), f"<span class=kept>{term('odds', 'odds', 'after')}.</span>"
-    return (
-        f"<figure class=odds>{_drawing(after)}<figcaption><b class=number>{BEFORE} of {PEOPLE}</b> before, "
-        f"{_reach(found, after)}{last} {escape(odds(found))}</figcaption></figure>"
+    after = of_hundred(found)
+    guess = term("odds", "odds", "Guessing who was in the data")
+    most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
+    sentence = (
+        f"{guess}, an attacker is right for <b class=number>{BEFORE} of {PEOPLE}</b> people by chance, and for "
+        f"<b class=number>{most} of {PEOPLE}</b> after seeing the model. {escape(odds(found))}"
     )
-
-
-def alternative(found: Risks) -> str:
-    """What the drawing shows, in words."""
-    return _sentence(of_hundred(found))
+    return f"<figure class=odds>{_drawing(after)}<figcaption>{sentence}</figcaption></figure>"
 
 
 def not_promised() -> str:
@@ -109,16 +109,6 @@ def not_promised() -> str:
         f"<li><b>{escape(each['head'])}</b> {explained(each['text'], 'promise')}</li>" for each in WORDS["not_promised"]
     )
     return f"<details class=promise><summary>What this does not promise</summary><ul>{items}</ul></details>"
-
-
-def _reach(found: Risks, after: int) -> str:
-    if found.empty or after == PEOPLE:
-        return f"<b class=number>up to {PEOPLE} of {PEOPLE}</b> "
-    return f"<b class=number>at most {after} of {PEOPLE}</b> "
-
-
-def _sentence(after: int) -> str:
-    return f"{PEOPLE} people, someone is right about {BEFORE} before, and about {after} at most after."
 
 
 @lru_cache(maxsize=PEOPLE)
@@ -134,7 +124,8 @@ def _drawing(after: int) -> str:
     )
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * PITCH}"
     image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"
-    return f'<img class=people alt="{_sentence(after)}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
+    alt = f"{PEOPLE} people: {BEFORE} are guessed right by chance, at most {after} after seeing the model."
+    return f'<img class=people alt="{alt}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
 
 
 def _people(color: str, body: int, first: int, last: int) -> str:

@@ -47,7 +47,7 @@ from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import NAMES
 
-TICK = "Tick a run in the table: what it reached, what it spent and how it was trained is shown here."
+TICK = "Tick a run to see its accuracy, privacy cost and settings."
 ELSEWHERE = {  # kind of job -> what is said of it, the page that shows it, its title, and the job's name in its address
     PERTURBATION.name: (
         "A ticked comparison of methods has its charts on another page:",

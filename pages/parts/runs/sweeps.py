@@ -45,7 +45,7 @@ USUAL = "the usual settings"
 NONE = "none"
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name, which the values of its runs follow
-CHOOSE = "Choose a sweep among the filters at the left, or start one there: what it came to is shown here."
+CHOOSE = "Pick a sweep on the left, or start one, to see its results."
 UNREADABLE = "No run of this sweep can be read by this version of the program."
 NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
 WITHOUT = "A run without any epsilon is among them, so there is none for all of them together."
@@ -57,7 +57,7 @@ UNPROVEN = (
 )
 SOURCES = (
     "Cheaper ways to choose privately are proven where the number of runs is drawn at random: Liu and Talwar 2019, "
-    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. A grid of a fixed size is none of them."
+    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. They do not apply to a fixed grid like this one."
 )
 MAX_KINDS = 25  # of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
 
@@ -94,7 +94,7 @@ def _base(runs: Sequence[Run]) -> RunConfig:
     titles = {USUAL: USUAL, **{run.id: name_of(run) for run in runs}}
     if st.session_state.get("sweep_base") not in options:
         st.session_state["sweep_base"] = next(reversed(options))
-    base = st.selectbox("All else as in", list(options), format_func=lambda each: titles[each], key="sweep_base")
+    base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key="sweep_base")
     return options[base]
 
 

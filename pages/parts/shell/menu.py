@@ -31,29 +31,37 @@ class Page:
         return "" if self == PAGES[0] else Path(self.file).stem
 
 
-# In the order of the menu. A page is its file and one line here.
-PAGES = (
-    Page("pages/lab.py", "Lab", "science", opens_settings=True),
-    Page("pages/train.py", "Train", "model_training", opens_settings=True),
-    Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
-    Page("pages/calibrate.py", "Calibrate", "tune"),
-    Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
-    Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
-    Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
-    Page("pages/check.py", "Check a claim", "fact_check", has_controls=False),
-    Page("pages/audit.py", "Audit", "policy", has_controls=False),
-)
+# In the order of the menu, by what a reader wants to do. A page is its file and one line here.
+GROUPS = {
+    "Explore": (
+        Page("pages/lab.py", "Lab", "science", opens_settings=True),
+        Page("pages/tradeoff.py", "Trade-off", "balance", opens_settings=True),
+        Page("pages/calibrate.py", "Calibrate", "tune"),
+    ),
+    "Train": (
+        Page("pages/train.py", "Train", "model_training", opens_settings=True),
+        Page("pages/runs.py", "Runs", "table_rows", has_controls=False),
+        Page("pages/perturbation.py", "Perturbation", "grain", has_controls=False),
+    ),
+    "Verify": (
+        Page("pages/check.py", "Check a claim", "fact_check", has_controls=False),
+        Page("pages/audit.py", "Audit", "policy", has_controls=False),
+        Page("pages/papers.py", "Papers", "menu_book", has_controls=False),
+    ),
+}
+PAGES = tuple(page for pages in GROUPS.values() for page in pages)
 
 
 def menu() -> st.Page:
     """The chosen page, with the menu drawn above it."""
     st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
     st.session_state[SEEN] = True
-    entries = []
-    for page in PAGES:
-        icon, first = f":material/{page.icon}:", page == PAGES[0]
-        entries.append(st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=first))
-    return st.navigation(entries, position="top")
+    return st.navigation({name: [_entry(page) for page in pages] for name, pages in GROUPS.items()}, position="top")
+
+
+def _entry(page: Page) -> st.Page:
+    icon, first = f":material/{page.icon}:", page == PAGES[0]
+    return st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=first)
 
 
 def link(file: str, label: str, query: Mapping[str, str | Sequence[str]] | None = None) -> None:

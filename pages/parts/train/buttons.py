@@ -8,7 +8,7 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked
 from dpcore.runs.expected import duration
-from dpcore.runs.record import Run, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
@@ -22,17 +22,21 @@ from pages.parts.train.run_picker import show, shown_runs
 
 BASELINE_HELP = help_on("baseline")
 BESIDE = "baseline"
-BESIDE_CHOSEN = "baseline_chosen"
+KNOWN = "It was trained before with these settings, and is shown at once."
 
 
 @uninterrupted
-def start(store: Store, configs: Sequence[RunConfig]) -> list[str]:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids."""
+def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ()) -> list[str]:
+    """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids.
+
+    The runs `known` have ended, and come on the charts beside them.
+    """
     others = shown_runs()
     runs = jobs.start(store, configs, lambda missing: numbered([described(config) for config in missing], missing))
     if runs:
         together = others and _overlays(store, others[0], configs[0])
-        show([*others, *runs][-MAX_RUNS:] if together else runs)
+        new = sorted([*runs, *known], key=lambda run: not store.run(run).settings["private"])  # whatever ran first
+        show(list(dict.fromkeys([*(others if together else ()), *new]))[-MAX_RUNS:])
     return runs
 
 
@@ -66,9 +70,15 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
     """Draw the button of the lab, and under it the switch of the run without privacy, or why nothing can be trained."""
     ready = store is not None and bool(form.configs)
     place = st.empty()
-    beside = _beside(form, past) if form.configs else False
-    configs = [*form.configs, baseline_of(form.configs[0])] if beside else list(form.configs)
-    pressed = {"on_click": start, "args": (store, configs), "disabled": not ready, "width": "stretch"}
+    configs, known = list(form.configs), []
+    if configs:
+        baseline = baseline_of(configs[0])
+        known = [run.id for run in past if run.status is Status.FINISHED and _alike(run, baseline)][:1]
+        if not _beside(bool(known)):
+            known = []
+        elif not known:
+            configs = [baseline, *configs]  # it takes less time
+    pressed = {"on_click": start, "args": (store, configs, known), "disabled": not ready, "width": "stretch"}
     place.button(label_of(form, configs, store), key="train", type="primary", icon=":material/play_arrow:", **pressed)
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
@@ -87,11 +97,14 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
     return " · ".join(pieces)
 
 
-def _beside(form: Form, past: Sequence[Run]) -> bool:
-    """Draw the switch: on until one of these data has run, and from then on as it was left."""
-    if not st.session_state.get(BESIDE_CHOSEN):
-        data = {"dataset": form.data.dataset, "source": form.data.source}
-        st.session_state[BESIDE] = not any(data.items() <= run.settings.items() for run in past)
-    chosen = uninterrupted(lambda: st.session_state.update({BESIDE_CHOSEN: True}))
-    label = "non-private run beside it"
-    return st.toggle(label, key=BESIDE, help=BASELINE_HELP, on_change=chosen, persist_state="session")
+def _alike(run: Run, config: RunConfig) -> bool:
+    """Whether a run has these settings, whatever its seed."""
+    return run.settings | {"seed": None} == config.to_json() | {"seed": None}
+
+
+def _beside(known: bool) -> bool:
+    """Draw the switch of the run without privacy; say where that is `known`."""
+    beside = st.toggle("non-private run beside it", value=True, key=BESIDE, help=BASELINE_HELP, persist_state="session")
+    if beside and known:
+        st.caption(KNOWN)
+    return beside

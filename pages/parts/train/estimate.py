@@ -78,7 +78,7 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"
     each = " each" if runs > 1 else ""
     seconds = expected_seconds(store, config)
-    time = "known once a run like it has finished here" if seconds is None else f"about {duration(seconds)}"
+    time = "unknown until you have run something similar" if seconds is None else f"about {duration(seconds)}"
     st.caption(f"{steps}{each}; time: {time}{each}.")
     mechanism = planned.mechanism
     if mechanism is None:

@@ -28,7 +28,7 @@ def run_figures(watched: Watched, accountant: str) -> None:
     last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
     readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
     readings += [
-        LiveNumber(f"Epsilon, {titled(name)}", _spent(watched, name), texts=_spent_by_step(watched, name))
+        LiveNumber(f"Epsilon, {titled(name)}", _spent(watched, name), texts=spent_by_step(watched, name))
         for name in dict.fromkeys((CERTIFIED, accountant))
     ]
     readings.append(LiveNumber("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3))
@@ -79,8 +79,9 @@ def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str
     spent = watched.epsilons(accountant, [step])
     if not (accepted and spent):
         return f"{accepted:,} of {step:,} proposals accepted."
+    charged = f"epsilon {marked_epsilon(watched, accountant, spent[0])} ({titled(accountant)})"
     return (
-        f"All {step:,} proposals are charged: epsilon {_marked(watched, accountant, spent[0])} ({titled(accountant)}). "
+        f"All {step:,} proposals are charged: {charged}. "
         f"**{INVALID}**, {accepted:,}, would give {_claim(watched, accountant, accepted)}."
     )
 
@@ -91,18 +92,18 @@ def _spent(watched: Watched, accountant: str) -> str:
         return "none"
     released = watched.released
     spent = cache.final(accountant, released, watched.config.delta).last.value if released else 0.0
-    return _marked(watched, accountant, spent)
+    return marked_epsilon(watched, accountant, spent)
 
 
-def _spent_by_step(watched: Watched, accountant: str) -> ByCount | None:
+def spent_by_step(watched: Watched, accountant: str) -> ByCount | None:
     """Epsilon after some of the run's steps, as it is written; None where there is none to tell."""
     table = spent_table(watched, accountant)
     if table is None:
         return None
-    return ByCount(table.steps, tuple(_marked(watched, accountant, each) for each in table.values))
+    return ByCount(table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values))
 
 
-def _marked(watched: Watched, accountant: str, epsilon: float) -> str:
+def marked_epsilon(watched: Watched, accountant: str, epsilon: float) -> str:
     """An epsilon with the mark of what kind of number the accountant gives for this run."""
     mechanism = watched.plan.mechanism
     kind = cache.curve(accountant, mechanism, watched.config.delta).kind if mechanism else ACCOUNTANTS[accountant].kind

@@ -62,7 +62,7 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
         st.session_state[BEGAN] = shown_runs()
     words = {"format_func": lambda run: labels[run], "placeholder": f"Choose up to {MAX_RUNS} runs"}
     look = {"default": st.session_state[BEGAN], "max_selections": MAX_RUNS, **words}
-    label = "Runs shown, in detail the one that runs or the last"
+    label = "Runs in the chart (details: the current or latest one)"
     st.multiselect(label, options, key=key, on_change=_chosen, args=(key,), **look)
     return shown_runs()
 

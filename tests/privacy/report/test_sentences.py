@@ -173,7 +173,7 @@ def test_the_note_of_a_proven_band_is_a_caveat_and_takes_back_no_figure() -> Non
 def test_deltas_are_rounded_to_the_safe_side_and_what_nearly_always_happens_is_not_always() -> None:
     told = stated(SGD, delta=1.23456149e-6)
     assert "delta = 1.23457e-6" in fact(told, "Epsilon")
-    assert told.odds.endswith("except with probability 1.23457e-6.")
+    assert told.odds.endswith("but for a chance of 1.23457e-6.")
     assert "at least 1.23457e-6 either way" in fact(told, "Gaussian")
     caveat = next(caveat for caveat in stated(SGD, delta=1.669e-5).caveats if "1/n" in caveat)
     delta, limit = (float(each) for each in re.findall(r"= ([\d.e-]+\d)", caveat))
@@ -186,13 +186,13 @@ def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible() -> None:
     for sure, told in [
         (0.5, "50.0 %"),
         (0.76419, "76.5 %"),
-        (0.9999, "may become almost certain"),
-        (1.0, "no bound below 100 %"),
+        (0.9999, "may end up almost certain"),
+        (1.0, "may end up certain"),
         (0.98999, "99.0 %"),
     ]:
         nothing = Between(0.0, 1.0)
         assert told in odds(Risks(nothing, nothing, {}, nothing, 1e-5, sure)), (sure, told)
-    assert stated(SGD).odds.endswith("% sure, except with probability 1e-5.")
+    assert stated(SGD).odds.endswith("but for a chance of 1e-5.")
 
 
 def test_one_epoch_is_not_several() -> None:

@@ -1,0 +1,94 @@
+"""The lab's answer to its own question: what privacy costs and buys, in a sentence, and in answers for test images."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.loading import Images, load
+from dpcore.figures.sampled import Sampled
+from dpcore.figures.training import run_style
+from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.verdict import lowered
+from dpcore.training.events import SHOWN_EXAMPLES
+from pages.parts.components.elements import Answering, LiveNumber, answers_strip, headline
+from pages.parts.train.form import Form
+from pages.parts.train.run_figures import marked_epsilon, spent_by_step
+from pages.parts.train.run_history import Watched
+
+HINT = "Press Train: what the network answers appears here."
+
+
+def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, watched: Sequence[Watched]) -> None:
+    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it."""
+    private = last_of(watched, private=True)
+    baseline = last_of(watched, private=False)
+    sentences, numbers = [_cost(form, curves, otherwise)], {}
+    if private:
+        numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
+        sentences += ["{accuracy} % right.", "{accuracy} % right at epsilon {epsilon}."]
+    if baseline:
+        numbers["baseline"] = _accuracy(baseline)
+        sentences.append("{baseline} % right without privacy.")
+    if private and baseline:
+        both = "{accuracy} % right at epsilon {epsilon}. Without privacy {baseline} %: privacy "
+        sentences += [both + "costs {lost} points.", both + "costs nothing here, {gained} points to the good."]
+    headline(sentences, numbers)
+
+
+def last_of(watched: Sequence[Watched], *, private: bool) -> Watched | None:
+    """The last of the runs shown that is private, or that is not."""
+    return next((each for each in reversed(watched) if each.config.private is private), None)
+
+
+def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
+    last = otherwise.curve.last if otherwise else curves[CERTIFIED].last if CERTIFIED in curves else None
+    if last is None:
+        return "No epsilon is proven of these settings."
+    return f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
+
+
+def _accuracy(watched: Watched) -> LiveNumber:
+    tests = watched.history.evaluated
+    value = f"{100 * tests[-1].accuracy:.1f}" if tests else ""
+    return LiveNumber("", value, *_since(watched), event="evaluated", y="accuracy", scale=100.0)
+
+
+def _epsilon(watched: Watched) -> LiveNumber:
+    tests = watched.history.evaluated
+    spent = watched.epsilons(CERTIFIED, [tests[-1].step]) if tests else ()
+    value = marked_epsilon(watched, CERTIFIED, spent[0]) if spent else ""
+    return LiveNumber("", value, *_since(watched), event="evaluated", texts=spent_by_step(watched, CERTIFIED))
+
+
+def _since(watched: Watched) -> tuple[str, int]:
+    return watched.since if watched.run.active else ("", 0)
+
+
+def test_answers(form: Form, watched: Sequence[Watched]) -> None:
+    """Show the first test images, below each what the last private run shown answers; nothing for other data."""
+    config = watched[-1].config if watched else form.configs[0] if form.configs else None
+    dataset, source = (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
+    images = first_test_images(dataset, source)
+    if images is None:
+        return
+    shown = [each for each in watched if each.config.dataset == dataset]
+    detail = last_of(shown, private=True) or (shown[-1] if shown else None)
+    runs = [
+        Answering(each.run.id, each.label, run_style(place).color, each.run.active, each.history.sequence, _last(each))
+        for place, each in enumerate(shown)
+    ]
+    answers_strip(images, DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT)
+
+
+def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
+    return next((each.answers for each in reversed(watched.history.evaluated) if each.answers), None)
+
+
+@lru_cache(maxsize=8)
+def first_test_images(dataset: str, source: str) -> Images | None:
+    """The test images whose answers runs tell; None where the data are no images, or not here."""
+    if not DATASETS[dataset].images or source not in available(dataset):
+        return None
+    test = load(dataset, source).test
+    return Images(test.images[:SHOWN_EXAMPLES].copy(), test.labels[:SHOWN_EXAMPLES].copy())
