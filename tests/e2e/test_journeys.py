@@ -63,6 +63,11 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     train.click()
     tab.wait_for_url(re.compile("run="))
     expect(tab.locator(LABELS).filter(has_text="% private")).to_be_visible()  # it has begun to learn
+    expect(tab.locator(".headline")).to_have_text(re.compile(r"[\d.]+ % right at epsilon ≤ [\d.]+\."))
+    expect(tab.locator(".answers button")).to_have_count(20)
+    tab.locator(".answers button").first.click()
+    expect(tab.locator(".answers-more .right").first).to_contain_text("7")  # and the probability of each other class
+    tab.keyboard.press("Escape")
     slider.press("End")
     ghost = tab.locator(LABELS).filter(has_text=f"sigma {first}")  # the curves that the run was started from
     expect(ghost.first).to_be_visible()

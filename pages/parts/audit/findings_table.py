@@ -19,8 +19,8 @@ FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for th
 SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", "#808080"), WAITING: ("…", "#808080")}
 TITLE = "What each audit found"
 REACH_TITLE = "How far normal numbers reach"
-REACH_SMALLEST_P = 1e-300  # below it a p-value of a finite sample is a rounding
-HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")
+
+REACH_HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")
 TORCH_NAME = "torch's float32 on a CPU"
 REACH = (
     "The first is the trainer's noise over what is charged, the second what libraries draw noise from by default. "

@@ -1,5 +1,6 @@
 """The lab: its data, what its button says and starts, its switch, its runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.controls import data
 from pages.parts.lab import UNTRAINABLE
+from pages.parts.train.buttons import KNOWN
+from pages.parts.train.form import baseline_of
 from tests.pages.train_page import FIRST, charts, opened_at, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
@@ -44,16 +47,21 @@ def test_train_queues_the_settings_and_the_run_without_privacy_beside_them(store
     assert set(page.query_params["run"]) == {private.id, baseline.id}
 
 
-def test_the_switch_is_on_until_one_of_these_data_has_run_and_then_as_it_was_left(store: Store):
+def test_the_switch_stays_as_it_is_and_a_baseline_that_is_known_is_shown_at_once(store: Store):
     page = opened()
     assert page.toggle(key="baseline").value
-    recorded(store, FIRST, 40, Status.FINISHED)
+    assert KNOWN not in [each.value for each in page.caption]
+    known = recorded(store, baseline_of(FIRST), 40, Status.FINISHED)
+    recorded(store, replace(baseline_of(FIRST), epochs=7.0), 40, Status.FINISHED)  # another one
     page = opened()
-    assert not page.toggle(key="baseline").value
-    page.toggle(key="baseline").set_value(True).run()
-    recorded(store, FIRST, 40, Status.FINISHED)
-    assert page.run().toggle(key="baseline").value
-    assert opened(dataset="fashion_mnist").toggle(key="baseline").value
+    assert page.toggle(key="baseline").value
+    assert KNOWN in [each.value for each in page.caption]
+    train(page).click().run()
+    (private,) = [run for run in store.runs() if run.status is Status.QUEUED]
+    assert private.config.private
+    assert page.query_params["run"] == [private.id, known]
+    page.toggle(key="baseline").set_value(False).run()
+    assert KNOWN not in [each.value for each in page.caption]
 
 
 def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
