@@ -31,9 +31,7 @@ from dpcore.runs.store import PAUSED, Store
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
 
-MAX_RUNS_FOLLOWED = (
-    32  # in one connection, as in the module runs.js: a page of the table of runs and the charts beside it
-)
+MAX_RUNS_FOLLOWED = 32  # in one connection, as in runs.js: a page of the table of runs and the charts beside it
 MAX_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
