@@ -1,6 +1,6 @@
 """A round of guessing for a class: was this digit in the training set? Two models answer, one private and one not.
 
-Both were really trained, on the same 300 digits of the bundled sample: `python -m dpcore.audit.attack_game` trains them
+Both were really trained, on the same 200 digits of the bundled sample: `python -m dpcore.audit.attack_game` trains them
 and records what they answer for digits that were in their training set, and for digits that were not. The sample is
 public, so that the file may say which were.
 """
@@ -15,11 +15,11 @@ from typing import Any
 from dpcore.training.config import RunConfig
 
 FILE = Path(__file__).with_suffix(".json")
-MEMBERS = 300  # training examples; the others of the sample are held out
+MEMBERS = 200  # training examples; the others of the sample are held out
 SHOWN = 60  # digits of each kind to choose from
-PRIVATE = RunConfig(model="mlp", public=10_000 - MEMBERS, batch=60, sigma=3.0, clip_norm=1.0, lr=0.5, epochs=10,
-                    delta=1e-3, seed=1)  # fmt: skip
-PLAIN = replace(PRIVATE, private=False, sigma=RunConfig.sigma, clip_norm=RunConfig.clip_norm, lr=0.2, epochs=60)
+BOTH = RunConfig(model="mlp", public=10_000 - MEMBERS, batch=40, delta=1e-3, seed=1)
+PRIVATE = replace(BOTH, sigma=4.0, clip_norm=1.0, lr=0.02, epochs=20)
+PLAIN = replace(BOTH, private=False, lr=0.05, epochs=60)
 
 
 @dataclass(frozen=True)

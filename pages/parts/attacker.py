@@ -19,7 +19,7 @@ ROUND = 10
 GUESSES = "attacker_guesses"  # in the session: for each model the digits of its round, and what was guessed of them
 MODELS = ("without privacy", "private")
 RULES = (
-    "Two models were trained on the same 300 digits. For each digit below, was it one of them? A model tends to be "
+    "Two models were trained on the same 200 digits. For each digit below, was it one of them? A model tends to be "
     "surer of what it has seen."
 )
 

@@ -200,7 +200,7 @@ def first_chart(form: Form, names: Sequence[str], *, log: bool) -> None:
     cheap = {name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED}
     epochs = epochs_of(form)
     figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
-    st.html("<p class=headline></p>")
+    st.html("<div class=headline-place></div>")
     st.markdown(cache.COMING)
     st.html("<div class=answers-place></div>")
     st.plotly_chart(figure, key="first_chart", config=SMALL, alt=curves_alt(cheap, epochs))

@@ -45,7 +45,8 @@ def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) ->
     last = otherwise.curve.last if otherwise else curves[CERTIFIED].last if CERTIFIED in curves else None
     if last is None:
         return "No epsilon is proven of these settings."
-    return f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
+    asked = " Press Train to see which accuracy that buys." if form.configs else ""
+    return f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}.{asked}"
 
 
 def _accuracy(watched: Watched) -> LiveNumber:

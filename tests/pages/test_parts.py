@@ -138,7 +138,7 @@ def test_headline_table_and_label_say_one_number():
         assert f">≤ {high}</td>" in verdict_table({"pld": band}), sigma
         assert f"between {low} and {high}." in verdict_table({"pld": band}), sigma
         (label,) = curves_figure({"pld": band}, epochs_at(trained, band.steps)).layout.annotations  # type: ignore[attr-defined]
-        assert f"≤ {high} ✓<br>" in label.text, sigma
+        assert f"≤ {high} ✓ " in label.text, sigma
         assert len(high.replace(".", "").lstrip("0")) == 3, sigma
 
 

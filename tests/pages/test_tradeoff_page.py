@@ -108,7 +108,7 @@ def test_figure_5_ends_at_the_setting_and_keeps_q_root_t():
 
 
 def test_the_clt_is_told_where_it_claims_too_much_and_where_it_errs_high():
-    assert "claims more privacy than there is" in html(opened(**ROW3), "CLT")
+    assert "claims too much privacy" in html(opened(**ROW3), "CLT")
     late = opened(n="60000", batch="256", sigma="0.5", epochs="100")  # row 6
     assert "errs on the safe side" in html(late, "CLT")
 

@@ -26,7 +26,7 @@ def test_the_estimate_and_the_live_chart_say_what_kind_of_number_each_epsilon_is
     labels = " ".join(each["text"] for each in charts(page)[1]["layout"]["annotations"])
     for name, mark in (("pld", "≤"), ("moments", "≤"), ("rdp", "≤"), ("mma", "claims"), ("gdp", "≈")):
         assert f"{ACCOUNTANTS[name].title} **{mark} " in told
-        assert re.search(rf"{mark} [\d.]+ .<br>{re.escape(style_of(name).label)}", labels)
+        assert re.search(rf"{mark} [\d.]+ . {re.escape(style_of(name).label)}", labels)
 
 
 def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(store: Store):

@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,7 +121,7 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
     if follows():
         mount("headline", "headline", {"sentences": sentences, "numbers": {k: asdict(v) for k, v in numbers.items()}})
     else:
-        st.html(f'<p class="headline">{escape(sentences[0])}</p>')
+        st.subheader(sentences[0], anchor=False)
 
 
 @dataclass(frozen=True)

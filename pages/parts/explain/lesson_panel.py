@@ -33,7 +33,13 @@ def lesson_menu() -> None:
     look = {"icon": ":material/school:", "type": "tertiary"}
     with st.container(key="lesson_menu"), st.popover("Lessons", key=LIST, on_change="rerun", **look):
         for each in LESSONS.values():
-            st.button(each.title, key=f"open_{each.name}", on_click=go_to, args=(each.name, 1), width="stretch")
+            st.button(each.title, key=f"open_{each.name}", on_click=_choose, args=(each.name,), width="stretch")
+
+
+@uninterrupted
+def _choose(name: str) -> None:
+    st.session_state[LIST] = False  # the open list would hide the lesson
+    go_to(name, 1)
 
 
 def lesson_panel() -> Any:
@@ -68,7 +74,6 @@ def offer_runs(place: Any, store: Store | None) -> None:
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
     scene = LESSONS[name].scene(step)
-    st.session_state[LIST] = False  # else it would hide the lesson
     st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
     _show(name, step)
     st.session_state.pop(_answer_key(name), None)

@@ -22,7 +22,7 @@ from pages.parts.train.run_picker import show, shown_runs
 
 BASELINE_HELP = help_on("baseline")
 BESIDE = "baseline"
-KNOWN = "It was trained before with these settings, and is shown at once."
+KNOWN = "Trained before: it is shown at once."
 
 
 @uninterrupted

@@ -67,6 +67,7 @@ def test_the_switch_stays_as_it_is_and_a_baseline_that_is_known_is_shown_at_once
 def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
     assert train(opened()).label == "Train · epsilon ≤ 1.57"
     recorded(store, FIRST, 70, Status.FINISHED)
+    recorded(store, baseline_of(FIRST), 70, Status.FINISHED)
     assert train(opened()).label.split(" · ")[1].endswith(" s")
 
 
