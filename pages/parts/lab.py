@@ -42,7 +42,7 @@ from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import labels_of
 
 HEIGHT = 470
-BESIDE_HEIGHT = 200  # of the small chart, whose key stands below it in a column this narrow
+BESIDE_HEIGHT = 180  # of the small chart, whose key stands below it in a column this narrow
 MAX_TIMES = 4  # C, or the noise, that a bar of a step can show
 SQUARES = 100  # of the first stage of a step, each for as many examples
 FILLED, NOISE = "#2469a6", "#ce7a4a"

@@ -56,6 +56,7 @@ def page_columns(question: str) -> list[Any]:
         set_modules_aside()
     through_the_app()
     mount("history", "history", {"leaving": LEAVING})  # its settings go into the one entry of the browser's history
+    mount("menu", "menu", {})
     note_arrival(question)
     _mode.set(ON if _mode.value == ON else "")
     with st.container(key="present_place"):  # in the row of the menu
