@@ -12,6 +12,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
+from dpcore.training.settings import SETTINGS
 from pages.parts import jobs
 from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
@@ -98,8 +99,9 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
 
 
 def _alike(run: Run, config: RunConfig) -> bool:
-    """Whether a run has these settings, whatever its seed."""
-    return run.settings | {"seed": None} == config.to_json() | {"seed": None}
+    """Whether a run has these settings, whatever its seed, and whatever those are that change nothing."""
+    used = {name for name, setting in SETTINGS.items() if setting.is_used(config)} - {"seed"}
+    return all(run.settings.get(name) == getattr(config, name) for name in {*used, "private"})
 
 
 def _beside(known: bool) -> bool:
