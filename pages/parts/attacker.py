@@ -94,5 +94,7 @@ def _scores(played: dict[str, tuple[list[Digit], list[bool]]]) -> str:
         f"| | your score | the best attack, on average |\n|---|---|---|\n"
         f"| {MODELS[0]} | {told.get(MODELS[0], '–')} | up to {ROUND} of {ROUND} |\n"
         f"| private, epsilon {marked(spent.last.value, spent.last.kind)} | {told.get(MODELS[1], '–')} "
-        f"| at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\nA coin gets {ROUND // 2} of {ROUND} right."
+        f"| at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\n"
+        f"A coin gets {ROUND // 2} of {ROUND} right. The bound is proven for a digit that a coin puts into the "
+        "training set or leaves out."
     )

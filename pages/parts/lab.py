@@ -27,7 +27,7 @@ from dpcore.training.gradients.clipping import CLIPPINGS
 from pages.parts.attacker import attacker
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.outcome import say_outcome, test_answers
+from pages.parts.outcome import say_outcome, show_answers
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
@@ -77,7 +77,7 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     form = shown.form
     say_outcome(form, shown.curves, shown.otherwise, watched)
     st.markdown(shown.certain)
-    test_answers(form, watched)
+    show_answers(form, watched)
     runs, size = [run_on_chart(each, place, form) for place, each in enumerate(watched)], chart_size()
     drawing = drawing_of(shown, runs, watched, size)
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"

@@ -12,7 +12,8 @@ from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.report.verdict import lowered
 from dpcore.training.events import SHOWN_EXAMPLES
 from pages.parts.components.elements import Answering, LiveNumber, answers_strip, headline
-from pages.parts.train.form import Form
+from pages.parts.train.buttons import alike
+from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.run_figures import marked_epsilon, spent_by_step
 from pages.parts.train.run_history import Watched
 
@@ -22,18 +23,23 @@ HINT = "Press Train: what the network answers appears here."
 def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, watched: Sequence[Watched]) -> None:
     """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it."""
     private = last_of(watched, private=True)
-    baseline = last_of(watched, private=False)
+    baseline = last_of([each for each in watched if private is None or is_baseline(each, private)], private=False)
     sentences, numbers = [_cost(form, curves, otherwise)], {}
-    if private:
-        numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
-        sentences += ["{accuracy} % right.", "{accuracy} % right at epsilon {epsilon}."]
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
         sentences.append("{baseline} % right without privacy.")
+    if private:
+        numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
+        sentences += ["{accuracy} % right.", "{accuracy} % right at epsilon {epsilon}."]
     if private and baseline:
         both = "{accuracy} % right at epsilon {epsilon}. Without privacy {baseline} %: privacy "
         sentences += [both + "costs {lost} points.", both + "costs nothing here, {gained} points to the good."]
     headline(sentences, numbers)
+
+
+def is_baseline(watched: Watched, private: Watched) -> bool:
+    """Whether a run is that of a private one without privacy: only then their accuracies say what privacy costs."""
+    return alike(watched.run, baseline_of(private.config))
 
 
 def last_of(watched: Sequence[Watched], *, private: bool) -> Watched | None:
@@ -66,12 +72,11 @@ def _since(watched: Watched) -> tuple[str, int]:
     return watched.since if watched.run.active else ("", 0)
 
 
-def test_answers(form: Form, watched: Sequence[Watched]) -> None:
+def show_answers(form: Form, watched: Sequence[Watched]) -> None:
     """Show the first test images, below each what the last private run shown answers; nothing for other data."""
     config = watched[-1].config if watched else form.configs[0] if form.configs else None
     dataset, source = (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
-    images = first_test_images(dataset, source)
-    if images is None:
+    if not DATASETS[dataset].images or source not in available(dataset):
         return
     shown = [each for each in watched if each.config.dataset == dataset]
     detail = last_of(shown, private=True) or (shown[-1] if shown else None)
@@ -79,7 +84,9 @@ def test_answers(form: Form, watched: Sequence[Watched]) -> None:
         Answering(each.run.id, each.label, run_style(place).color, each.run.active, each.history.sequence, _last(each))
         for place, each in enumerate(shown)
     ]
-    answers_strip(images, DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT)
+    answers_strip(
+        first_test_images(dataset, source), DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT
+    )
 
 
 def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
@@ -87,9 +94,7 @@ def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
 
 
 @lru_cache(maxsize=8)
-def first_test_images(dataset: str, source: str) -> Images | None:
-    """The test images whose answers runs tell; None where the data are no images, or not here."""
-    if not DATASETS[dataset].images or source not in available(dataset):
-        return None
+def first_test_images(dataset: str, source: str) -> Images:
+    """The test images whose answers runs tell."""
     test = load(dataset, source).test
     return Images(test.images[:SHOWN_EXAMPLES].copy(), test.labels[:SHOWN_EXAMPLES].copy())

@@ -10,6 +10,7 @@ export default function () {
 }
 
 function mend() {
+  if (innerWidth > 900) return; // the menu stands in a row
   const list = document.querySelector("[data-testid=stSidebarNavItems]:not([role])");
   list?.setAttribute("role", "group");
   document.querySelectorAll("[data-testid=stSidebarNavItems] li:not([role])").forEach((each) => each.setAttribute("role", "none"));

@@ -36,9 +36,16 @@ def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ())
     runs = jobs.start(store, configs, lambda missing: numbered([described(config) for config in missing], missing))
     if runs:
         together = others and _overlays(store, others[0], configs[0])
-        new = sorted([*runs, *known], key=lambda run: not store.run(run).settings["private"])  # whatever ran first
+        new = sorted([*runs, *known], key=lambda run: not _is_private(store, run))  # whatever ran first
         show(list(dict.fromkeys([*(others if together else ()), *new]))[-MAX_RUNS:])
     return runs
+
+
+def _is_private(store: Store, run: str) -> bool:
+    try:
+        return bool(store.run(run).settings["private"])
+    except (UnknownRun, StoreError):  # the chart says so
+        return True
 
 
 def _overlays(store: Store, other: str, config: RunConfig) -> bool:
@@ -74,7 +81,7 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
     configs, known = list(form.configs), []
     if configs:
         baseline = baseline_of(configs[0])
-        known = [run.id for run in past if run.status is Status.FINISHED and _alike(run, baseline)][:1]
+        known = [run.id for run in past if run.status is Status.FINISHED and alike(run, baseline)][:1]
         if not _beside(bool(known)):
             known = []
         elif not known:
@@ -98,7 +105,7 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
     return " · ".join(pieces)
 
 
-def _alike(run: Run, config: RunConfig) -> bool:
+def alike(run: Run, config: RunConfig) -> bool:
     """Whether a run has these settings, whatever its seed, and whatever those are that change nothing."""
     used = {name for name, setting in SETTINGS.items() if setting.is_used(config)} - {"seed"}
     return all(run.settings.get(name) == getattr(config, name) for name in {*used, "private"})
