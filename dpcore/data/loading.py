@@ -64,11 +64,32 @@ def load(name: str, source: str) -> Split:
         if not dataset.sampled:
             raise ValueError(f"Expected source='full' for {dataset.title}: no sample of it is bundled.")
         return _sample(sample_path(dataset))
+    return split_of(dataset, _folder_of(dataset))
+
+
+def load_test_images(name: str, source: str) -> Images:
+    """The test part of a data set of images alone: of its files no others are read. Errors as those of `load`.
+
+    >>> len(load_test_images("mnist", "sample"))
+    2000
+    """
+    dataset = dataset_of(name)
+    if source == "sample":
+        return load(name, source).test
+    folder = _folder_of(dataset)
+    if dataset.batches:
+        last = dataset.batches[-1]
+        return Images(*last.read(checked_content(folder, last), folder / last.name))
+    return Images(*(file.read(checked_content(folder, file)) for file in dataset.idx[2:]))
+
+
+def _folder_of(dataset: Dataset) -> Path:
+    """The folder of the full set's files; ValueError where they are not here."""
     faults = missing(dataset)
     if not faults:
-        return split_of(dataset, raw_folder(dataset))
+        return raw_folder(dataset)
     if in_debian_folder(dataset) and dataset.debian_folder:
-        return split_of(dataset, dataset.debian_folder)
+        return dataset.debian_folder
     raise ValueError(f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; {remedy(dataset)}.")
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.audit.attack_game import PRIVATE, Digit, recorded
 from dpcore.data.loading import load
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.numbers import marked, percent
+from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.training.plan import plan
 from pages.parts.controls.widgets import choice_of
 from pages.parts.results import cache
@@ -88,12 +88,13 @@ def _scores(played: dict[str, tuple[list[Digit], list[bool]]]) -> str:
     mechanism = plan(PRIVATE).mechanism
     assert mechanism, "the recorded run has a private mechanism"
     spent = cache.final(CERTIFIED, mechanism, PRIVATE.delta)
+    cost = f"epsilon {marked(spent.last.value, spent.last.kind)} at delta {plain(PRIVATE.delta)}"
     most = ROUND * (1 + cache.risks(mechanism, PRIVATE.delta).advantage.upper) / 2
     told = {model: f"{right_of(*round_)} of {len(round_[1])} right" for model, round_ in played.items() if round_[1]}
     return (
         f"| | your score | the best attack, on average |\n|---|---|---|\n"
         f"| {MODELS[0]} | {told.get(MODELS[0], '–')} | up to {ROUND} of {ROUND} |\n"
-        f"| private, epsilon {marked(spent.last.value, spent.last.kind)} | {told.get(MODELS[1], '–')} "
+        f"| private, {cost} | {told.get(MODELS[1], '–')} "
         f"| at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\n"
         f"A coin gets {ROUND // 2} of {ROUND} right. The bound is proven for a digit that a coin puts into the "
         "training set or leaves out."

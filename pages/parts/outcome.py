@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from dpcore.data.catalogue import DATASETS, available
-from dpcore.data.loading import Images, load
+from dpcore.data.loading import Images, load_test_images
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.training import run_style
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.numbers import marked, plain
 from dpcore.privacy.report.verdict import lowered
 from dpcore.training.events import SHOWN_EXAMPLES
 from pages.parts.components.elements import Answering, LiveNumber, answers_strip, headline
@@ -30,10 +30,13 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
         sentences.append("{baseline} % right without privacy.")
     if private:
         numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
-        sentences += ["{accuracy} % right.", "{accuracy} % right at epsilon {epsilon}."]
-    if private and baseline:
-        both = "{accuracy} % right at epsilon {epsilon}. Without privacy {baseline} %: privacy "
-        sentences += [both + "costs {lost} points.", both + "costs nothing here, {gained} points to the good."]
+        spent = "{accuracy} % right at epsilon {epsilon}"
+        if private.config.delta != form.delta:  # the sentence below names another
+            spent += f", delta {plain(private.config.delta)}"
+        sentences += ["{accuracy} % right.", f"{spent}."]
+        if baseline:
+            both = f"{spent}. Without privacy {{baseline}} %: privacy "
+            sentences += [f"{both}costs {{lost}} points.", f"{both}costs nothing here, {{gained}} points to the good."]
     headline(sentences, numbers)
 
 
@@ -78,15 +81,17 @@ def show_answers(form: Form, watched: Sequence[Watched]) -> None:
     dataset, source = (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
     if not DATASETS[dataset].images or source not in available(dataset):
         return
+    try:
+        images = first_test_images(dataset, source)
+    except ValueError:  # a damaged file: a run that is started says so
+        return
     shown = [each for each in watched if each.config.dataset == dataset]
     detail = last_of(shown, private=True) or (shown[-1] if shown else None)
     runs = [
         Answering(each.run.id, each.label, run_style(place).color, each.run.active, each.history.sequence, _last(each))
         for place, each in enumerate(shown)
     ]
-    answers_strip(
-        first_test_images(dataset, source), DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT
-    )
+    answers_strip(images, DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT)
 
 
 def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
@@ -96,5 +101,5 @@ def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
 @lru_cache(maxsize=8)
 def first_test_images(dataset: str, source: str) -> Images:
     """The test images whose answers runs tell."""
-    test = load(dataset, source).test
+    test = load_test_images(dataset, source)
     return Images(test.images[:SHOWN_EXAMPLES].copy(), test.labels[:SHOWN_EXAMPLES].copy())

@@ -15,7 +15,7 @@ from torchvision.datasets import CIFAR10 as PEER
 from dpcore.__main__ import main
 from dpcore.data.catalogue import CIFAR10, CifarFile, available, missing, raw_folder
 from dpcore.data.importing import import_folder
-from dpcore.data.loading import load
+from dpcore.data.loading import load, load_test_images
 from dpcore.papers.catalogue import PAPERS
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import BATCH
@@ -36,6 +36,9 @@ def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root
         assert import_folder(tmp_path / str(gzipped)) == [cifar10.dataset], layout
         assert available("cifar10") == ("full",)
         split = load("cifar10", "full")
+        alone = load_test_images("cifar10", "full")
+        assert np.array_equal(alone.images, split.test.images)
+        assert np.array_equal(alone.labels, split.test.labels)
         assert split.train.images.shape == (5 * EACH, 3, 32, 32)
         assert np.array_equal(split.train.images.reshape(-1, 3072), cifar10.pixels[: 5 * EACH])
         assert np.array_equal(split.train.labels, cifar10.labels[: 5 * EACH])

@@ -16,7 +16,7 @@ from dpcore.__main__ import main
 from dpcore.data import catalogue
 from dpcore.data.catalogue import available, missing, raw_folder
 from dpcore.data.importing import import_folder, install
-from dpcore.data.loading import load
+from dpcore.data.loading import load, load_test_images
 from tests.data.idx_folders import tiny, write
 
 
@@ -34,6 +34,8 @@ def test_an_import_takes_torchvisions_layout_the_folder_within_and_flat_folders_
             assert everything(root) == {f"{raw}/{name}": content for name, content in mnist.contents.items()}
             assert available("mnist") == ("full", "sample")
             assert len(load("mnist", "full").train) == 12
+            alone, test = load_test_images("mnist", "full"), load("mnist", "full").test
+            assert (alone.images.tolist(), alone.labels.tolist()) == (test.images.tolist(), test.labels.tolist())
             shutil.rmtree(root)
 
 

@@ -18,7 +18,8 @@ class Answers {
     this.runs = data.runs.map((each) => ({ ...each, seen: each.after }));
     this.following.attend(this.runs.filter((each) => each.active));
     this.list.ariaLabel = data.label;
-    if (this.images !== data.images) this.build();
+    const ink = getComputedStyle(this.list).color; // of the theme, which may change
+    if (this.images !== data.images || this.ink !== ink) this.build(ink);
     this.draw();
   }
 
@@ -28,14 +29,14 @@ class Answers {
     this.more.remove();
   }
 
-  build() {
-    this.images = this.data.images;
+  build(ink) {
+    Object.assign(this, { images: this.data.images, ink });
     const bytes = Uint8Array.from(atob(this.images), (letter) => letter.charCodeAt(0));
     const size = bytes.length / this.data.labels.length;
     this.list.replaceChildren();
     this.buttons = this.data.labels.map((label, place) => {
       const button = added(this.list, "button", { type: "button", onclick: () => this.open(place) });
-      paint(added(button, "canvas"), bytes.subarray(place * size, (place + 1) * size), this.data.shape);
+      paint(added(button, "canvas"), bytes.subarray(place * size, (place + 1) * size), this.data.shape, ink);
       return { button, text: added(button, "span", { ariaHidden: "true" }), label };
     });
   }
@@ -90,10 +91,10 @@ const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1
 const shortest = (name, right) => (name.length > 2 ? (right ? "✓" : "✕") : name);
 
 /* An image in the colour of the text, or in its own colours. */
-function paint(canvas, bytes, [channels, height, width]) {
+function paint(canvas, bytes, [channels, height, width], color) {
   Object.assign(canvas, { width, height });
   const context = canvas.getContext("2d"), picture = context.createImageData(width, height);
-  const ink = getComputedStyle(canvas).color.match(/\d+/g).map(Number);
+  const ink = color.match(/\d+/g).map(Number);
   for (let i = 0; i < width * height; i++) {
     for (let k = 0; k < ALPHA; k++) picture.data[4 * i + k] = channels === 1 ? ink[k] : bytes[k * width * height + i];
     picture.data[4 * i + ALPHA] = channels === 1 ? bytes[i] : 255;
