@@ -22,7 +22,7 @@ from dpcore.training.gradients.rounding import operations, relative_error, squar
 CHUNK = 320  # examples a core works on at once, or views of fewer examples
 CHUNK_BYTES = 2**21  # of the widest layer's inputs at once, about what a core's cache holds
 CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
-CHUNK_ELSEWHERE = 4096  # a GPU has no such cache, and wants large pieces
+CHUNK_ELSEWHERE = 16_384  # a GPU has no such cache, and wants large pieces
 
 
 @final
