@@ -2,7 +2,7 @@
 
 python -m tests.benchmarks.gpu [--out FILE]
 
-Prints a table and writes docs/measured/gpu.json, which the training page reads. Its phases: the step, private against
+Prints a table and writes docs/measured/gpu.json. Its phases: the step, private against
 plain under the same kind of recording; the seconds of an epoch of 60,000 examples; the tests that need CUDA; one run of
 each recipe of the ladders at epsilon 3, and of the others. The first two need no data, theirs is made up; a recipe
 whose data are not here fails. Each phase is a process of its own with a limit on its time, and has what those before it
