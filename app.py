@@ -6,6 +6,7 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 import streamlit as st
 
 from pages.parts.classroom import classroom
+from pages.parts.first_paint import FIRST_PAINT
 from pages.parts.layout import throttle
 from pages.parts.serving.routes import routes
 from pages.parts.shell.menu import menu
@@ -17,4 +18,4 @@ if __name__ == "__main__":
     with throttle():
         page.run()
 else:
-    app = st.App("app.py", routes=routes(), middleware=middleware())
+    app = st.App("app.py", routes=[FIRST_PAINT, *routes()], middleware=middleware())

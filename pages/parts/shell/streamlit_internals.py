@@ -11,6 +11,7 @@ from threading import Lock, RLock
 from typing import ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
+import streamlit
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import validate_xsrf_token
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
@@ -33,6 +34,11 @@ def main_script() -> str:
     """The name of the file that the server was told to run; "" where no server runs this."""
     context = get_script_run_ctx()
     return Path(context.main_script_path).name if context else ""
+
+
+def page_of_scripts() -> str:
+    """The page that Streamlit's server answers with for every address, which loads its scripts."""
+    return (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
 
 
 def page_asked_for() -> str:

@@ -12,6 +12,7 @@ from dpcore.runs.record import Status, StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Stepped
+from pages.parts.first_paint import FIRST_PAINT
 from pages.parts.runs import listing
 from pages.parts.serving import routes
 from pages.parts.serving.routes import MAX_READERS, MAX_RUNS_FOLLOWED, ROUTES, asked_for
@@ -63,7 +64,9 @@ def got(path: str, query: str = "", headers: dict[str, str] | None = None, metho
         sent.append(message)
 
     async def ask() -> None:
-        await asyncio.wait_for(Starlette(routes=ROUTES)(scope_of(path, query, headers, method), receive, send), 20)
+        await asyncio.wait_for(
+            Starlette(routes=[FIRST_PAINT, *ROUTES])(scope_of(path, query, headers, method), receive, send), 20
+        )
 
     awaited(ask())
     headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}

@@ -1,0 +1,101 @@
+"""What the lab shows before its scripts are there: its title, and the curves of the setting in the address.
+
+    GET /?...   Streamlit's own page, with a still picture, and with the scripts of charts named in its head
+
+A browser takes seconds to load Streamlit and Plotly. Until the chart itself is drawn, `first_paint.html` shows the
+picture in its place. It is computed by the same functions from the same texts, so that the page finds its curves done.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from dpcore.figures.lab import lab_figure
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.verdict import lowered
+from pages.parts.controls.fields import Fields
+from pages.parts.lab import epochs_of
+from pages.parts.results import cache as curves_of
+from pages.parts.serving import files
+from pages.parts.shell.streamlit_internals import page_of_scripts
+from pages.parts.train.form import form_of
+
+FRAGMENT = Path(__file__).with_suffix(".html")
+PLACE = "<!-- the sentence and the curves -->"
+MAX_SECONDS = 0.5  # that the page waits for the picture
+HEIGHT = 384  # of the chart, for which its labels are moved apart
+UNIT = 1000  # of the picture's width and height, which the browser stretches
+MAX_CHARS = 2000  # of an address
+DASHES = {"dash": "9 9", "dot": "3 3", "dashdot": "9 3 3 3", "longdash": "16 9"}  # pixels, as Plotly draws them
+
+
+@cache
+def page_around() -> tuple[str, str]:
+    """Streamlit's page up to the place of the picture, and from there; its head names the scripts that charts need."""
+    scripts = (files.PLOTLY, *files.MODULES)
+    named = "".join(f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts)
+    head, end, rest = page_of_scripts().partition("</head>")
+    body, close, last = rest.rpartition("</body>")
+    before, _, after = FRAGMENT.read_text(encoding="utf-8").partition(PLACE)
+    return f"{head}{named}{end}{body}{before}", f"{after}{close}{last}"
+
+
+def first_curves(texts: Mapping[str, str]) -> str:
+    """The sentence and the curves of a setting as HTML; "" where they take long, or there are none.
+
+    Errors: ValueError for texts that cannot be read, or do not go together.
+    """
+    form = form_of(Fields(texts), "cpu", lab=True)
+    mechanism, delta = form.mechanism, form.delta
+    if mechanism is None or curves_of.slow(mechanism, delta):
+        return ""
+    names = [name for name in ACCOUNTANTS if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)]
+    curves = {name: curves_of.curve(name, mechanism, delta) for name in names}
+    figure = lab_figure(curves, epochs_of(form), log=texts.get("scale") == "log", height=HEIGHT)
+    last = curves[CERTIFIED].last
+    said = f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
+    return f"<h2>{escape(said)}</h2><figure>{_picture(figure)}</figure>"
+
+
+def _picture(figure: Any) -> str:
+    """The lines of a figure's upper plot, stretched over its place, with the labels at their ends."""
+    axis, (_, right) = figure.layout.yaxis, figure.layout.xaxis.range
+    low, high = axis.range
+    height = lambda y: UNIT * (high - y) / (high - low)  # noqa: E731
+    lines = []
+    for trace in figure.data:
+        if (trace.yaxis or "y") != "y" or trace.mode != "lines" or not trace.line.width:
+            continue
+        across, y = np.asarray(trace.x, dtype=float) * UNIT / right, np.asarray(trace.y, dtype=float)
+        heights = height(np.log10(y) if axis.type == "log" else y)
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True) if np.isfinite(y))
+        pen = f'stroke="{trace.line.color}" stroke-width="{trace.line.width}"'
+        dash = DASHES.get(trace.line.dash, "")
+        lines.append(f'<polyline points="{path}" {pen} stroke-dasharray="{dash}"/>')
+    ends = [each for each in figure.layout.annotations if each.yref in (None, "y")]
+    labels = "".join(f'<p style="top:{height(each.y) / 10:.1f}%">{each.text}</p>' for each in ends)
+    return f'<svg viewBox="0 0 {UNIT} {UNIT}" preserveAspectRatio="none">{"".join(lines)}</svg>{labels}'
+
+
+async def answer(request: Request) -> Response:
+    """The page with the picture of the setting that the address names; without one where that takes long."""
+    before, after = page_around()
+    texts = dict(request.query_params) if len(request.url.query) <= MAX_CHARS else {}
+    try:
+        drawn = await asyncio.wait_for(asyncio.to_thread(first_curves, texts), MAX_SECONDS)
+    except (ValueError, RuntimeError, TimeoutError):  # the page itself says what is wrong
+        drawn = ""
+    return HTMLResponse(f"{before}{drawn}{after}", headers={"Cache-Control": "no-cache"})
+
+
+FIRST_PAINT = Route("/", answer)
