@@ -1,21 +1,39 @@
 /* A chart where there is little room. Labels beside a plot take it where the chart is narrow, as on a phone: there they
-   stand below it. In a low window a chart is lower. */
+   stand below it, or in a key of a chart that stays in sight, which is low there. In a low window a chart is lower. */
 import { LINE, beside, margins } from "./figure_growth.js";
 
 const NARROW = 480; // pixels of a chart's width
 const BELOW = 38; // from the plot's lower edge to the first label, beside the text's own size
 const BETWEEN = 1.4; // from one line below a plot to the next, of the text's size
 const MIN_PLOT = 240; // pixels of a plot whose labels stand below it
+const LOW = 200; // pixels of a narrow chart that stays in sight
+const APART = 0.05; // of the height, between two plots
+const SMALL_TYPE = 11; // pixels of the type at its axes
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 
-/* How high a chart is that fits into the window: its labels still find room, beside their plots or below. */
+/* How high a chart is that fits into the window: its labels beside their plots still find room. */
 export function fitted(layout, most, width) {
+  if (width < NARROW) return LOW;
   const { t, b } = margins(layout);
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
-  const below = width < NARROW && aside(layout).length;
-  const least = below ? MIN_PLOT : Math.max(0, ...beside(layout).map(needs));
-  const share = Math.round(SHARE * document.documentElement.clientHeight) - (below ? roomBelow(layout) - b : 0);
-  return Math.max(least, Math.min(most, share));
+  const least = Math.max(0, ...beside(layout).map(needs));
+  return Math.max(least, Math.min(most, Math.round(SHARE * document.documentElement.clientHeight)));
+}
+
+/* The narrow chart that stays in sight: small type, no title of its x axis, no labels. The key has the labels. */
+export function lowered(layout, width) {
+  if (width >= NARROW) return { layout, key: [] };
+  const small = (axis, title = axis?.title) => ({ ...axis, tickfont: { size: SMALL_TYPE }, title });
+  const titled = ({ title } = {}) => ({ ...title, font: { size: SMALL_TYPE } });
+  const key = aside(layout), axes = Object.keys(layout).filter((name) => name.startsWith("yaxis"));
+  const annotations = layout.annotations?.filter((each) => !key.includes(each));
+  const low = { ...layout, annotations, xaxis: small(layout.xaxis, ""), margin: { l: 44, r: 8, t: 8, b: 22 } };
+  for (const name of axes) {
+    const { dtick, domain: [foot, top] = [0, 1] } = layout[name];
+    const apart = top < 1 ? APART : 0; // or the numbers of two plots touch
+    low[name] = { ...small(layout[name], titled(layout[name])), dtick: dtick && 2 * dtick, domain: [foot, top - apart] };
+  }
+  return { layout: low, key: ordered(key, layout) };
 }
 
 const sizeOf = (layout) => layout.font?.size ?? 14;

@@ -4,11 +4,12 @@ import { Following } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./chart_theme.js";
-import { fitted, narrowed } from "./labels_below.js";
+import { fitted, lowered, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
+const LABEL = /^<span style="color:(#\w+)">(.*?)<\/span> (.*)$/; // as dpcore's `written` marks a line's label
 const reported = new Set(); // runs of whose end Python knows
 let plotly = null;
 
@@ -31,6 +32,9 @@ class Chart {
     this.details = added(foot, "details", { className: "live-numbers", ontoggle: () => this.fill() });
     added(this.details, "summary", { textContent: "Numbers" });
     this.table = added(this.details, "div", { className: "live-table", tabIndex: 0, role: "region" }); // keys scroll it
+    this.key = added(foot, "details", { className: "live-key", hidden: true });
+    added(this.key, "summary", { textContent: "Key" });
+    this.lines = added(this.key, "div");
     this.said = added(foot, "span", { className: "live-said", role: "status" });
     for (const format of ["SVG", "PNG"]) {
       const onclick = () => exported(this, format.toLowerCase());
@@ -96,7 +100,7 @@ class Chart {
     const layout = spread({ ...this.figure.layout, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
-    const fitting = narrowed(layout, width);
+    const fitting = this.data.fits ? this.low(layout, width) : narrowed(layout, width);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
@@ -109,6 +113,20 @@ class Chart {
     if (grown.length) this.fill();
     this.say();
     this.took = performance.now() - this.drawn;
+  }
+
+  /* The layout for this width; the labels for which it has no room are in the key. */
+  low(layout, width) {
+    const { layout: fitting, key } = lowered(layout, width);
+    this.key.hidden = !key.length;
+    this.lines.replaceChildren(...key.map(({ text }) => {
+      const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];
+      const line = document.createElement("p");
+      Object.assign(added(line, "span", { textContent: glyph }).style, { color });
+      line.append(` ${words.replaceAll("<br>", " ")}`);
+      return line;
+    }));
+    return fitting;
   }
 
   /* What the reader must know of the runs; Python hears once of each end. */
