@@ -35,6 +35,7 @@ from pages.parts.results.sampled import (
 )
 from pages.parts.results.tables import epsilon_sentence
 from pages.parts.shell.menu import chart_size
+from pages.parts.step import noise_beside
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_button
 from pages.parts.train.settings_form import last_good, settings_form
@@ -53,7 +54,7 @@ with right:
 store, past, device = job_store(sentences)
 offer_runs(beside_lesson, store)
 with left:
-    form, place = settings_form(device, lab=True)
+    form, place, beside_sigma = settings_form(device, lab=True)
     keep = st.container(horizontal=True, gap="small", key="keep")
     with keep:
         pinned = pin_controls(form.pinnable) if form.pinnable else pinned_setting()
@@ -103,6 +104,8 @@ with picture:
         chart(figure, "profile_chart", profile_alt(profiles, sampled), "Privacy profile", origin)
 with left, place:
     start_button(form, store, past)
+with left, beside_sigma:
+    noise_beside(form)
 if mechanism:
     with small:
         if otherwise:
@@ -112,6 +115,6 @@ with below:
     on_screen("lab")
     if mechanism:
         say_more(form.sampler, mechanism, delta)
-    gradients(store, ids)
+    gradients(form, store, ids)
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)

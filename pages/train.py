@@ -17,7 +17,7 @@ store, past, device = job_store(right)
 if store is None:
     st.stop()
 with left:
-    form, place = settings_form(device, lab=False)
+    form, place, _ = settings_form(device, lab=False)
 with right:
     form = last_good(form, st)
 with left, place:

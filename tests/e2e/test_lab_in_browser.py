@@ -78,7 +78,7 @@ def test_a_link_to_a_run_with_its_ghost_and_a_step_shown_that_stands_still(in_co
     other = opened(in_context(), page.url)
     expect(other.get_by_role("textbox", name=SIGMA)).to_have_value("100")
     expect(other.locator(LABELS).filter(has_text="sigma 1.23").first).to_be_visible()
-    page.get_by_text("Show a step").click()
+    page.get_by_text("See one step").click()
     stages = page.locator(".step-shown > li")
     expect(stages).to_have_count(4)
     assert stages.nth(3).evaluate("e => getComputedStyle(e).animationName") == "none"

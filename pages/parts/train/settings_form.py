@@ -22,8 +22,8 @@ MAX_FACTOR = 1e9  # times as long a step that are told apart
 LONG, SHORT = 3, 0.1  # times the default's rate * C: accuracy has fallen by then
 
 
-def settings_form(device: str, *, lab: bool) -> tuple[Form, Any]:
-    """Draw the settings of a run on the device; what they say, and a place under the data for what starts it.
+def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
+    """Draw the settings of a run on the device; what they say, and places under the data and beside sigma.
 
     Values that do not go together are a fault at their field, and all of the fields stay.
     """
@@ -31,9 +31,9 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any]:
     fields = Fields(page_texts(), good_texts())
     form = form_of(fields, device, lab=lab)
     with st.container(key="form", gap="xsmall"):
-        start = _draw(fields, form)
+        start, beside_sigma = _draw(fields, form)
         schedule_chart(form.mechanism, form.method.get("schedule", "constant"))
-    return form, start
+    return form, start, beside_sigma
 
 
 def last_good(form: Form, place: Any) -> Form:
@@ -48,7 +48,7 @@ def last_good(form: Form, place: Any) -> Form:
     return replace(good, configs=(), obstacle=form.problem, texts={})
 
 
-def _draw(fields: Fields, form: Form) -> Any:
+def _draw(fields: Fields, form: Form) -> tuple[Any, Any]:
     drawing = Drawing(fields, form.obstacle)
     clip_norm, lr = clip_norm_of(form.usual).key, learning_rate_of(form.usual).key
     _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
@@ -56,7 +56,9 @@ def _draw(fields: Fields, form: Form) -> Any:
     start = st.container(key="start", gap="xsmall")
     tell_other_data(form.data)
     drawing.draw_either(controls.SAMPLING)
-    drawing.draw("sigma")
+    with st.container(key="sigma_place"):
+        drawing.draw("sigma")
+        beside_sigma = st.container(key="beside_sigma")
     drawing.draw_either(controls.LENGTH)
     with st.container(key="clip_norm_place"):
         drawing.draw(clip_norm)
@@ -73,7 +75,7 @@ def _draw(fields: Fields, form: Form) -> Any:
         with top:
             preset_choice()
     drawing.say_problem()
-    return start
+    return start, beside_sigma
 
 
 def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:

@@ -95,8 +95,16 @@ def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
 def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):
     page = opened_at(PAGE, recorded(store, FIRST, 40), session={"step_shown": True})
     (shown,) = [each.proto.body for each in page.get("html") if "<ol" in each.proto.body]
-    assert "Step 40" in shown
+    assert "reported at step 40" in shown
     assert any("Gradient norms before clipping" in each.value for each in page.markdown)
+
+
+def test_before_any_run_a_step_of_the_settings_can_be_seen(store: Store):
+    page = opened_at(PAGE, session={"step_shown": True})
+    (shown,) = [each.proto.body for each in page.get("html") if "<ol" in each.proto.body]
+    assert shown.count("<img") == 6 + 6 + 6 + 3
+    assert "sigma C = 1.23 × 0.1 = 0.123" in shown
+    assert "reported" not in shown
 
 
 def notes(page: AppTest) -> list[str]:
