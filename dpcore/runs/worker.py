@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from dpcore.runs.holding import Holding
 from dpcore.runs.limits import limits_of, overdue
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.resume import NotContinued, Train, job_events, load
@@ -212,17 +213,22 @@ def _left(store: Store, run: Run) -> Status | None:
 
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
     """Append every event; Interrupted where the store says stop."""
+    holding = Holding(store, run.id, pause)
     with interrupts.allowed():
         said = [event for _, event in store.tail(run.id)]
-        events = job_events(store.home, run, store.secret(run.id), said, train)
+        events = job_events(store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock))
+    event = None
     while True:
         with interrupts.allowed():
+            holding.wait(getattr(event, "step", 0))
             event = next(events, None)
         if event is None:
+            holding.end()
             return
         if _patiently(partial(store.append, run.id, event, run.worker), pause):
             with interrupts.allowed():
                 events.close()
+            holding.end()
             raise Interrupted
 
 

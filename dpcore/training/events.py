@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
+REPORT_SECONDS = 0.25  # between two reports of steps
 SHOWN_EXAMPLES = 20  # of the test set, the first ones: what the network answers for them is told one by one
 NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms, which each report gives
 

@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpcore.training.events import NORM_QUANTILES, Stepped
+from dpcore.training.events import NORM_QUANTILES, REPORT_SECONDS, Stepped
 
-REPORT_SECONDS = 0.25  # seconds between two reports of steps
 FIRST_SECONDS = 0.3  # seconds to the first evaluation: an accuracy must be seen soon after the start
 EVALUATE_SECONDS = 2.0  # seconds between two evaluations where an epoch takes longer
 SAVE_SECONDS = 10.0  # seconds between two checkpoints

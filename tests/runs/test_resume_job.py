@@ -27,7 +27,7 @@ HERE = worker_name(os.getpid())
 
 def train(config: RunConfig, *, seconds: float = 0.2, **options: Any) -> Generator[Event, None, None]:
     """Real training, on a clock that makes it report every other step, test now and then, and save at times."""
-    return loop.train(config, ticking(seconds), **options)
+    return loop.train(config, **options | {"clock": ticking(seconds)})
 
 
 def begun(store: Store, config: RunConfig, until: int, *, saves: bool) -> str:

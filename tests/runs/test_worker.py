@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import train_doubles
 
+from dpcore.runs.holding import hold, let_go
 from dpcore.runs.kinds import KINDS, JobKind
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
@@ -60,6 +61,20 @@ def test_the_pulse_beats_and_interrupts_once_where_the_run_must_stop(store: Stor
     other.look()
     other.look()
     assert (interrupted[1:], other.overdue) == ([0.0], None)
+
+
+def test_a_held_run_says_nothing_more_until_it_is_let_go(store: Store, claimed: Run, interrupts: Interrupts) -> None:
+    said: list[int] = []
+
+    def look(seconds: float) -> None:
+        said.append(store.run(claimed.id).sequence)
+        if len(said) == 3:
+            let_go(store, claimed.id)
+
+    hold(store, claimed.id)
+    perform(store, claimed, quick, interrupts, look)
+    assert said == [0, 0, 0]
+    assert store.run(claimed.id).status is Status.FINISHED
 
 
 def test_a_cancelled_generator_is_closed(store: Store, claimed: Run, interrupts: Interrupts) -> None:

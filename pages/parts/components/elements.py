@@ -170,6 +170,7 @@ class Progress:
     reports: int  # how many of them the pace of the run is the median of
     device: str  # "" before the run has begun
     preparing: Mapping[str, Any] | None  # the event that says how far its features are
+    held: bool = False  # it waits between two steps
 
 
 def run_progress(progress: Progress, key: str) -> None:

@@ -69,10 +69,11 @@ export default mounted(Progress);
 const whole = (number) => number.toLocaleString("en");
 
 /* Where a run stands: what `Progress` of elements.py holds, after the events since. */
-export function sentence({ step, steps, paces, device, preparing, end, state: { status, words, starts } }) {
+export function sentence({ step, steps, paces, device, preparing, held, end, state: { status, words, starts } }) {
   const place = `step ${whole(step)} of ${whole(steps)}`;
   if (status === "queued") return starts ? `${words}, ${starts}` : words;
   if (status !== "running") return `${words} at ${place}`;
+  if (held) return `paused at ${place}`;
   const features = preparing && `: features of ${whole(preparing.done)} of ${whole(preparing.total)} images`;
   if (!device) return `starting${features || ""}`;
   const pace = median(paces);

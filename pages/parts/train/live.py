@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.check import verbatim
 from dpcore.figures.training import run_style
 from dpcore.runs.expected import REPORTS
+from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
@@ -21,6 +22,7 @@ from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.train import run_figures
 from pages.parts.train.buttons import resume
+from pages.parts.train.pace import pace_buttons
 from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
@@ -92,9 +94,10 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
 def run_status(store: Store, watched: Watched) -> None:
     """How far a run is, with what stops it or lets it go on, and why it failed or was lost."""
     run, history = watched.run, watched.history
-    bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
+    bar, pace, button = st.container(key=f"progress_{run.id}").columns([5, 1.2, 1], vertical_alignment="center")
     with bar:
-        progress_of(watched, f"bar_{run.id}")
+        progress_of(watched, f"bar_{run.id}", held=steps_granted(store, run.id) is not None)
+    pace_buttons(pace, store, run)
     cancel_button(button, store, run)
     if history.started and (remark := history.started.engine.partition("; ")[2]):
         st.caption(f"The run says: {verbatim(remark, MAX_REASON)}")
@@ -113,14 +116,14 @@ def run_status(store: Store, watched: Watched) -> None:
         st.error(f"The run was lost.{why}{'' if run.imported else ' Resume goes on from its last checkpoint.'}")
 
 
-def progress_of(watched: Watched, key: str) -> None:
+def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
     """How far a run is, kept up to date."""
     run, history = watched.run, watched.history
     device = history.started.device if history.started else ""
     preparing = asdict(history.preparing) if history.preparing else None
     label, state = described(watched.config), state_of(run, watched.starts)
     done = {"step": history.step, "steps": run.plan.steps, "paces": history.paces, "reports": REPORTS}
-    known = Progress(*watched.since, label, state, run.active, device=device, preparing=preparing, **done)
+    known = Progress(*watched.since, label, state, run.active, device=device, preparing=preparing, held=held, **done)
     run_progress(known, key)
 
 

@@ -7,13 +7,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.figures.lab import INVITATION
+from dpcore.runs.holding import let_go, steps_granted
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.controls import data
 from pages.parts.lab import UNTRAINABLE
 from pages.parts.train.buttons import KNOWN
 from pages.parts.train.form import baseline_of
-from tests.pages.train_page import FIRST, charts, opened_at, recorded
+from tests.pages.train_page import FIRST, charts, opened_at, progress, recorded
 
 PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 
@@ -97,6 +98,21 @@ def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):
     (shown,) = [each.proto.body for each in page.get("html") if "<ol" in each.proto.body]
     assert "reported at step 40" in shown
     assert any("Gradient norms before clipping" in each.value for each in page.markdown)
+
+
+def test_a_run_that_a_worker_trains_can_be_paused_stepped_and_played(store: Store):
+    run = recorded(store, FIRST, 40)
+    page = opened(run)
+    assert f"pace_{run}" not in [each.key for each in page.button]  # nobody heeds it, as on a cluster
+    let_go(store, run)
+    page.run()
+    page.button(key=f"pace_{run}").click().run()
+    assert (steps_granted(store, run), progress(page)[0]["held"]) == (0, True)
+    page.button(key=f"step_{run}").click().run()
+    assert steps_granted(store, run) == 1
+    page.button(key=f"pace_{run}").click().run()
+    assert (steps_granted(store, run), progress(page)[0]["held"]) == (None, False)
+    assert page.button(key=f"step_{run}").disabled
 
 
 def test_before_any_run_a_step_of_the_settings_can_be_seen(store: Store):

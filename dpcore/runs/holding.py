@@ -1,0 +1,91 @@
+"""A run that its reader holds: it waits between two steps, with all that it has in memory.
+
+While it waits it draws and releases nothing, so that its epsilon stays what it is, and its own clock stands still.
+"""
+
+import time
+from collections.abc import Callable
+
+from dpcore.runs.record import StoreError
+from dpcore.runs.store import Store
+from dpcore.training.events import REPORT_SECONDS
+
+MAX_SECONDS = 600.0  # after which a held run goes on by itself: others wait for its place
+GOES_ON = "go"  # what is posted of a run that is not held
+POLL_SECONDS = 0.05  # between two looks whether it may go on
+
+
+def can_be_held(store: Store, run: str) -> bool:
+    """True while a process trains the run that heeds what is said here: not one on a cluster or of a command."""
+    return store.board(_name(run)) is not None
+
+
+def steps_granted(store: Store, run: str) -> int | None:
+    """How many steps the run may take before it waits again; None where it is not held."""
+    posted = store.board(_name(run))
+    return None if posted in (None, GOES_ON) else int(posted or 0)
+
+
+def hold(store: Store, run: str) -> None:
+    """Hold the run after the step that it is at; one that is held may take one step more."""
+    granted = steps_granted(store, run)
+    store.post(_name(run), str(0 if granted is None else granted + 1))
+
+
+def let_go(store: Store, run: str) -> None:
+    """Let the run go on."""
+    store.post(_name(run), GOES_ON)
+
+
+def _name(run: str) -> str:
+    return f"held {run}"
+
+
+class Holding:
+    """Keeps a run where it is while it is held, in the process that trains it."""
+
+    def __init__(
+        self,
+        store: Store,
+        run: str,
+        pause: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._store, self._run, self._pause, self._clock = store, run, pause, clock
+        self._first: int | None = None  # the step after which it was held
+        self._waited = 0.0
+        if not can_be_held(store, run):  # another process may have left it held
+            let_go(store, run)
+
+    def clock(self) -> float:
+        """Seconds of training, without those for which the run was held.
+
+        Each wait counts for one pause between reports, so that the one step which may follow is reported at once.
+        """
+        return self._clock() - self._waited
+
+    def wait(self, step: int) -> None:
+        """Wait while the run is held after this step, for at most MAX_SECONDS."""
+        if not self._held(step):
+            return
+        began = self._clock()
+        while self._held(step):
+            if self._clock() - began > MAX_SECONDS:
+                let_go(self._store, self._run)
+            self._pause(POLL_SECONDS)
+        self._waited += self._clock() - began - REPORT_SECONDS
+
+    def end(self) -> None:
+        """Note that the run can be held no more."""
+        self._store.post(_name(self._run), None)
+
+    def _held(self, step: int) -> bool:
+        try:
+            granted = steps_granted(self._store, self._run)
+        except StoreError:  # the next event meets it too
+            return False
+        if granted is None:
+            self._first = None
+            return False
+        self._first = step if self._first is None else self._first
+        return step >= self._first + granted
