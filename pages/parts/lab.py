@@ -208,7 +208,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
     mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
     lines, origin = [gaussian_line(mu)], origin_of(mechanism, delta, n, address())
     st.html(f"<div class=visitor>{odds_icons(found)}</div>")
-    figure = tradeoff_figure(band, lines, log=True, height=BESIDE_HEIGHT, size=chart_size())
+    figure = tradeoff_figure(band, lines, log=True, height=chart_size().scaled(BESIDE_HEIGHT), size=chart_size())
     chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
     st.caption(attack.TRADEOFF)
     link("pages/tradeoff.py", "What can an attacker do?")

@@ -28,6 +28,8 @@ STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-
 LARGE = """
 html {font-size: 18px !important}
 .stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}
+.st-key-pictures [data-testid="stColumn"] {min-width: 0}
+.live-foot, .st-key-keep, .st-key-mistakes {display: none}  /* nobody uses these from the back of a room */
 """
 _mode = Remembered(PRESENT_MODE)
 _pages_at_once = BoundedSemaphore(2)

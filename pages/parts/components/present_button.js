@@ -5,8 +5,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   Object.assign(button, {
     type: "button",
     className: "present-button",
-    textContent: data.on ? "Leave presentation" : "Present",
-    title: "Large type, thick lines and the full screen, for a projector",
+    textContent: data.on ? "✕ Leave" : "Present",
+    title: data.on ? "Back to the ordinary page" : "Large type, thick lines and the full screen, for a projector",
     ariaPressed: String(data.on),
     onclick: () => {
       fullScreen(!data.on);

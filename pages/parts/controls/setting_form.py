@@ -96,6 +96,6 @@ def sampler_choice() -> str:
 
 def counting_mistakes(q: float) -> None:
     """Draw what to heed, whatever the sampler, behind a button."""
-    with st.popover("Common mistakes", type="tertiary", icon=":material/warning:"):
+    with st.popover("Common mistakes", type="tertiary", icon=":material/warning:", key="mistakes"):
         for note in counting_notes(q):
             st.markdown(f"- {note}")
