@@ -25,11 +25,11 @@ GOOD = {  # what a command needs beside the option in question
 ANY_TEXT = ("--to", "--name")  # nothing is wrong with a text
 BAD = {  # what else is wrong of a command's own, after what it needs, and words of the line that says so
     "epsilon": [
-        ("--q 1.7", "q=1.7 in (0, 1]"),
+        ("--q 1.7", "q=1.7 to be above 0 and at most 1"),
         ("--sigma inf", "--sigma: expected `inf` to be a number"),
         ("--steps 1.5", "--steps: expected `1.5` to be a whole number"),
-        ("--steps 1e10", "at most 1000000000"),
-        ("--delta 1", "delta=1.0 in (0, 1)"),
+        ("--steps 1e10", "to 1,000,000,000"),
+        ("--delta 1", "delta=1.0 to be above 0 and below 1"),
         ("--accountant abadi", "accountant='abadi' to be one of: moments"),
         ("--accountant", "--accountant"),
         ("--schedule cosine", "schedule='cosine' to be one of: constant"),
@@ -63,8 +63,8 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--json --examples 3", "no --examples without the statement"),
     ],
     "check": [
-        ("--epsilon 3,0", "epsilon=`3,0` to be a number: a comma parts groups of three digits, as in 60,000, and"),
-        ("--sigma 1,1", "expected `1,1` to be a number: a comma parts groups of three digits"),
+        ("--epsilon 3,0", "epsilon=`3,0` to be a number: write decimals with a point"),
+        ("--sigma 1,1", "expected `1,1` to be a number: write decimals with a point"),
         ("", "Expected a claim"),
         ("--epsilon three", "epsilon=`three` to be a number"),
         ("--q 1.5", "q=1.5"),
