@@ -25,7 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 2 for bad input, 130 after Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["-h"], ["--help"]):
-        print(usage())
+        print("usage: python -m dpcore COMMAND [--help] ... | --version\n\ncommands:")
+        print("\n".join(f"  {name:<10} {text}" for name, text in COMMANDS.items()))
         return 0
     if words == ["--version"]:
         print(f"dpcore {__version__}")
@@ -46,12 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         sys.stderr.close()
         return 0
-
-
-def usage() -> str:
-    """List the commands, for `--help`."""
-    lines = [f"  {name:<10} {text}" for name, text in COMMANDS.items()]
-    return "\n".join(["usage: python -m dpcore COMMAND [--help] ... | --version", "", "commands:", *lines])
 
 
 if __name__ == "__main__":

@@ -133,15 +133,11 @@ def _measured(event: Measured) -> str:
     kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
     end = f"not private at the requested epsilon {event.epsilon:g}" if asked and not event.private else ""
     end = "local" if METHODS[event.method].kind is Protection.LOCAL and event.private else end
-    figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, _short):>21}"
+    figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, '{:.3g}'.format):>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()
 
 
 def _spread(values: Sequence[float], told: Callable[[float], str]) -> str:
-    """Mean and standard deviation over the seeds."""
+    """Return mean and standard deviation over the seeds."""
     spread = stdev(values) if len(values) > 1 else 0.0
     return f"{told(fmean(values))} +- {told(spread)}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}"
