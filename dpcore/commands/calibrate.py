@@ -29,7 +29,9 @@ def parser() -> Parser:
     made.add_argument(
         "--examples", type=whole, help="number of examples n, for a batch or for a warning if delta >= 1/n"
     )
-    made.add_argument("--accountant", default=CERTIFIED, metavar="ID", help=f"accountant: {', '.join(ACCOUNTANTS)}")
+    made.add_argument(
+        "--accountant", default=CERTIFIED, metavar="ID", help=f"{', '.join(ACCOUNTANTS)} (default {CERTIFIED})"
+    )
     add_schedule(made)
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -40,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     check.one_of(SOLVABLE, solve=arguments.solve)
     target = _target(arguments)
     for name in NEEDED[arguments.solve]:
-        _needed(arguments, name, f"to solve {arguments.solve}")
+        _needed(arguments, name, f"with --solve {arguments.solve}")
     _refuse_idle(arguments, target)
     known = {name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")}
     answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
@@ -107,7 +109,7 @@ def _lines(answer: Answer, judged: Verdict) -> list[str]:
     target, reading = answer.target, answer.reading
     delta = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
     beyond = "" if answer.beyond is None else f"; {answer.solved} = {answer.beyond:.10g} overshoots"
-    spent = f"Spends {target.word} = {answer.spent:.10g} of {target.size:.10g}{delta}"
+    spent = f"{target.word} = {answer.spent:.10g}{delta}, within the target of {target.size:.10g}"
     return [
         f"{answer.solved} = {answer.value:.10g}",
         f"{spent} ({answer.accountant}, {reading.kind}){beyond}.",

@@ -53,8 +53,8 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--solve steps --sigma 3", "no --steps with --solve steps"),
         ("--solve q --sigma 3", "no --q with --solve q"),
         ("--solve batch --sigma 3 --examples 60000", "no --q with --solve batch"),
-        ("--solve steps", "Expected --sigma to solve steps."),
-        ("--solve batch --sigma 1", "Expected --examples to solve batch."),
+        ("--solve steps", "Expected --sigma with --solve steps."),
+        ("--solve batch --sigma 1", "Expected --examples with --solve batch."),
         ("--target-epsilon .01 --q 1 --steps 40000", "No sigma below 1000 reaches epsilon=0.01 in 400"),
     ],
     "tradeoff": [
