@@ -1,4 +1,4 @@
-"""`python -m dpcore COMMAND ...`: finds the command's module, and turns bad input into one line and exit status 2."""
+"""`python -m dpcore COMMAND ...`: run a command; bad input ends with one line and exit status 2."""
 
 import importlib
 import sys
@@ -7,33 +7,34 @@ from collections.abc import Sequence
 from dpcore import __version__
 
 COMMANDS = {
-    "app": "the pages in a browser, served on this machine",
-    "epsilon": "epsilon against steps, by every accountant",
-    "calibrate": "the sigma, steps, sampling rate or batch that keeps a budget",
-    "tradeoff": "the certified trade-off function, and what an attacker can do",
-    "check": "whether a claimed epsilon holds, with a certificate",
-    "runs": "the training runs of this machine, and what can be done with them",
-    "train": "one training run, its events as they happen",
-    "audit": "a run trained again with eyes on every step: does what it claims hold",
-    "papers": "what the papers print, recomputed, and what holds",
-    "perturb": "private learning with noise in output, objective, gradients or inputs",
-    "data": "the full data sets: status, download, import",
+    "app": "serve the pages to a browser",
+    "epsilon": "compute epsilon by every accountant",
+    "calibrate": "find the sigma, steps, sampling rate or batch for a budget",
+    "tradeoff": "compute the certified trade-off function and the attack risks",
+    "check": "check a claimed epsilon",
+    "runs": "list, show, export, resume and delete training runs, and queue sweeps",
+    "train": "train a model, private or not",
+    "audit": "train a run again and test its claim at every step",
+    "papers": "recompute every number that the papers print",
+    "perturb": "compare noise in output, objective, gradients and inputs",
+    "data": "list, download or import the full data sets",
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is its own, 2 for bad input, and 130 where Ctrl-C ended it."""
+    """Run a command and return its exit status: 2 for bad input, 130 after Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] in (["-h"], ["--help"]):
-        print(usage())
+        print("usage: python -m dpcore COMMAND [--help] ... | --version\n\ncommands:")
+        print("\n".join(f"  {name:<10} {text}" for name, text in COMMANDS.items()))
         return 0
     if words == ["--version"]:
         print(f"dpcore {__version__}")
         return 0
     try:
         if not words or words[0] not in COMMANDS:
-            given = repr(words[0]) if words else "nothing"
-            raise ValueError(f"Expected command={given} to be one of: {', '.join(COMMANDS)}.")
+            given = f", not {words[0]!r}" if words else ""
+            raise ValueError(f"Expected a command{given}: {', '.join(COMMANDS)}. --help describes each.")
         # A command loads only what it needs: epsilon never sees torch.
         command = importlib.import_module(f"dpcore.commands.{words[0]}")
         return command.run(command.parser().parse_args(words[1:]))
@@ -46,12 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has seen enough, as `head` does
         sys.stderr.close()
         return 0
-
-
-def usage() -> str:
-    """What `--help` prints."""
-    lines = [f"  {name:<10} {text}" for name, text in COMMANDS.items()]
-    return "\n".join(["usage: python -m dpcore COMMAND [--help] ... | --version", "", "commands:", *lines])
 
 
 if __name__ == "__main__":

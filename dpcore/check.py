@@ -1,11 +1,11 @@
-"""The only argument checks: each names the argument, its value and the condition."""
+"""The only checks of arguments: each message names the argument, its value and the condition."""
 
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-# Below, not every accountant is sound: at its smallest sigma, 0.05, and one step of q = 1, the certified one works with
-# masses of about e^-epsilon delta, and those must be a float with digits to spare (1e-289 here; wrong from 1e-68 on).
+# At a smaller delta not every accountant is sound. At its smallest sigma, 0.05, and one step of q = 1, the certified
+# one has masses of about e^-epsilon delta. A float must hold them with digits to spare (1e-289 here; wrong from 1e-68).
 SMALLEST_DELTA = 1e-60
 
 
@@ -22,11 +22,12 @@ def positive(**values: object) -> None:
     >>> positive(sigma=0)
     Traceback (most recent call last):
     ...
-    ValueError: Expected sigma=0 to be finite and above 0.
+    ValueError: Expected sigma=0 to be above 0.
     """
+    finite(**values)
     for name, value in values.items():
-        if not 0 < _number(name, value) < math.inf:
-            raise ValueError(f"Expected {name}={value!r} to be finite and above 0.")
+        if _number(name, value) <= 0:
+            raise ValueError(f"Expected {name}={value!r} to be above 0.")
 
 
 def finite(**values: object) -> None:
@@ -44,19 +45,21 @@ def finite(**values: object) -> None:
 
 
 def in_range(low: float, high: float, *, ends: str = "[]", **values: object) -> None:
-    """Raise ValueError unless every value lies between low and high; `ends` says which ends belong, as in "(]".
+    """Raise ValueError unless every value lies between low and high; "(]" for `ends` excludes low alone.
 
     >>> in_range(0, 1, ends="(]", q=1.7)
     Traceback (most recent call last):
     ...
-    ValueError: Expected q=1.7 in (0, 1].
+    ValueError: Expected q=1.7 to be above 0 and at most 1.
     """
     for name, value in values.items():
         number = _number(name, value)
         above = number > low or (ends[0] == "[" and number == low)
         below = number < high or (ends[1] == "]" and number == high)
         if not (above and below):
-            raise ValueError(f"Expected {name}={value!r} in {ends[0]}{low:g}, {high:g}{ends[1]}.")
+            least, most = "at least" if ends[0] == "[" else "above", "at most" if ends[1] == "]" else "below"
+            limit = "finite" if math.isinf(high) else f"{most} {high:,.10g}"
+            raise ValueError(f"Expected {name}={value!r} to be {least} {low:g} and {limit}.")
 
 
 def delta(**values: float) -> None:
@@ -65,15 +68,13 @@ def delta(**values: float) -> None:
     >>> delta(delta=1e-320)
     Traceback (most recent call last):
     ...
-    ValueError: Expected delta=1e-320 to be at least 1e-60: what is less likely leaves the floating-point numbers.
+    ValueError: Expected delta=1e-320 to be at least 1e-60: floats hold nothing smaller safely.
     """
     in_range(0, 1, ends="()", **values)
     for name, value in values.items():
         if value < SMALLEST_DELTA:
-            raise ValueError(
-                f"Expected {name}={value!r} to be at least {SMALLEST_DELTA:g}: "
-                "what is less likely leaves the floating-point numbers."
-            )
+            least = f"at least {SMALLEST_DELTA:g}: floats hold nothing smaller safely"
+            raise ValueError(f"Expected {name}={value!r} to be {least}.")
 
 
 def whole(low: int, high: int | None = None, **values: object) -> None:
@@ -87,8 +88,8 @@ def whole(low: int, high: int | None = None, **values: object) -> None:
     for name, value in values.items():
         number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else low - 1
         if number < low or (high is not None and number > high):
-            upper = "" if high is None else f" and at most {high}"
-            raise ValueError(f"Expected {name}={value!r} to be a whole number of at least {low}{upper}.")
+            span = f"of at least {low}" if high is None else f"from {low} to {high:,}"
+            raise ValueError(f"Expected {name}={value!r} to be a whole number {span}.")
 
 
 def one_of(choices: Iterable[object], **values: object) -> None:
@@ -106,7 +107,7 @@ def one_of(choices: Iterable[object], **values: object) -> None:
 
 
 def verbatim(text: str, longest: int = 40) -> str:
-    """A text from outside, cut and as it is: nothing in it is taken for Markdown.
+    """Show a text from outside as code, cut to a length, so that Markdown in it has no effect.
 
     >>> verbatim("run=[a](//b)`c`")
     "`run=[a](//b)'c'`"

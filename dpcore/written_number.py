@@ -1,7 +1,7 @@
-"""The one reader of numbers: fields of a page, options of a command and texts that are pasted are read alike.
+"""The one reader of numbers, for fields of a page, options of a command and pasted texts.
 
-A number may be written as 1.5, 1e-5, 10^-5, 10⁻⁵, 2.0 × 10⁻⁶, 256/60000, 1 %, 60k or 60,000, with any of Unicode's
-digits, minus signs and blanks. Whatever could be read in two ways is refused: a comma parts thousands, nothing else.
+A number may look like 1.5, 1e-5, 10^-5, 10⁻⁵, 2.0 × 10⁻⁶, 256/60000, 1 %, 60k or 60,000, with any of Unicode's digits,
+minus signs and blanks. An ambiguous text is refused: a comma separates thousands and nothing else.
 """
 
 import math
@@ -20,13 +20,13 @@ RAISED = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 LOWERED = re.compile(r"(?<=10)−(?=\d)")  # a power of ten that lost its place: 10−5
 TEX = {"{,}": ",", "\\times": "x", "\\cdot": "x", "\\%": "%", "$": ""}
 SAME = str.maketrans(dict.fromkeys("−–‐‑", "-") | dict.fromkeys("×·⋅∙", "x") | dict.fromkeys("⁄∕", "/"))
-COMMA = "a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5"
+COMMA = "write decimals with a point, as in 3.5, and thousands with a comma, as in 60,000"
 RANGE = "it must lie between 1e-308 and 1e308"
 FORMS = "write it like 0.5, 1e-5, 1/3 or 60,000"
 
 
 def normalised(text: str) -> str:
-    """The text in ASCII, without blanks at its ends or around signs: raised digits follow a ^.
+    """Convert a text to ASCII, without blanks at its ends or around signs; raised digits follow a ^.
 
     >>> normalised(" 1 × 10⁻⁵ "), normalised("１．５"), normalised("1e−5"), normalised("٣")
     ('1x10^-5', '1.5', '1e-5', '3')
@@ -40,7 +40,7 @@ def normalised(text: str) -> str:
 
 
 def read_number(text: str, name: str = "") -> Decimal:
-    """The number that a text stands for, exactly. Errors: ValueError names it and says how to write a number.
+    """Read a number exactly. Errors: ValueError names it and says how to write a number.
 
     >>> [str(read_number(each, "delta")) for each in ("1e-5", "10⁻⁵", "2.0 × 10^{-6}", "60k", "1/4", "1 %", "60,000")]
     ['0.00001', '0.00001', '0.0000020', '6.0E+4', '0.25', '0.01', '60000']
@@ -57,7 +57,7 @@ def read_number(text: str, name: str = "") -> Decimal:
 
 
 def read_whole(text: str, name: str = "") -> int:
-    """The whole number that a text stands for, with all of its digits. Errors: ValueError, as of `read_number`.
+    """Read a whole number with all its digits. Errors: ValueError, as of `read_number`.
 
     >>> read_whole("1e4"), read_whole("60,000"), read_whole("9,223,372,036,854,775,807")
     (10000, 60000, 9223372036854775807)
@@ -69,7 +69,7 @@ def read_whole(text: str, name: str = "") -> int:
 
 
 def _ungrouped(text: str) -> str:
-    """The text without the commas between thousands. Any other comma stays, and makes it no number.
+    """Remove the commas between thousands. Any other comma stays, so the text is no number.
 
     >>> _ungrouped("1,234,567"), _ungrouped("256/60,000"), _ungrouped("3,0"), _ungrouped("0,500")
     ('1234567', '256/60000', '3,0', '0,500')
@@ -98,7 +98,7 @@ def _unsigned(text: str) -> Decimal:
 
 
 def _in_range(value: Decimal) -> Decimal:
-    """The number, unless no float is near it. Errors: OverflowError."""
+    """Return the number. Errors: OverflowError for one outside the range of floats."""
     if value and not 0 < abs(float(value)) < math.inf:
         raise OverflowError(value)
     return value

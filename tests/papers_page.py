@@ -11,13 +11,13 @@ ROOT = Path(__file__).parents[1]
 PAGE, README = ROOT / "docs" / "papers.md", ROOT / "README.md"
 HEAD = """# What the papers claim, and what holds
 
-Each answer is computed by the package; `python -m tests.papers_page` makes this page of them. Every number that the
-papers print, recomputed: `python -m dpcore papers [--paper 004] [--json]`, or the page Papers, which also draws their
-figures again and names the gaps in their proofs. "At least" and "at most" are proven bounds.
+The package computes each answer, and `python -m tests.papers_page` writes this page. `python -m dpcore papers`
+recomputes every number that the papers print. So does the page Papers, which also draws their figures again and names
+the gaps in their proofs. "At least" and "at most" are proven bounds.
 """
 HEADING = "## What the papers claim, and what holds\n"
 SHORT = """
-The first claim of each; the others are in [docs/papers.md](docs/papers.md), every printed number on the page Papers.
+The first claim of each paper; [docs/papers.md](docs/papers.md) has the others, the page Papers every printed number.
 
 | paper | claims | holds? |
 | --- | --- | --- |

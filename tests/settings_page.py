@@ -8,11 +8,10 @@ from dpcore.training.settings import SETTINGS, Setting
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """# Settings of a run
 
-Each setting is a row of the table in `dpcore/training/settings.py`, from which this page is made by
-`python -m tests.settings_page`. A default here is what a setting means that is not named; `train` and the page start
-from settings that suit data set, model and optimizer (`dpcore/training/defaults.py`). What would change nothing is
-refused on the command line. `python -m dpcore train --help` lists the ids of data sets, models, optimizers and whatever
-else a registry holds.
+`python -m tests.settings_page` writes this page from the table in `dpcore/training/settings.py`. The default is the
+value of a setting that is not named. `train` and the pages start from settings that suit data set, model and optimizer
+(`dpcore/training/defaults.py`). The command line refuses an option that would change nothing.
+`python -m dpcore train --help` lists the ids of data sets, models, optimizers and all else from a registry.
 
 | setting | option | what it is | range | unit | default | only with | since |
 | --- | --- | --- | --- | --- | --- | --- | --- |

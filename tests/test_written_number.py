@@ -32,7 +32,7 @@ NO_NUMBERS = (
     "", " ", "x", "nan", "inf", "--3", "1/0", "1/2/3", "1.2.3", "0x1", "1e", "10^", "1.1x", "256/n", "1/N", "60 000",
     "60\u00a0000", "1.234.567", "10-5", "10 - 5", "²", "1²", "1__0", "٣٫٥", "k", "%",
 )  # fmt: skip
-COMMA = "a comma parts groups of three digits, as in 60,000, and a point stands before decimals, as in 3.5"
+COMMA = "write decimals with a point, as in 3.5, and thousands with a comma, as in 60,000"
 FORMS = "write it like 0.5, 1e-5, 1/3 or 60,000"
 
 

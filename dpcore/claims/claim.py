@@ -53,7 +53,7 @@ class Claim:
     >>> Claim(epsilon=Printed("3.0"), sigma=0)
     Traceback (most recent call last):
     ...
-    ValueError: Expected sigma=0 to be finite and above 0.
+    ValueError: Expected sigma=0 to be above 0.
     """
 
     epsilon: Printed | None = None

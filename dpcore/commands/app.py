@@ -1,4 +1,4 @@
-"""`python -m dpcore app`: the pages, served on this machine."""
+"""`python -m dpcore app`: serve the pages."""
 
 import argparse
 import os
@@ -9,23 +9,23 @@ from pathlib import Path
 from dpcore import check
 from dpcore.commands import Parser, whole
 
-HOST = "127.0.0.1"  # nobody else reaches it
+HOST = "127.0.0.1"  # only this machine reaches it
 PORT = 8501
-OPEN = "Whoever reaches {} may change every run. With --shared a run is its owner's: see docs/classroom.md."
+OPEN = "Anybody who reaches {} may change every run. With --shared only its owner may: see docs/classroom.md."
 
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(prog="python -m dpcore app", description="Serve the pages on this machine; Ctrl-C ends it.")
-    made.add_argument("--port", type=whole, default=PORT, help=f"where to listen (default {PORT})")
-    made.add_argument("--host", default=HOST, metavar="ADDRESS", help=f"of this machine (default {HOST}: only itself)")
-    made.add_argument("--shared", action="store_true", help="a classroom, as DPCORE_SHARED=1: runs have owners")
-    made.add_argument("--teacher", action="store_true", help="make a new teacher's key first; needs --shared")
+    made = Parser(prog="python -m dpcore app", description="Serve the pages to a browser. Ctrl-C ends the server.")
+    made.add_argument("--port", type=whole, default=PORT, help=f"port to listen on (default {PORT})")
+    made.add_argument("--host", default=HOST, metavar="ADDRESS", help=f"address (default {HOST}: this machine alone)")
+    made.add_argument("--shared", action="store_true", help="give each run an owner (same as DPCORE_SHARED=1)")
+    made.add_argument("--teacher", action="store_true", help="make a new teacher's key; needs --shared")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Become Streamlit's server, which answers to the signals of this process; ValueError for a port in use."""
+    """Replace this process by Streamlit's server. Errors: ValueError for a port in use."""
     from dpcore.runs.limits import SHARED, shared  # late: the store of runs needs much
     from dpcore.runs.record import state_directory
     from dpcore.runs.teacher_key import TEACHER
@@ -38,10 +38,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.teacher:
         if not shared():
             raise ValueError("Expected no --teacher without --shared: it would change nothing.")
-        (state_directory() / TEACHER).unlink(missing_ok=True)  # the server makes another as it starts, and says it
+        (state_directory() / TEACHER).unlink(missing_ok=True)  # the server makes a new one and prints it
     if not shared() and host not in (HOST, "localhost", "::1"):
         print(OPEN.format(host), file=sys.stderr)
-    # -P: what lies in the present folder is not taken for the library
+    # -P: files in the present folder must not replace the library's
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(script())]
     command += ["--server.address", host, "--server.port", str(port)]
     sys.stdout.flush()
@@ -49,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def script() -> Path:
-    """The app's script: within the library where it is installed, beside it in a checkout.
+    """Find the app's script: in an installed library, or beside it in a checkout.
 
-    Streamlit reads the settings and the theme in .streamlit beside the script.
+    Streamlit reads its settings and theme from .streamlit beside the script.
 
     >>> script().name, (script().parent / ".streamlit" / "config.toml").is_file()
     ('app.py', True)
@@ -65,12 +65,10 @@ def _check_free(host: str, port: int) -> None:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (socket.gaierror, UnicodeError) as error:
-        raise ValueError(f"Expected host={host!r} to be an address of this machine.") from error
+        raise ValueError(f"Expected --host {host!r} to be an address of this machine, such as {HOST}.") from error
     with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(
-            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
-        )  # as the server does: one that ended is no hindrance
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does, also after an ended one
         try:
             probe.bind(address)
         except OSError as error:
-            raise ValueError(f"Expected port={port} on {host} to be free; {error.strerror}.") from error
+            raise ValueError(f"Expected port={port} on {host} to be free: {error.strerror}; try another.") from error

@@ -1,4 +1,4 @@
-"""python -m dpcore audit: a run is trained again with eyes on every step, and what it claims is put to the test."""
+"""`python -m dpcore audit`: train a run again, watch every step and test its claim."""
 
 import argparse
 import json
@@ -24,11 +24,11 @@ from dpcore.training.randomness.streams import new_secret
 from dpcore.training.settings import SETTINGS
 
 SINGLE = AuditRequest()
-REFUTED = 1  # exit status where an audit fails
+REFUTED = 1  # exit status of a failed audit
 NOTES = (
-    "Each epsilon that an audit shows holds at the confidence on its own; it is the failures that hold together.",
-    "The model is the audit's own: a finished run keeps no checkpoint that could be put to the test.",
-    "The findings are exact figures of the training data: no epsilon covers showing them.",
+    "Each epsilon holds at the confidence for its own test; the failures hold for all tests together.",
+    "The audit trained a model of its own, because a finished run keeps no checkpoint to test.",
+    "The findings are computed from the training data. No epsilon covers publishing them.",
 )
 
 
@@ -36,25 +36,21 @@ def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(
         prog="python -m dpcore audit",
-        description="Train a run again with eyes on every step, and test what it claims. Exit status 1 if that fails.",
+        description="Train a run again, watch every step and test its claim. Exit status 1 if a test fails.",
     )
-    made.add_argument("run", nargs="?", metavar="RUN", help="a recorded run; else say the settings; or an audit, shown")
-    made.add_argument(
-        "--trainer", default=SINGLE.trainer, metavar="ID", help=f"who trains: one of {', '.join(TRAINERS)}"
-    )
-    made.add_argument(
-        "--confidence", type=number, default=SINGLE.confidence, help=f"of all together ({SINGLE.confidence:g})"
-    )
-    made.add_argument(
-        "--canaries", type=whole, metavar="COUNT", help=f"examples in by the flip of a coin ({SINGLE.canaries})"
-    )
+    made.add_argument("run", nargs="?", metavar="RUN", help="a run to audit or an audit to show (default: settings)")
+    made.add_argument("--trainer", default=SINGLE.trainer, metavar="ID", help=f"trainer: {', '.join(TRAINERS)}")
+    confidence = f"confidence of all tests together (default {SINGLE.confidence:g})"
+    made.add_argument("--confidence", type=number, default=SINGLE.confidence, help=confidence)
+    canaries = f"canaries, each in the data by the flip of a coin (default {SINGLE.canaries})"
+    made.add_argument("--canaries", type=whole, metavar="COUNT", help=canaries)
     add_settings(made)
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Audit and print; exit status 0, 1 where an audit fails or could not be done, 130 where it was cancelled."""
+    """Audit and print; exit status 1 for a failed test or audit, 130 for a cancelled one."""
     with open_store() as store:
         found = store.run(arguments.run) if arguments.run else None
         if found and found.kind == AUDIT.name:
@@ -63,17 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _asked(arguments: argparse.Namespace, found: Run | None) -> AuditRequest:
-    """The audit that the arguments ask for; ValueError says which of them is wrong."""
+    """Return the requested audit. Errors: ValueError for a wrong argument."""
     given = [option(name) for name in SETTINGS if getattr(arguments, name, None) is not None]
     given += ["--non-private"] if arguments.non_private else []
     if found and given:
-        raise ValueError(f"Expected no {given[0]} beside a recorded run, which has settings of its own.")
+        raise ValueError(f"Expected no {given[0]} beside a recorded run, which has its own settings.")
     if found and found.kind != TRAINING.name:
-        raise ValueError(f"Expected run={found.id!r} to be a training run or an audit, but it is a {found.kind}.")
+        raise ValueError(f"Expected run={found.id!r} to be a training run or an audit, not a {found.kind}.")
     config = found.config if found else config_of(arguments)
-    canaries = arguments.canaries
-    if canaries is None:  # as many as usual, or as many as a small data set has room for
-        canaries = min(SINGLE.canaries, config.examples // 4)
+    most = min(SINGLE.canaries, config.examples // 4)  # a small data set has room for fewer
+    canaries = most if arguments.canaries is None else arguments.canaries
     return AuditRequest(config, arguments.trainer, arguments.confidence, canaries)
 
 
@@ -95,10 +90,10 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
 
 
 def _shown(store: Store, found: Run, *, as_json: bool) -> int:
-    """Print what a recorded audit has said."""
+    """Print the events of a recorded audit."""
     said: list[Event] = [event for _, event in store.tail(found.id)]
     if not any(isinstance(event, Judged) for event in said):
-        raise ValueError(f"Expected run={found.id!r} to be an audit that is over, but it is {found.status}.")
+        raise ValueError(f"Expected run={found.id!r} to be a finished audit, but it is {found.status}.")
     return _printed(found.id, found.request, said, as_json=as_json)
 
 
@@ -111,8 +106,8 @@ def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json
         print(json.dumps(_summary(name, request, prepared, stopped, found, judged), allow_nan=False))
     else:
         print(
-            f"{prepared.examples:,} examples, {prepared.canaries:,} of them canaries and {prepared.inside:,} of these "
-            f"in; {prepared.steps:,} steps of q = {nearest(prepared.q)}, {prepared.parameters:,} parameters, on "
+            f"{prepared.examples:,} examples; {prepared.canaries:,} canaries, {prepared.inside:,} of them in the data; "
+            f"{prepared.steps:,} steps of q = {nearest(prepared.q)}, {prepared.parameters:,} parameters, on "
             f"{prepared.device}"
         )
         print(*filter(None, [stopped]), *_table(found, judged), *_verdict(request, prepared, judged), *NOTES, sep="\n")
@@ -122,7 +117,7 @@ def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json
 def _summary(
     name: str, request: AuditRequest, prepared: Prepared, stopped: str | None, found: Sequence[Measured], judged: Judged
 ) -> dict[str, Any]:
-    """All that an audit said as one JSON object, but for its progress and the canaries' scores."""
+    """Return an audit as one JSON object, without its progress and the canaries' scores."""
     corrected = dict(judged.p_values)
     audits = [
         asdict(each)
@@ -146,13 +141,13 @@ def _summary(
 
 
 def _table(found: Sequence[Measured], judged: Judged) -> Iterator[str]:
-    """A line for each audit, and below it what it shows, tests and leaves untested."""
-    rows = [("AUDIT", "RESULT", "P-VALUE", "EPSILON AT LEAST")]
+    """Yield a line for each test, then its evidence and its scope."""
+    rows = [("TEST", "RESULT", "P-VALUE", "EPSILON AT LEAST")]
     rows += [(each.audit, _result(each, judged), _p_value(each), _epsilon(each)) for each in found]
     head, *lines = in_columns(rows).splitlines()
     yield head
     for line, each in zip(lines, found, strict=True):
-        yield from (line, f"  {each.shows}", f"  tests: {each.tests}", f"  leaves untested: {each.untested}")
+        yield from (line, f"  {each.shows}", f"  tests: {each.tests}", f"  does not test: {each.untested}")
 
 
 def _result(found: Measured, judged: Judged) -> str:
@@ -177,8 +172,5 @@ def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Itera
         yield f"Claimed: epsilon <= {outward(judged.claimed_upper, math.ceil)} {at}, by {request.by.title.lower()}."
     elif prepared.unaccounted:
         yield f"Nothing is claimed. {prepared.unaccounted}"
-    together = f"at a confidence of {request.confidence:g} for all audits together"
-    if judged.failed:
-        yield f"Claim refuted: {', '.join(judged.failed)} failed, {together}."
-    else:
-        yield f"No audit found anything wrong, {together}."
+    found = f"Claim refuted: the tests {', '.join(judged.failed)} failed" if judged.failed else "No test found a fault"
+    yield f"{found} (confidence {request.confidence:g} over all tests)."

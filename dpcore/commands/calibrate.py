@@ -1,33 +1,37 @@
-"""`python -m dpcore calibrate`: the sigma, steps, sampling rate or batch that keeps a budget."""
+"""`python -m dpcore calibrate`: find the sigma, steps, sampling rate or batch for a budget."""
 
 import argparse
 import json
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, add_schedule, number, recipe_of, refuse_idle, whole
+from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, recipe_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
-from dpcore.privacy.report.numbers import raised
+from dpcore.privacy.report.numbers import plain, raised
 from dpcore.privacy.report.verdict import Verdict
 
 
 def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(
-        prog="python -m dpcore calibrate", description="The sigma, steps, sampling rate or batch that keeps a budget."
+        prog="python -m dpcore calibrate", description="Find the sigma, steps, sampling rate or batch for a budget."
     )
-    made.add_argument("--solve", required=True, metavar="WHAT", help=f"one of {', '.join(SOLVABLE)}")
-    made.add_argument("--target-epsilon", type=number, metavar="E", help="at most this epsilon at --delta")
-    made.add_argument("--target-advantage", type=number, metavar="A", help="at most this max(TPR - FPR), in (0, 1)")
-    made.add_argument("--target-mu", type=number, metavar="MU", help="at most this mu, at error rates from --delta up")
-    made.add_argument("--delta", type=number, help="delta, in (0, 1); an advantage needs none")
-    made.add_argument("--q", type=number, help="Poisson sampling rate, in (0, 1]")
-    made.add_argument("--sigma", type=number, help="noise multiplier: noise std / L2 sensitivity; a schedule's first")
-    made.add_argument("--steps", type=whole, help="T, the number of steps")
-    made.add_argument("--examples", type=whole, help="n: needed for a batch, otherwise to warn of delta >= 1/n")
-    made.add_argument("--accountant", default=CERTIFIED, metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}")
+    made.add_argument("--solve", required=True, metavar="WHAT", help=f"what to find: {', '.join(SOLVABLE)}")
+    made.add_argument("--target-epsilon", type=number, metavar="E", help="largest epsilon at --delta")
+    made.add_argument("--target-advantage", type=number, metavar="A", help="largest max(TPR - FPR), between 0 and 1")
+    made.add_argument("--target-mu", type=number, metavar="MU", help="largest mu, for error rates of at least --delta")
+    made.add_argument("--delta", type=number, help=f"{DELTA}; not with --target-advantage")
+    made.add_argument("--q", type=number, help=RATE)
+    made.add_argument("--sigma", type=number, help=f"{NOISE}; the first of a schedule")
+    made.add_argument("--steps", type=whole, help="number of steps T")
+    made.add_argument(
+        "--examples", type=whole, help="number of examples n, for a batch or for a warning if delta >= 1/n"
+    )
+    made.add_argument(
+        "--accountant", default=CERTIFIED, metavar="ID", help=f"{', '.join(ACCOUNTANTS)} (default {CERTIFIED})"
+    )
     add_schedule(made)
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -38,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     check.one_of(SOLVABLE, solve=arguments.solve)
     target = _target(arguments)
     for name in NEEDED[arguments.solve]:
-        _needed(arguments, name, f"to solve {arguments.solve}")
+        _needed(arguments, name, f"with --solve {arguments.solve}")
     _refuse_idle(arguments, target)
     known = {name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")}
     answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
@@ -54,7 +58,7 @@ def _target(arguments: argparse.Namespace) -> Target:
     given = [name for name in ("epsilon", "advantage", "mu") if getattr(arguments, f"target_{name}") is not None]
     if len(given) != 1:
         found = " and ".join(f"--target-{name}" for name in given) or "none"
-        raise ValueError(f"Expected one of --target-epsilon, --target-advantage and --target-mu, found {found}.")
+        raise ValueError(f"Expected one of --target-epsilon, --target-advantage and --target-mu, but found {found}.")
     if given == ["advantage"]:
         return AdvantageTarget(arguments.target_advantage)
     _needed(arguments, "delta", f"with --target-{given[0]}")
@@ -65,14 +69,14 @@ def _target(arguments: argparse.Namespace) -> Target:
 
 def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
     if getattr(arguments, name) is None:
-        raise ValueError(f"Expected --{name} to be given {why}.")
+        raise ValueError(f"Expected --{name} {why}.")
 
 
 def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:
-    """Raise ValueError for an option that the question does not ask for, or that is its answer."""
+    """Raise ValueError for an option that the question does not need, or that is its answer."""
     solved = "q" if arguments.solve == "batch" else arguments.solve
     if getattr(arguments, solved) is not None:
-        raise ValueError(f"Expected no --{solved} with --solve {arguments.solve}: it is what is solved.")
+        raise ValueError(f"Expected no --{solved} with --solve {arguments.solve}, which finds it.")
     if target.at is None:
         refuse_idle(arguments, ("delta",), "a target epsilon or mu")
     if arguments.solve != "batch" and not isinstance(target, EpsilonTarget):
@@ -101,13 +105,14 @@ def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
 
 
 def _lines(answer: Answer, judged: Verdict) -> list[str]:
-    """The answer, what it spends and what kind of number that is, its verdict, its notes."""
+    """Return the answer, its cost, its verdict and its notes."""
     target, reading = answer.target, answer.reading
-    delta = "" if target.at is None else f" at delta={raised(target.at):g}"
-    beyond = "" if answer.beyond is None else f"; {answer.solved}={answer.beyond:.10g} overshoots"
+    delta = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
+    beyond = "" if answer.beyond is None else f"; {answer.solved} = {answer.beyond:.10g} overshoots"
+    spent = f"{target.word} = {answer.spent:.10g}{delta}, within the target of {target.size:.10g}"
     return [
         f"{answer.solved} = {answer.value:.10g}",
-        f"{target.word}={answer.spent:.10g} of {target.size:.10g}{delta} ({answer.accountant}, {reading.kind}){beyond}",
+        f"{spent} ({answer.accountant}, {reading.kind}){beyond}.",
         judged.text,
         *answer.notes,
     ]

@@ -1,4 +1,4 @@
-"""`python -m dpcore check`: whether a claimed epsilon holds, with its certificate and a sentence for a review."""
+"""`python -m dpcore check`: judge a claimed epsilon, with a certificate and a sentence for a review."""
 
 import argparse
 import json
@@ -12,40 +12,41 @@ from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
 from dpcore.claims.reading import MAX_JSON_CHARS, Found, Read
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
-from dpcore.commands import Parser, number, refuse_idle, whole
+from dpcore.commands import DELTA, NOISE, Parser, number, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS
 
 WIDTH = 110
 FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant")
-NOTHING = "Expected a claim: numbers as options, --text with a file that has them, or --example."
+NOTHING = "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
 
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore check", description="Whether a claimed epsilon holds. Anything may be missing."
+    made = Parser(prog="python -m dpcore check", description="Check a claimed epsilon. All options may be left out.")
+    made.add_argument("--epsilon", metavar="E", help="the claim, with its digits: 3.0 may stand for 2.95 to 3.05")
+    made.add_argument("--delta", type=number, help=DELTA)
+    made.add_argument("--q", type=number, help="sampling rate, above 0 and at most 1")
+    made.add_argument("--batch", type=whole, help="expected batch, instead of q; needs --examples")
+    made.add_argument("--examples", type=whole, help="number of training examples n")
+    made.add_argument("--sigma", type=number, help=NOISE)
+    made.add_argument("--epochs", type=number, help="passes over the data, instead of steps")
+    made.add_argument("--steps", type=whole, help="number of steps T")
+    made.add_argument(
+        "--sampler", metavar="NAME", help=f"how batches are drawn (default poisson): {', '.join(BATCHES)}"
     )
-    made.add_argument("--epsilon", metavar="E", help="as it is claimed: 3.0 may stand for 2.95 to 3.05")
-    made.add_argument("--delta", type=number, help="delta, in (0, 1)")
-    made.add_argument("--q", type=number, help="sampling rate, in (0, 1]")
-    made.add_argument("--batch", type=whole, help="expected batch, in place of q; also --examples")
-    made.add_argument("--examples", type=whole, help="n, the number of training examples")
-    made.add_argument("--sigma", type=number, help="noise multiplier: noise std / L2 sensitivity")
-    made.add_argument("--epochs", type=number, help="passes over the data, in place of the steps")
-    made.add_argument("--steps", type=whole, help="T, the number of steps")
-    made.add_argument("--sampler", metavar="NAME", help=f"one of {', '.join(BATCHES)} (judged as poisson without it)")
-    made.add_argument("--adjacency", metavar="NAME", help=f"one of {', '.join(ADJACENCIES)}")
-    made.add_argument("--accountant", metavar="ID", help=f"whose number it is: one of {', '.join(ACCOUNTANTS)}")
-    made.add_argument("--text", metavar="FILE", help="a text, an Opacus history or a DpEvent; - is the input")
-    made.add_argument("--example", metavar="NAME", help=f"a printed claim: {', '.join(each.name for each in EXAMPLES)}")
+    made.add_argument("--adjacency", metavar="NAME", help=f"neighbouring data sets: {', '.join(ADJACENCIES)}")
+    made.add_argument("--accountant", metavar="ID", help=f"accountant of the claim: {', '.join(ACCOUNTANTS)}")
+    made.add_argument("--text", metavar="FILE", help="a text, an Opacus history or a DpEvent; - reads standard input")
+    names = ", ".join(each.name for each in EXAMPLES)
+    made.add_argument("--example", metavar="NAME", help=f"a published claim: {names}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the verdict; exit status 0 whatever it is."""
+    """Print the verdict; exit status 0 for every verdict."""
     if arguments.example is not None:
-        refuse_idle(arguments, ("text",), "a claim of your own in place of --example")
+        refuse_idle(arguments, ("text",), "a claim of your own, instead of --example")
     read = Read(Claim(), ()) if arguments.text is None else read_claim(_text(arguments.text))
     given = _given(arguments)
     claim = joined([_example(arguments), read.claim, given])
@@ -84,7 +85,7 @@ def _text(path: str) -> str:
         return content.decode("utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name, or bytes that are no text
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
-        raise ValueError(f"Expected text={path[:200]!r} to be a file that can be read, but: {why}.") from None
+        raise ValueError(f"Expected text={path[:200]!r} to be a readable file, but: {why}.") from None
 
 
 def _as_read(read: Read) -> dict[str, Any]:

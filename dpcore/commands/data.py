@@ -1,4 +1,4 @@
-"""python -m dpcore data status | download | import DIR: the full data sets, which training uses where they are."""
+"""`python -m dpcore data status | download | import DIR`: list or install the full data sets."""
 
 import argparse
 import json
@@ -10,28 +10,26 @@ from dpcore.data.download import download, download_table
 from dpcore.data.importing import found_in, has_data_sets, import_folder, install_tables
 from dpcore.data.tabular import ORIGINALS, TABLES
 
-FETCHED = [each.name for each in DATASETS.values() if not each.arrays]  # the others are the user's to bring
+FETCHED = [each.name for each in DATASETS.values() if not each.arrays]  # users bring the others
 
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(prog="python -m dpcore data", description="The full data sets.")
+    made = Parser(prog="python -m dpcore data", description="List, download or import the full data sets.")
     actions = made.add_subparsers(dest="action", required=True, metavar="ACTION")
-    status = actions.add_parser("status", help="say which data sets are here")
+    status = actions.add_parser("status", help="list the installed data sets")
     status.add_argument("--json", action="store_true", help="print one JSON object")
-    fetch = actions.add_parser("download", help="fetch the full data sets and check them")
-    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {' or '.join((*DATASETS, *ORIGINALS))}")
-    take = actions.add_parser(
-        "import", help="take the full data sets from IDX files, CIFAR-10's Python batches or other original files"
-    )
-    take.add_argument(
-        "folder", metavar="DIR", type=Path, help="torchvision's layout, files side by side, or an archive as published"
-    )
+    fetch = actions.add_parser("download", help="download the full data sets and check them")
+    names = ", ".join(dict.fromkeys((*DATASETS, *ORIGINALS)))
+    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {names}")
+    take = actions.add_parser("import", help="install full data sets from their original files")
+    found = "a folder with IDX files, CIFAR-10's Python batches or other original files; or a published archive"
+    take.add_argument("folder", metavar="DIR", type=Path, help=found)
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do the action; exit status 0, or 1 where a download got nothing."""
+    """Do the action; exit status 1 for a failed download."""
     return {"status": _status, "download": _download, "import": _import}[arguments.action](arguments)
 
 
@@ -54,7 +52,7 @@ def _status(arguments: argparse.Namespace) -> int:
 
 
 def _full(name: str) -> str:
-    """Whether the full set is here."""
+    """Say where the full set is, or how to get it."""
     dataset, absent = DATASETS[name], missing(DATASETS[name])
     if "full" in available(name):
         return f"in {dataset.debian_folder}" if absent else "here"

@@ -1,4 +1,4 @@
-"""`python -m dpcore epsilon`: epsilon against steps, by every accountant."""
+"""`python -m dpcore epsilon`: compute epsilon against steps, by every accountant."""
 
 import argparse
 import json
@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.commands import (
+    DELTA,
     MAX_POINTS,
     Parser,
     add_mechanism,
@@ -20,7 +21,7 @@ from dpcore.commands import (
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import IntArray, Mechanism, horizons
-from dpcore.privacy.report.numbers import outward
+from dpcore.privacy.report.numbers import outward, plain, raised
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson, banded, rounds_of
@@ -29,15 +30,14 @@ from dpcore.privacy.schedule import CONSTANT
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(prog="python -m dpcore epsilon", description="Epsilon against steps, by every accountant.")
+    made = Parser(prog="python -m dpcore epsilon", description="Compute epsilon by every accountant.")
     add_mechanism(made)
-    made.add_argument("--delta", type=number, required=True, help="delta, in (0, 1)")
-    made.add_argument("--points", type=whole, help="with --json: how many horizons from T/points to T (default 100)")
-    made.add_argument(
-        "--accountant", action="append", metavar="ID", help=f"one of {', '.join(ACCOUNTANTS)}; repeatable"
-    )
-    made.add_argument("--bands", type=whole, help="b of a banded matrix mechanism, whose noise lasts b steps")
-    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: one of {', '.join(SAMPLERS)}")
+    made.add_argument("--delta", type=number, required=True, help=DELTA)
+    made.add_argument("--points", type=whole, help="number of steps at which --json gives epsilon (default 100)")
+    ids = f"{', '.join(ACCOUNTANTS)} (default: all); repeatable"
+    made.add_argument("--accountant", action="append", metavar="ID", help=ids)
+    made.add_argument("--bands", type=whole, help="bands b of a banded matrix mechanism, whose noise lasts b steps")
+    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: {', '.join(SAMPLERS)}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     mechanism = _charged(arguments)
     points = 100 if arguments.points is None else arguments.points
     check.whole(1, MAX_POINTS, points=points)
-    if not arguments.json:  # which shows the last point alone
+    if not arguments.json:  # the table has the last point alone
         refuse_idle(arguments, ("points",), "--json")
     steps = horizons(arguments.steps, points)
     rounds = rounds_of(steps, arguments.bands or 1)
@@ -63,24 +63,23 @@ def run(arguments: argparse.Namespace) -> int:
             values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
         print(json.dumps(values, allow_nan=False))
     else:
-        print(_table(steps, curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
+        print(f"Epsilon after {arguments.steps:,} steps at delta = {plain(raised(arguments.delta))}")
+        print(_table(curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
     return 0
 
 
 def _charged(arguments: argparse.Namespace) -> Mechanism:
-    """The mechanism; with --bands that of the DP-SGD which costs as much."""
+    """Return the mechanism; with --bands that of a DP-SGD with the same cost."""
     mechanism = mechanism_of(arguments)
     if arguments.bands is None:
         return mechanism
     if arguments.sampler or recipe_of(arguments) != CONSTANT:
-        raise ValueError(
-            f"Expected neither --sampler nor --schedule with --bands {arguments.bands}: nothing is proven."
-        )
+        raise ValueError(f"Expected no --sampler and no --schedule with --bands {arguments.bands}: nothing is proven.")
     return banded(arguments.q, arguments.sigma, arguments.steps, arguments.bands)
 
 
 def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray) -> Curve | None:
-    """The bounds for batches drawn as --sampler says, if it says anything."""
+    """Return the bounds for the batches of --sampler, if it is given."""
     if arguments.sampler is None:
         return None
     check.one_of(SAMPLERS, sampler=arguments.sampler)
@@ -92,11 +91,11 @@ def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray)
 
 
 def _line(name: str, drawn: Curve) -> str:
-    """The two ends after the last step, and what they are for."""
+    """Return both bounds after the last step, with their sampler and adjacency."""
     sampler, last = SAMPLERS[name], drawn.last
     ends = f"{outward(last.lower or 0.0, math.floor)} to {outward(last.value, math.ceil)}"
     title = sampler.title if sampler.adjacency in sampler.title else f"{sampler.title}, {sampler.adjacency}"
-    other = "" if name == Poisson.name else "The numbers above are for Poisson batches, and do not hold. "
+    other = "" if name == Poisson.name else "The numbers above do not hold, because they are for Poisson batches. "
     return f"\n{other}{title}: epsilon {ends}. {last.note}".rstrip()
 
 
@@ -111,14 +110,14 @@ def _curve(curve: Curve) -> dict[str, Any]:
     if curve.lower is not None:
         values["lower"] = [finite(each) for each in curve.lower.tolist()]
     if curve.note or None in values["epsilon"]:
-        values["note"] = curve.note or "No finite epsilon where null is shown."
+        values["note"] = curve.note or "null: no finite epsilon"
     return values
 
 
-def _table(steps: IntArray, curves: dict[str, Curve]) -> str:
-    """One line for each accountant: epsilon after the last step, its kind, and the verdict if a band is at hand."""
+def _table(curves: dict[str, Curve]) -> str:
+    """Return a line for each accountant: epsilon after the last step, its kind, and the verdict if a band is there."""
     band = next((curve for curve in curves.values() if curve.kind is Kind.CERTIFIED), None)
-    lines = [f"epsilon after {steps[-1]} steps"]
+    lines = []
     for name, curve in curves.items():
         last = float(curve.epsilon[-1])
         alone = curve.note if math.isfinite(last) else unavailable(curve.note)

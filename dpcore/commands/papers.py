@@ -1,4 +1,4 @@
-"""`python -m dpcore papers`: what the papers print, recomputed."""
+"""`python -m dpcore papers`: recompute the numbers that the papers print."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Comparison, Outcome
 from dpcore.papers.paper import Paper
 
-COLUMNS = {  # of the text: the head, its width, and whether it holds numbers
+COLUMNS = {  # head: width, and True for numbers
     "place": (22, False),
     "quantity": (43, False),
     "theirs": (11, True),
@@ -26,9 +26,8 @@ WIDTH = sum(width for width, _ in COLUMNS.values()) + len(GAP) * (len(COLUMNS) -
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(prog="python -m dpcore papers", description="What the papers print, recomputed, and what holds.")
-    known = f"one of {', '.join(PAPERS)}; may be given more than once (default: all of them)"
-    made.add_argument("--paper", metavar="ID", action="append", help=known)
+    made = Parser(prog="python -m dpcore papers", description="Recompute every number that the papers print.")
+    made.add_argument("--paper", metavar="ID", action="append", help=f"{', '.join(PAPERS)} (default: all); repeatable")
     made.add_argument("--json", action="store_true", help="print one JSON list")
     return made
 
@@ -62,7 +61,7 @@ def _object(found: Comparison) -> dict[str, Any]:
 
 
 def _table(paper: Paper) -> str:
-    """A paper's numbers; under each the reason for its verdict, where there is one to tell."""
+    """Return a paper's numbers, each with the reason for its verdict below it."""
     head = f"{paper.id}  " + ". ".join(filter(None, (paper.title, paper.authors, paper.published)))
     lines = textwrap.wrap(head, WIDTH, subsequent_indent="     ")
     lines += _row(*COLUMNS)
@@ -76,7 +75,7 @@ def _table(paper: Paper) -> str:
 
 
 def _row(*cells: str) -> list[str]:
-    """The lines of one row, each cell wrapped in its column."""
+    """Return the lines of one row, each cell wrapped in its column."""
     columns = [
         [line.rjust(width) if number else line.ljust(width) for line in textwrap.wrap(cell, width) or [""]]
         for cell, (width, number) in zip(cells, COLUMNS.values(), strict=True)

@@ -1,4 +1,4 @@
-"""python -m dpcore perturb: private learning of two classes, with noise at one place of learning or at several."""
+"""`python -m dpcore perturb`: learn two classes with noise at different places, and compare."""
 
 import argparse
 import json
@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, number, whole
+from dpcore.commands import DELTA, Parser, number, whole
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent, plain
 from dpcore.runs.kinds import event_to_json
@@ -19,27 +19,31 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
 
 SINGLE = Request()
-PUBLISHED = "Each fit of each method spends its epsilon anew; accuracies and gaps are exact figures that none covers."
+SETTINGS = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser", "clip_norm")
+PUBLISHED = "Each fit of each method spends its epsilon. No epsilon covers publishing these accuracies and gaps."
 
 
 def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(
         prog="python -m dpcore perturb",
-        description="Learn two classes with noise in output, objective, gradients or inputs; accuracy and gap to L*.",
+        description="Compare noise in output, objective, gradients and inputs by accuracy and by the gap to L*.",
     )
-    made.add_argument("--dataset", default=SINGLE.dataset, metavar="ID", help=f"one of {', '.join(TABLES)}")
-    made.add_argument("--classes", metavar="A,B", help="two classes of the data set, or one and 'rest'")
-    made.add_argument("--model", default=SINGLE.model, metavar="ID", help=f"one of {', '.join(MODELS)}")
-    made.add_argument("--method", action="append", metavar="ID", help=f"one of {', '.join(METHODS)}; repeatable")
-    made.add_argument("--epsilon", action="append", type=number, help="of each fit; repeatable")
-    made.add_argument("--delta", type=number, default=SINGLE.delta, help=f"delta (default {SINGLE.delta:g})")
-    made.add_argument("--seeds", type=whole, default=SINGLE.seeds, metavar="COUNT", help="fits of each method")
-    made.add_argument("--seed", type=whole, help="a fixed seed: noise that anybody who knows it can draw again")
-    made.add_argument("--steps", type=whole, default=SINGLE.steps, metavar="T", help="steps of gradient descent")
+    made.add_argument("--dataset", metavar="ID", help=", ".join(TABLES))
+    made.add_argument("--classes", metavar="A,B", help="two classes of the data set, or one class and 'rest'")
+    made.add_argument("--model", metavar="ID", help=", ".join(MODELS))
+    made.add_argument(
+        "--method", action="append", metavar="ID", help=f"{', '.join(METHODS)} (default: all); repeatable"
+    )
+    made.add_argument("--epsilon", action="append", type=number, help="epsilon of each fit; repeatable")
+    made.add_argument("--delta", type=number, help=f"{DELTA} (default {plain(SINGLE.delta)})")
+    made.add_argument("--seeds", type=whole, metavar="COUNT", help="number of fits of each method")
+    made.add_argument("--seed", type=whole, help="fix the seed: epsilon then holds only for those who do not know it")
+    made.add_argument("--steps", type=whole, metavar="T", help="steps of gradient descent")
     made.add_argument("--rate", type=number, help="step size (default: 2 / (smoothness + strong convexity))")
-    made.add_argument("--regulariser", type=number, default=SINGLE.regulariser, help="of (regulariser/2) |theta|^2")
-    made.add_argument("--clip-norm", type=number, default=SINGLE.clip_norm, help="G of a model that must be clipped")
+    made.add_argument("--regulariser", type=number, help="factor of |theta|^2 / 2 in the objective")
+    made.add_argument("--clip-norm", type=number, help="clipping norm G, for a model without a gradient bound")
+    made.set_defaults(**{name: getattr(SINGLE, name) for name in SETTINGS})
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -60,20 +64,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def request_of(arguments: argparse.Namespace) -> Request:
-    """The comparison that the arguments name; ValueError says which of them is wrong."""
+    """Return the requested comparison. Errors: ValueError for a wrong argument."""
     for name in arguments.method or ():
         check.one_of(METHODS, method=name)
-    names = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser", "clip_norm")
     return Request(
         classes=() if arguments.classes is None else tuple(arguments.classes.split(",")),
         methods=tuple(arguments.method or METHODS),
         epsilons=tuple(SINGLE.epsilons if arguments.epsilon is None else arguments.epsilon),
-        **{name: getattr(arguments, name) for name in names},
+        **{name: getattr(arguments, name) for name in SETTINGS},
     )
 
 
 def summary(request: Request, events: Iterable[Event]) -> dict[str, Any]:
-    """All events as one JSON object: what was asked for, the data, and a result for each method and epsilon."""
+    """Return one JSON object: the request, the data, and a result for each method and epsilon."""
     prepared: dict[str, Any] = {}
     results = []
     for event in events:
@@ -93,7 +96,7 @@ def _result(event: Measured) -> dict[str, Any]:
     return {
         "method": event.method,
         "kind": str(method.kind),
-        "epsilon": event.epsilon if event.private else None,  # null: nothing keeps it
+        "epsilon": event.epsilon if event.private else None,  # null: not private at any
         "asked": event.epsilon,
         "noise": event.noise,
         "unit": method.unit,
@@ -106,14 +109,14 @@ def _result(event: Measured) -> dict[str, Any]:
 
 
 def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
-    """What is printed of an event; sentences that were said are not said again, and those that are now are added."""
+    """Return the lines to print for an event, without sentences in `said`, which gets the new ones."""
     if isinstance(event, Prepared):
         known = (
-            f"{event.examples} rows to learn from, {event.tests} to test on, {event.parameters} parameters; "
-            f"without noise accuracy {percent(event.best_accuracy)}, L* = {event.best_loss:.4f}; "
-            f"blind guessing {percent(event.majority)}."
+            f"{event.examples} training rows, {event.tests} test rows, {event.parameters} parameters; "
+            f"without noise: accuracy {percent(event.best_accuracy)}, objective L* = {event.best_loss:.4f}; "
+            f"guessing the larger class {percent(event.majority)}."
         )
-        promise = f"delta = {request.delta:g}; {NEIGHBOURS}."
+        promise = f"delta = {plain(request.delta)}; {NEIGHBOURS}."
         return [known, promise, *event.notes, f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>21}"]
     if isinstance(event, Skipped):
         at = "" if event.epsilon is None else f"at epsilon {event.epsilon:g}: "
@@ -128,17 +131,13 @@ def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
 def _measured(event: Measured) -> str:
     asked = event.epsilon is not None
     kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
-    end = f"not private at the epsilon asked for, {event.epsilon:g}" if asked and not event.private else ""
+    end = f"not private at the requested epsilon {event.epsilon:g}" if asked and not event.private else ""
     end = "local" if METHODS[event.method].kind is Protection.LOCAL and event.private else end
-    figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, _short):>21}"
+    figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, '{:.3g}'.format):>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()
 
 
 def _spread(values: Sequence[float], told: Callable[[float], str]) -> str:
-    """Mean and standard deviation over the seeds."""
+    """Return mean and standard deviation over the seeds."""
     spread = stdev(values) if len(values) > 1 else 0.0
     return f"{told(fmean(values))} +- {told(spread)}"
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""`python -m dpcore tradeoff`: the certified trade-off function, and what an attacker can do, in numbers."""
+"""`python -m dpcore tradeoff`: compute the certified trade-off function and the attack risks."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ import numpy as np
 
 from dpcore import check
 from dpcore.commands import (
+    DELTA,
     MAX_POINTS,
     Parser,
     add_mechanism,
@@ -30,11 +31,13 @@ from dpcore.privacy.tradeoff import Gaussian
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(prog="python -m dpcore tradeoff", description="The certified trade-off function, and attack risks.")
+    made = Parser(
+        prog="python -m dpcore tradeoff", description="Compute the certified trade-off function and the attack risks."
+    )
     add_mechanism(made)
-    made.add_argument("--delta", type=number, default=1e-5, help="delta, in (0, 1) (default 1e-5)")
-    made.add_argument("--examples", type=whole, help="n: to warn of delta >= 1/n in the statement")
-    made.add_argument("--points", type=whole, help="with --json: how many alphas from 0 to 1 (default 101)")
+    made.add_argument("--delta", type=number, default=1e-5, help=f"{DELTA} (default 1e-5)")
+    made.add_argument("--examples", type=whole, help="number of examples n, for a warning if delta >= 1/n")
+    made.add_argument("--points", type=whole, help="number of alphas at which --json gives beta (default 101)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -90,7 +93,7 @@ def _pair(bounds: Between) -> dict[str, float | None]:
 
 
 def _table(band: Band) -> str:
-    """The band at a few alphas."""
+    """Return the band at a few alphas."""
     alpha = np.array([1e-4, 1e-3, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9])
     lines = [f"{'alpha':>8} {'beta, at least':>16} {'at most':>10}"]
     for a, low, high in zip(alpha, band.lower.beta(alpha), band.upper.beta(alpha), strict=True):

@@ -1,4 +1,4 @@
-"""python -m dpcore train: one training run, its events as they happen; the run store records it."""
+"""`python -m dpcore train`: train a model, print its events and record them in the run store."""
 
 import argparse
 import json
@@ -14,7 +14,7 @@ from dpcore import check
 from dpcore.commands import Parser, number, whole
 from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.numbers import nearest, outward, percent, raised
+from dpcore.privacy.report.numbers import nearest, outward, percent, plain, raised
 from dpcore.privacy.report.statement import NOT_COVERED, seed_warning
 from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.kinds import event_to_json
@@ -39,7 +39,7 @@ from dpcore.training.seed_summary import in_words, summary, with_seeds
 from dpcore.training.settings import SETTINGS, Choice, Count, Number, Setting, either
 
 STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
-ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {  # kind of setting -> its argument
+ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {  # type and metavar of the option
     Number: (number, "NUMBER"),
     Count: (whole, "COUNT"),
     Choice: (str, "ID"),
@@ -52,33 +52,28 @@ def parser() -> Parser:
     """The arguments of the command."""
     made = Parser(
         prog="python -m dpcore train",
-        description="Train a private model. Settings left out take defaults that suit data set, model and optimizer.",
+        description="Train a model. The defaults suit data set, model and optimizer.",
     )
     add_settings(made)
-    made.add_argument(
-        "--seeds",
-        type=whole,
-        default=1,
-        metavar="COUNT",
-        help="train so many seeds, secret or from --seed on; mean and spread",
-    )
-    made.add_argument("--json", action="store_true", help="print one JSON object for each event")
+    seeds = "train this many seeds, secret or counted from --seed, and print mean and spread"
+    made.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help=seeds)
+    made.add_argument("--json", action="store_true", help="print one JSON object per event")
     return made
 
 
 def add_settings(parser: Parser) -> None:
-    """Add an option for each setting of a run, and --non-private: `config_of` reads them."""
+    """Add an option for each setting of a run, and --non-private; `config_of` reads them."""
     for name, setting in SETTINGS.items():
         if name != "private":
             kind, metavar = ARGUMENTS[type(setting)]
             choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
-            words = f"{setting.help}{choices}".replace("%", "%%")  # a percent sign would be a format there
+            words = f"{setting.help}{choices}".replace("%", "%%")  # argparse formats this text
             parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words)
-    parser.add_argument("--non-private", action="store_true", help="the baseline: no clipping, no noise")
+    parser.add_argument("--non-private", action="store_true", help="train the baseline, without clipping and noise")
 
 
 def option(name: str) -> str:
-    """The option of a setting.
+    """Return the option of a setting.
 
     >>> option("clip_norm")
     '--clip-norm'
@@ -87,7 +82,7 @@ def option(name: str) -> str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train; exit status 0, 1 for a run that failed, 130 for one that was cancelled."""
+    """Train; exit status 1 for a failed run, 130 for a cancelled one."""
     check.whole(1, MAX_SEEDS, seeds=arguments.seeds)
     configs = with_seeds(config_of(arguments), arguments.seeds)
     finals: list[Finished] = []
@@ -104,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def open_store() -> Iterator[Store]:
-    """The run store; ValueError says why it cannot be used."""
+    """Open the run store. Errors: ValueError with the reason why it cannot be used."""
     try:
         with Store() as store:
             yield store
@@ -113,8 +108,8 @@ def open_store() -> Iterator[Store]:
 
 
 def _trained(store: Store, config: RunConfig, as_json: bool, finals: list[Finished]) -> int:
-    """Train one configuration, and add its end to `finals`; its exit status."""
-    from dpcore.training.loop import train  # late: loading torch takes seconds, and the settings may be bad
+    """Train one configuration, add its last event to `finals`, and return the exit status."""
+    from dpcore.training.loop import train  # late: loading torch takes seconds
 
     show = printer(as_json, finals)
 
@@ -124,7 +119,7 @@ def _trained(store: Store, config: RunConfig, as_json: bool, finals: list[Finish
 
     run, secret = store.new_id(), new_secret() if config.seed is None else None
     file = checkpoint_path(store.home, run)
-    # data and device are good, or this raises ValueError with nothing recorded
+    # bad data or a bad device raises ValueError before anything is recorded
     events = with_first_event(train(config, file=file, planned=plan(config), secret=secret))
     store.submit(config, worker=worker_name(os.getpid()), run=run, secret=secret)
     print(f"Recorded as run {run}.", file=sys.stderr)
@@ -132,13 +127,13 @@ def _trained(store: Store, config: RunConfig, as_json: bool, finals: list[Finish
 
 
 def note_idle(config: RunConfig, event: Event) -> None:
-    """Say what is seen to change nothing, once the device is known."""
+    """Warn of an option that changes nothing on the device found."""
     if isinstance(event, Started) and event.device == "cpu" and config.noise_generator == "secure":
-        print("Noise is AES on this CPU in any case: --noise-generator secure changes nothing.", file=sys.stderr)
+        print("--noise-generator secure changes nothing: noise on a CPU comes from AES anyway.", file=sys.stderr)
 
 
 def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[str, Any]:
-    """The figures of several seeds as one JSON object."""
+    """Return the accuracies of several seeds as one JSON object."""
     accuracy = summary([final.accuracy for final in finals])._asdict()
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
     values = {"event": "summary", "seeds": [config.seed for config in configs], "accuracy": accuracy}
@@ -146,10 +141,7 @@ def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[
 
 
 def closing(configs: Sequence[RunConfig], finals: Sequence[Finished], planned: Plan | None = None) -> list[str]:
-    """What the runs of one configuration, which differ in their seeds, cost in privacy: a sentence a line.
-
-    `planned` is the plan that they were trained by, where it is stored with them.
-    """
+    """Return sentences on the privacy cost of runs that differ in their seeds; `planned` is their stored plan."""
     planned = planned or plan(configs[0])
     lines, several = [spent(configs[0], len(configs), planned)], len(configs) > 1
     for place, (config, final) in enumerate(zip(configs, finals, strict=True), 1):
@@ -162,7 +154,7 @@ def closing(configs: Sequence[RunConfig], finals: Sequence[Finished], planned: P
 
 
 def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
-    """What so many runs cost in privacy, as a sentence.
+    """Return the privacy cost of some runs as a sentence.
 
     >>> spent(RunConfig(sigma=0))
     'Not private: without noise (sigma = 0) epsilon is infinite.'
@@ -171,27 +163,27 @@ def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
     mechanism = planned.mechanism
     if mechanism is None:
         return planned.unaccounted
-    epsilon = ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value
-    bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {raised(config.delta):g}, certified ({CERTIFIED})"
+    epsilon, delta = ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value, plain(raised(config.delta))
+    bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {delta}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
-    return f"each run alone: {bound}; to release several of the {runs}, or the best, costs more: each has used the data"
+    return f"each run alone: {bound}; releasing several of the {runs}, or the best, costs more: each used the data"
 
 
 def claimed(config: RunConfig, final: Finished, planned: Plan) -> str:
-    """What the SA-DPSGD paper would claim for the run, as a sentence; empty for any other."""
+    """Return the SA-DPSGD paper's claim for the run as a sentence; empty for other methods."""
     mechanism = planned.claimed(final.accepted)
     if mechanism is None:
         return ""
     epsilon = ACCOUNTANTS["moments"].spent(mechanism, config.delta).value
     return (
-        f"The paper would charge only the {final.accepted} of {final.step} steps that were accepted, epsilon = "
-        f"{nearest(epsilon)} (moments): invalid, what is rejected depends on the data too."
+        f"The paper would charge only the {final.accepted} accepted of {final.step} steps, epsilon = "
+        f"{nearest(epsilon)} (moments): invalid, because rejections depend on the data too."
     )
 
 
 def config_of(arguments: argparse.Namespace) -> RunConfig:
-    """The configuration that the arguments ask for; ValueError names what is wrong with it."""
+    """Return the requested configuration. Errors: ValueError for a wrong setting."""
     asked = {name: getattr(arguments, name, None) for name in SETTINGS}
     given = {name: value for name, value in asked.items() if value is not None}
     dataset, optimizer = given.get("dataset", PLAIN.dataset), given.get("optimizer", PLAIN.optimizer)
@@ -201,7 +193,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     private, reading = not arguments.non_private, given.get("reading", PLAIN.reading)
     base = defaults(dataset, model, optimizer, source, private=private, reading=reading, features=features)
     config = replace(base, **given)
-    plan(config)  # raises what is wrong with the schedules
+    plan(config)  # raises ValueError for wrong schedules
     for name, needed in idle(config).items():
         if name in given:
             raise ValueError(f"Expected no {option(name)} without {needed}: it would change nothing.")
@@ -209,7 +201,7 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
 
 
 def follow(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> int:
-    """Record and print a running run's events; the command's exit status."""
+    """Record and print the events of a run; return the exit status."""
     status, error = recorded(store, run, events, say)
     if error:
         print(f"dpcore: {error}", file=sys.stderr)
@@ -217,7 +209,7 @@ def follow(store: Store, run: str, events: Iterator[Event], say: Callable[[Event
 
 
 def printer(as_json: bool, finals: list[Finished] | None = None) -> Callable[[Event], None]:
-    """What prints an event, and adds the last one of a run to `finals`."""
+    """Return a function that prints an event, and adds the last one of a run to `finals`."""
 
     def show(event: Event) -> None:
         if isinstance(event, Finished) and finals is not None:
@@ -228,14 +220,14 @@ def printer(as_json: bool, finals: list[Finished] | None = None) -> Callable[[Ev
 
 
 def _line(event: Event) -> str:
-    """The event in words."""
+    """Return an event in words."""
     match event:
         case Preparing():
-            return f"features of {event.done} of {event.total} images"
+            return f"features: {event.done} of {event.total} images"
         case Started():
             return (
                 f"{event.examples} examples, {event.steps} steps of q = {nearest(event.q)}, "
-                f"{event.parameters} parameters on {event.device}, {event.engine}"  # a note may end it
+                f"{event.parameters} parameters on {event.device}, {event.engine}"  # may end with a note
             )
         case Stepped():
             kept = f"  accepted {event.decisions.count('a')} of {len(event.decisions)}" if event.decisions else ""
@@ -249,7 +241,7 @@ def _line(event: Event) -> str:
         case Checkpointed():
             return f"step {event.step:>6}  checkpoint written"
         case Unsaved():
-            return f"step {event.step:>6}  no checkpoint, which is tried again: {event.reason}"
+            return f"step {event.step:>6}  no checkpoint yet: {event.reason}"
         case Finished():
             accuracy = f"test accuracy {_accuracy(event.accuracy)}{_further(event)}"
             return f"done: {event.step} steps in {event.seconds:.1f} s, {accuracy}"

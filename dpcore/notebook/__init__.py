@@ -1,6 +1,6 @@
-"""The explorer in a notebook: sliders over the settings of a run, training drawn while it goes, the privacy statement.
+"""The explorer in a notebook: sliders for the settings of a run, live training, and the privacy statement.
 
-Works where Jupyter widgets do: in JupyterLab, in Jupyter Notebook and in VS Code. docs/tour.ipynb shows it.
+It needs Jupyter widgets: JupyterLab, Jupyter Notebook or VS Code. docs/tour.ipynb shows it.
 """
 
 from importlib.util import find_spec
@@ -10,11 +10,7 @@ NEEDED = ("ipywidgets", "anywidget")
 if missing := [name for name in NEEDED if find_spec(name) is None]:
     raise ImportError(f"Expected {' and '.join(missing)} for notebooks: pip install -r requirements-notebook.txt")
 
-from dpcore.notebook.explorer import (  # noqa: E402
-    Explorer,
-    explore,
-    statement_of,
-)
+from dpcore.notebook.explorer import Explorer, explore, statement_of  # noqa: E402
 from dpcore.notebook.live_run import LiveRun, live  # noqa: E402
 
 __all__ = ["Explorer", "LiveRun", "explore", "live", "statement_of"]

@@ -1,4 +1,4 @@
-"""Sliders over the settings of a run, and below them the cost of the run by every accountant."""
+"""Sliders for the settings of a run, above its epsilon by every accountant."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -29,9 +29,9 @@ WIDE = {"width": "560px"}
 
 
 def control_of(name: str, config: RunConfig) -> Any:
-    """The widget of a setting, which shows its value: a slider of a number, a menu of a choice.
+    """Make the widget of a setting with its value: a slider for a number, a menu for a choice.
 
-    Errors: ValueError for a setting that is not in the table, or a number without a slider.
+    Errors: ValueError for an unknown setting, or a number without a slider.
     """
     check.one_of(SETTINGS, setting=name)
     setting, value = SETTINGS[name], getattr(config, name)
@@ -44,7 +44,7 @@ def control_of(name: str, config: RunConfig) -> Any:
 
 
 def place(control: Any, name: str, value: Any) -> None:
-    """Make the widget of a setting show a value; between two stops of a slider it gets its own."""
+    """Show a value in the widget of a setting, with a stop of its own where a slider has none."""
     setting = SETTINGS[name]
     if isinstance(setting, Number | Count) and setting.slider:
         control.options = _stops(setting, setting.slider, value)
@@ -58,14 +58,14 @@ def _stops(setting: Number | Count, slider: Slider, value: float) -> list[tuple[
 
 
 def _titled(choices: Any) -> list[tuple[str, Any]]:
-    """Ids behind their titles, where what they choose among has titles."""
+    """Return titles, where the choices have them, with their ids."""
     if not isinstance(choices, Mapping):
         return [(str(each), each) for each in choices]
     return [(getattr(each, "title", str(name)), name) for name, each in choices.items()]
 
 
 def _hint(setting: Setting, slider: Slider) -> str:
-    """What a slider is for, what it counts, and what its ends mean."""
+    """Explain a slider, its unit and its ends."""
     ends = (("Left", slider.left), ("Right", slider.right))
     return " ".join(
         each for each in (slider.help, setting.unit_said, *(f"{side}: {end}." for side, end in ends if end)) if each
@@ -77,8 +77,8 @@ def _words(setting: Setting, hint: str) -> dict[str, Any]:
 
 
 def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
-    """Make the widget show the figure: lines that stay are moved in place, in one message to the browser."""
-    old, new = lines_of(shown), lines_of(figure)
+    """Show the figure in the widget; unchanged sets of lines move in place, by one message to the browser."""
+    old, new = list(shown.data), list(figure.data)
     with shown.batch_update():
         if [line.name for line in old] == [line.name for line in new]:
             for line, moved in zip(old, new, strict=True):
@@ -89,16 +89,10 @@ def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
         shown.layout = figure.layout
 
 
-def lines_of(figure: go.Figure | go.FigureWidget) -> list[Any]:
-    """The traces of a figure."""
-    return list(figure.data)
-
-
 def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]:
-    """Epsilon over the steps of a run, by the accountants and the certified one; empty where nothing is accounted for.
+    """Compute epsilon over the steps of a run, by the accountants and the certified one; empty without an epsilon.
 
-    Errors: ValueError for an accountant that is not registered, or settings without a plan; RuntimeError where the
-    numerics of an accountant give up.
+    Errors: ValueError for an unknown accountant, or settings without a plan; RuntimeError if the numerics give up.
     """
     names = {*accountants, CERTIFIED}
     for name in names:
@@ -111,7 +105,7 @@ def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]
 
 
 def spent_figure(config: RunConfig, curves: Mapping[str, Curve], *, log: bool = False) -> go.Figure:
-    """The page's figure of epsilon against epoch."""
+    """Draw the page's figure of epsilon against epoch."""
     mechanism = plan(config).mechanism
     if mechanism is None or not curves:
         return curves_figure({}, np.empty(0))
@@ -119,9 +113,9 @@ def spent_figure(config: RunConfig, curves: Mapping[str, Curve], *, log: bool = 
 
 
 def statement_of(config: RunConfig) -> Statement:
-    """The privacy statement of a whole run, certified: the same as the page's.
+    """Return the certified privacy statement of a whole run, as on the page.
 
-    Errors: ValueError for a run without privacy, which has none.
+    Errors: ValueError for a run without an epsilon.
 
     >>> print(statement_of(RunConfig(sigma=4.0)).text().splitlines()[0])
     Privacy statement
@@ -135,13 +129,13 @@ def statement_of(config: RunConfig) -> Statement:
 
 
 CONTROLS = ("dataset", "source", "batch", "sigma", "epochs", "delta")
-HEADS = "<tr><th>Accountant</th><th>Epsilon</th><th>What it is worth</th></tr>"
-UNCHANGED = "The chart still shows the settings from before."
+HEADS = "<tr><th>Accountant</th><th>Epsilon</th><th>Verdict</th></tr>"
+UNCHANGED = "The chart still shows the last valid settings."
 
 
 @final
 class Explorer:
-    """What `explore` draws. A cell that ends with it shows it; `config` is what its controls say."""
+    """The widgets of `explore`, shown by a cell that ends with them; `config` has the settings of the controls."""
 
     def __init__(self, config: RunConfig, controls: Iterable[str], accountants: Sequence[str], *, log: bool) -> None:
         self.config = config
@@ -156,14 +150,14 @@ class Explorer:
         self._say()
 
     def set(self, **settings: Any) -> None:
-        """Take these settings, of any name in docs/settings.md, also values between two stops of a slider.
+        """Set any settings of docs/settings.md, also between two stops of a slider.
 
-        Errors: ValueError or RuntimeError as `explore`'s; then nothing has changed.
+        Errors: ValueError or RuntimeError, as of `explore`; then nothing changes.
         """
         for name in settings:
             check.one_of(SETTINGS, setting=name)
         self._take(replace(self.config, **settings))
-        self._placing = True  # the widgets only follow
+        self._placing = True  # `_moved` ignores these changes
         try:
             for name in settings.keys() & self.controls.keys():
                 place(self.controls[name], name, getattr(self.config, name))
@@ -176,7 +170,7 @@ class Explorer:
         return statement_of(self.config)
 
     def _moved(self, _: object) -> None:
-        """A reader has moved a control: the others keep what they say, also where it did not go together before."""
+        """Follow a control that a reader moved, with the values of all others, valid together or not."""
         if self._placing:
             return
         try:
@@ -218,10 +212,9 @@ def explore(
     *,
     log: bool = False,
 ) -> Explorer:
-    """Sliders and menus of a run's settings over the figure of its epsilon, which follows them, and the verdicts.
+    """Draw sliders and menus for the settings of a run, above its epsilon and the verdicts, which follow them.
 
-    `config` is where they begin, `controls` which settings are to have one, by their names in docs/settings.md;
-    `explore().set(sigma=1.234)` says a number exactly. The certified accountant is always shown.
-    Errors: ValueError for settings that do not go together, and names that are not known.
+    They start from `config`; `controls` names settings of docs/settings.md. `explore().set(sigma=1.234)` sets an exact
+    number. The certified accountant is always shown. Errors: ValueError for unknown names and contradictory settings.
     """
     return Explorer(config or defaults("mnist", "cnn", "sgd"), controls, accountants, log=log)

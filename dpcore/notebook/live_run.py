@@ -1,4 +1,4 @@
-"""A training run in this process, drawn while it goes."""
+"""A training run in this process, drawn while it trains."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -20,12 +20,12 @@ from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 
 NAME = "this run"
-NOT_RECORDED = "This run is not in the run store: the app does not show it, and it cannot be resumed."
+NOT_RECORDED = "The run store does not have this run, so the app does not show it and cannot resume it."
 
 
 @final
 class LiveRun:
-    """What `live` draws: the epsilon of a run above its accuracy, and all that it has said so far."""
+    """The widgets of `live`: the epsilon of a run above its accuracy, and its events so far."""
 
     def __init__(self, config: RunConfig, accountants: Sequence[str]) -> None:
         self.config, self.plan = config, plan(config)
@@ -43,16 +43,16 @@ class LiveRun:
 
     @property
     def step(self) -> int:
-        """Steps done, as far as the run has said."""
+        """The latest step that the run has reported."""
         return max((event.step for event in self.events if isinstance(event, Stepped | Evaluated)), default=0)
 
     @property
     def statement(self) -> Statement:
-        """The privacy statement of the whole run: what holds once its model is released."""
+        """The privacy statement of the whole run, for the release of its model."""
         return statement_of(self.config)
 
     def follow(self, events: Generator[Event, None, None]) -> None:
-        """Draw the events of the run as they come. An interrupt ends the run within a step, and is raised."""
+        """Draw the events of the run as they come. An interrupt ends the run within a step and is raised again."""
         try:
             with closing(events):
                 for event in events:
@@ -78,7 +78,7 @@ class LiveRun:
         return f"step {self.step:,} of {self.plan.steps:,}"
 
     def _tested(self) -> str:
-        """The latest test of the model, and what its steps cost."""
+        """Describe the latest test of the model and its privacy cost."""
         if not self.evaluated:
             return ""
         last = self.evaluated[-1]
@@ -96,13 +96,13 @@ class LiveRun:
         return f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
 
     def _most(self) -> str:
-        """What a run cost that was stopped between two reports: at most what the whole of it would have cost."""
+        """Bound the cost of a run that was stopped between two reports by the cost of the whole run."""
         if self.plan.mechanism is None:
             return self.plan.unaccounted
-        return f"Its steps cost at most what the whole run would have cost, {self._epsilon_after(self.plan.steps)}."
+        return f"It cost at most as much as the whole run: {self._epsilon_after(self.plan.steps)}."
 
     def _figure(self) -> go.Figure:
-        """Epsilon above accuracy, as on the page; the accuracy alone where there is no epsilon."""
+        """Draw epsilon above accuracy, as on the page, or the accuracy of a run without an epsilon."""
         epochs = [each.epoch for each in self.evaluated]
         accuracy, end = [each.accuracy for each in self.evaluated], self.plan.steps * self.config.q
         mechanism = self.plan.mechanism
@@ -122,13 +122,12 @@ class LiveRun:
 
 
 def live(config: RunConfig, accountants: Sequence[str] = DEFAULT_ACCOUNTANTS) -> LiveRun:
-    """Train a run in this process and draw it in the notebook while it trains; the whole run, once it has ended.
+    """Train a run in this process, draw it in the notebook, and return it once it has ended.
 
-    Interrupting the cell ends the run within a step. Nothing is simulated, and nothing recorded: `python -m dpcore
-    train` and the app keep their runs.
-    Errors: ValueError for data or a device that is not here; RuntimeError if the loss stops being finite.
+    An interrupted cell ends the run within a step. The run store does not record the run.
+    Errors: ValueError for missing data or a missing device; RuntimeError if the loss is no longer finite.
     """
-    from dpcore.training.loop import train  # late: it loads torch, which takes seconds
+    from dpcore.training.loop import train  # late: loading torch takes seconds
 
     run = LiveRun(config, accountants)
     run._ipython_display_()

@@ -92,7 +92,7 @@ class Limits:
     >>> Limits(steps=0)
     Traceback (most recent call last):
     ...
-    ValueError: Expected steps=0 to be a whole number of at least 1 and at most 10000000.
+    ValueError: Expected steps=0 to be a whole number from 1 to 10,000,000.
     """
 
     cpu_slots: int = _limit(1, 1, 64, "runs at once on the processor, which share its cores")

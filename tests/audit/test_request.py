@@ -30,7 +30,7 @@ def test_bad_input_is_a_sentence() -> None:
     for given, named in [
         ({"trainer": "honest"}, "trainer='honest'"),
         ({"confidence": 0.0}, "confidence=0.0"),
-        ({"confidence": 1.0}, r"confidence=1.0 in \(0, 1\]"),
+        ({"confidence": 1.0}, "confidence=1.0 to be above 0 and at most 0.9999"),
         ({"confidence": float("nan")}, "confidence=nan"),
         ({"canaries": -1}, "canaries=-1"),
         ({"canaries": 5001}, "canaries=5001 to be at most half of the 10000"),

@@ -54,7 +54,7 @@ def test_it_is_recorded_and_its_id_shows_it_again(capsys) -> None:
     assert (job.kind, job.status) == ("audit", Status.FINISHED)
     assert audited(capsys, job.id) == (0, object_)
     assert main(["audit", job.id]) == 0
-    assert "No audit found anything wrong" in capsys.readouterr().out
+    assert "No test found a fault" in capsys.readouterr().out
 
 
 def test_a_recorded_run_is_trained_again_by_its_settings(capsys) -> None:
@@ -82,4 +82,4 @@ def test_an_audit_that_is_not_over_is_not_shown(capsys) -> None:
     with Store() as store:
         job = store.submit(AuditRequest(RunConfig()))
     assert main(["audit", job]) == 2
-    assert "to be an audit that is over, but it is queued" in capsys.readouterr().err
+    assert "to be a finished audit, but it is queued" in capsys.readouterr().err

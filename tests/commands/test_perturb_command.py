@@ -30,7 +30,7 @@ def test_an_epsilon_that_nothing_keeps_is_not_shown(capsys) -> None:
     assert main([*SMALL, "--method", "paper_input"]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("paper_input"))
     assert line.split()[1] == "none"
-    assert "not private at the epsilon asked for, 1" in line
+    assert "not private at the requested epsilon 1" in line
 
 
 def test_a_line_says_epsilon_and_mean_and_spread_of_accuracy_and_gap_over_the_seeds(capsys) -> None:
@@ -38,8 +38,8 @@ def test_a_line_says_epsilon_and_mean_and_spread_of_accuracy_and_gap_over_the_se
     (found,) = printed(capsys, asked)["results"]
     assert main(asked) == 0
     first, promise, seeded, head, line, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("120 rows to learn from, 30 to test on, 5 parameters; without noise accuracy 100")
-    assert promise == "delta = 1e-05; neighbours differ in one row that is replaced."
+    assert first.startswith("120 training rows, 30 test rows, 5 parameters; without noise: accuracy 100")
+    assert promise == "delta = 1e-5; neighbours differ in one row that is replaced."
     assert seeded.startswith("The seed is fixed")
     assert head.split() == ["method", "epsilon", "noise", "accuracy", "gap"]
     assert line.split()[:2] == ["objective", "1"]
@@ -47,4 +47,4 @@ def test_a_line_says_epsilon_and_mean_and_spread_of_accuracy_and_gap_over_the_se
     assert spread > 0
     assert line.endswith(f" {mean:.3g} +- {spread:.3g}")
     assert line.count(" +- ") == 2
-    assert "spends its epsilon anew" in last
+    assert "spends its epsilon" in last

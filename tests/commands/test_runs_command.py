@@ -162,7 +162,7 @@ def test_what_is_not_swept_suits_what_is_and_to_choose_costs_privacy(home: Path,
     assert main(["runs", "sweep", *grid]) == 0
     *runs, last = capsys.readouterr().out.splitlines()
     assert len(runs) == 2
-    assert "or the best, costs more than it alone" in last
+    assert "costs more than that run alone" in last
     with Store(home) as store:
         assert {run.config.stop_accountant for run in store.runs()} == {"rdp"}
         assert {run.config.lr for run in store.runs()} != {0.5}  # that of another optimizer

@@ -71,7 +71,7 @@ def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Pat
     assert main(["runs", "list"]) == 0
     assert f"{found['id']}  finished, imported  " in capsys.readouterr().out
     assert main(["runs", "show", found["id"]]) == 0
-    assert f"run {run} of another store: nothing here has measured its figures" in capsys.readouterr().out
+    assert f"run {run} of another store; its figures were not measured here" in capsys.readouterr().out
     assert "it was imported" in refused(capsys, "resume", found["id"])
 
 
@@ -110,8 +110,8 @@ REFUSED = {
     "export RUN --format zip": "--format",
     "export RUN nope --format csv": "run='nope'",
     "export RUN nope": "Expected one run with --format json, not 2",
-    "export RUN --to no/such/folder/x": "Expected no/such/folder/x to be a place to write to",
-    f"export RUN --to {'x' * 5000}": "to be a place to write to",
+    "export RUN --to no/such/folder/x": "Expected no/such/folder/x to be writable",
+    f"export RUN --to {'x' * 5000}": "to be writable",
     "export RUN --to nul\0": "null",
     "export RUN --json": "Expected --to with --json",
     "export QUEUED": "to have begun, but it is queued",
@@ -120,10 +120,10 @@ REFUSED = {
     "delete nope --yes": "run='nope'",
     "delete QUEUED --yes": "to have ended, but it is queued; cancel it first",
     "delete RUN RUNNING --yes": "to have ended, but it is running; cancel it first",
-    "delete RUN": "Expected --yes where nobody can be asked",
+    "delete RUN": "Expected --yes without a terminal",
     "list --watch": "Expected a terminal",
     "list --watch --json": "Expected no --json",
-    "show JOB --watch": "but it is of the kind perturbation",
+    "show JOB --watch": "to be a training run, not a perturbation",
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 import dpcore
 from dpcore import figures
 from dpcore.notebook import LiveRun, explore, live
-from dpcore.notebook.explorer import control_of, lines_of, redraw
+from dpcore.notebook.explorer import control_of, redraw
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, percent
@@ -105,7 +105,7 @@ def test_a_run_without_privacy_says_so_and_draws_nothing():
     explorer = explore(controls=["private", "sigma"])
     explorer.controls["private"].value = False
     assert "Not private: no gradient is clipped" in explorer.words.value
-    assert lines_of(explorer.figure) == []
+    assert not explorer.figure.data
     explorer.controls["private"].value = True
     assert_shows(explorer.figure, figures.epsilon_figure(mechanism_of(explorer.config)))
 
@@ -125,9 +125,9 @@ def test_every_control_has_the_labels_and_values_of_the_table_and_a_slider_the_s
 
 def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
     shown = go.FigureWidget(figures.epsilon_figure(MECHANISM))
-    kept = lines_of(shown)
+    kept = shown.data
     redraw(shown, figures.epsilon_figure(Mechanism.constant(0.02, 2.0, 100)))
-    assert all(now is before for now, before in zip(lines_of(shown), kept, strict=True))
+    assert all(now is before for now, before in zip(shown.data, kept, strict=True))
     fewer = figures.epsilon_figure(MECHANISM, accountants=["rdp"])
     redraw(shown, fewer)
     assert_shows(shown, fewer)
@@ -166,7 +166,7 @@ def epsilon_after(steps: int) -> float:
 
 def accuracy_of(run: LiveRun) -> Any:
     """The line of the test accuracy."""
-    return next(line for line in lines_of(run.figure) if line.name == "this run")
+    return next(line for line in run.figure.data if line.name == "this run")
 
 
 def told(run: LiveRun) -> str:
@@ -250,7 +250,7 @@ def test_an_interrupt_within_a_step_ends_real_training(monkeypatch: pytest.Monke
 def test_a_run_without_privacy_shows_no_epsilon():
     run = LiveRun(replace(LONGER, private=False), ["rdp"])
     run.follow(event for event in [stepped(3), evaluated(3, 0.4), stepped(5)])
-    assert [line.name for line in lines_of(run.figure)] == ["this run"]
+    assert [line.name for line in run.figure.data] == ["this run"]
     assert "Not private" in told(run)
     assert "≤" not in told(run)
 

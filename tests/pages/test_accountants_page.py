@@ -75,11 +75,11 @@ def test_bad_input_names_the_thing_its_value_and_the_condition_and_the_page_live
     asked = {"sigma": "four", "delta": "1", "clip_norm": "0", "epochs": "-1", "sampling": "q", "q": "1.7"}
     page = opened(**asked)
     assert sentences(page) == [
-        "Expected q=1.7 in (0, 1]. Showing 256/10000.",
+        "Expected q=1.7 to be above 0 and at most 1. Showing 256/10000.",
         "Expected sigma=`four` to be a number: write it like 0.5, 1e-5, 1/3 or 60,000. Showing 1.23.",
-        "Expected epochs=-1 to be finite and above 0. Showing 5.",
-        "Expected clip_norm=0 in [1e-09, 1e+09]. Showing 0.1.",
-        "Expected delta=1 in (0, 1). Showing 1e-5.",
+        "Expected epochs=-1 to be above 0. Showing 5.",
+        "Expected clip_norm=0 to be at least 1e-09 and at most 1,000,000,000. Showing 0.1.",
+        "Expected delta=1 to be above 0 and below 1. Showing 1e-5.",
     ]
     assert len(charts(page)) == 2
     (said,) = sentences(opened(n="100"))

@@ -1,4 +1,4 @@
-"""`python -m dpcore runs ACTION`: the training runs of this machine, also of pages, beside a running server."""
+"""`python -m dpcore runs ACTION`: work with the runs in the store, also beside a running server."""
 
 import argparse
 import json
@@ -14,9 +14,7 @@ from dpcore.runs.store_file import FILE
 
 def parser() -> Parser:
     """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore runs", description="The training runs of this machine; DPCORE_HOME says where."
-    )
+    made = Parser(prog="python -m dpcore runs", description="Work with the runs in the store (DPCORE_HOME).")
     actions = made.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     for action in ACTIONS.values():
         own = actions.add_parser(action.name, help=action.help)
@@ -26,10 +24,10 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do the action; its exit status."""
+    """Do the action and return its exit status."""
     action = ACTIONS[arguments.action]
     action.check(arguments)
-    if not action.begins and not os.path.exists(state_directory() / FILE):  # asking must not make a store
+    if not action.begins and not os.path.exists(state_directory() / FILE):  # a question makes no store
         return _nothing(arguments)
     with open_store() as store:
         recover_dead(store)

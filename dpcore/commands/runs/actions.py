@@ -1,8 +1,4 @@
-"""The actions of `python -m dpcore runs`: each has a name, arguments, what it does with the store, and what it prints.
-
-Runs are listed and shown, once or until nothing changes any more; queued, cancelled, resumed and deleted; written for
-elsewhere, and read from there.
-"""
+"""Actions of `python -m dpcore runs`: list, show, cancel, resume, export, import, delete and sweep."""
 
 import argparse
 import json
@@ -34,46 +30,46 @@ from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
 
 ALL_KINDS = "all"
-WAITS = "The queue is paused: what is queued waits. 'python -m dpcore app' lets it go on, on its page Runs."
-PRICE = "To release one of them, or the best, costs more than it alone: each of them uses the data."
+WAITS = "The queue is paused. Continue it on the page Runs: 'python -m dpcore app'."
+PRICE = "Releasing the best of them costs more than that run alone, because each uses the data."
 
 
 @dataclass(frozen=True)
 class Action:
-    """One action; what it does gives the exit status."""
+    """One action; `act` returns the exit status."""
 
     name: str
     help: str
-    add: Callable[[Parser], None]  # its arguments, beside --json
+    add: Callable[[Parser], None]  # adds its arguments; --json is added to all
     act: Callable[[Store, argparse.Namespace], int]
-    check: Callable[[argparse.Namespace], None] = lambda _: None  # raises ValueError before there is a store
-    begins: bool = False  # whether it makes a store where there is none
+    check: Callable[[argparse.Namespace], None] = lambda _: None  # raises ValueError before a store exists
+    begins: bool = False  # makes a store if there is none
 
 
 def add_id(parser: Parser) -> None:
     """Add the id of one run."""
-    parser.add_argument("id", metavar="ID")
+    parser.add_argument("id", metavar="ID", help="id of a run")
 
 
 def add_ids(parser: Parser) -> None:
-    """Add the ids of one run or more."""
-    parser.add_argument("id", metavar="ID", nargs="+")
+    """Add the ids of one or more runs."""
+    parser.add_argument("id", metavar="ID", nargs="+", help="id of a run")
 
 
 def print_json(values: dict[str, Any]) -> None:
-    """Print as JSON, which has no NaN and no infinity: older versions stored them, here they are null."""
+    """Print as JSON, with null for NaN and infinity in older stores."""
     print(json.dumps(finite(values), allow_nan=False), flush=True)
 
 
 def as_object(item: Run) -> dict[str, Any]:
-    """A run as JSON has it."""
+    """Return a run for JSON."""
     values = asdict(item) | {"last": event_to_json(item.last) if item.last else None}
     del values["stored_plan"]
     return values
 
 
 def in_columns(rows: Sequence[Sequence[str]]) -> str:
-    """Columns side by side, each as wide as its widest word."""
+    """Return a table whose columns are as wide as their widest cells."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
@@ -81,18 +77,18 @@ def in_columns(rows: Sequence[Sequence[str]]) -> str:
 
 def _of_list(parser: Parser) -> None:
     kinds = [*KINDS, ALL_KINDS]
-    parser.add_argument("--kind", choices=kinds, default=TRAINING.name, help="list jobs of this kind instead")
-    parser.add_argument("--watch", action="store_true", help="show those that run until you press Ctrl-C")
+    parser.add_argument("--kind", choices=kinds, default=TRAINING.name, help=f"kind of jobs (default {TRAINING.name})")
+    parser.add_argument("--watch", action="store_true", help="show queued and running runs until Ctrl-C")
 
 
 def _check_list(arguments: argparse.Namespace) -> None:
     if arguments.watch and (arguments.json or arguments.kind != TRAINING.name):
-        raise ValueError("Expected no --json and no --kind with list --watch: it draws training runs in a terminal.")
+        raise ValueError("Expected no --json and no --kind with --watch, which draws training runs in a terminal.")
 
 
 def _list(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.watch:
-        from dpcore.commands.runs.watching import watch_all  # late: only who watches waits for rich
+        from dpcore.commands.runs.watching import watch_all  # late: it loads rich
 
         return watch_all(store)
     runs = store.runs(kind=None if arguments.kind == ALL_KINDS else arguments.kind)
@@ -109,7 +105,7 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
 
 def _of_show(parser: Parser) -> None:
     add_id(parser)
-    parser.add_argument("--watch", action="store_true", help="show it until it has ended, with its accuracy as a curve")
+    parser.add_argument("--watch", action="store_true", help="show the run until it ends, with its accuracy as a curve")
 
 
 def _show(store: Store, arguments: argparse.Namespace) -> int:
@@ -128,7 +124,7 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
         rows.append((label, "-" if moment is None else when(moment)))
     rows.append(("events", str(item.sequence)))
     if item.imported:
-        rows.append(("imported", f"{item.imported}: nothing here has measured its figures"))
+        rows.append(("imported", f"{item.imported}; its figures were not measured here"))
     rows += [(key, "secret" if value is None else str(value)) for key, value in item.settings.items()]
     print(in_columns(rows))
     if item.error:
@@ -138,26 +134,21 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
 
 def _of_sweep(parser: Parser) -> None:
     add_settings(parser)
-    parser.add_argument(
-        "--grid",
-        action="append",
-        required=True,
-        metavar="SETTING=VALUE,...",
-        help="a setting and its values, as sigma=1,2,4; once or twice",
-    )
-    parser.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="how many runs of each combination")
-    parser.add_argument("--name", default="", help="what the runs are called, before their settings")
+    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
+    parser.add_argument("--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid)
+    parser.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="number of runs for each combination")
+    parser.add_argument("--name", default="", help="first words of the name of each run")
 
 
 def _check_sweep(arguments: argparse.Namespace) -> None:
-    """Read the grid before there is a store. What is not swept has the defaults that suit its first values."""
+    """Read the grid before a store exists. Defaults of other settings suit its first values."""
     check.whole(1, MAX_RUNS, seeds=arguments.seeds)
     axes: dict[str, list[Any]] = {}
     for each in arguments.grid:
         name, between, values = each.partition("=")
         setting = name.strip().replace("-", "_")
         if not between or setting in axes:
-            raise ValueError(f"Expected --grid {each[:80]!r} to be a setting, =, and values, each setting once.")
+            raise ValueError(f"Expected --grid {each[:80]!r} to look like sigma=1,2,4, with each setting once.")
         axes[setting] = values_of(setting, values)
         if getattr(arguments, setting, None) is not None:
             raise ValueError(f"Expected no {option(setting)} beside --grid {setting}: it would change nothing.")
@@ -174,7 +165,7 @@ def _sweep(store: Store, arguments: argparse.Namespace) -> int:
         print_json({"sweep": sweep, "runs": [run.id for run in runs]})
         return 0
     print("\n".join(f"{run.id}  {run.name}" for run in runs))
-    print(f"Queued {len(runs)} runs as sweep {sweep}; 'python -m dpcore app' trains what is queued. {PRICE}")
+    print(f"Queued {len(runs)} runs as sweep {sweep}; 'python -m dpcore app' trains them. {PRICE}")
     return 0
 
 
@@ -185,7 +176,7 @@ def _cancel(store: Store, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(as_object(now))
     elif not before.active:
-        print(f"Run {arguments.id} had ended before: {now.status}.")
+        print(f"Run {arguments.id} has already ended: {now.status}.")
     else:
         print(f"Run {arguments.id} is {status_of(now)}.")
     return 0
@@ -198,7 +189,7 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
         config, file = rest.before.config, checkpoint_path(store.home, rest.id)
         secret = store.secret(rest.before.id)
         point = resume_point_of(rest.said, rest.before.origin)
-        # ValueError for its checkpoint: nothing recorded
+        # a bad checkpoint raises ValueError before anything is recorded
         events = with_first_event(train(config, file=file, planned=rest.plan, secret=secret, resume_point=point))
         rest.submit(store, worker_name(os.getpid()))
     print(f"Recorded as run {rest.id}.", file=sys.stderr)
@@ -232,9 +223,9 @@ def _delete(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _agreed(runs: list[Run]) -> bool:
-    """Ask whoever sits at the terminal."""
+    """Ask at the terminal."""
     if not sys.stdin.isatty():
-        raise ValueError("Expected --yes where nobody can be asked: a deleted run is gone for good.")
+        raise ValueError("Expected --yes without a terminal: a deleted run is gone for good.")
     named = ", ".join(f"{item.id} ({name_of(item)})" for item in runs)
     print(f"Delete {named} with all events and checkpoints, for good? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -244,7 +235,7 @@ def _of_export(parser: Parser) -> None:
     add_ids(parser)
     forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
     parser.add_argument("--format", choices=list(FORMS), default="json", help=forms)
-    parser.add_argument("--to", metavar="PATH", help="the file or folder to make (default: print it)")
+    parser.add_argument("--to", metavar="PATH", help="file or folder to write (default: standard output)")
 
 
 def _check_export(arguments: argparse.Namespace) -> None:
@@ -254,9 +245,9 @@ def _check_export(arguments: argparse.Namespace) -> None:
     if arguments.to == "":
         raise ValueError("Expected --to='' to be a path.")
     if arguments.to is None and isinstance(form, FolderForm):
-        raise ValueError(f"Expected --to with --format {form.name}: it is a folder.")
+        raise ValueError(f"Expected --to FOLDER with --format {form.name}.")
     if arguments.json and arguments.to is None:
-        raise ValueError("Expected --to with --json, which says what was written where.")
+        raise ValueError("Expected --to with --json, which prints only the path.")
 
 
 def _export(store: Store, arguments: argparse.Namespace) -> int:
@@ -282,20 +273,20 @@ def _export(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a new file, whole or not at all."""
+    """Write a new file, complete or not at all."""
     with open(path, "x", encoding="utf-8", newline="") as file:
         try:
             file.write(text)
             file.flush()
-        except BaseException:  # half a file is none
+        except BaseException:
             path.unlink(missing_ok=True)
             raise
 
 
 def _fill(path: Path, form: FolderForm, records: Sequence[RunRecord]) -> None:
-    """Make a new folder, whole or not at all."""
+    """Write a new folder, complete or not at all."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise FileExistsError(None, "it is there already")
+        raise FileExistsError
     made = not path.exists()
     try:
         form.write(records, path)
@@ -307,27 +298,27 @@ def _fill(path: Path, form: FolderForm, records: Sequence[RunRecord]) -> None:
 
 @contextmanager
 def _sentences(path: Path) -> Iterator[None]:
-    """ValueErrors in place of what a file system raises."""
+    """Turn errors of the file system into ValueErrors."""
     try:
         yield
     except FileExistsError:
-        raise ValueError(f"Expected nothing at {path}: nothing is overwritten.") from None
+        raise ValueError(f"Expected nothing at {path}: export overwrites nothing.") from None
     except OSError as error:
-        raise ValueError(f"Expected {path} to be a place to write to, but: {error.strerror or error}.") from error
+        raise ValueError(f"Expected {path} to be writable, but: {error.strerror or error}.") from error
 
 
 def _of_import(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what 'export --format json' has written")
+    parser.add_argument("file", metavar="FILE", help="file of 'export --format json'")
 
 
 def _check_import(arguments: argparse.Namespace) -> None:
-    """Read and check the file before there is a store."""
+    """Read and check the file before a store exists."""
     try:
         with open(arguments.file, "rb") as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name
         why = getattr(error, "strerror", None) or error
-        raise ValueError(f"Expected {arguments.file!r} to be a file that can be read, but: {why}.") from error
+        raise ValueError(f"Expected {arguments.file!r} to be a readable file, but: {why}.") from error
     arguments.run = read_run(content)
 
 
@@ -340,15 +331,13 @@ def _import(store: Store, arguments: argparse.Namespace) -> int:
 ACTIONS = {
     each.name: each
     for each in (
-        Action("list", "every training run, newest first", _of_list, _list, _check_list),
-        Action("show", "one run, with its settings", _of_show, _show),
+        Action("list", "list the runs, newest first", _of_list, _list, _check_list),
+        Action("show", "show a run and its settings", _of_show, _show),
         Action("cancel", "cancel a run; it stops within one step", add_id, _cancel),
-        Action("resume", "go on, here, with a run that ended early; it gets a new id", add_id, _resume),
-        Action("export", "runs as files: tables, scripts, a model card, ...", _of_export, _export, _check_export),
-        Action("import", "take in a run of another store, marked as such", _of_import, _import, _check_import, True),
-        Action("delete", "take ended runs out of the store, for good", _of_delete, _delete),
-        Action(
-            "sweep", "queue a grid over one or two settings, with several seeds", _of_sweep, _sweep, _check_sweep, True
-        ),
+        Action("resume", "continue an interrupted run here, under a new id", add_id, _resume),
+        Action("export", "write runs as tables, scripts, a model card, ...", _of_export, _export, _check_export),
+        Action("import", "import an exported run, marked as imported", _of_import, _import, _check_import, True),
+        Action("delete", "delete ended runs for good", _of_delete, _delete),
+        Action("sweep", "queue runs over one or two settings", _of_sweep, _sweep, _check_sweep, True),
     )
 }

@@ -1,4 +1,4 @@
-"""Runs that are watched in a terminal: a bar of how far each is, and the accuracy of one as a curve."""
+"""Watch runs in a terminal: a progress bar for each, and the accuracy of one as a curve."""
 
 import math
 import sys
@@ -24,23 +24,20 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Event, Stepped
 
-PAUSE = 0.25  # seconds between two looks
+PAUSE = 0.25  # seconds between two looks at the store
 ROWS, COLUMNS = 10, 60  # of a curve
 BAR = 40
 DOT = "•"
 MAX_RUNS = 20  # runs in the picture
 
 
-Wait = Callable[[float], object]  # waits so many seconds
+Wait = Callable[[float], object]  # of time.sleep
 
 
 def watch_one(store: Store, item: Run, *, as_json: bool = False, wait: Wait = time.sleep) -> int:
-    """Show a training run until it has ended, or until Ctrl-C, which ends the watching alone.
-
-    Where nobody looks, as behind a pipe, its events are printed, a line each. `wait` is called between two looks.
-    """
+    """Show a training run until it ends or until Ctrl-C, which does not end it; in a pipe, print its events."""
     if item.kind != TRAINING.name:
-        raise ValueError(f"Expected run={item.id!r} to be a training run, but it is of the kind {item.kind}.")
+        raise ValueError(f"Expected run={item.id!r} to be a training run, not a {item.kind}.")
     if as_json or not sys.stdout.isatty():
         say = printer(as_json)
         return _follow(store, item, lambda _, __, new: [say(event) for event in new], wait)
@@ -49,9 +46,9 @@ def watch_one(store: Store, item: Run, *, as_json: bool = False, wait: Wait = ti
 
 
 def watch_all(store: Store, *, wait: Wait = time.sleep) -> int:
-    """Show the training runs that run or wait until Ctrl-C. Errors: ValueError where there is no terminal."""
+    """Show queued and running training runs until Ctrl-C. Errors: ValueError without a terminal."""
     if not sys.stdout.isatty():
-        raise ValueError("Expected a terminal for list --watch; 'runs list' prints the runs once.")
+        raise ValueError("Expected a terminal for --watch; 'runs list' without it prints the runs once.")
     with suppress(KeyboardInterrupt), Live(console=Console(), auto_refresh=False) as live:
         for _ in count():
             recover_dead(store)
@@ -63,12 +60,12 @@ def watch_all(store: Store, *, wait: Wait = time.sleep) -> int:
 def _follow(
     store: Store, item: Run, show: Callable[[Run, Sequence[Event], Sequence[Event]], object], wait: Wait
 ) -> int:
-    """Show the run as it is now, all of its events, and the new ones, again and again until it has ended."""
+    """Show the run, all of its events, and the new ones, again and again until it has ended."""
     said: list[Event] = []
     with suppress(KeyboardInterrupt):
         while True:
             recover_dead(store)
-            item = store.run(item.id)  # before its events: a run that has ended then has all of them
+            item = store.run(item.id)  # before its events: an ended run then has all of them
             new = [event for _, event in store.tail(item.id, len(said))]
             said += new
             show(item, said, new)
@@ -82,13 +79,13 @@ def _of_runs(items: Sequence[Run]) -> RenderableType:
     table = Table("ID", "STATUS", "", "PROGRESS", "NAME", box=None, header_style="")
     for item in sorted(items, key=lambda each: (each.position or 0, each.id))[:MAX_RUNS]:
         table.add_row(item.id, status_of(item), _bar(item), progress_of(item), Text(name_of(item)))
-    more = f"and {len(items) - MAX_RUNS} more" if len(items) > MAX_RUNS else "" if items else "Nothing runs or waits."
+    more = f"and {len(items) - MAX_RUNS} more" if len(items) > MAX_RUNS else "" if items else "No active runs."
     return Group(table, Text(more))
 
 
 def _of_run(item: Run, said: Sequence[Event]) -> RenderableType:
     tests = [event for event in said if isinstance(event, Evaluated)]
-    lines = curve([(test.step, test.accuracy) for test in tests], _steps(item)) if tests else ["No test yet."]
+    lines = curve([(test.step, test.accuracy) for test in tests], _steps(item)) if tests else ["Not tested yet."]
     head = Table.grid(padding=(0, 2))
     head.add_row(item.id, status_of(item), _bar(item), progress_of(item), _left(item, said))
     return Group(Text(name_of(item)), head, Text("\n".join(["", "test accuracy", *lines])))
@@ -101,19 +98,19 @@ def _bar(item: Run) -> ProgressBar:
 def _steps(item: Run) -> int:
     try:
         return item.plan.steps
-    except (ValueError, TypeError):  # another version's
+    except (ValueError, TypeError):  # of another version
         return max(done_by(item) or 0, 1)
 
 
 def _left(item: Run, said: Sequence[Event]) -> str:
-    """How long it still takes at the pace of its latest reports."""
+    """Return the time left at the pace of the latest reports."""
     paces = [event.steps_per_second for event in said if isinstance(event, Stepped)]
     left = rest_of_run(_steps(item), done_by(item) or 0, paces)
     return f"{duration(left)} left" if item.status is Status.RUNNING and left < math.inf else ""
 
 
 def curve(points: Sequence[tuple[int, float]], steps: int) -> list[str]:
-    """Accuracies against steps, from none to all, as lines of text.
+    """Draw accuracies against steps as lines of text.
 
     >>> for line in curve([(1, 0.1), (50, 0.8), (100, 0.9)], 100)[:3]: print(line.replace("•", "*"))
      90.0% |                                                           *

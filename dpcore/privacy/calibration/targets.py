@@ -48,7 +48,7 @@ class EpsilonTarget(Target):
     >>> EpsilonTarget(0.0, 1e-5)
     Traceback (most recent call last):
     ...
-    ValueError: Expected epsilon=0.0 to be finite and above 0.
+    ValueError: Expected epsilon=0.0 to be above 0.
     """
 
     word: ClassVar[str] = "epsilon"

@@ -69,7 +69,7 @@ def test_what_was_typed_before_says_nothing_of_a_text() -> None:
 def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
     for field, text, words in (
         ("epsilon", "0", "epsilon=0"), ("epsilon", "much", "much\\` to be a number"),
-        ("delta", "1", "delta=1.0 in (0, 1)"), ("sigma", "-1", "sigma=-1.0"), ("q", "2", "q=2.0"),
+        ("delta", "1", "delta=1.0 to be above 0 and below 1"), ("sigma", "-1", "sigma=-1.0"), ("q", "2", "q=2.0"),
         ("batch", "1.5", "batch=1.5"),
     ):  # fmt: skip
         app = opened(**{f"claim_{field}": text})

@@ -166,7 +166,7 @@ def test_a_run_that_needs_more_than_the_reserve_has_no_epsilon(device: str, gene
 
 
 def test_a_release_of_more_numbers_than_are_charged_is_refused() -> None:
-    with pytest.raises(ValueError, match="Expected size=1000000001 to be a whole number of at least 0 and at most"):
+    with pytest.raises(ValueError, match="Expected size=1000000001 to be a whole number from 0 to 1,000,000,000"):
         GaussianNoise(NUMBERS + 1, np.random.SeedSequence(1), torch.device("cpu"), Cores(1))
 
 
