@@ -23,10 +23,10 @@ POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
 
 
-def words_of(name: str) -> tuple[str, str, str]:
-    """The title, phrase and note of a sampler."""
+def words_of(name: str) -> tuple[str, ...]:
+    """The title, source, phrase and note of a sampler."""
     words = words_in(Path(__file__).with_name("samplers.toml"))[name]
-    return words["title"], words["phrase"], words["note"]
+    return tuple(words[key] for key in ("title", "source", "phrase", "note"))
 
 
 class OtherCurve(NamedTuple):
@@ -228,8 +228,7 @@ class Poisson(Sampler):
     """
 
     name: ClassVar[str] = "poisson"
-    title, phrase, note = words_of("poisson")
-    source: ClassVar[str] = "dpcore/privacy/certified/README.md, Theorem 1"
+    title, source, phrase, note = words_of("poisson")
     adjacency: ClassVar[str] = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:

@@ -127,11 +127,7 @@ class FixedSize(Sampler):
     """
 
     name: ClassVar[str] = "fixed_size"
-    title, phrase, note = words_of("fixed_size")
-    source: ClassVar[str] = (
-        "Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9, composed here (upper); one record against all "
-        "others (lower): dpcore/privacy/sampling/README.md"
-    )
+    title, source, phrase, note = words_of("fixed_size")
     adjacency: ClassVar[str] = "replace-one"
     slow: ClassVar[bool] = True
     least_q: ClassVar[float] = 1e-4

@@ -103,8 +103,7 @@ class FixedOrder(Sampler):
     """
 
     name: ClassVar[str] = "fixed_order"
-    title, phrase, note = words_of("fixed_order")
-    source: ClassVar[str] = "Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3"
+    title, source, phrase, note = words_of("fixed_order")
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
 
@@ -129,8 +128,7 @@ class Shuffle(Sampler):
     """
 
     name: ClassVar[str] = "shuffle"
-    title, phrase, note = words_of("shuffle")
-    source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4; several epochs composed here"
+    title, source, phrase, note = words_of("shuffle")
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
@@ -158,8 +156,7 @@ class ShuffleOnce(Sampler):
     """
 
     name: ClassVar[str] = "shuffle_once"
-    title, phrase, note = words_of("shuffle_once")
-    source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4, for the average of all epochs"
+    title, source, phrase, note = words_of("shuffle_once")
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True

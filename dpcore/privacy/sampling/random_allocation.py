@@ -280,10 +280,7 @@ class RandomAllocation(Sampler):
     """
 
     name: ClassVar[str] = "random_allocation"
-    title, phrase, note = words_of("random_allocation")
-    source: ClassVar[str] = (
-        "Feldman, Shenfeld 2026, arXiv 2602.17284, Theorem 4.6; certified here: dpcore/privacy/sampling/README.md"
-    )
+    title, source, phrase, note = words_of("random_allocation")
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True

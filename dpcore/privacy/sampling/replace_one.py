@@ -81,8 +81,7 @@ class PoissonReplaceOne(Sampler):
     """
 
     name: ClassVar[str] = "poisson_replace_one"
-    title, phrase, note = words_of("poisson_replace_one")
-    source: ClassVar[str] = "dpcore/privacy/sampling/README.md, Theorem 1"
+    title, source, phrase, note = words_of("poisson_replace_one")
     adjacency: ClassVar[str] = "replace-one"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
