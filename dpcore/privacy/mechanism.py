@@ -49,7 +49,7 @@ class Reading(NamedTuple):
     note: str = ""  # the reason why it is infinite or cannot be trusted
 
 
-MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
+MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 or e^(1/sigma^2) is no float
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Release:
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="(]", q=self.q)
-        check.in_range(1e-100, 1, q=self.q)  # below, q^2 leaves the floats
+        check.in_range(1e-100, 1, q=self.q)  # below, q^2 underflows
         check.positive(sigma=self.sigma)
         check.in_range(MIN_SIGMA, MAX_SIGMA, sigma=self.sigma)
         check.whole(1, count=self.count)
