@@ -92,7 +92,7 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
     assert row == f"| `lr_floor` | `--lr-floor` | {SAID} | in [0, 5] | volts | `0.0` | {needed} | 2 |"
     assert json.loads(python("-c", RATES).stdout) == [0.5, 0.4, pytest.approx(0.3), 0.25, 0.25]
     for options, sentence in {
-        (): "Expected no lr_floor=0.25 without an lr_schedule that is not constant.",
+        (): "Leave lr_floor at 0: 0.25 needs an lr_schedule that is not constant.",
         (*DECAY, "--lr-floor", "6"): "Expected lr_floor=6.0 to be at least 0 and at most 5.",
     }.items():
         (line,) = python("-m", "dpcore", *QUICK, "--lr-floor", "0.25", *options, status=2).stderr.splitlines()

@@ -33,15 +33,15 @@ def test_a_calibration_is_that_of_its_target() -> None:
 
 def test_what_is_wrong_is_named() -> None:
     cases = {
-        "found none": {"q": 0.1, "steps": 1},
-        "Expected delta to be given": {"target_epsilon": 1.0, "q": 0.1, "steps": 1},
-        "Expected steps to be given to solve sigma": {"target_advantage": 0.1, "q": 0.1},
+        "Give exactly one of": {"q": 0.1, "steps": 1},
+        "Give delta": {"target_epsilon": 1.0, "q": 0.1, "steps": 1},
+        "Give steps to solve sigma": {"target_advantage": 0.1, "q": 0.1},
         "mu=0": {"target_mu": 0.0, "delta": 1e-5, "q": 0.1, "steps": 1},
     }
     for message, asked in cases.items():
         with pytest.raises(ValueError, match=message):
             dpcore.calibrate("sigma", **asked)
-    with pytest.raises(ValueError, match="Expected examples to be given"):
+    with pytest.raises(ValueError, match="Give examples"):
         dpcore.calibrate("batch", target_advantage=0.1, sigma=1.0, steps=9)
     with pytest.raises(ValueError, match="accountant='tarot'"):
         dpcore.epsilon(WHOLE, 1e-5, "tarot")

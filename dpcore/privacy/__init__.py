@@ -1,4 +1,4 @@
-"""What a mechanism costs: accountants, and the mathematics under them. NumPy and SciPy only."""
+"""Accountants of a mechanism's privacy, and their mathematics. NumPy and SciPy only."""
 
 from functools import cache
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 
 @cache
 def words_in(file: Path) -> dict[str, dict[str, Any]]:
-    """The tables of a TOML file of texts, by their names; a line break within a text is a space."""
-    import tomllib  # late: most of what is here says nothing
+    """Read the tables of a TOML file of texts; a line break within a text becomes a space."""
+    import tomllib  # late: most callers need no texts
 
     return {
         name: {key: " ".join(text.split()) if isinstance(text, str) else text for key, text in table.items()}

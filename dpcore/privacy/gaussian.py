@@ -1,7 +1,7 @@
 """Closed forms of the Gaussian mechanism: delta(epsilon; mu), epsilon(delta; mu), mu(epsilon, delta).
 
-A mechanism is mu-GDP when telling two neighbours apart is as hard as telling N(0, 1) from N(mu, 1); T uses of the
-Gaussian mechanism with noise multiplier sigma are exactly sqrt(T)/sigma-GDP.
+A mechanism is mu-GDP if two neighbours are as hard to tell apart as N(0, 1) and N(mu, 1). T uses of the Gaussian
+mechanism with noise multiplier sigma are exactly sqrt(T)/sigma-GDP.
 
     delta(epsilon; mu) = Phi(a) - e^epsilon Phi(-b),   a = mu/2 - epsilon/mu,   b = mu/2 + epsilon/mu
 
@@ -14,10 +14,10 @@ from scipy.special import erfcx, ndtr, ndtri
 
 from dpcore.privacy.mechanism import FloatArray
 
-SMALL = 0.01  # below this mu the two terms cancel, and a series in mu takes over
+SMALL = 0.01  # below this mu the two terms cancel, so a series in mu replaces them
 NEWTON_STEPS = 100  # never reached: convergence is quadratic
 HALVINGS = 80  # of the interval of log mu: more than its digits
-DELTA_ERROR = 1e-9  # of delta: more than delta_of errs where delta is at least 1e-60
+DELTA_ERROR = 1e-9  # relative: above the error of delta_of where delta is at least 1e-60
 MIN_MU, MAX_MU = 1e-100, 1e100
 
 
@@ -37,8 +37,8 @@ def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
 def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
     """Smallest epsilon >= 0 with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts delta in (0, 1), mu in [0, inf].
 
-    **Guarantees:** Newton's iteration on log delta, which is concave in epsilon, starts above the root and falls
-    towards it, so the answer is not below the exact one by more than rounding. mu = inf costs inf.
+    **Guarantees:** log delta is concave in epsilon, and Newton's iteration falls towards its root from above. So the
+    answer is below the exact one by rounding at most. mu = inf costs inf.
 
     >>> epsilon_of(1e-5, [0.0, 0.1, 5.0]).round(4).tolist()
     [0.0, 0.3407, 33.1037]
@@ -55,11 +55,11 @@ def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
 def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
     """Largest mu at which a mu-GDP mechanism is (epsilon, delta)-DP; broadcasts epsilon >= 0 and delta in (0, 1).
 
-    Noise of standard deviation sensitivity / mu is the analytic Gaussian mechanism of Balle and Wang, which holds for
-    every epsilon. The classical sqrt(2 ln(1.25/delta)) / epsilon is more, and is proven for epsilon below 1 only.
+    Noise of standard deviation sensitivity / mu is the analytic Gaussian mechanism of Balle and Wang, valid at every
+    epsilon. The classical sqrt(2 ln(1.25/delta)) / epsilon is larger, and proven for epsilon below 1 only.
 
-    **Guarantees:** rounded to the safe side: the exact delta at the answer is at most the given one, and at an answer
-    larger by 1e-8 of itself it is above. epsilon = inf allows inf.
+    **Guarantees:** the exact delta at the answer is at most the given one; at (1 + 1e-8) times the answer it is larger.
+    epsilon = inf allows inf.
 
     >>> (1 / mu_of([0.1, 1.0], 1e-5)).round(3).tolist()
     [30.75, 3.731]
@@ -87,7 +87,7 @@ def _newton(target: FloatArray, delta: FloatArray, mu: FloatArray) -> FloatArray
 
 def _log_delta(x: FloatArray, mu: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log delta at epsilon = x mu, and its derivative by epsilon; mu > 0 finite."""
-    # With the Mills ratio R(t) = Phi(-t)/phi(t): delta = phi(a) (R(-a) - R(b)), free of overflow at any epsilon.
+    # With the Mills ratio R(t) = Phi(-t)/phi(t), delta = phi(a) (R(-a) - R(b)) overflows at no epsilon.
     a, b = mu / 2 - x, mu / 2 + x
     upper = _mills(np.maximum(-a, -1.0))
     second = _mills(b)

@@ -1,7 +1,4 @@
-"""A mechanism: a run-length encoded sequence of sampled Gaussians, which says what is released and nothing about how.
-
-With it the kinds of arrays that functions here take and return, and the kinds of numbers that they promise.
-"""
+"""A mechanism: a run-length encoded sequence of sampled Gaussian releases; and the kinds of arrays and numbers."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +15,7 @@ IntArray = NDArray[np.int64]
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """A copy that cannot be changed; the given array stays its owner's.
+    """Return a read-only copy; the given array stays writeable.
 
     >>> given = np.zeros(2)
     >>> read_only(given).flags.writeable, given.flags.writeable
@@ -39,25 +36,25 @@ class Kind(StrEnum):
 
     @property
     def is_bound(self) -> bool:
-        """Whether the number is proven never to be too small."""
+        """True for a number that is proven never to be too small."""
         return self in (Kind.UPPER, Kind.CERTIFIED)
 
 
 class Reading(NamedTuple):
-    """One number with what kind of number it is, and its proven lower bound if it is certified."""
+    """One number with its kind, and its proven lower bound if it is certified."""
 
-    value: float  # never too small where the kind is a bound; infinite where there is no number
+    value: float  # never too small if the kind is a bound; infinite if there is no number
     lower: float | None
     kind: Kind
-    note: str = ""  # why it cannot be trusted or is infinite
+    note: str = ""  # the reason why it is infinite or cannot be trusted
 
 
-MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 and e^(1/sigma^2) leave the floats
+MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 or e^(1/sigma^2) is no float
 
 
 @dataclass(frozen=True)
 class Release:
-    """`count` consecutive uses of the Gaussian with noise std `sigma` times the L2 sensitivity, on Poisson(q) samples.
+    """`count` uses of the Gaussian mechanism on Poisson(q) samples, with noise of std `sigma` times the L2 sensitivity.
 
     Adjacency is add/remove of one record. q = 1 is the plain Gaussian mechanism.
     """
@@ -68,7 +65,7 @@ class Release:
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="(]", q=self.q)
-        check.in_range(1e-100, 1, q=self.q)  # below, q^2 leaves the floats
+        check.in_range(1e-100, 1, q=self.q)  # below, q^2 underflows
         check.positive(sigma=self.sigma)
         check.in_range(MIN_SIGMA, MAX_SIGMA, sigma=self.sigma)
         check.whole(1, count=self.count)
@@ -76,7 +73,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """The releases one after another; hashable, so a safe cache key.
+    """A sequence of releases; hashable, so a safe cache key.
 
     >>> Mechanism.constant(q=0.01, sigma=4.0, steps=10_000).steps
     10000
@@ -90,11 +87,11 @@ class Mechanism:
 
     def __post_init__(self) -> None:
         if not self.releases:
-            raise ValueError("Expected releases=() to hold at least one release.")
+            raise ValueError("A mechanism needs at least one release; releases=() is empty.")
 
     @classmethod
     def constant(cls, q: float, sigma: float, steps: int) -> "Mechanism":
-        """The same release `steps` times."""
+        """Repeat one release `steps` times."""
         check.whole(1, steps=steps)
         return cls((Release(q, sigma, steps),))
 
@@ -104,7 +101,7 @@ class Mechanism:
         return sum(release.count for release in self.releases)
 
     def compositions(self, steps: ArrayLike) -> NDArray[np.int64]:
-        """How often each release was used within the first `steps` steps: (n,) -> (n, L)."""
+        """Count the uses of each release within the first `steps` steps: (n,) -> (n, L)."""
         counts = np.array([release.count for release in self.releases], dtype=np.int64)  # (L,)
         starts = np.cumsum(counts) - counts
         horizon = np.atleast_1d(np.asarray(steps, dtype=np.int64))

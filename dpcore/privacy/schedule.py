@@ -1,6 +1,6 @@
 """Noise schedules: recipes that turn a first sigma into one sigma per level, and so into a mechanism.
 
-A level is a number of steps, an epoch unless one says otherwise. Adding a schedule is its entry in `SCHEDULES`.
+A level is a number of steps, by default an epoch. A new schedule is one entry in `SCHEDULES`.
 """
 
 import math
@@ -12,16 +12,15 @@ from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism, Release
 
 MAX_LEVELS = 2000
 STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST code
-POLYNOMIAL_PERIOD = 100  # levels until `polynomial` has fallen, as there
-POLYNOMIAL_END = 0.2  # of the first sigma, and kept from then on: 10 falls to 2 there
-# Levels that `delayed` holds the first sigma. Ours: the paper's cancer code holds it for 300 epochs of one step each.
-HOLD = 10
+POLYNOMIAL_PERIOD = 100  # levels until `polynomial` stops falling, as in that code
+POLYNOMIAL_END = 0.2  # share of the first sigma that remains: in that code 10 falls to 2
+HOLD = 10  # levels that `delayed` keeps the first sigma; ours, since the paper's cancer code keeps it for 300 steps
 YU = "Yu et al. 2019, Differentially private model publishing for deep learning, arXiv 1904.02200, section 5"
 
 
 @dataclass(frozen=True)
 class Rate:
-    """The rate k of a schedule: the one to begin with, and the ends of a slider."""
+    """The default rate k of a schedule, and the ends of its slider."""
 
     default: float
     low: float
@@ -30,17 +29,17 @@ class Rate:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How sigma changes from level to level."""
+    """A rule by which sigma changes from level to level."""
 
     name: str  # the id, as on the command line
     title: str  # as on a page
-    note: str  # one line: what sigma does, k being the rate and e the level, from 0
+    note: str  # one line on sigma, with the rate k and the level e, from 0
     source: str
-    factor: Callable[[float, int], float]  # (k, e) -> what the first sigma is multiplied by in level e >= 1
-    rate: Rate | None  # None: it uses no rate, and sigma is the first one throughout
+    factor: Callable[[float, int], float]  # (k, e) -> sigma of level e >= 1 over the first sigma
+    rate: Rate | None  # None: sigma is constant
 
     def changes_sigma(self, rate: float) -> bool:
-        """Whether sigma differs from the first one in any level, at that rate.
+        """True if sigma differs from the first one in any level, at that rate.
 
         >>> [SCHEDULES["step"].changes_sigma(rate) for rate in (0.6, 1.0)]
         [True, False]
@@ -112,7 +111,7 @@ SCHEDULES: dict[str, Schedule] = {
 
 
 def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: int) -> float:
-    """The sigma of a level that begins at a step, if a release can have it."""
+    """The sigma of the level that begins at step `start`. Errors: ValueError outside the range of a release."""
     try:
         sigma = first * schedule.factor(rate, level)
     except OverflowError:
@@ -127,11 +126,11 @@ def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How sigma changes over the steps, given the first one."""
+    """A schedule with its rate and the length of its levels."""
 
     name: str = "constant"
     rate: float = 0.0
-    level_steps: int = 0  # between two changes of sigma; 0: one epoch, round(1/q)
+    level_steps: int = 0  # steps of a level; 0: one epoch, round(1/q)
 
     def __post_init__(self) -> None:
         check.one_of(SCHEDULES, schedule=self.name)
@@ -139,9 +138,9 @@ class Recipe:
         check.whole(0, level_steps=self.level_steps)
 
     def mechanism(self, q: float, sigma: float, steps: int) -> Mechanism:
-        """The mechanism of so many steps whose first sigma is this one.
+        """The mechanism of `steps` steps that begins at `sigma`.
 
-        Errors: ValueError names what is at fault; the rate, where sigma would leave the range of a release on the way.
+        Errors: ValueError that names the argument at fault; the rate, if sigma would leave the range of a release.
 
         >>> [round(r.sigma, 3) for r in Recipe("exponential", 0.1, level_steps=2).mechanism(0.5, 10.0, 5).releases]
         [10.0, 9.048, 8.187]
@@ -155,8 +154,8 @@ class Recipe:
         length = self.level_steps or max(1, round(min(1 / q, steps)))
         if steps > MAX_LEVELS * length:
             raise ValueError(
-                f"Expected level_steps={length} to make at most {MAX_LEVELS} levels of steps={steps}; "
-                f"take level_steps of at least {-(-steps // MAX_LEVELS)}."
+                f"Expected level_steps={length} to cut steps={steps} into at most {MAX_LEVELS} levels. "
+                f"Write {-(-steps // MAX_LEVELS)} or more."
             )
         releases = [Release(q, sigma, min(length, steps))]
         for level, start in enumerate(range(length, steps, length), 1):

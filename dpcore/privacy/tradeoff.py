@@ -1,9 +1,9 @@
-"""Trade-off functions: an attacker's least type II error beta at type I error alpha, when guessing who took part.
+"""Trade-off functions: the least type II error beta of an attacker who guesses who took part, at type I error alpha.
 
-f = 1 - alpha is blind guessing; the lower the curve, the more an attacker can tell. All functions here are symmetric
-(f is its own inverse), as add/remove adjacency needs: neither of two neighbours comes first.
+f = 1 - alpha is blind guessing; a lower curve lets an attacker tell more. All functions here are symmetric (f is its
+own inverse), as add/remove adjacency needs.
 
-Duality: f and delta(epsilon) for epsilon >= 0 say the same,
+Duality: f and delta(epsilon) for epsilon >= 0 determine each other,
     delta(epsilon) = 1 - min over alpha of (f(alpha) + e^epsilon alpha),
     f(alpha) = max over epsilon of max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
 Source: Dong, Roth and Su 2019, Gaussian differential privacy, arXiv 1905.02383, sections 2 and 4.
@@ -21,11 +21,11 @@ from dpcore import check
 from dpcore.privacy import gaussian
 from dpcore.privacy.mechanism import FloatArray
 
-MAX_EPSILON = 700.0  # epsilon: e^700 is still a float, and pairs beyond are taken for this one
+MAX_EPSILON = 700.0  # e^700 is still a float; larger epsilons count as this one
 TINY = 1e-300
-SEARCHED = 600  # values of alpha at which the pairs that matter are looked for
+SEARCHED = 600  # values of alpha at which the search looks for the pairs that matter
 ULP = 2.0**-52  # of 1
-ENDLESS = 1e4  # epsilon: e^-1e4 is below any float but 0
+ENDLESS = 1e4  # an epsilon; e^-1e4 is 0 as a float
 
 
 class Tradeoff(ABC):
@@ -37,7 +37,7 @@ class Tradeoff(ABC):
 
     @abstractmethod
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """1 - f(alpha), precise where it is small: the largest true-positive rate at false-positive rate alpha."""
+        """1 - f(alpha), the largest true-positive rate at false-positive rate alpha; precise where it is small."""
 
     @abstractmethod
     def delta(self, epsilon: ArrayLike) -> FloatArray:
@@ -45,11 +45,11 @@ class Tradeoff(ABC):
 
     @abstractmethod
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
-        """(alpha, power), both (K,), from alpha = least to where alpha = beta: in between, f is linear or G_mu."""
+        """(alpha, power), both (K,), from alpha = least to alpha = beta; between corners f is linear or G_mu."""
 
     @property
     def closed_mu(self) -> float | None:
-        """mu of a function that is G_mu; None for all others."""
+        """The mu of a function that is G_mu; None for all others."""
         return None
 
 
@@ -91,11 +91,11 @@ class Gaussian(Tradeoff):
 
 @final
 class Pairs(Tradeoff):
-    """What several (epsilon, delta) allow together: the largest of the boundaries of their regions.
+    """The trade-off function that several pairs (epsilon, delta) prove together, the maximum over single pairs.
 
     One pair gives f_(epsilon, delta)(alpha) = max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
-    **Guarantees:** of a mechanism with these pairs, beta is not above the true one, power and delta are not below.
-    Source: arXiv 1905.02383, Propositions 2.5 and 2.12 (Wasserman and Zhou 2010). An infinite epsilon allows anything.
+    **Guarantees:** if a mechanism has these pairs, beta is not above the true one; power and delta are not below.
+    Source: arXiv 1905.02383, Propositions 2.5 and 2.12 (Wasserman and Zhou 2010). An infinite epsilon proves nothing.
 
     >>> Pairs([1.0], [0.01]).beta([0.0, 0.1, 0.5]).round(4).tolist()
     [0.99, 0.7182, 0.1803]
@@ -111,7 +111,7 @@ class Pairs(Tradeoff):
         order = order[epsilon[order] <= MAX_EPSILON]
         epsilon = np.append(epsilon[order], MAX_EPSILON)
         delta = np.minimum.accumulate(np.append(delta[order], 1.0))
-        # This one forces alpha = beta highest: those before say less.
+        # This pair has the highest point alpha = beta; the pairs before it prove less.
         first = int(np.argmax((1 - delta) / (1 + np.exp(epsilon))))
         self._epsilon, self._delta = epsilon[first:], delta[first:]  # (K,) both
 
@@ -128,7 +128,7 @@ class Pairs(Tradeoff):
         return np.minimum(np.minimum(steep, flat).min(axis=-1), 1.0)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
-        # Linear in e^epsilon between the pairs; below the first, the line that is 1 where e^epsilon would be -1.
+        # Delta is linear in e^epsilon between pairs; below the first pair it follows the line through 1 at -1.
         epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), MAX_EPSILON)
         after = np.searchsorted(self._epsilon, epsilon)
         before = np.maximum(after - 1, 0)
@@ -142,12 +142,12 @@ class Pairs(Tradeoff):
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         slope = np.exp(self._epsilon)
-        middle = float(np.max((1 - self._delta) / (1 + slope)))  # where alpha = beta
+        middle = float(np.max((1 - self._delta) / (1 + slope)))  # alpha = beta
         if middle <= least:
             return np.array([middle]), np.array([1 - middle])
         sample = np.geomspace(max(least, TINY), middle, SEARCHED)[:, None]
-        seen = np.unique(np.argmin(self._delta + slope * sample, axis=1))  # each matters somewhere: neighbours meet
-        seen = seen[np.diff(slope[seen], append=np.inf) > 0]  # but for those too close to tell their slopes apart
+        seen = np.unique(np.argmin(self._delta + slope * sample, axis=1))  # pairs that matter; neighbours meet
+        seen = seen[np.diff(slope[seen], append=np.inf) > 0]  # without pairs of equal slope
         alpha = -np.diff(self._delta[seen]) / np.diff(slope[seen])
         power = self._delta[seen[:-1]] + slope[seen[:-1]] * alpha
         inside = (alpha > least) & (alpha < middle)
@@ -156,15 +156,14 @@ class Pairs(Tradeoff):
 
 
 def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
-    """A curve that the true one is nowhere above, where epsilon is at least `epsilon` (n,) at each of `delta` (n,).
+    """A curve nowhere below the true one, for lower bounds `epsilon` (n,) of the true epsilon at `delta` (n,).
 
-    The true delta falls as epsilon rises. So from one of these epsilons down to the next smaller one it is at least
-    the delta that belongs to the larger one, and beyond the last it is at least 0. By duality f is the largest of all
-    lines 1 - delta(epsilon) - e^epsilon alpha and their mirror images, and a smaller delta only raises them; of those
-    with one delta the one of the smallest epsilon is the highest. So each delta goes with the next smaller epsilon.
+    The true delta falls as epsilon rises. Between two of these epsilons it is at least the delta of the larger one, and
+    beyond the last it is at least 0. By duality f is the maximum of the lines 1 - delta(epsilon) - e^epsilon alpha and
+    their mirror images. A smaller delta raises a line, and so does a smaller epsilon: so each delta goes with the next
+    smaller epsilon.
     Source: Dong, Roth and Su 2019, arXiv 1905.02383, Proposition 2.12.
-    Edge cases: an epsilon past what a float can raise e to counts as the largest that it can.
-    Errors: ValueError as `Pairs`.
+    Edge cases: an epsilon above MAX_EPSILON counts as MAX_EPSILON. Errors: ValueError as `Pairs`.
 
     >>> never_below([0.5, 1.0], [0.1, 0.01]).beta([0.0, 0.1, 0.3]).round(4).tolist()
     [1.0, 0.8251, 0.6]
@@ -172,16 +171,16 @@ def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
     epsilon, delta = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta))
     order = np.argsort(epsilon, kind="stable")
     known = np.minimum(epsilon[order], MAX_EPSILON)
-    least = np.maximum.accumulate(delta[order][::-1])[::-1]  # what holds at a larger epsilon holds here too
+    least = np.maximum.accumulate(delta[order][::-1])[::-1]  # a lower bound of delta also holds at a smaller epsilon
     return Pairs(np.append(0.0, known), np.append(least, 0.0))
 
 
 @final
 class Points(Tradeoff):
-    """What tests with these type I errors and powers achieve, mixed at random: the concave hull of their powers.
+    """The trade-off function that random mixtures of tests achieve, the concave hull of their powers.
 
-    **Guarantees:** where an attacker has these tests, beta is not below the true one, power and delta are not above.
-    Source: the Neyman-Pearson lemma as in arXiv 1905.02383, section 2. Blind guessing is always among them.
+    **Guarantees:** if an attacker has these tests, beta is not below the true one; power and delta are not above.
+    Source: the Neyman-Pearson lemma as in arXiv 1905.02383, section 2. Blind guessing is always one of the tests.
 
     >>> Points([0.1], [0.6]).beta([0.0, 0.1, 0.4]).round(4).tolist()
     [1.0, 0.4, 0.1]
@@ -191,8 +190,8 @@ class Points(Tradeoff):
         alpha, power = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (alpha, power))
         for end in (np.min, np.max):
             check.in_range(0, 1, alpha=float(end(alpha, initial=0.0)), power=float(end(power, initial=0.0)))
-        # Symmetry: a test of errors (alpha, beta) is one of errors (beta, alpha) once the neighbours change names.
-        # Rounded to 0, an error would be that of a test that never errs.
+        # By symmetry a test with errors (alpha, beta) is one with errors (beta, alpha). An error must not be rounded
+        # to 0: that test would never err.
         beta, mirrored = np.minimum(1 - power + ULP, 1.0), np.maximum(1 - alpha - ULP, 0.0)
         x, y = np.concatenate([[0.0], alpha, beta, [1.0]]), np.concatenate([[0.0], power, mirrored, [1.0]])
         self._alpha, self._power = _hull(x, y)  # (K,) rising
@@ -205,12 +204,12 @@ class Points(Tradeoff):
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), ENDLESS)[..., None]
-        with np.errstate(divide="ignore", over="ignore"):  # in logarithms: e^epsilon may be past any float
+        with np.errstate(divide="ignore", over="ignore"):  # logarithms, since e^epsilon may overflow
             accused = np.exp(epsilon + np.log(self._alpha))
         return np.maximum(self._power - accused, 0.0).max(axis=-1)
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
-        after = int(np.argmax(self._power >= 1 - self._alpha))  # first corner past alpha = beta; (0, 0) is before it
+        after = int(np.argmax(self._power >= 1 - self._alpha))  # the first corner past alpha = beta, never (0, 0)
         rise = self._power[after] - self._power[after - 1]
         run = self._alpha[after] - self._alpha[after - 1]
         above = 1 - self._power[after - 1] - self._alpha[after - 1]
@@ -223,7 +222,7 @@ class Points(Tradeoff):
 def _hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The corners of the upper concave hull of points, by rising alpha.
 
-    A point that is not above the line between its neighbours is no corner, whichever others are left out with it.
+    A point at or below the line between its neighbours is never a corner, so all of these go at once.
     """
     order = np.lexsort((-power, alpha))
     x, y = alpha[order], power[order]
@@ -235,6 +234,6 @@ def _hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def _above_neighbours(x: FloatArray, y: FloatArray) -> NDArray[np.bool_]:
-    """Whether each point lies above the line between its neighbours; the ends do."""
+    """True for each point above the line between its neighbours, and for both ends."""
     inside = np.diff(y)[:-1] * (x[2:] - x[:-2]) > (y[2:] - y[:-2]) * np.diff(x)[:-1]
     return np.concatenate([[True], inside, [True]])

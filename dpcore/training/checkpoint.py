@@ -1,11 +1,10 @@
-"""A run's state in a file, so that it can go on as if it had never stopped.
+"""Checkpoints: a run's state in a file, from which the run continues as if it had never stopped.
 
 **Guarantees:** a resumed run draws the batches and the noise that the run would have drawn, and its parameters are bit
-for bit the same, so nothing is charged twice. What is released before the first step is drawn again from the same seed.
-All of this holds on the same device, with as many threads, the same torch, and the same data and features. A file is
-refused anywhere else: the same noise on other sums, were it on sums rounded otherwise, would not hide their difference.
-What is not checked: the version of this program, and on a GPU that its memory is never shorter than it was, and that a
-recorded step is trusted again if it was.
+for bit the same, so nothing is charged twice. Releases before the first step are drawn again from the same seed. All of
+this needs the same device, number of threads, torch, data and features; otherwise the file is refused, since equal
+noise on sums that are rounded otherwise would not hide their difference. Not checked are the version of this program
+and, on a GPU, that memory is never shorter than before and that a recorded step is trusted again if it was.
 """
 
 import io
@@ -27,8 +26,8 @@ from dpcore.training.training_run import TrainingRun
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
 DATA = f"train it on those, or {INSTEAD}"
-SHOWN = 16  # letters of a fingerprint, which tell one from another
-WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way to have it so
+SHOWN = 16  # letters of a fingerprint in a message
+WAYS: dict[str, Callable[[str], str]] = {  # what must not change -> the way to restore it
     "device": lambda was: "set CUDA_VISIBLE_DEVICES=-1." if was.startswith("cpu") else "resume it on that device.",
     "threads": lambda was: f"set OMP_NUM_THREADS={was}.",
     "torch": lambda was: f"resume it with torch {was}.",
@@ -36,7 +35,7 @@ WAYS: dict[str, Callable[[str], str]] = {  # what must be as it was -> the way t
 
 
 def save(run: TrainingRun, step: int, path: Path) -> None:
-    """Write the state after the step: the whole file or none. Errors: OSError, and the file is as before."""
+    """Write the state after the step, the whole file or nothing. Errors: OSError, and the file is as before."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
     try:
@@ -51,22 +50,22 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
         os.replace(aside, path)
     except OSError:
         with suppress(OSError):
-            aside.unlink(missing_ok=True)  # half a file only takes room
+            aside.unlink(missing_ok=True)
         raise
 
 
 def resume(run: TrainingRun, path: Path) -> int:
-    """Take on the state in the file; the steps it has done.
+    """Load the state in the file, and return the number of its steps.
 
-    Errors: ValueError, and the run is as before, for another run's file, one that was written elsewhere, of other data,
-    by an older version, or is damaged.
+    Errors: ValueError, and the run is as before, for a file of another run, machine, data set or version, or a damaged
+    one.
     """
     with open(path, "rb") as file:
         label, state = read_label(file), io.BytesIO(file.read())
     if label is None or not label.belongs_to(state.getbuffer()):
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged or of an older version; {INSTEAD}")
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
-        raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed.")
+        raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed; name another file.")
     here = where(run)
     for name, way in WAYS.items():
         was = label.where.get(name, "unknown")
@@ -79,34 +78,34 @@ def resume(run: TrainingRun, path: Path) -> int:
         )
     before = snapshot(run)
     try:
-        values = torch.load(state, map_location="cpu", weights_only=True)  # runs nothing that the file may say
+        values = torch.load(state, map_location="cpu", weights_only=True)  # runs no code of the file
         other = [name for name in before | values if outline(before.get(name)) != outline(values.get(name))]
-    except Exception:  # a damaged file may raise anything, and torch's advice is to run what the file says
+    except Exception:  # a damaged file may raise anything, and torch would advise to run its code
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
     if other:
         raise ValueError(f"Expected {other[0]} in {path} to be of this version's size and kind; {INSTEAD}")
     try:
         restore(run, values)
-    except Exception:  # what a stream may raise that is given a state of the right form which is none
+    except Exception:  # a stream refuses a state of the right form that is none
         restore(run, before)
         raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
     return label.step
 
 
 def where(run: TrainingRun) -> dict[str, str]:
-    """What a weight's last bit depends on, beside the settings. A device "auto" is the one that was found."""
+    """The machine, on which a weight's last bit depends; a device "auto" is the one that was found."""
     return machine_of(run.device, run.cores.count)
 
 
 def snapshot(run: TrainingRun) -> dict[str, Any]:
-    """Everything that later steps depend on, as numbers, strings, tensors and lists."""
+    """The state that later steps depend on, as numbers, strings, tensors and lists."""
     state = run.descent.state
     values: dict[str, Any] = {
         "parameters": run.engine.parameters.clone(),
         "optimizer": [state.count, state.mean, list(state.vectors)],
         "batches": run.batches.state(),
         "noise": run.noise.states(),
-        "chunk": run.engine.chunk,  # a sum is rounded as it is cut, and a GPU short of memory cuts smaller
+        "chunk": run.engine.chunk,  # decides the rounding of a sum; a GPU short of memory has smaller ones
         "tally": list(run.step_totals.last),
     }
     if run.average:
@@ -118,7 +117,7 @@ def snapshot(run: TrainingRun) -> dict[str, Any]:
 
 
 def outline(value: Any) -> Any:
-    """A value without its numbers: two of one outline fit into the same place."""
+    """The shapes and types of a value; values of one outline can replace each other."""
     if isinstance(value, Tensor):
         return value.shape, value.dtype
     if isinstance(value, list | tuple):
@@ -127,7 +126,7 @@ def outline(value: Any) -> Any:
 
 
 def restore(run: TrainingRun, values: dict[str, Any]) -> None:
-    """Put everything back; the streams first, which alone may refuse what has the right form."""
+    """Restore a snapshot; the streams first, since only they may refuse values of the right form."""
     run.noise.restore(values["noise"])
     run.batches.restore(values["batches"])
     if run.annealing:

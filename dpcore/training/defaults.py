@@ -1,4 +1,4 @@
-"""Settings to start from, and a run's settings in a few words; free of torch."""
+"""Default settings, and a run's settings in a few words; free of torch."""
 
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, dataset_of
@@ -7,15 +7,15 @@ from dpcore.training.features.kinds import PIXELS, SCATTER, SCATTER_UPRIGHT, kin
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS
 
-UPRIGHT = ("mnist",)  # the data sets whose images have a slant that means nothing
+UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
 BATCH = {"sample": 256, "full": 512}  # expected batch for each source
 
 
 def suited_features(dataset: str) -> tuple[str, ...]:
-    """The features that there are of a data set, those to start from first and pixels last.
+    """The features of a data set, the default first and pixels last.
 
-    At what the pages open with, a linear model on them is more accurate than a network on pixels, and trains faster;
-    what each of them reaches there with one view, and one with two, stands at the end of `docs/methods.md`.
+    At the pages' defaults a linear model on features is more accurate than a network on pixels, and trains faster;
+    `docs/methods.md` ends with the accuracies.
 
     >>> suited_features("mnist")[0], suited_features("fashion_mnist")[0], suited_features("adult")
     ('scatter_upright', 'scatter', ('pixels',))
@@ -35,11 +35,11 @@ def defaults(
     reading: str = "scaled",
     features: str = "pixels",
 ) -> RunConfig:
-    """A configuration that learns well: on the samples within seconds on two cores.
+    """A configuration that learns well, on the samples within seconds on two cores.
 
-    Test accuracy after its five epochs on the samples stands in `docs/methods.md`, with the commands. The literal and
-    the raw reading release directions of at most C, whatever the gradients' length: they take a C and a rate of their
-    own. Whether a model suits depends on the `features`; what is learned from them begins at the rate of pixels.
+    `docs/methods.md` has its test accuracies on the samples, with the commands. The literal and the raw reading release
+    directions of at most C, whatever the gradients' length, so they have their own C and rate. All features begin at
+    the rate for pixels.
 
     >>> defaults("mnist", "cnn", "sgd").lr, defaults("mnist", "cnn", "sgd", private=False).lr
     (1.0, 0.05)

@@ -1,4 +1,4 @@
-"""One private step, apart from where its batch comes from and whether it is kept."""
+"""One private step, without the choice of its batch and the decision to keep it."""
 
 import math
 from typing import NamedTuple
@@ -17,21 +17,21 @@ from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 
 
 class Recorded(NamedTuple):
-    """What a step that is recorded reads from its device, where another step writes numbers down."""
+    """Inputs that a recorded step reads from its device."""
 
-    padding: Tensor  # (B,) which rows only fill the batch up
+    padding: Tensor  # (B,) true for rows that only fill up the batch
     count: Tensor  # () steps, this one included
 
 
 class Descent:
     """Clipped sum, noise, division by the expected batch, optimizer.
 
-    **Guarantees:** with D = scale(state) public, what is released of a batch is the sum of clip(g_i / D) plus noise of
-    std sigma C: one sampled Gaussian of multiplier sigma over the clipping's sensitivity. D times the release is what
-    the optimizer sees. Source of the D: AdaDPS, Li et al. 2022, arXiv 2202.05963, here with a D from noisy history.
+    **Guarantees:** with D = scale(state) public, the release of a batch is the sum of clip(g_i / D) plus noise of std
+    sigma C: one sampled Gaussian of multiplier sigma over the clipping's sensitivity. The optimizer sees D times the
+    release. Source of the D: AdaDPS, Li et al. 2022, arXiv 2202.05963, here with a D from noisy history.
 
-    Parameters, sum and state are changed in place, a piece of the noise at a time: each piece goes through noise,
-    history and step while it is in a core's cache. The pieces do not depend on how many cores there are.
+    Parameters, sum and state change in place, piece by piece: each piece goes through noise, history and step while it
+    is in a core's cache. The pieces do not depend on the number of cores.
     """
 
     def __init__(self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores) -> None:
@@ -41,8 +41,8 @@ class Descent:
         scaling = config.private and self.optimizer.scale is not None
         self._inverse = torch.ones_like(engine.parameters) if scaling else None  # 1 / D^2
         self._engine, self._noise, self._cores = engine, noise, cores
-        self._batch = config.batch  # q n: the realised batch is not public
-        self.noisy = config.private and config.sigma > 0  # whether a step draws noise
+        self._batch = config.batch  # q n, since the realised batch is not public
+        self.noisy = config.private and config.sigma > 0  # true if a step draws noise
         self._vectors = [noise.pieces(vector) for vector in self.state.vectors]
         self._parameters = noise.pieces(engine.parameters)
         self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
@@ -63,7 +63,7 @@ class Descent:
         return found
 
     def _move(self, shares: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
-        """Add up, add noise, divide, absorb, step. The shares of the sum (cores, d) are used up."""
+        """Add up, add noise, divide, absorb, step; overwrites the shares of the sum (cores, d)."""
         optimizer, cores = self.optimizer, self._cores
         (gradients, *others), inverses, scaled = map(self._noise.pieces, shares), self._inverses, self._scaled
         self.state = self.state._replace(count=self.state.count + 1)
@@ -84,7 +84,7 @@ class Descent:
             if not isinstance(lr, Tensor):
                 optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
                 return
-            change = torch.zeros_like(gradients[i])  # what is recorded must not hold a rate
+            change = torch.zeros_like(gradients[i])  # so that the recording holds no rate
             optimizer.step(change, gradients[i], own if count is None else own._replace(count=count), 1.0, scale)
             self._parameters[i].add_(change.mul_(lr))
 
@@ -96,7 +96,7 @@ class Descent:
 
     @property
     def _scaled(self) -> bool:
-        """Whether the next step has a D."""
+        """True if the next step has a D."""
         return self._inverse is not None and self.state.count >= self.optimizer.wait
 
     def _piece(self, i: int, variance: Number = 0.0) -> State:
@@ -104,7 +104,7 @@ class Descent:
         return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors), variance=variance)
 
     def _rescaled(self, i: int, own: State) -> Tensor | None:
-        """D of a piece for the next step, None for ones; 1 / D^2 is kept."""
+        """Compute D of a piece for the next step, None for ones, and keep 1 / D^2."""
         optimizer = self.optimizer
         if not optimizer.scale or self.state.count < optimizer.wait:
             return None
@@ -120,7 +120,7 @@ class Descent:
         )
 
     def restore(self, state: State) -> None:
-        """Take on a state, in place."""
+        """Restore a state, in place."""
         for own, other in zip((self.state.mean, *self.state.vectors), (state.mean, *state.vectors), strict=True):
             own.copy_(other)
         self.state = self.state._replace(count=state.count)

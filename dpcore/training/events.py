@@ -1,11 +1,11 @@
-"""What a run says while it goes: plain values that cross processes as JSON."""
+"""Events of a run: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
 from typing import get_args
 
 REPORT_SECONDS = 0.25  # between two reports of steps
-SHOWN_EXAMPLES = 20  # of the test set, the first ones: what the network answers for them is told one by one
-NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms, which each report gives
+SHOWN_EXAMPLES = 20  # first examples of the test set, whose answers are reported one by one
+NORM_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gradients' norms in a report
 
 
 @dataclass(frozen=True)
@@ -18,21 +18,21 @@ class Started:
     device: str
     parameters: int
     engine: str  # "book-keeping", or "vmap: " and why; on a GPU ", captured" or "; not captured: " and why
-    origin: tuple[tuple[str, str], ...] = ()  # where it is trained, and by what: (name, value)
+    origin: tuple[tuple[str, str], ...] = ()  # machine and versions as (name, value)
 
 
 @dataclass(frozen=True)
 class Stepped:
-    """Sums over the steps since the last such event."""
+    """Figures of the steps since the last such event."""
 
     step: int  # steps done
     epoch: float
-    loss: float  # mean over the examples drawn; NaN is never sent, an empty batch repeats the last value
+    loss: float  # mean over the drawn examples, never NaN; an empty batch repeats the last value
     clipped: float  # fraction of examples whose gradient was clipped
-    norms: tuple[float, ...]  # per-example gradient norms before clipping: the quantiles `NORM_QUANTILES`
+    norms: tuple[float, ...]  # quantiles `NORM_QUANTILES` of the per-example gradient norms before clipping
     steps_per_second: float
-    decisions: str = ""  # of `sa`, one letter a step since the last report: "a" accepted, "r" rejected
-    accepted: int | None = None  # of `sa`: steps accepted so far, which the paper charges and nothing proves
+    decisions: str = ""  # of `sa`, a letter for each step since the last report: "a" accepted, "r" rejected
+    accepted: int | None = None  # of `sa`: steps accepted so far, which the paper charges without a proof
 
 
 @dataclass(frozen=True)
@@ -44,21 +44,21 @@ class Evaluated:
     accuracy: float  # in [0, 1]
     loss: float
     per_class: tuple[float, ...]  # accuracy of each class
-    averaged_accuracy: float | None = None  # of the weights' moving average, where one is kept
-    rmse: float | None = None  # root mean square error of the expected class, where classes are numbers
-    answers: tuple[tuple[float, ...], ...] | None = None  # for the first test images: the probability of each class
+    averaged_accuracy: float | None = None  # of the weights' moving average, if there is one
+    rmse: float | None = None  # root mean square error of the expected class, if classes are numbers
+    answers: tuple[tuple[float, ...], ...] | None = None  # the probabilities of all classes for the first test images
 
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """The state after `step` steps is in the run's file: it can go on from there."""
+    """The run's file has the state after `step` steps, from which the run can continue."""
 
     step: int
 
 
 @dataclass(frozen=True)
 class Unsaved:
-    """The state after `step` steps could not be written. The run goes on, and tries again at the next time."""
+    """The state after `step` steps could not be written; the run continues, and tries again at the next time."""
 
     step: int
     reason: str
@@ -74,12 +74,12 @@ class Finished:
     averaged_accuracy: float | None = None
     accepted: int | None = None  # of `sa`: steps accepted
     rmse: float | None = None
-    confusion: tuple[tuple[int, ...], ...] | None = None  # test examples by class and by answer; none in older runs
+    confusion: tuple[tuple[int, ...], ...] | None = None  # test examples by class and by answer; None in older runs
 
 
 @dataclass(frozen=True)
 class Preparing:
-    """How far the features of the images are, before the first step; nothing is said where they are at hand."""
+    """Progress of the images' features before the first step; not sent if they are known already."""
 
     done: int  # images
     total: int

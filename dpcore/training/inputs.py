@@ -1,4 +1,4 @@
-"""Inputs of a network: rows that are made when asked for, as pixels, or as features and views, of a run's data."""
+"""Inputs of a network from a run's data: pixels, or features and views, as rows that are made when needed."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from dpcore.training.features.compute import Steps, run_to_end, scaled
 
 
 class ByteRows:
-    """Rows of bytes, each scaled when it is taken: a quarter of the memory that float32 takes.
+    """Rows of bytes that are scaled when taken, in a quarter of the memory of float32.
 
-    **Guarantees:** what is taken is bit for bit what scaling all of them first gives: each byte is scaled alone.
+    **Guarantees:** the values are bit for bit those of scaling all rows first, since each byte is scaled alone.
     """
 
     def __init__(self, held: Tensor, scaled: Callable[[Tensor], Tensor]) -> None:
@@ -28,11 +28,11 @@ class ByteRows:
         return len(self._held)
 
     def __getitem__(self, at: Tensor | slice) -> Tensor:
-        """The rows at these positions, or in this stretch, as numbers."""
+        """The rows at these positions, or in this slice, as numbers."""
         return self._scaled(self._held[at])
 
     def first(self, count: int) -> "ByteRows":
-        """The first so many rows, still bytes."""
+        """The first `count` rows, still bytes."""
         return ByteRows(self._held[:count], self._scaled)
 
 
@@ -40,11 +40,11 @@ Rows = Tensor | ByteRows
 
 
 class PickedRows:
-    """Rows of a set of examples at the positions of a batch.
+    """Rows of a set of examples at the positions of a batch, taken part by part.
 
-    On a processor a batch of wide rows is copied twice where it is taken as a whole: to memory, and part by part back
-    to a core. So each core takes the rows of its own part, which stay in its cache: of 8,192 rows of 3,969 features 12
-    ms, not 45. On a GPU the batch with all its views may not fit: where parts become smaller, so does what is taken.
+    A CPU would copy a whole batch of wide rows twice: to memory, and part by part back to a core. Here each core takes
+    the rows of its own part, which stay in its cache: 12 ms for 8,192 rows of 3,969 features, not 45. On a GPU the
+    batch with all its views may not fit, but smaller parts do.
     """
 
     def __init__(self, held: Rows, at: Tensor) -> None:
@@ -60,15 +60,15 @@ class PickedRows:
 
     @property
     def shape(self) -> Size:
-        """What the batch's shape would be as one tensor."""
+        """The shape of the batch as one tensor."""
         return Size((len(self), *self._held[:0].shape[1:]))
 
 
 def picked(rows: Rows, at: Tensor) -> Tensor | PickedRows:
-    """The rows at these positions; they stay where they are on a GPU, and on a processor if they are halves.
+    """The rows at these positions; taken part by part on a GPU, and on a CPU if they are float16.
 
-    On a processor all others fit into memory, and a part of them is a stretch of it. Rows of any other kind, such as
-    those that an audit watches, are taken at once: whoever made them looks at whole batches.
+    On a CPU all other batches fit into memory, and a part is a slice. Other kinds of rows, such as those that an audit
+    watches, are taken at once, since their makers look at whole batches.
     """
     stay = isinstance(rows, ByteRows) or (isinstance(rows, Tensor) and (not rows.is_cpu or rows.itemsize == 2))
     return PickedRows(rows, at) if stay else rows[at]
@@ -79,24 +79,24 @@ TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The parts of a data set as a run sees them: rows (n, ...), of several views (n, K, ...), and labels (n,)."""
+    """The parts of a data set for a run: rows (n, ...), or (n, K, ...) for K views, and labels (n,)."""
 
     train: tuple[Rows, Tensor]
-    public: tuple[Tensor, Tensor]  # of as many views, over which answers are averaged
+    public: tuple[Tensor, Tensor]  # with as many views, over which answers are averaged
     test: tuple[Tensor, Tensor]
-    fingerprint: str  # of the data set and, where they are not its pixels, of what is made of it
-    note: str = ""  # a sentence on what did not go well; empty otherwise
+    fingerprint: str  # of the data set, and of its features unless they are pixels
+    note: str = ""  # a sentence on a failure to keep features; empty otherwise
 
 
 def inputs_of(config: RunConfig, device: torch.device) -> Inputs:
-    """The inputs that `load_inputs` gives in the end."""
+    """The inputs of `load_inputs`, without its progress."""
     return run_to_end(load_inputs(config, device))
 
 
 def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
-    """Read the data; the last `public` training examples are held out, neither trained nor tested on.
+    """Read the data, without the last `public` training examples, and report progress while features are computed.
 
-    Says how far it is where features are computed. Errors: ValueError for data that are not here, or of another size.
+    Errors: ValueError for data that are missing, or of another size.
     """
     data, n = load(config.dataset, config.source), config.examples
     if len(data.train) != n + config.public:
@@ -112,7 +112,7 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
 
 
 def _featured(config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str) -> Steps[Inputs]:
-    """The same for features, which are kept as float16: what a step takes of them it turns into float32."""
+    """Inputs of features, which are kept as float16; a step turns its batch into float32."""
     n, notes, parts, made = config.examples, [], [], hashlib.sha256(fingerprint.encode())
     for part in (train, test):
         found = yield from load_or_compute(part, config.features, config.views)
@@ -127,10 +127,10 @@ def _featured(config: RunConfig, train: Images, test: Images, device: torch.devi
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,). Nobody writes to them.
+    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,); read-only.
 
-    Features (n, d) stay as they are, ids (n, d) whole numbers. The scales are fixed: no data set had a say in them.
-    They are kept as long as the part is: that of a sample is at hand where the next run begins.
+    Features (n, d) stay as they are, ids (n, d) whole numbers. The scales are fixed and depend on no data. The tensors
+    live as long as the part: the next run on a sample finds them.
     """
     kept = TENSORS.setdefault(part, {})
     if device not in kept:
@@ -144,7 +144,7 @@ def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
 def rows_of(
     part: Images, device: torch.device, change: Callable[[Tensor], Tensor] | None = None
 ) -> tuple[Rows, Tensor]:
-    """The same, each number changed, but images that go to CUDA stay bytes until a batch takes them."""
+    """Rows and labels, each number changed by `change`; images on CUDA stay bytes until a batch takes them."""
     if device.type != "cuda" or part.images.dtype != np.uint8:
         values, labels = tensors(part, device)
         return change(values) if change else values, labels
@@ -153,10 +153,10 @@ def rows_of(
 
 
 def numbers(values: Tensor) -> Tensor:
-    """Examples (n, ...) as the numbers that a network is given; features (n, d) stay as they are."""
+    """Examples (n, ...) as the numbers of a network's input; features (n, d) stay as they are."""
     return values.float() if values.dim() == 2 else scaled(values)
 
 
 def centred(values: Tensor) -> Tensor:
-    """Numbers in [0, 1] as numbers in [-1, 1], in memory of their own."""
+    """Map numbers in [0, 1] to [-1, 1], in new memory."""
     return values.mul(2).sub_(1)

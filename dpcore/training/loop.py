@@ -1,4 +1,4 @@
-"""The training loop: a generator of events, from the first step to the last or from a checkpoint on."""
+"""The training loop, a generator of events from the first step, or a checkpoint, to the last step."""
 
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -18,10 +18,10 @@ from dpcore.training.rehearsal import disagreement
 from dpcore.training.resume_point import ResumePoint, check_origin, origin_of
 from dpcore.training.training_run import Snapshot, TrainingRun, device_of
 
-TOLD = 20  # times, at most, that it is said how far the features are
+TOLD = 20  # reports on the progress of features, at most
 LOST = (
-    "A recorded step was tried, and the device failed so that nothing could be put back. Start the run again, in "
-    "another process: it goes on from its last checkpoint, or begins at its first step where there is none."
+    "The device failed while a recorded step was tried, and the run's state is lost. Start the run again in another "
+    "process: it continues from its last checkpoint, or from its first step if there is none."
 )
 
 
@@ -33,28 +33,27 @@ def train(
     secret: int | None = None,
     resume_point: ResumePoint | None = None,
 ) -> Generator[Event, None, None]:
-    """The events of one run, as they happen; closing the generator stops it within one step.
+    """Train one run and yield its events; closing the generator stops it within one step.
 
-    With a checkpoint `file` the run goes on from it if it is there, without another Started, and keeps it up to date;
-    where that cannot be written, as on a full disk, it says so and goes on.
-    `planned` is the run's plan, where it is known already; `secret` the seed of a run that has no fixed one: drawn
-    here where it is not given. `resume_point` is how far the run was when its worker went: it goes on behind that, from
-    the checkpoint or, where there is none, by taking the same steps from the first one on.
+    The run continues from the checkpoint `file` if it exists, without another Started, and keeps it up to date. If that
+    cannot be written, as on a full disk, the run says so and continues.
+    `planned` is the run's plan if it is known; `secret` the seed of a run without a fixed one, drawn here if missing.
+    `resume_point` says how far the run was when its worker died: events begin behind it, from the checkpoint or, if
+    there is none, by taking the same steps from the first one on.
 
-    **Guarantees:** the same configuration and seed give the same parameters on the same device with as many threads.
-    Which steps are reported together, and when the model is evaluated, follows `clock` (seconds) and does not change
-    them. The training loss, the clipped fraction and the norms are exact figures of the training data: epsilon does not
-    cover showing them.
-    Errors: ValueError for data or a device that is not here, or a run that began where its noise would be another;
-    RuntimeError if the loss stops being finite.
+    **Guarantees:** one configuration and seed give the same parameters on the same device with as many threads. The
+    times of reports and evaluations follow `clock` (seconds) and do not change the parameters. The training loss, the
+    clipped fraction and the norms are exact figures of the training data: epsilon does not cover showing them.
+    Errors: ValueError for missing data or a missing device, or a run whose noise would differ here; RuntimeError if the
+    loss is no longer finite.
     """
-    planned = matching(config, planned) if planned else plan(config)  # what is wrong with it is told before the data
+    planned = matching(config, planned) if planned else plan(config)  # before the data, since it may raise
     inputs = yield from prepare(config, silent=resume_point is not None)
     yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, resume_point)
 
 
 def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs]:
-    """Read what the network is given, and say how far that is where features have to be computed."""
+    """Read the network's inputs, and report the progress of features that have to be computed."""
     told = 0
     with closing(load_inputs(config, device_of(config.device))) as steps:
         while True:
@@ -68,7 +67,7 @@ def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs
 
 
 def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | None = None) -> Iterator[Event]:
-    """Start or resume, steps and evaluations in between, finish."""
+    """Start or resume, take steps and evaluate in between, finish."""
     steps, times = run.plan.steps, run.report_times
     done = checkpoint.resume(run, file) if file and file.exists() else 0
     if resume_point:
@@ -82,8 +81,8 @@ def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | N
         with run.cores.working():
             run.step(step)
         if step <= resume_point.silent_until:
-            if step == resume_point.reported:  # what was said is not summed up again
-                run.report(step)
+            if step == resume_point.reported:
+                run.report(step)  # empties the totals of steps that were reported
             continue
         reported = times.report_due(step) or step == steps
         if reported:
@@ -91,7 +90,7 @@ def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | N
         if step < steps and times.evaluation_due(step):
             yield run.evaluated(step)
             if file and times.save_due():
-                if not reported:  # what is not reported would be forgotten
+                if not reported:  # a checkpoint does not keep totals
                     yield run.report(step)
                 yield saved(run, step, file)
     last = run.evaluated(steps)
@@ -103,7 +102,7 @@ def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | N
 
 
 def started(run: TrainingRun, how: str) -> Started:
-    """What is known of the run before its first step; `how` says what `prepared` has to say of its engine."""
+    """The facts about the run before its first step; `how` is the phrase of `prepared`."""
     config = run.config
     figures = (config.examples, run.plan.steps, config.q, str(run.device), len(run.engine.parameters))
     said = f"{run.engine.name}{how}{'; ' if run.note else ''}{run.note}"
@@ -111,7 +110,7 @@ def started(run: TrainingRun, how: str) -> Started:
 
 
 def saved(run: TrainingRun, step: int, file: Path) -> Event:
-    """Write the run's state, if the disk lets it: what came of it."""
+    """Try to write the run's state, and return the event of the outcome."""
     try:
         checkpoint.save(run, step, file)
     except OSError as error:
@@ -120,13 +119,11 @@ def saved(run: TrainingRun, step: int, file: Path) -> Event:
 
 
 def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
-    """The run's recorded step if it can have one that agrees with the ordinary step, and what to say of it.
+    """The run's recorded step, if it agrees with the ordinary step, and a phrase to stand behind the engine's name.
 
-    That stands behind the engine's name.
-
-    Edge cases: on the CPU, where there is nothing to record, nothing is said.
-    Errors: RuntimeError where trying failed so that the device cannot put back what it changed. The run's checkpoint is
-    as it was, and nothing of what was tried has been said.
+    Edge cases: the CPU records nothing, and the phrase is empty.
+    Errors: RuntimeError if the device failed and cannot restore the run. Its checkpoint is as before, and nothing that
+    was tried has been reported.
     """
     if run.device.type == "cpu":
         return None, ""
@@ -139,27 +136,27 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
             why = disagreement(run, step)
             if not why:
                 return step, ", captured"
-        except Exception as error:  # whatever a driver may raise: the ordinary step needs none of it
+        except Exception as error:  # a driver may raise anything; the ordinary step still works
             why = f"{type(error).__name__}: {' '.join(str(error).split())[:150]}"
         leave(run, before, batches)
     return None, f"; not captured: {why}"
 
 
 def leave(run: TrainingRun, before: Snapshot, batches: Tensor) -> None:
-    """Go on from a moment without a recording, with generators that it does not hold.
+    """Go back to a snapshot without a recording, with generators that the recording does not hold.
 
-    Errors: RuntimeError where the device does nothing more, after an error that no later call of this process survives.
+    Errors: RuntimeError if the device fails, after an error that no later call of this process survives.
     """
     try:
         run.noise.renew()
         run.batches.restore(batches)
         run.restore(before)
-    except Exception as error:  # whatever a driver may raise: a run that stands anywhere else must not go on
+    except Exception as error:  # a driver may raise anything; the run must not continue from another state
         raise RuntimeError(f"{LOST} {type(error).__name__}: {' '.join(str(error).split())[:150]}") from error
 
 
 def obstacle(run: TrainingRun) -> str:
-    """What keeps the run's step from being recorded, as a phrase; empty if nothing does."""
+    """The reason why the run's step cannot be recorded, as a phrase; empty if it can."""
     if run.device.type != "cuda":
         return f"no CUDA graphs on {run.device.type}"
     if not isinstance(run.engine, BookKeeping):

@@ -1,4 +1,4 @@
-"""The networks: what each is, which examples it takes, and how it is built; free of torch until one is built."""
+"""The networks: their properties and the examples that they take. Only building one loads torch."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
+from dpcore.privacy import words_in
 from dpcore.training.features.kinds import KINDS, PIXELS, kinds_for
 from dpcore.training.features.shapes import SCATTERED, Shape
 
@@ -17,7 +19,12 @@ if TYPE_CHECKING:
     from torch import nn
 
 ACTIVATIONS = ("tanh", "relu")
-WIDTH = 1000  # of a hidden layer, unless a run says otherwise
+WIDTH = 1000  # default of a hidden layer
+
+
+def words_of(name: str) -> dict[str, str]:
+    """The name, note and source of a network."""
+    return {"name": name, **words_in(Path(__file__).with_name("models.toml"))[name]}
 
 
 @dataclass(frozen=True)
@@ -25,21 +32,21 @@ class Model:
     """A network as a run names it."""
 
     name: str  # in configurations, addresses and on the command line
-    note: str  # one line: its layers and size
+    note: str  # one line on its layers and size
     source: str
-    groups: int  # layers with parameters; `per_layer` clips each on its own
-    layers: Callable[..., nn.Sequential]  # activation, shape, classes, and width where it is wide -> the network
-    only: tuple[Shape, ...] = ()  # the shapes of examples that it is cut to; none: it takes any vector
-    wide: bool = False  # whether a run chooses how many units its hidden layer has
-    hidden: bool = True  # whether there is a hidden layer, and so an activation behind it
+    groups: int  # layers with parameters, each of which `per_layer` clips on its own
+    layers: Callable[..., nn.Sequential]  # activation, shape, classes, and width if it is wide -> the network
+    only: tuple[Shape, ...] = ()  # the shapes of examples that it is made for; none: it takes any vector
+    wide: bool = False  # true if a run chooses the units of its hidden layer
+    hidden: bool = True  # true if it has a hidden layer, and so an activation
 
     @property
     def dense(self) -> bool:
-        """Whether it takes vectors, so also projected ones."""
+        """True if it takes vectors, projected ones included."""
         return not self.only
 
     def takes(self, dataset: Dataset, features: str = "pixels") -> bool:
-        """Whether it takes these features of the examples; ids are no quantities, so that no vector is made of them."""
+        """True if it takes these features of the examples; ids are no quantities, so they make no vector."""
         return KINDS[features].shape_of(dataset.shape) in self.only or (self.dense and not dataset.ids)
 
 
@@ -51,7 +58,7 @@ def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> 
 
 
 def linear(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
-    """No hidden layer; it starts from zero, where every class is as likely."""
+    """No hidden layer; all weights start at 0, so that every class is equally likely."""
     from torch import nn
 
     layer = nn.Linear(math.prod(shape), classes)
@@ -122,7 +129,7 @@ def imdb(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequenti
 
 
 def movielens(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
-    """Of user and movie 5 factors each, multiplied, and 10 each, side by side; then the output. No hidden layer."""
+    """The products of 5 factors of user and movie, and 10 more factors of each; then the output, no hidden layer."""
     from torch import nn
 
     from dpcore.training.gradients.layers import Factors
@@ -131,7 +138,7 @@ def movielens(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Seq
 
 
 def embedded(ids: int, dimensions: int) -> nn.Embedding:
-    """An embedding whose first entries are uniform in [-0.05, 0.05], as Keras draws them."""
+    """An embedding with first entries uniform in [-0.05, 0.05], as Keras draws them."""
     from torch import nn
 
     layer = nn.Embedding(ids, dimensions)
@@ -139,85 +146,18 @@ def embedded(ids: int, dimensions: int) -> nn.Embedding:
     return layer
 
 
-PAPERNOT = "Papernot et al. 2021, arXiv 2007.14191; sizes of Tramer and Boneh 2021, arXiv 2011.11660"
-BU = "Bu et al. 2020, arXiv 1911.11607, section 4.2 and its code"
 MODELS = {
     each.name: each
     for each in (
-        Model(
-            name="cnn9",
-            note="Six convolutions and two dense layers for 32x32 images in colour, 550,570 parameters.",
-            source=PAPERNOT,
-            groups=8,
-            layers=cnn9,
-            only=((3, 32, 32),),
-        ),
-        Model(
-            name="abadi",
-            note="784-1000-10 without biases, 794,000 parameters; 70,000 behind DP-PCA to 60 dimensions.",
-            source="Abadi et al. 2016, arXiv 1607.00133, section 5.1 and its code",
-            groups=2,
-            layers=abadi,
-            wide=True,
-        ),
-        Model(
-            name="linear",
-            note="No hidden layer: 7,850 parameters for grey pixels, 39,700 for their scattering transform, 155,530 "
-            "for that of CIFAR-10.",
-            source="Tramer and Boneh 2021, arXiv 2011.11660",
-            groups=1,
-            layers=linear,
-            hidden=False,
-        ),
-        Model(
-            name="mlp",
-            note="784-1000-10, 795,010 parameters.",
-            source="Abadi et al. 2016, arXiv 1607.00133, section 5.1, without DP-PCA",
-            groups=2,
-            layers=mlp,
-            wide=True,
-        ),
-        Model(
-            name="cnn",
-            note="Two convolutions and two dense layers for 28x28 grey images, 26,010 parameters.",
-            source=PAPERNOT,
-            groups=4,
-            layers=cnn,
-            only=((1, 28, 28),),
-        ),
-        Model(
-            name="map_cnn",
-            note="A convolution and a dense layer for the scattering transform, 47,050 parameters for grey images and "
-            "122,314 for CIFAR-10's.",
-            source="after Tramer and Boneh 2021, arXiv 2011.11660",
-            groups=2,
-            layers=map_cnn,
-            only=tuple(SCATTERED.values()),
-        ),
-        Model(
-            name="adult",
-            note="123-16-2 for Adult's binary features, 2,018 parameters.",
-            source=BU,
-            groups=2,
-            layers=partial(mlp, width=16),
-            only=(ADULT.shape,),
-        ),
-        Model(
-            name="imdb",
-            note="The mean of 256 words, embedded in 16 dimensions, then 16-16-2, 160,306 parameters.",
-            source=BU,
-            groups=3,
-            layers=imdb,
-            only=(IMDB.shape,),
-        ),
-        Model(
-            name="movielens",
-            note="Factors of user and movie, 5 multiplied and 10 side by side, then 25-5, 150,010 parameters.",
-            source=BU,
-            groups=2,
-            layers=movielens,
-            only=(MOVIELENS.shape,),
-        ),
+        Model(**words_of("cnn9"), groups=8, layers=cnn9, only=((3, 32, 32),)),
+        Model(**words_of("abadi"), groups=2, layers=abadi, wide=True),
+        Model(**words_of("linear"), groups=1, layers=linear, hidden=False),
+        Model(**words_of("mlp"), groups=2, layers=mlp, wide=True),
+        Model(**words_of("cnn"), groups=4, layers=cnn, only=((1, 28, 28),)),
+        Model(**words_of("map_cnn"), groups=2, layers=map_cnn, only=tuple(SCATTERED.values())),
+        Model(**words_of("adult"), groups=2, layers=partial(mlp, width=16), only=(ADULT.shape,)),
+        Model(**words_of("imdb"), groups=3, layers=imdb, only=(IMDB.shape,)),
+        Model(**words_of("movielens"), groups=2, layers=movielens, only=(MOVIELENS.shape,)),
     )
 }
 
@@ -225,7 +165,7 @@ MODELS = {
 def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
     """The models that take these features of the data set's examples, the one to start from last.
 
-    What is made for such examples comes last; where they are good features already, what has the least to learn.
+    For pixels it is a model made for such examples; for good features it is the model with the least to learn.
 
     >>> models_for("mnist"), models_for("mnist", "scatter")
     (('abadi', 'linear', 'mlp', 'cnn'), ('abadi', 'mlp', 'map_cnn', 'linear'))
@@ -239,9 +179,9 @@ def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
 def build(
     model: str, activation: str, seed: int, shape: Shape = (1, 28, 28), classes: int = 10, width: int = WIDTH
 ) -> nn.Sequential:
-    """The named network for examples of the shape, weights drawn from the seed, on the CPU.
+    """Build the network for examples of the shape, with weights drawn from the seed, on the CPU.
 
-    `width` is how many units the hidden layer of a wide model has; the others have none to choose.
+    `width` is the number of units in the hidden layer of a wide model; other models ignore it.
 
     >>> sum(parameter.numel() for parameter in build("cnn", "tanh", seed=0).parameters())
     26010

@@ -1,11 +1,11 @@
-"""A run's plan: all that follows from its settings before it starts, and what it is charged for.
+"""A run's plan: its number of steps, the noise that it draws, and the noise that it is charged for.
 
-What is charged and what the engine draws are two columns of one plan, so they cannot part. A stored plan is trained by
-only where it is still the plan of the settings, from which the batches and the one-time releases are drawn.
+The engine draws the noise of the same plan that is charged, so the two cannot differ. A stored plan is only used if it
+is still the plan of the settings, from which the batches and the one-time releases are drawn.
 
 A run releases, in this order: the DP-PCA matrix (`pca`), the relevance sums (`adppl`), the mean example (`mean_sigma`),
-and then one noisy sum of clipped gradients a step, proposals that are rejected (`sa`) included. What is done with a
-released value is free.
+and then one noisy sum of clipped gradients a step, rejected proposals (`sa`) included. Any use of a released value is
+free.
 """
 
 import math
@@ -28,26 +28,26 @@ from dpcore.training.models import MODELS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.missing_mass import RADIUS, added_delta, generator_of
 
-HORIZONS = 64  # numbers of steps that one look for the last affordable one compares
+HORIZONS = 64  # numbers of steps compared in one round of the search for the last affordable one
 PROJECTION_NOTE = "Charges one noisy release at (1, sigma of DP-PCA), then the steps."  # of DP-PCA
 
 
 def unaccounted(config: RunConfig) -> str:
-    """Why no epsilon can be given, as a sentence; empty where there is something to account for."""
+    """The reason why there is no epsilon, as a sentence; empty if there is one."""
     if not config.private:
         return "Not private: no gradient is clipped and no noise drawn, so epsilon is infinite."
     if config.sigma == 0:
         return "Not private: without noise (sigma = 0) epsilon is infinite."
     if config.reading == "raw":
         return (
-            "No epsilon: the raw reading scales each example by state that holds other examples without noise, "
-            "so clipping does not bound what one example changes (a demonstration of the unsound reading)."
+            "No epsilon: the raw reading scales each example by a state that holds other examples without noise. So "
+            "clipping does not bound the influence of one example. This reading is a demonstration."
         )
     return "" if config.sampler == Poisson.name else of_other_batches(config)
 
 
 def of_other_batches(config: RunConfig) -> str:
-    """What is proven of a run whose batches are not Poisson's, as sentences: by the accountant of its sampler."""
+    """The proven range of epsilon for a run whose batches are not Poisson's, as sentences."""
     sampler, steps = SAMPLERS[config.sampler], config.steps_of_epochs
     sigma = config.sigma / CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
     if sigma < MIN_SIGMA:
@@ -57,16 +57,15 @@ def of_other_batches(config: RunConfig) -> str:
     found = sampler.curve(config.q, sigma, steps, config.delta).last
     ends = f"{outward(found.lower or 0.0, math.floor)} and {outward(found.value, math.ceil)}"
     return (
-        f"{sampler.title}: what accountants say of Poisson batches does not hold. Proven of this run, "
-        f"{sampler.adjacency}, at delta = {config.delta:g}: epsilon lies between {ends}. {found.note}"
+        f"{sampler.title}: the accountants for Poisson batches do not hold. Proven for this run, {sampler.adjacency}, "
+        f"at delta = {config.delta:g}: epsilon lies between {ends}. {found.note}"
     ).rstrip()
 
 
 def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
-    """Why the noise that no generator returns lets no epsilon be given, as a sentence; empty where it is paid for.
+    """The reason why the generator's missing noise leaves no epsilon, as a sentence; empty if its charge is covered.
 
-    What it adds to delta is charged: RESERVED of delta is kept for it, in all that is certified. A run that would need
-    more has no epsilon.
+    Everything certified reserves RESERVED of delta for it. A run that needs more has no epsilon.
     """
     radius = RADIUS[generator_of(config.device, config.noise_generator)]
     if added_delta(releases, radius) <= RESERVED * config.delta:
@@ -74,13 +73,13 @@ def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
     least = min(release.sigma for release in releases)
     return (
         f"No epsilon: noise is drawn up to {radius:.3g} standard deviations. At sigma = {least:g} one example moves a "
-        f"sum by {1 / least:.3g} of them, so that what is cut off may show it more often than delta = "
-        f"{config.delta:g} allows for. Raise sigma."
+        f"sum by {1 / least:.3g} of them, so the missing noise may reveal it with a probability above delta = "
+        f"{config.delta:g}. Raise sigma."
     )
 
 
 def first_releases(config: RunConfig) -> tuple[Release, ...]:
-    """What is released once, of the whole training set, before the first step."""
+    """The releases of the whole training set before the first step."""
     releases = (
         (config.pca > 0, config.pca_sigma),
         (OPTIMIZERS[config.optimizer].by_relevance, config.relevance_sigma),
@@ -90,9 +89,9 @@ def first_releases(config: RunConfig) -> tuple[Release, ...]:
 
 
 def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
-    """The steps of all epochs, with the sigma that is drawn in each: the noise's std over the clipping norm.
+    """The steps of all epochs, with the sigma that each draws: the noise's std over the clipping norm.
 
-    Errors: ValueError for a noise schedule that does not fit them.
+    Errors: ValueError for a noise schedule that does not fit the steps.
     """
     recipe = Recipe(config.schedule, config.rate, config.level_steps)
     return recipe.mechanism(config.q, config.sigma, config.steps_of_epochs).releases
@@ -110,20 +109,20 @@ def charged_releases(config: RunConfig) -> tuple[Release, ...]:
     if least / sensitivity < MIN_SIGMA:
         raise ValueError(
             f"Expected sigma={config.sigma:g} with clipping={config.clipping!r} and schedule={config.schedule!r} to "
-            f"stay at {MIN_SIGMA * sensitivity:g} or above in every step; it falls to {least:g}."
+            f"stay at {MIN_SIGMA * sensitivity:g} or above in every step; it falls to {least:g}. Raise sigma."
         )
     return tuple(Release(release.q, release.sigma / sensitivity, release.count) for release in drawn)
 
 
 def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: float) -> int:
-    """The largest number of uses whose epsilon, by the accountant, is at most the given one; 0 if none is.
+    """The largest number of uses whose epsilon by the accountant is at most the given one; 0 if there is none.
 
-    **Guarantees:** the epsilon of the answer, asked for alone, does not exceed `epsilon`.
+    **Guarantees:** the epsilon of the answer, computed alone, is at most `epsilon`.
 
     >>> affordable(Mechanism.constant(0.01, 4.0, 10_000), "moments", 1.0, 1e-5)
     6360
     """
-    low, high = 0, mechanism.steps  # low is affordable, whatever is above high is not
+    low, high = 0, mechanism.steps  # low is affordable, numbers above high are not
     curve = ACCOUNTANTS[accountant].curve
     while low < high:
         steps = np.unique(np.linspace(low + 1, high, HORIZONS).round().astype(np.int64))
@@ -135,7 +134,7 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
 
 
 def first_steps(releases: tuple[Release, ...], steps: int) -> tuple[Release, ...]:
-    """The first so many steps of the releases."""
+    """The first `steps` steps of the releases."""
     kept, left = [], steps
     for release in releases:
         if left:
@@ -144,31 +143,31 @@ def first_steps(releases: tuple[Release, ...], steps: int) -> tuple[Release, ...
     return tuple(kept)
 
 
-ALREADY_RELEASED = "told"  # key of `already_released` in JSON: stores and exported files have it under its first name
+ALREADY_RELEASED = "told"  # key of `already_released` in JSON: its first name, as in stores and exported files
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many steps, with how much noise in each, and what is charged for them."""
+    """The number of steps, the noise of each, and the charge."""
 
     steps: int  # T: those of the epochs, or as many of them as `stop_epsilon` affords
-    first: tuple[Release, ...]  # released once, before the first step
+    first: tuple[Release, ...]  # before the first step
     drawn: tuple[Release, ...]  # the steps with the sigma that is drawn; empty for a run without noise
-    charged: tuple[Release, ...]  # the steps with the sigma that is charged; empty where `unaccounted` says why
-    unaccounted: str = ""  # why no epsilon can be given, as a sentence
-    spent: tuple[Release, ...] = ()  # by runs that this one begins anew: charged before all else
-    already_released: int = 0  # steps, by runs that this one goes on with: it draws their noise again
+    charged: tuple[Release, ...]  # the steps with the sigma that is charged; empty without an epsilon
+    unaccounted: str = ""  # the reason why there is no epsilon, as a sentence
+    spent: tuple[Release, ...] = ()  # by earlier runs that this one begins anew, charged before all else
+    already_released: int = 0  # steps of earlier runs that this one continues: it draws their noise again
 
     @cached_property
     def mechanism(self) -> Mechanism | None:
-        """What the run releases; None where `unaccounted` says why there is nothing to account for."""
+        """Everything that the run releases; None without an epsilon."""
         return None if self.unaccounted else Mechanism((*self.spent, *self.first, *self.charged))
 
     @property
     def sigmas(self) -> FloatArray:
         """Noise std over clipping norm of each step: (T,), read-only; zeros for a run without noise.
 
-        Made anew each time: hundreds of plans are kept, and an array of as many numbers as steps with none of them.
+        It is computed each time, since hundreds of plans stay in memory.
         """
         if not self.drawn:
             return read_only(np.zeros(self.steps))
@@ -176,13 +175,13 @@ class Plan:
         return read_only(np.repeat([release.sigma for release in self.drawn], counts))
 
     def compositions_at(self, step: int) -> int:
-        """How many of the mechanism's compositions are spent after a training step, those before step 1 included."""
+        """The number of the mechanism's compositions after a training step, those before step 1 included."""
         return self.repeated + len(self.first) + step
 
     def released(self, done: int | None) -> Mechanism | None:
-        """What is released after so many steps; None where that is nothing, or there is nothing to account for.
+        """The releases after `done` steps; None if there are none, or there is no epsilon.
 
-        `done` is None for a run that has not begun: then it is what runs before it have released.
+        `done` is None for a run that has not begun; then only earlier runs have released something.
 
         >>> plan(RunConfig(sigma=2.0)).released(7)
         Mechanism(releases=(Release(q=0.0512, sigma=2.0, count=7),))
@@ -194,13 +193,13 @@ class Plan:
 
     @property
     def repeated(self) -> int:
-        """How many compositions are charged twice: they were released before, and are drawn again with fresh noise."""
+        """The number of compositions of earlier runs, which this run draws again with fresh noise."""
         return sum(release.count for release in self.spent)
 
     def anew(self, step: int) -> "Plan":
-        """The plan of a run that begins anew after this one has released so many steps; both are charged.
+        """The plan of a run that begins anew after this one has released `step` steps; both are charged.
 
-        Where the noise turns out to be the same, bit for bit, this says too much: that is not known beforehand.
+        That is too much if the noise turns out to be the same bit for bit, which nobody knows beforehand.
         """
         step = max(step, self.already_released)
         if self.unaccounted or not step:
@@ -209,20 +208,20 @@ class Plan:
         return replace(self, spent=spent, already_released=0)
 
     def behind(self, step: int) -> "Plan":
-        """The plan of a run that goes on from a checkpoint of this one, which has released so many steps."""
+        """The plan of a run that continues from a checkpoint of this one, which has released `step` steps."""
         return replace(self, already_released=max(step, self.already_released))
 
     def claimed(self, accepted: int | None) -> Mechanism | None:
-        """What the SA-DPSGD paper charges: accepted steps only. **No guarantee:** show its epsilon labelled invalid.
+        """The charge of the SA-DPSGD paper, accepted steps only. **No guarantee:** label its epsilon as invalid.
 
-        `accepted` is what the run's events say; None for a run that accepts everything, which has no such claim.
+        `accepted` comes from the run's events; None for a run that accepts every step, which has no such claim.
         """
         if self.unaccounted or not accepted:
             return None
         return Mechanism((*self.spent, *self.first, *first_steps(self.charged, accepted)))
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON object; `from_json` reads it back."""
+        """The plan as a JSON object, for `from_json`."""
         listed = {name: _listed(getattr(self, name)) for name in ("first", "drawn", "charged")}
         spent = {"spent": _listed(self.spent)} if self.spent else {}
         before = {ALREADY_RELEASED: self.already_released} if self.already_released else {}
@@ -238,10 +237,10 @@ class Plan:
 
 
 def plan(config: RunConfig) -> Plan:
-    """The plan of a run. Asked again for the same settings, with any seed, it is at hand.
+    """The plan of a run; cached for the same settings with any seed.
 
-    Errors: ValueError for a noise schedule that does not fit the steps, where epsilon is asked for and infinite, or
-    not even one step fits; RuntimeError where the accountant to stop by has no answer.
+    Errors: ValueError for a noise schedule that does not fit the steps, or a `stop_epsilon` without an epsilon or
+    without room for one step; RuntimeError if the accountant to stop by has no answer.
 
     >>> plan(RunConfig()).steps, plan(RunConfig(sigma=0.0)).mechanism
     (98, None)
@@ -255,7 +254,7 @@ def _plan(config: RunConfig) -> Plan:
 
 
 def _of_steps(config: RunConfig, steps: int) -> Plan:
-    """The plan of the run's first so many steps."""
+    """The plan of the run's first `steps` steps."""
     why_not = unaccounted(config)
     noisy = config.private and config.sigma > 0
     first = first_releases(config)
@@ -266,11 +265,11 @@ def _of_steps(config: RunConfig, steps: int) -> Plan:
 
 
 def matching(config: RunConfig, stored: Plan) -> Plan:
-    """A stored plan, which must say of each of its steps what these settings draw and what that is charged.
+    """Return a stored plan if each of its steps draws and charges the noise of these settings.
 
-    How many steps `stop_epsilon` affords is not computed again: whatever their number is, those are charged. What other
-    runs spent before only adds to it.
-    Errors: ValueError for any other plan, and where what was spent before leaves `stop_epsilon` no room.
+    The number of steps that `stop_epsilon` affords is not computed again, since any number is charged. The releases of
+    earlier runs only add to the charge.
+    Errors: ValueError for any other plan, or if earlier runs leave `stop_epsilon` no room.
     """
     most = config.steps_of_epochs
     possible = range(1, most + 1) if config.stop_epsilon else (most,)
@@ -278,37 +277,37 @@ def matching(config: RunConfig, stored: Plan) -> Plan:
     own = replace(stored, spent=(), already_released=0)
     if stored.steps not in possible or own != _of_steps(config, stored.steps):
         raise ValueError(
-            "Expected the plan that is stored with the run to follow from its settings: another version of this "
+            "Expected the plan that is stored with the run to follow from its settings. Another version of this "
             "program made it, or the store was edited. Start a new run instead, which costs its own epsilon."
         )
     return stored
 
 
 def check_anew(config: RunConfig, done: int) -> None:
-    """ValueError where a run would begin anew after some steps, and nothing is proven of both together."""
+    """Raise ValueError if a run would begin anew after some steps, and nothing is proven for both together."""
     if done and config.sampler != Poisson.name:
         raise ValueError(
-            f"Expected a checkpoint of the run, which has taken {done} steps with sampler={config.sampler!r}: what "
-            "these and all of them anew cost together is not proven. Start a new run instead, which costs its own "
-            "epsilon."
+            f"Expected a checkpoint of the run, which has taken {done} steps with the sampler {config.sampler}. "
+            "Nothing is proven for these and all steps anew. Start a new run instead, which costs its own epsilon."
         )
 
 
 def check_budget(config: RunConfig, planned: Plan) -> None:
-    """ValueError where what was spent before leaves `stop_epsilon` no room."""
+    """Raise ValueError if earlier runs leave `stop_epsilon` no room."""
     if config.stop_epsilon and planned.spent:
         raise ValueError(
-            f"Expected stop_epsilon={config.stop_epsilon:g} to be kept, but the run would begin anew, and "
-            f"{planned.repeated} steps of it are spent. Start a new run instead, which costs its own epsilon."
+            f"Expected stop_epsilon={config.stop_epsilon:g} to be kept, but the run would begin anew after "
+            f"{planned.repeated} steps. Start a new run instead, which costs its own epsilon."
         )
 
 
 def steps_of(config: RunConfig) -> int:
-    """T: the steps of all epochs, or as many of them as `stop_epsilon` affords."""
+    """The number of steps T: those of all epochs, or as many of them as `stop_epsilon` affords."""
     if not config.stop_epsilon:
         return config.steps_of_epochs
+    none = f"Expected stop_epsilon={config.stop_epsilon:g} to be 0, since the run has no epsilon to stop at."
     if reason := unaccounted(config):
-        raise ValueError(f"Expected stop_epsilon={config.stop_epsilon:g} with an epsilon to stop at. {reason}")
+        raise ValueError(f"{none} {reason}")
     first, charged = first_releases(config), charged_releases(config)
     whole = Mechanism((*first, *charged))
     steps = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta) - len(first)
@@ -318,7 +317,7 @@ def steps_of(config: RunConfig) -> int:
             "raise it, or raise sigma."
         )
     if reason := missing_noise(config, (*first, *first_steps(charged, steps))):
-        raise ValueError(f"Expected stop_epsilon={config.stop_epsilon:g} with an epsilon to stop at. {reason}")
+        raise ValueError(f"{none} {reason}")
     return steps
 
 

@@ -1,4 +1,4 @@
-"""Reports of a run: when steps are reported and the model is tested, and figures of the steps since the last report."""
+"""Reports of a run: the times of reports and evaluations, and figures of the steps since the last report."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,8 +9,8 @@ from torch import Tensor
 
 from dpcore.training.events import NORM_QUANTILES, REPORT_SECONDS, Stepped
 
-FIRST_SECONDS = 0.3  # seconds to the first evaluation: an accuracy must be seen soon after the start
-EVALUATE_SECONDS = 2.0  # seconds between two evaluations where an epoch takes longer
+FIRST_SECONDS = 0.3  # seconds to the first evaluation, so that an accuracy appears soon after the start
+EVALUATE_SECONDS = 2.0  # seconds between two evaluations if an epoch takes longer
 SAVE_SECONDS = 10.0  # seconds between two checkpoints
 EVALUATION_SHARE = 0.1  # of the time may go into evaluations
 
@@ -26,7 +26,7 @@ class ReportTimes:
         self.start(0)
 
     def start(self, step: int) -> None:
-        """Training begins now, after so many steps of an earlier process."""
+        """Begin to train, after `step` steps of an earlier process."""
         self._reported_step = step
         self._start = self._reported = self._evaluated = self._saved = self._clock()
 
@@ -35,7 +35,7 @@ class ReportTimes:
         return self._clock() - self._start
 
     def report_due(self, step: int) -> bool:
-        """Whether the steps up to this one should be reported: the first at once, then about four times a second."""
+        """True if the steps up to this one should be reported: the first at once, then about four times a second."""
         return step == 1 or self._clock() - self._reported >= REPORT_SECONDS
 
     def reported(self, step: int) -> float:
@@ -46,7 +46,7 @@ class ReportTimes:
         return rate
 
     def save_due(self) -> bool:
-        """Whether to write a checkpoint now; the answer yes counts as one."""
+        """True if a checkpoint should be written now; then it counts as written."""
         now = self._clock()
         if now - self._saved < SAVE_SECONDS:
             return False
@@ -54,7 +54,7 @@ class ReportTimes:
         return True
 
     def evaluation_due(self, step: int) -> bool:
-        """Whether to test now: early once, then every half epoch or every two seconds, within a tenth of the time."""
+        """True if a test is due: once early, then every half epoch or two seconds, in at most a tenth of the time."""
         waited = self._clock() - self._evaluated
         if waited < self._pause:
             return False
@@ -65,7 +65,7 @@ class ReportTimes:
 
     @contextmanager
     def evaluating(self, step: int) -> Iterator[None]:
-        """An evaluation after the step: its time counts neither as training nor as waiting."""
+        """Time an evaluation after the step, which counts neither as training nor as waiting."""
         began = self._clock()
         yield
         now = self._clock()
@@ -75,10 +75,9 @@ class ReportTimes:
 
 
 class StepTotals:
-    """Sums over steps; a report empties it.
+    """Sums over the steps since the last report.
 
-    A thread that reads a number from a GPU waits until all work asked for before is done. So where the figures are not
-    on the CPU, they are looked at only when a report is due.
+    A thread that reads a number from a GPU waits for all earlier work. So figures on a GPU are read only for a report.
     """
 
     def __init__(self, *, at_once: bool = True) -> None:
@@ -87,17 +86,17 @@ class StepTotals:
         self._norms: list[Tensor] = []
         self._waiting: list[tuple[int, Tensor, Tensor, Tensor]] = []
         self._decisions, self._accepted = "", None
-        self.last = 0.0, (0.0,) * len(NORM_QUANTILES)  # loss and norms of the last report, which alone outlast it
+        self.last = 0.0, (0.0,) * len(NORM_QUANTILES)  # loss and norms of the last report
 
     def add(self, step: int, losses: Tensor, norms: Tensor, clipped: Tensor) -> None:
-        """Take in one step's losses, norms and whether clipped, (B,) each; look at them now if it is `at_once`."""
+        """Add one step's losses, norms and clipped flags, (B,) each; read them now if `at_once`."""
         if len(losses):
             self._waiting.append((step, losses, norms, clipped))
         if self._at_once:
             self.settle()
 
     def settle(self) -> None:
-        """Look at all steps taken in; RuntimeError for the first one whose loss is not finite."""
+        """Read the figures of all waiting steps. Errors: RuntimeError for the first loss that is not finite."""
         if not self._waiting:
             return
         steps, *columns = zip(*self._waiting, strict=True)
@@ -113,12 +112,12 @@ class StepTotals:
         self._norms.append(norms)
 
     def judge(self, accepted: bool, total: int) -> None:
-        """Take in whether the step was accepted, and how many were so far."""
+        """Add the decision on a step, and the number of steps accepted so far."""
         self._decisions += "a" if accepted else "r"
         self._accepted = total
 
     def report(self, step: int, epoch: float, steps_per_second: float) -> Stepped:
-        """The figures since the last report; where no example was drawn, its loss and norms again."""
+        """The figures since the last report; without a drawn example they repeat its loss and norms."""
         self.settle()
         norms = torch.cat(self._norms).numpy() if self._norms else None
         clipped = 0.0

@@ -77,7 +77,7 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
     "papers": [("--paper=4", f"Expected paper='4' to be one of: {', '.join(PAPERS)}.")],
     "audit": [("--confidence 1", "confidence=1"), ("--canaries 9000", "canaries=9000"), ("nobody", "nobody")],
     "train": [
-        ("--batch 10001", "batch=10001 to be at most the data's 10000"),
+        ("--batch 10001", "batch=10001 to be at most the 10000"),
         ("--epochs 1e9", "epochs="),
         ("--momentum 1", "momentum=1"),
         ("--source full", "full MNIST"),

@@ -81,7 +81,7 @@ def test_settings_that_do_not_go_together_are_said_and_change_nothing_until_they
     explorer = explore()
     before = explorer.config
     explorer.controls["batch"].value = 20_000
-    assert "Expected batch=20000 to be at most the data&#x27;s 10000 examples." in explorer.words.value
+    assert "Expected batch=20000 to be at most the 10000 training examples." in explorer.words.value
     assert explorer.config == before
     explorer.controls["source"].value = "full"
     assert explorer.config == replace(before, source="full", batch=20_000)

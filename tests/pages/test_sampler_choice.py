@@ -90,4 +90,4 @@ def test_calibrate_answers_for_every_sampler():
 
 def test_a_rate_that_takes_minutes_is_refused_in_a_sentence():
     app = sound(opened("lab", sampler="fixed_size", sampling="q", q="2e-5", epochs="1"))
-    assert any("takes minutes where q is below" in each.value for each in app.info)
+    assert any("takes minutes for q below" in each.value for each in app.info)

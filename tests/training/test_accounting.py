@@ -184,9 +184,9 @@ def test_what_has_no_noise_or_no_proof_says_so_first() -> None:
 
 def test_what_is_not_proven_is_refused() -> None:
     for more, words in [
-        ({"schedule": "exponential", "rate": 0.1}, "only with sampler='poisson'"),
-        ({"model": "mlp", "pca": 20}, "nothing is proven of them together"),
-        ({"optimizer": "adppl"}, "nothing is proven of them together"),
+        ({"schedule": "exponential", "rate": 0.1}, "Choose the schedule constant"),
+        ({"model": "mlp", "pca": 20}, "nothing is proven for DP-PCA or relevances"),
+        ({"optimizer": "adppl"}, "nothing is proven for DP-PCA or relevances"),
         ({"sampler": "fixed_order"}, "Expected sampler='fixed_order'"),
     ]:
         with pytest.raises(ValueError, match=words):
@@ -194,7 +194,7 @@ def test_what_is_not_proven_is_refused() -> None:
 
 
 def test_no_epsilon_to_stop_at() -> None:
-    with pytest.raises(ValueError, match="with an epsilon to stop at"):
+    with pytest.raises(ValueError, match="no epsilon to stop at"):
         plan(RunConfig(model="mlp", stop_epsilon=3.0, sampler="random_allocation"))
 
 

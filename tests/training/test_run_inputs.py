@@ -144,13 +144,16 @@ def test_what_does_not_go_together_is_named() -> None:
         ({"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"}, "adult's features='scatter'"),
         ({"features": "scatter", "model": "cnn"}, "few scatter's model='cnn' to be one of"),
         ({"model": "map_cnn"}, "few's model='map_cnn' to be one of"),
-        ({"features": "scatter", "model": "mlp", "pca": 5}, "no pca=5 with features='scatter'"),
-        ({"features": "scatter", "pixel_scale": "centred"}, "no pixel_scale='centred' without the pixels"),
+        ({"features": "scatter", "model": "mlp", "pca": 5}, "choose the features pixels"),
+        ({"features": "scatter", "pixel_scale": "centred"}, "Leave pixel_scale at unit: centred needs the pixels"),
         ({"views": 0}, "views=0"),
         ({"views": 17}, "views=17"),
-        ({"views": 2, "model": "mlp", "pca": 5}, "no DP-PCA and no relevances with views=2"),
-        ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "no DP-PCA and no relevances with views=2"),
-        ({"dataset": "adult", "source": "full", "model": "adult", "views": 2}, "no views=2 without a data set of im"),
+        ({"views": 2, "model": "mlp", "pca": 5}, "Set views to 1"),
+        ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "Set views to 1"),
+        (
+            {"dataset": "adult", "source": "full", "model": "adult", "views": 2},
+            "Leave views at 1: 2 needs a data set of im",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             small(**options)

@@ -47,7 +47,7 @@ def test_a_setting_that_belongs_to_another_is_refused_without_it():
     for name, setting in SETTINGS.items():
         for need in setting.needs:
             if need.binding and not need.holds(RunConfig()):
-                with pytest.raises(ValueError, match=f"no {name}=1 without {need.words}"):
+                with pytest.raises(ValueError, match=f"Leave {name} at .*: 1 needs {need.words}"):
                     replace(RunConfig(), **{name: 1})
 
 
@@ -58,20 +58,23 @@ def test_the_documentation_is_made_from_the_table():
 def test_a_wrong_option_is_named_with_its_value():
     for options, words in [
         ({"clipping": "ghost"}, "clipping='ghost' to be one of: flat, auto_s, per_layer"),
-        ({"reading": "literal"}, r"reading='literal' only with pi_adam, .* not with optimizer='sgd'"),
-        ({"reading": "raw", "optimizer": "adam"}, "not with optimizer='adam'"),
+        ({"reading": "literal"}, r"reading scaled: literal needs the optimizer pi_adam, .* not sgd"),
+        ({"reading": "raw", "optimizer": "adam"}, "raw needs the optimizer .*, not adam"),
         ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma from 1e-06"),
-        ({"lr_end": 0.1}, "no lr_end=0.1 without an lr_schedule that is not constant"),
+        ({"lr_end": 0.1}, "Leave lr_end at 0: 0.1 needs an lr_schedule that is not constant"),
         ({"ema": 1.0}, "ema=1.0 to be at least 0 and below 1"),
-        ({"acceptance": "sa"}, "public above 0 with acceptance='sa'"),
+        ({"acceptance": "sa"}, "Set public above 0"),
         ({"public": 10_000}, "public=10000"),
-        ({"public": 9_990, "batch": 64}, "batch=64 to be at most the data's 10 examples"),
-        ({"pca": 60, "model": "cnn"}, "pca=60 only with model abadi, linear or mlp, not 'cnn'"),
+        ({"public": 9_990, "batch": 64}, "batch=64 to be at most the 10 training examples"),
+        ({"pca": 60, "model": "cnn"}, "choose the model abadi, linear or mlp: cnn needs pixels"),
         ({"pca": 785}, "pca=785"),
         ({"pca": 60, "pca_sigma": 1e-300}, "pca_sigma=1e-300 to be at least 1e-06"),
         ({"optimizer": "adppl", "relevance_sigma": 1e10}, "relevance_sigma=10000000000.0 to be at least"),
-        ({"stop_epsilon": 1.0, "private": False}, "stop_epsilon=1 with an epsilon to stop at. Not private"),
-        ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 with an epsilon to stop at.*sigma = 0.*infinite"),
+        (
+            {"stop_epsilon": 1.0, "private": False},
+            "stop_epsilon=1 to be 0, since the run has no epsilon to stop at. Not private",
+        ),
+        ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 to be 0, .* to stop at.*sigma = 0.*infinite"),
         ({"stop_epsilon": 1e-9}, "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma"),
     ]:
         with pytest.raises(ValueError, match=words):

@@ -1,4 +1,4 @@
-"""The accountants, in display order. Adding one is its file and its line here."""
+"""The accountants in display order. A new accountant is one file and one line here."""
 
 from dpcore.privacy.accountants.base import CERTIFIED, Accountant, AdditiveAccountant, Curve, Kind, TradeoffCurve
 from dpcore.privacy.accountants.gdp import Gdp

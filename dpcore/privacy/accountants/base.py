@@ -1,4 +1,4 @@
-"""What an accountant is: a function from a mechanism to a curve that says what kind of number it holds."""
+"""Accountants: functions from a mechanism to a curve of epsilon that carries its kind of number."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -14,24 +14,23 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Read
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
 MAX_STEPS = 10**9
-CERTIFIED = "pld"  # the id of the accountant that every other is judged by
-PAIRS = 240  # deltas at which a privacy profile is turned into a trade-off function
-FEW_BELOW = 0.01  # half of them lie below, evenly in logarithms, the others evenly above
+CERTIFIED = "pld"  # the id of the accountant that judges every other
+PAIRS = 240  # deltas at which a privacy profile becomes a trade-off function
+FEW_BELOW = 0.01  # half of these deltas lie below, evenly in logarithms, the others evenly above
 MAX_DELTA = 0.999
 
 
-def words_of(name: str) -> tuple[str, str, str, str]:
-    """The title, spellings, note and caveat of an accountant."""
+def words_of(name: str) -> tuple[str, ...]:
+    """The title, source, spellings, note and caveat of an accountant."""
     words = words_in(Path(__file__).with_name("accountants.toml"))[name]
-    return words["title"], words["spellings"], words["note"], words["caveat"]
+    return tuple(words[key] for key in ("title", "source", "spellings", "note", "caveat"))
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Epsilon at each horizon (or, from `profile`, at each delta).
+    """Epsilon at each horizon (or, from `profile`, at each delta); arrays are read-only copies.
 
-    `epsilon` may be +inf where nothing can be promised; then `note` says why ("" otherwise). Arrays are read-only
-    copies.
+    `epsilon` is +inf where nothing is promised; then `note` says why ("" otherwise).
     """
 
     steps: IntArray  # (n,) non-decreasing
@@ -48,35 +47,34 @@ class Curve:
 
     @property
     def last(self) -> Reading:
-        """The last point, which the note speaks of."""
+        """The last point, to which the note refers."""
         lower = None if self.lower is None else float(self.lower[-1])
         return Reading(float(self.epsilon[-1]), lower, self.kind, self.note)
 
 
 class TradeoffCurve(NamedTuple):
-    """What an accountant lets an attacker do after the whole mechanism."""
+    """The trade-off function after the whole mechanism, by an accountant."""
 
-    lower: Tradeoff | None  # the curve to show; None where nothing is promised, and then `note` says why
+    lower: Tradeoff | None  # the curve to show; None if nothing is promised, and then `note` says why
     upper: Tradeoff | None  # proven not to be below the exact curve, only from a certified accountant
     kind: Kind
     note: str = ""
 
 
 class Accountant(ABC):
-    """Epsilon of a mechanism; subclasses are final and stateless and give `_account`.
+    """Epsilon of a mechanism; subclasses are final and stateless and define `_account`.
 
-    They may also give `own_tradeoff` and `closed_mu`, if they know more than their privacy profile, and `hopeless`, if
-    they know beforehand where they have no number. Where the numerics of one give up (RuntimeError), its answer is +inf
-    with the reason, and no error.
+    They may define `own_tradeoff` and `closed_mu` if they know more than their privacy profile, and `hopeless` if they
+    know beforehand that they have no number. A RuntimeError of their numerics becomes +inf with the reason as note.
     """
 
-    name: ClassVar[str]  # the id, as on the command line
-    title: ClassVar[str]  # as on a page
-    spellings: ClassVar[str] = ""  # what texts call it, a regular expression without regard to case; "" for nothing
-    note: ClassVar[str]  # one sentence: what it makes of the noise, so that a reader sees why curves differ
+    name: ClassVar[str]  # the id on the command line
+    title: ClassVar[str]  # on pages
+    spellings: ClassVar[str] = ""  # regular expression for its names in texts, ignoring case; "" for none
+    note: ClassVar[str]  # one sentence on its use of the noise, which tells why curves differ
     source: ClassVar[str]  # the paper, with arXiv id and theorem
-    kind: ClassVar[Kind]  # where its conditions hold; a curve may say less
-    caveat: ClassVar[str]  # what to know before trusting it; "" only for an unconditional bound
+    kind: ClassVar[Kind]  # under its conditions; a curve may be of a weaker kind
+    caveat: ClassVar[str]  # a warning; "" only for an unconditional bound
 
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
         """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
@@ -98,32 +96,31 @@ class Accountant(ABC):
         return self._answered(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
 
     def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
-        """The trade-off function after the whole mechanism: its own, or what its pairs with delta >= `least` leave.
+        """The trade-off function after the whole mechanism: its own, or that of its pairs with delta >= `least`.
 
         >>> from dpcore.privacy.accountants import ACCOUNTANTS
         >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: beta(0.05) = 0.7405
         >>> [float(ACCOUNTANTS[name].tradeoff(whole, 1e-9).lower.beta(0.05).round(2)) for name in ("pld", "rdp")]
         [0.74, 0.65]
         """
-        return self.own_tradeoff(mechanism) or self._of_profile(mechanism, least)
-
-    def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
-        """The trade-off function of an accountant that has one of its own; None for all others."""
-        return None
-
-    def closed_mu(self, mechanism: Mechanism) -> float | None:
-        """mu of the whole mechanism, for an accountant that has it in closed form; None for all others."""
-        return None
-
-    def hopeless(self, mechanism: Mechanism) -> bool:
-        """Whether it has no number for the mechanism, where that is known without counting: a search then skips it."""
-        return False
-
-    def _of_profile(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
+        if own := self.own_tradeoff(mechanism):
+            return own
         few, many = np.geomspace(least, FEW_BELOW, PAIRS // 2), np.linspace(FEW_BELOW, MAX_DELTA, PAIRS // 2)
         curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
         promised = bool(np.isfinite(curve.epsilon).any())
         return TradeoffCurve(Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note)
+
+    def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
+        """A trade-off function that says more than the privacy profile; None by default."""
+        return None
+
+    def closed_mu(self, mechanism: Mechanism) -> float | None:
+        """The mu of the whole mechanism in closed form; None by default."""
+        return None
+
+    def hopeless(self, mechanism: Mechanism) -> bool:
+        """True if it is known without counting that there is no number; a search then skips the mechanism."""
+        return False
 
     def _answered(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         try:
@@ -137,20 +134,20 @@ class Accountant(ABC):
 
 
 class AdditiveAccountant(Accountant):
-    """An accountant whose cost adds over uses and is converted to epsilon at the end."""
+    """An accountant whose cost adds up over uses and becomes epsilon at the end."""
 
-    without_cost: ClassVar[str] = ""  # why a use has no cost, if `cost` may be infinite; {sigma} is the smallest
+    without_cost: ClassVar[str] = ""  # the reason why a cost is infinite; {sigma} is the smallest sigma
 
     @abstractmethod
     def cost(self, q: float, sigma: float) -> FloatArray:
-        """Cost of ONE use, (K,); +inf where the accountant has none."""
+        """Cost of ONE use, (K,); +inf if the accountant has none."""
 
     @abstractmethod
     def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
         """Epsilon of total costs (n, K) at (n,) deltas -> (n,)."""
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
-        # The only place where counts multiply costs; 0 uses of an infinite cost are 0.
+        # The only place where counts multiply costs; 0 uses of an infinite cost cost 0.
         compositions = mechanism.compositions(steps)  # (n, L)
         costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
         finite = np.where(np.isfinite(costs), costs, 0.0)
@@ -166,7 +163,7 @@ class AdditiveAccountant(Accountant):
 
 
 def checked_steps(steps: ArrayLike, most: int) -> IntArray:
-    """(n,) numbers of steps. Errors: ValueError unless they are whole, within 0 and `most`, and do not decrease."""
+    """Return (n,) numbers of steps. Errors: ValueError unless they are whole, from 0 to `most`, and do not decrease."""
     given = np.atleast_1d(np.asarray(steps))
     if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
         raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
@@ -174,12 +171,12 @@ def checked_steps(steps: ArrayLike, most: int) -> IntArray:
     check.whole(0, most, steps=int(horizons.min()))
     check.whole(0, most, steps=int(horizons.max()))
     if np.any(np.diff(horizons) < 0):
-        raise ValueError(f"Expected steps={steps!r} not to decrease.")
+        raise ValueError(f"Expected steps={steps!r} not to decrease; sort them.")
     return horizons
 
 
 def checked_deltas(deltas: ArrayLike) -> FloatArray:
-    """(n,) deltas. Errors: ValueError unless all of them are deltas."""
+    """Return (n,) deltas. Errors: ValueError for a delta outside [1e-60, 1)."""
     values = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
     for value in np.unique(values):
         check.delta(delta=float(value))

@@ -15,7 +15,7 @@ MAX_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
 
 @final
 class Gdp(AdditiveAccountant):
-    """The whole is taken to be mu-GDP with mu^2 = sum of q^2 (e^(1/sigma^2) - 1), and turned into epsilon exactly.
+    """Epsilon of a mu-GDP mechanism with mu^2 = sum of q^2 (e^(1/sigma^2) - 1), the limit of many steps.
 
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> Gdp().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(3)
@@ -23,14 +23,10 @@ class Gdp(AdditiveAccountant):
     """
 
     name: ClassVar[str] = "gdp"
-    title, spellings, note, caveat = words_of("gdp")
-    source: ClassVar[str] = (
-        "Bu, Dong, Long and Su 2020, Deep learning with Gaussian differential privacy, arXiv 1911.11607, "
-        "equation (3.1); Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 5.4"
-    )
+    title, source, spellings, note, caveat = words_of("gdp")
     kind: ClassVar[Kind] = Kind.APPROXIMATE
 
-    without_cost: ClassVar[str] = "e^(1/sigma^2) is past any number at sigma={sigma}."
+    without_cost: ClassVar[str] = "e^(1/sigma^2) is too large for a float at sigma={sigma}."
 
     def cost(self, q: float, sigma: float) -> FloatArray:
         """mu^2 of one use, (1,)."""
@@ -42,21 +38,22 @@ class Gdp(AdditiveAccountant):
         return gaussian.epsilon_of(delta, np.sqrt(total[:, 0]))
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:
-        """G_mu at the mu of the central limit theorem."""
+        """G_mu with the mu of the central limit theorem."""
         mu = mu_of(mechanism)
         if math.isinf(mu):
             return TradeoffCurve(None, None, self.kind, self._reason(mechanism))
         return TradeoffCurve(Gaussian(mu), None, self.kind)
 
     def closed_mu(self, mechanism: Mechanism) -> float:
-        """mu of the central limit theorem, +inf where it has none."""
+        """The mu of the central limit theorem, +inf if it has none."""
         return mu_of(mechanism)
 
 
 def mu_of(mechanism: Mechanism) -> float:
-    """mu of the central limit theorem after the whole mechanism, q sqrt(T (e^(1/sigma^2) - 1)); +inf if it has none.
+    """The mu of the central limit theorem after the whole mechanism; +inf if it has none.
 
-    Source: arXiv 1911.11607, equation (3.1), for steps that are all alike; else the root of the sum of squares.
+    Source: arXiv 1911.11607, equation (3.1), q sqrt(T (e^(1/sigma^2) - 1)) for equal steps; else the root of the sum of
+    squares.
 
     >>> round(mu_of(Mechanism.constant(0.01, 4.0, 10_000)), 4)
     0.254

@@ -1,8 +1,8 @@
 """The modified moments accountant (MMA): a closed form whose proof does not hold.
 
 Ding et al. 2022 bound one use by K(lambda) <= ln(1 + q^2 lambda^2 / sigma^2), set K(lambda) = lambda epsilon / 2 =
-ln(1/delta) over all uses, and eliminate lambda. The proof drops all terms past the third and the elimination ignores
-the range of lambda, so the number is shown as what it is: a claim.
+ln(1/delta) over all uses, and eliminate lambda. The proof drops all terms past the third, and the elimination ignores
+the range of lambda. So the number is a claim.
 """
 
 import math
@@ -14,7 +14,7 @@ from dpcore import check
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind, words_of
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
-NEWTON_STEPS = 200  # never reached: a few dozen at one step, a handful at many
+NEWTON_STEPS = 200  # never reached: one step needs a few dozen, many steps a handful
 
 
 @final
@@ -26,11 +26,7 @@ class Mma(Accountant):
     """
 
     name: ClassVar[str] = "mma"
-    title, spellings, note, caveat = words_of("mma")
-    source: ClassVar[str] = (
-        "Perturbed iterative gradient descent optimization (PIGDO, 2022), Theorem 3; it modifies the moments "
-        "accountant of Abadi et al. 2016, arXiv 1607.00133"
-    )
+    title, source, spellings, note, caveat = words_of("mma")
     kind: ClassVar[Kind] = Kind.CLAIMED
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -42,9 +38,9 @@ class Mma(Accountant):
 
 
 def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[str, ...]:
-    """Those of Theorem 3's conditions that the first `steps` steps break, each with the values that break it.
+    """The conditions of Theorem 3 that the first `steps` steps break, each with the values that break it.
 
-    sigma >= 1; q < 1/sigma; lambda <= 1/(10 q^2) and epsilon > 0.002 T / lambda, at the lambda that the theorem uses.
+    They are sigma >= 1; q < 1/sigma; lambda <= 1/(10 q^2); epsilon > 0.002 T / lambda, at the theorem's lambda.
 
     >>> failing_conditions(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5)
     ('epsilon > 0.002 T/lambda (here 6.79 <= 23.6)',)
@@ -70,8 +66,8 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
 
 def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatArray:
     """The lambda at which the claimed costs sum to ln(1/delta), (n,); 1 where steps = 0."""
-    # Newton on v = lambda^2, in which the sum is concave: from v = ln(1/delta) / (sum of q^2/sigma^2), which is
-    # left of the root, it rises towards it, so epsilon is never below the formula's exact value.
+    # Newton on v = lambda^2, in which the sum is concave. It starts left of the root, at v = ln(1/delta) / (sum of
+    # q^2/sigma^2), and rises towards it. So epsilon is never below the formula's exact value.
     compositions = mechanism.compositions(steps).astype(np.float64)  # (n, L)
     squares = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])  # (L,)
     target = -np.log(delta)

@@ -11,8 +11,8 @@ from dpcore.privacy.mechanism import FloatArray
 class Moments(AdditiveAccountant):
     """epsilon = min over lambda of (sum of alpha(lambda) + ln(1/delta)) / lambda, lambda = 1, 2, 3, ...
 
-    The paper stops at lambda = 32; here the range goes on as far as an order can matter, so that no curve is spoiled by
-    an optimum on the boundary. alpha(lambda) = ln A(lambda + 1), a binomial sum up to order 128 and an integral beyond.
+    The paper stops at lambda = 32. Here lambda reaches as far as an order can matter, so that no optimum lies on the
+    boundary. alpha(lambda) = ln A(lambda + 1) is a binomial sum up to order 128 and an integral beyond.
 
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> Moments().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(4)
@@ -20,8 +20,7 @@ class Moments(AdditiveAccountant):
     """
 
     name: ClassVar[str] = "moments"
-    title, spellings, note, caveat = words_of("moments")
-    source: ClassVar[str] = "Abadi et al. 2016, Deep learning with differential privacy, arXiv 1607.00133v2, Theorem 2"
+    title, source, spellings, note, caveat = words_of("moments")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def cost(self, q: float, sigma: float) -> FloatArray:
@@ -29,5 +28,5 @@ class Moments(AdditiveAccountant):
         return renyi.log_moments(q, sigma)[renyi.IS_INTEGER]
 
     def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
-        """The best order's tail bound."""
+        """The tail bound at the best order."""
         return renyi.epsilon_classic(total, renyi.ORDERS[renyi.IS_INTEGER], delta)

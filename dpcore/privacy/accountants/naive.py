@@ -18,11 +18,7 @@ class Naive(Accountant):
     """
 
     name: ClassVar[str] = "naive"
-    title, spellings, note, caveat = words_of("naive")
-    source: ClassVar[str] = (
-        "Dwork et al. 2006, Our data, ourselves, Theorem 1; one step: Balle and Wang 2018, arXiv 1805.06530, "
-        "Theorem 8; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"
-    )
+    title, source, spellings, note, caveat = words_of("naive")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -39,13 +35,12 @@ def per_use(mechanism: Mechanism, delta: FloatArray) -> FloatArray:
     """
     q = np.array([release.q for release in mechanism.releases])
     mu = np.array([1 / release.sigma for release in mechanism.releases])
-    whole = np.minimum(delta[:, None] / q, np.nextafter(1.0, 0.0))  # (n, L); at delta_0 = 1 nothing is left to spend
-    epsilon = gaussian.epsilon_of(whole, mu)
-    return amplified(epsilon, q)
+    whole = np.minimum(delta[:, None] / q, np.nextafter(1.0, 0.0))  # (n, L), below 1
+    return amplified(gaussian.epsilon_of(whole, mu), q)
 
 
 def amplified(epsilon: FloatArray, q: FloatArray) -> FloatArray:
-    """ln(1 + q (e^epsilon - 1)): what a Poisson(q) sample makes of epsilon; broadcasts.
+    """Epsilon on a Poisson(q) sample, ln(1 + q (e^epsilon - 1)); broadcasts.
 
     Source: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8.
 

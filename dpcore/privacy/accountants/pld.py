@@ -14,14 +14,11 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 class Pld(Accountant):
     """Privacy-loss distributions: a dominating and a dominated law of each step, composed in the Fourier domain.
 
-    The proof is `dpcore/privacy/certified/README.md`.
+    `dpcore/privacy/certified/README.md` has the proof.
     """
 
     name: ClassVar[str] = CERTIFIED
-    title, spellings, note, caveat = words_of("pld")
-    source: ClassVar[str] = (
-        "Doroshenko et al. 2022, arXiv 2207.04380 (connect the dots); Zhu, Dong, Wang 2022, arXiv 2106.08567"
-    )
+    title, source, spellings, note, caveat = words_of("pld")
     kind: ClassVar[Kind] = Kind.CERTIFIED
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:
@@ -30,7 +27,7 @@ class Pld(Accountant):
         return TradeoffCurve(None if band.empty else band.lower, band.upper, self.kind, band.note)
 
     def hopeless(self, mechanism: Mechanism) -> bool:
-        """Whether a sigma is too small for any lattice."""
+        """True if a sigma is too small for any lattice."""
         return not unsampled(mechanism) and min(release.sigma for release in mechanism.releases) < SMALLEST_SIGMA
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:

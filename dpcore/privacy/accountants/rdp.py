@@ -17,12 +17,7 @@ class Rdp(AdditiveAccountant):
     """
 
     name: ClassVar[str] = "rdp"
-    title, spellings, note, caveat = words_of("rdp")
-    source: ClassVar[str] = (
-        "Mironov, Talwar and Zhang 2019, Rényi differential privacy of the sampled Gaussian mechanism, "
-        "arXiv 1908.10530, section 3.3; converted by Canonne, Kamath and Steinke 2020, arXiv 2004.00010v4, "
-        "Proposition 12"
-    )
+    title, source, spellings, note, caveat = words_of("rdp")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def cost(self, q: float, sigma: float) -> FloatArray:
@@ -30,5 +25,5 @@ class Rdp(AdditiveAccountant):
         return renyi.log_moments(q, sigma)
 
     def epsilon(self, total: FloatArray, delta: FloatArray) -> FloatArray:
-        """The best order's conversion."""
+        """The improved conversion at the best order."""
         return renyi.epsilon_improved(total, renyi.ORDERS, delta)

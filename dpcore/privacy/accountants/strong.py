@@ -12,18 +12,14 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 @final
 class Strong(Accountant):
-    """Heterogeneous composition of the amplified per-step (epsilon, delta): half of delta for the steps, half for it.
+    """Heterogeneous composition of amplified steps (epsilon, delta); the steps and the composition get half of delta.
 
     >>> Strong().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(1)
     array([14.3])
     """
 
     name: ClassVar[str] = "strong"
-    title, spellings, note, caveat = words_of("strong")
-    source: ClassVar[str] = (
-        "Kairouz, Oh and Viswanath 2015, The composition theorem for differential privacy, arXiv 1311.0776, "
-        "Theorem 3.5; sampling: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 8"
-    )
+    title, source, spellings, note, caveat = words_of("strong")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -36,8 +32,8 @@ class Strong(Accountant):
 def composed(each: FloatArray, compositions: FloatArray, slack: FloatArray) -> FloatArray:
     """Epsilon of `compositions` (n, L) of `each` (n, L) epsilon, at an extra delta of `slack` (n,) -> (n,).
 
-    The least of sum e, and sum e tanh(e/2) + sqrt(2 S ln(.)) with S = sum e^2 and either 1/slack or
-    e + sqrt(S)/slack under the logarithm. Source: arXiv 1311.0776, Theorem 3.5.
+    It is the minimum of sum e and of sum e tanh(e/2) + sqrt(2 S ln(.)), where S = sum e^2 and the logarithm is of
+    1/slack or of e + sqrt(S)/slack. Source: arXiv 1311.0776, Theorem 3.5.
     """
     plain = np.einsum("nl,nl->n", compositions, each)
     drift = np.einsum("nl,nl->n", compositions, each * np.tanh(each / 2))

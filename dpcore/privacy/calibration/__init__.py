@@ -1,1 +1,1 @@
-"""Calibration: which noise, sampling rate or number of steps keeps a budget."""
+"""Calibration: the noise, sampling rate or number of steps that keeps a budget."""

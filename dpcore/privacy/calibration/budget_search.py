@@ -1,7 +1,7 @@
-"""The last value of one argument that a budget allows: a bracket, secants in logarithms, and an end on the safe side.
+"""A search for the last value of one argument within a budget, by a bracket and by secants in logarithms.
 
-Costs may be infinite on part of the range, and need not be smooth: every point is measured, never extrapolated, and
-the ends of the bracket are points at which the cost was found at most the budget, and above it.
+Costs may be infinite on part of the range and need not be smooth. The search measures every point: at one end of the
+bracket the cost is at most the budget, at the other it is above.
 """
 
 from collections.abc import Callable
@@ -9,19 +9,19 @@ from dataclasses import dataclass, replace
 from math import exp, floor, inf, isfinite, log
 from typing import NamedTuple
 
-NARROW = 1e-3  # the bracket's width at the end, in ln of the argument
-NEAR = 0.999  # and the least part of the budget that the answer spends, unless the cost jumps
-OFFSET = 3e-4  # how far before (or past) the predicted crossing to measure
-DIGITS = 6  # an answer that is not whole has so many, so that what is printed is what was measured
-FINEST = 1e-5  # no smaller step is tried: it could be lost in rounding to six digits
+NARROW = 1e-3  # final width of the bracket, in ln of the argument
+NEAR = 0.999  # least part of the budget that the answer spends, unless the cost jumps
+OFFSET = 3e-4  # distance from the predicted crossing to the next measurement
+DIGITS = 6  # of an answer that is not whole, so that the printed value is the measured one
+FINEST = 1e-5  # the smallest step: a smaller one could be lost in rounding to six digits
 PATIENCE = 8  # rounds after which every third halves the bracket
 MAX_POINTS = 400  # never reached
-SCAN = 96  # points of a scan, where the cost falls and rises again
+SCAN = 96  # points of a scan for a cost that falls and rises again
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of one argument, as x = ln value where more of it costs more, and x = -ln value where it costs less."""
+    """A range of one argument; x is ln value if the cost rises with the value, and -ln value if it falls."""
 
     low: float
     high: float
@@ -39,13 +39,13 @@ class Axis:
         return log(value) if self.rising else -log(value)
 
     def value(self, x: float) -> float:
-        """The value nearest to an x that is a whole number, or one of few digits; within the range."""
+        """The value nearest to an x, rounded to a whole number or to six digits, within the range."""
         exact = exp(x if self.rising else -x)
         near = floor(exact + 0.5) if self.whole else float(f"{exact:.{DIGITS}g}")
         return min(max(near, self.low), self.high)
 
     def between(self, inside: float, outside: float, x: float) -> float | None:
-        """The value at x, or next to it, that lies strictly between two values; None if there is none."""
+        """A value at x, or next to it, strictly between two values; None if there is none."""
         low, high = min(inside, outside), max(inside, outside)
         if self.whole:
             return min(max(self.value(x), low + 1), high - 1) if high - low > 1 else None
@@ -56,7 +56,7 @@ class Axis:
 
 
 class Point(NamedTuple):
-    """A value of the argument that was measured."""
+    """A measured value of the argument."""
 
     x: float
     value: float
@@ -64,21 +64,21 @@ class Point(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """The last point within the budget and the first beyond it; None where the range ends before."""
+    """The last point within the budget and the first beyond it; None if the range ends before."""
 
     inside: Point | None
     outside: Point | None
 
     @property
     def slope(self) -> float:
-        """d ln cost / dx across it; 1 where it does not tell."""
+        """d ln cost / dx across it; 1 if unknown."""
         return 1.0 if self.outside is None else _slope(self.inside, self.outside, 1.0)
 
 
 def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Bracket:
-    """Two neighbouring values, between which the cost crosses the budget.
+    """Find two neighbouring values between which the cost crosses the budget.
 
-    `cost` rises with x, at first guess like e^(slope x), and is measured first at the value `start`.
+    `cost` rises with x, at first guess like e^(slope x); the first measurement is at the value `start`.
     **Guarantees:** cost(inside) <= budget < cost(outside), both measured. Whole values are neighbours; others are
     within 0.1 % of each other and cost(inside) >= 0.999 budget, unless the cost jumps between neighbours of six digits.
 
@@ -103,15 +103,14 @@ def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: fl
         value = _next(axis, Bracket(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
         before = point
     else:
-        raise RuntimeError(f"No end of the search for cost {budget:g} after {MAX_POINTS} points; this is a defect.")
+        raise RuntimeError(f"The search for cost {budget:g} did not end after {MAX_POINTS} points; this is a defect.")
     return Bracket(inside, outside)
 
 
 def last_with(axis: Axis, holds: Callable[[float], bool]) -> tuple[Axis, float] | None:
-    """The part of an axis, from its cheap end, in which a condition holds, and the first value beyond it.
+    """The part of an axis in which a condition holds, from the cheap end to one place, and the next value.
 
-    None where it holds to the dear end, or not even at the cheap one. It is taken to hold up to one place and not
-    beyond: the two values are neighbours.
+    None if the condition holds at the dear end, or not even at the cheap one.
 
     >>> last_with(Axis(1, 1000, whole=True), lambda value: value < 8)
     (Axis(low=1, high=7, rising=True, whole=True), 8)
@@ -125,7 +124,7 @@ def last_with(axis: Axis, holds: Callable[[float], bool]) -> tuple[Axis, float] 
 
 
 def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:
-    """The last value of a scan that the budget allows; None if there is none. For costs that fall and rise again.
+    """The last value of a scan within the budget; None if there is none. For costs that fall and rise again.
 
     >>> scanned(Axis(1, 100), lambda value: abs(value - 50), 1.0)
     50.9877
@@ -143,7 +142,7 @@ def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float 
 
 
 def _slope(before: Point | None, point: Point, known: float) -> float:
-    """d ln cost / dx between two points; what is known where they do not tell."""
+    """d ln cost / dx between two points; `known` if they do not tell."""
     if before is None or before.x == point.x or not (0 < before.cost < inf and 0 < point.cost < inf):
         return known
     found = log(point.cost / before.cost) / (point.x - before.x)
@@ -151,14 +150,14 @@ def _slope(before: Point | None, point: Point, known: float) -> float:
 
 
 def _ahead(point: Point, budget: float, slope: float) -> float:
-    """How far ahead of a point its cost reaches the budget, by its slope; -inf or +inf where the cost says nothing."""
+    """The predicted distance in x from a point to the budget; +inf or -inf if its cost is 0 or infinite."""
     if point.cost == 0:
         return inf
     return log(budget / point.cost) / slope if isfinite(point.cost) else -inf
 
 
 def _settled(axis: Axis, inside: Point | None, outside: Point | None, budget: float) -> bool:
-    """Whether the answer is good enough, or the range has no better one."""
+    """True if the answer is good enough, or the range has no better one."""
     first, last = axis.ends
     if inside is None or outside is None:
         end = axis.value(first) if inside is None else axis.value(last)
@@ -168,7 +167,7 @@ def _settled(axis: Axis, inside: Point | None, outside: Point | None, budget: fl
 
 
 def _next(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float | None:
-    """The value to measure next; None where the bracket has none between its ends."""
+    """The value to measure next; None if the bracket has none between its ends."""
     inside, outside = found
     slope, count = state
     offset = max(OFFSET / max(slope, 1.0), FINEST)
@@ -184,7 +183,7 @@ def _next(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int])
 
 
 def _onward(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float:
-    """Where to look for the other end of the bracket: near the predicted crossing, but not too far at once."""
+    """The value to measure next for the other end of the bracket, near the predicted crossing but not too far off."""
     offset, count = state
     first, last = axis.ends
     nearest, farthest, one = 2 * offset * 4.0**count, 2.0 ** (count / 2), float(axis.whole)

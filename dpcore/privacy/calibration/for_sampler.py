@@ -1,4 +1,4 @@
-"""The inverse question where batches are not drawn by Poisson's coins: which sigma, or how long a training."""
+"""Calibration of sigma, or of the number of steps, for batches that are not Poisson's."""
 
 from collections.abc import Callable
 from functools import cache
@@ -17,14 +17,14 @@ from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
 SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")
-MAX_MEASUREMENTS, CLOSE_ENOUGH = 12, 0.98  # measurements of a slow sampler, and the share of the target that ends them
-SLOPE, NEARBY = 2.0, 1.1  # of ln epsilon over -ln sigma where it is not known; and where it is measured
+MAX_MEASUREMENTS, CLOSE_ENOUGH = 12, 0.98  # of a slow sampler: the search ends at this share of the target
+SLOPE, NEARBY = 2.0, 1.1  # default of d ln epsilon / d (-ln sigma), and the ratio of sigmas that measures it
 FARTHEST = 1.0  # step in ln sigma
-FAR_APART = 2.0  # times the noise of Poisson batches: where to look first if a record moves the sum by 2 C
+FAR_APART = 2.0  # first guess over the noise of Poisson batches if a record moves the sum by 2 C
 
 
 class SampledAnswer(NamedTuple):
-    """The last value at which the proven upper end of epsilon is within the target."""
+    """The last value whose proven upper end of epsilon keeps the target."""
 
     sampler: Sampler
     solved: str  # sigma or steps
@@ -33,14 +33,14 @@ class SampledAnswer(NamedTuple):
     sigma: float
     steps: int  # of the sampler
     reading: Reading  # both ends there
-    beyond: float | None  # the next value, which was measured and overshoots; None where the range ends
+    beyond: float | None  # the next value, which was measured and overshoots; None if the range ends
 
 
 def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> SampledAnswer:
     """The smallest sigma, to six digits, whose upper end of epsilon keeps the target over `steps` of the sampler.
 
-    **Guarantees:** as `solve`, with the upper end in the place of the cost; of a sampler that is slow to count, the
-    first of a few measurements that spends 98 % of the target or more, and none of it is overspent.
+    **Guarantees:** as `solve`, with the upper end as the cost. For a slow sampler the answer is the first of a few
+    measurements that spends from 98 % to 100 % of the target.
     Errors: ValueError for bad input or a target that no sigma from 0.01 to 1000 keeps.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
@@ -64,9 +64,9 @@ def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: 
 
 
 def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: float) -> SampledAnswer:
-    """The most steps, up to 10^7, whose upper end of epsilon keeps the target; whole epochs where the sampler has them.
+    """The most steps, up to 10^7, whose upper end of epsilon keeps the target; whole epochs if the sampler has them.
 
-    Errors: ValueError for bad input, or where the first step or epoch costs more than the target.
+    Errors: ValueError for bad input, or if the first step or epoch costs more than the target.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> steps_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(4.4, 1e-5), q=0.1, sigma=2.0).value  # 4 epochs
@@ -91,9 +91,9 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
 
 
 def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> tuple[float, float]:
-    """Where to look first, and how fast ln epsilon rises there with -ln sigma: as for Poisson batches.
+    """The first sigma to measure, and d ln epsilon / d (-ln sigma) there, both as for Poisson batches.
 
-    Far below it some samplers take long to count.
+    Far below that sigma some samplers take long to count.
     """
     far = FAR_APART if sampler.adjacency == PoissonReplaceOne.adjacency else 1.0
     try:
@@ -106,7 +106,7 @@ def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -
 
 
 def _few_measurements(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float) -> Bracket:
-    """Two values around the crossing, by secants in logarithms that aim a little inside the budget."""
+    """Find two values around the crossing, by secants in logarithms that aim a little inside the budget."""
     inside: Point | None = None
     outside: Point | None = None
     x, (first, last) = axis.place(start), axis.ends
@@ -124,7 +124,7 @@ def _few_measurements(axis: Axis, cost: Callable[[float], float], budget: float,
 
 
 def _aimed(inside: Point | None, outside: Point | None, budget: float, slope: float) -> float:
-    """Where the cost is expected to reach the budget."""
+    """The x at which the cost should reach the budget."""
     if inside and outside and outside.cost < inf and inside.cost > 0:
         share = log(budget / inside.cost) / log(outside.cost / inside.cost)
         return inside.x + min(max(share, 0.1), 0.9) * (outside.x - inside.x)

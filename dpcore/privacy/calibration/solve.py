@@ -1,9 +1,8 @@
-"""The inverse question: which sigma, how many steps, which sampling rate or batch keep a budget.
+"""Calibration: the sigma, number of steps, sampling rate or batch that keeps a budget.
 
-What is fixed makes a function from the argument to a mechanism; an accountant makes that a cost; `bracket` finds the
-last argument within the budget. By the certified accountant the cost is the upper end of its band. `same_epsilon` asks
-which sigma a tighter count allows at the epsilon that a looser one promises. A grid of
-sigma and steps takes one curve for each sigma, which gives all its horizons.
+The given values make a function from the unknown argument to a mechanism, an accountant turns that into a cost, and
+`bracket` finds the last argument within the budget. The cost by the certified accountant is the upper end of its band.
+`same_epsilon` finds the sigma that a tighter accountant allows at the epsilon of a looser one.
 """
 
 from collections.abc import Callable
@@ -25,11 +24,11 @@ from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.report.verdict import Verdict, judged
 from dpcore.privacy.schedule import CONSTANT, Recipe
 
-GUESS = "gdp"  # a closed form: its answer is where the search by another accountant begins
-SIGMAS = (0.01, 1000.0)  # where an answer is looked for
+GUESS = "gdp"  # a closed form, whose answer starts the search by another accountant
+SIGMAS = (0.01, 1000.0)  # range of an answer
 Q_RANGE = (1e-9, 1.0)
 MAX_SOLVED_STEPS = 10**7
-NEEDED = {  # what is solved -> what must be given
+NEEDED = {  # unknown -> what must be given
     "sigma": ("q", "steps"),
     "steps": ("q", "sigma"),
     "q": ("sigma", "steps"),
@@ -42,13 +41,13 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "steps": lambda steps: check.whole(1, MAX_STEPS, steps=steps),
     "examples": lambda examples: check.whole(1, examples=examples),
 }
-AXES = {  # where an answer is looked for; a batch has at most all examples
+AXES = {  # ranges of the answers; a batch has at most all examples
     "sigma": Axis(*SIGMAS, rising=False),
     "steps": Axis(1, MAX_SOLVED_STEPS, whole=True),
     "q": Axis(*Q_RANGE),
 }
 WAY_OUT = "costs {cost} in {steps} steps, above {target}; raise sigma, lower the steps, or"
-REFUSALS = {  # sentences for a target that nothing in range keeps, but for the target that would have to be raised
+REFUSALS = {  # sentences for a target out of reach, without their end "raise epsilon."
     "sigma": "No sigma below 1000 reaches {target} in {steps} steps; lower the steps or",
     "steps": "One step already costs {cost}, above {target}; raise sigma, lower q, or",
     "q": f"Even q={Q_RANGE[0]:g} {WAY_OUT}",
@@ -58,31 +57,31 @@ REFUSALS = {  # sentences for a target that nothing in range keeps, but for the 
 
 @dataclass(frozen=True)
 class Answer:
-    """The last value within a budget, what it spends, and what kind of number that is."""
+    """The last value within a budget, and its cost."""
 
     solved: str  # sigma, steps, q or batch
     value: float  # whole for steps and batch
     target: Target
-    reading: Reading  # what `mechanism` spends of the target; reading.value <= target.size
-    beyond: float | None  # the next value that was found to overshoot; None where the numbers or the range end
+    reading: Reading  # the cost of `mechanism`; reading.value <= target.size
+    beyond: float | None  # the next value, which was measured and overshoots; None if the numbers or the range end
     accountant: str
     mechanism: Mechanism
     notes: tuple[str, ...] = ()
 
     @property
     def spent(self) -> float:
-        """What it spends, for readers: rounded up to three digits, but never past the target that it keeps."""
+        """The cost for readers, rounded up to three digits but never past the target."""
         return min(float(outward(self.reading.value, ceil)), self.target.size)
 
     @property
     def note(self) -> str:
-        """What to know about it, in sentences; "" where all is well."""
+        """The notes in one text; "" without any."""
         return " ".join(self.notes)
 
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """One argument, and what it costs; every value is measured once."""
+    """One argument and its cost; every value is measured once."""
 
     solved: str
     axis: Axis
@@ -92,18 +91,18 @@ class Search:
     readings: dict[float, Reading] = field(default_factory=dict)
 
     def cost(self, value: float) -> float:
-        """What a value of the argument spends; infinite where there is no such mechanism."""
+        """The cost at a value of the argument; infinite if there is no such mechanism."""
         if value not in self.readings:
             try:
                 mechanism = self.mechanism(value)
-            except ValueError as error:  # a schedule that lasts no longer, or whose noise has run out
+            except ValueError as error:  # a schedule that ends earlier, or has no noise left
                 self.readings[value] = Reading(inf, None, Kind.CLAIMED, str(error))
             else:
                 self.readings[value] = self.target.spent_by(ACCOUNTANTS[self.accountant], mechanism)
         return self.readings[value].value
 
     def _hopeful(self, value: float) -> bool:
-        """Whether there is a mechanism, and not known beforehand that the accountant has no number for it."""
+        """True if there is a mechanism for which the accountant may have a number."""
         try:
             return not ACCOUNTANTS[self.accountant].hopeless(self.mechanism(value))
         except ValueError:
@@ -112,7 +111,7 @@ class Search:
     def found(self) -> Bracket:
         """The last value within the budget and the first beyond it."""
         axis, silent = self.axis, last_with(self.axis, self._hopeful)
-        if silent is not None:  # beyond lies nothing to count
+        if silent is not None:  # there is nothing to count beyond
             axis, beyond = silent
         start, slope = (axis.low * axis.high) ** 0.5, 1.0
         if self.accountant != GUESS:
@@ -123,7 +122,7 @@ class Search:
         if silent is not None and found.outside is None:
             found = found._replace(outside=Point(axis.place(beyond), beyond, self.cost(beyond)))
         if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
-            # Formulas may need a sigma that is not too large either.
+            # Some formulas also need a sigma that is not too large.
             again = scanned(self.axis, self.cost, self.target.size)
             found = found if again is None else bracket(self.axis, self.cost, self.target.size, again)
         return found
@@ -133,7 +132,7 @@ def _answered(search: Search, examples: int | None, steps: int | None) -> Answer
     """The answer to a search. Errors: ValueError with a sentence if there is none."""
     if examples is not None:
         check.whole(1, examples=examples)
-    search.mechanism(search.axis.value(search.axis.ends[0]))  # bad input where even the cheapest is none
+    search.mechanism(search.axis.value(search.axis.ends[0]))  # raises for input that is bad at every value
     inside, outside = search.found()
     if inside is None:
         assert outside is not None
@@ -154,7 +153,7 @@ def _answered(search: Search, examples: int | None, steps: int | None) -> Answer
 
 
 def warnings(target: Target, mechanism: Mechanism, examples: int | None) -> list[str]:
-    """What is allowed, but should be known: delta >= 1/n, steps that are no whole number of epochs.
+    """Warn of delta >= 1/n, and of steps that are no whole number of epochs.
 
     >>> warnings(EpsilonTarget(1.0, 1e-3), Mechanism.constant(0.01, 4.0, 150), 1000)[1]
     '150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps.'
@@ -172,15 +171,15 @@ def warnings(target: Target, mechanism: Mechanism, examples: int | None) -> list
 
 
 def _end(search: Search, inside: float, outside: float | None) -> str:
-    """Why the answer stops where it does, if the budget is not the reason."""
+    """The reason why the search ended, if the budget is not the reason."""
     if outside is None:
-        return f"Even {search.solved}={inside:g}, the end of what is tried, keeps {search.target}."
+        return f"Even {search.solved}={inside:g}, the end of the range, keeps {search.target}."
     past = search.readings[outside]
     return f"Past {search.solved}={inside:g} there is no number: {past.note}" if isinf(past.value) else ""
 
 
 def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
-    """The sentence for a target that nothing in range keeps, with the way out."""
+    """The sentence for a target out of reach, with the way out."""
     reading, word = search.readings[cheapest], search.target.word
     none = f"The accountant {search.accountant} has no number: {reading.note}"
     if isinf(reading.value) and search.solved != "sigma":
@@ -192,10 +191,10 @@ def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
 
 
 def _louder(search: Search, value: float) -> str:
-    """The advice to raise sigma, if at sigma 1 there is a number."""
+    """The advice to raise sigma, if there is a number at sigma 1."""
     try:
         releases = search.mechanism(value).releases
-    except ValueError:  # a schedule that lasts no longer
+    except ValueError:  # a schedule that ends earlier
         return ""
     louder = Mechanism(tuple(replace(release, sigma=max(release.sigma, 1.0)) for release in releases))
     found = search.target.spent_by(ACCOUNTANTS[search.accountant], louder)
@@ -213,16 +212,15 @@ def solve(
     accountant: str = CERTIFIED,
     recipe: Recipe = CONSTANT,
 ) -> Answer:
-    """The last value of the quantity named that keeps the target; its own value, where one is given, is not read.
+    """Find the last value of the quantity `solved` that keeps the target; a value given for it is ignored.
 
-    It is the smallest (first) sigma between 0.01 and 1000, the most steps up to 10^7, the largest sampling rate q, or
-    the largest whole expected batch q n of n `examples`, which serve only to warn of delta >= 1/n elsewhere. Sigma and
-    q have six digits. A schedule without `level_steps` changes its epochs with q. Notes say where steps are no whole
-    number of epochs.
-    **Guarantees:** the answer's cost was measured and is at most the target. One step, or one example in a batch, more
-    was measured and overshoots; so was a sigma or q at most 0.1 % farther, and the answer's cost is at least 0.999 of
-    the target, unless the cost jumps there.
-    Errors: ValueError for bad input, what is `NEEDED` but not given, or a target out of reach.
+    It is the smallest (first) sigma from 0.01 to 1000, the most steps up to 10^7, the largest sampling rate q, or the
+    largest whole expected batch q n of n `examples`. In the other cases `examples` only serve to warn of delta >= 1/n.
+    Sigma and q have six digits. The epochs of a schedule without `level_steps` change with q.
+    **Guarantees:** the answer's cost was measured and is at most the target. One more step, or one more example in a
+    batch, was measured and overshoots. So does a sigma or q at most 0.1 % farther, and the answer's cost is at least
+    0.999 of the target, unless the cost jumps there.
+    Errors: ValueError for bad input, a missing value of `NEEDED`, or a target out of reach.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
     >>> answer = solve("sigma", EpsilonTarget(3.0, 1e-5), q=0.01, steps=10_000)
@@ -238,14 +236,14 @@ def solve(
     given: dict[str, Any] = {"q": q, "sigma": sigma, "steps": steps, "examples": examples}
     for name in NEEDED[solved]:
         if given[name] is None:
-            raise ValueError(f"Expected {name} to be given to solve {solved}.")
+            raise ValueError(f"Give {name} to solve {solved}.")
     for name in NEEDED[solved]:
         CHECKS[name](given[name])
     check.one_of(ACCOUNTANTS, accountant=accountant)
     axis = AXES[solved] if solved in AXES else Axis(1, given["examples"], whole=True)
 
     def mechanism(value: float) -> Mechanism:
-        """The mechanism at a value of what is solved."""
+        """The mechanism at a value of the unknown."""
         asked: dict[str, Any] = given | {solved: int(value) if axis.whole else value}
         rate = asked["batch"] / asked["examples"] if solved == "batch" else asked["q"]
         return recipe.mechanism(rate, asked["sigma"], asked["steps"])
@@ -254,7 +252,7 @@ def solve(
 
 
 def verdict_on(answer: Answer) -> Verdict:
-    """What the number of an answer is worth, judged by the certified accountant on the same mechanism.
+    """Judge the number of an answer by the certified accountant on the same mechanism.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
     >>> verdict_on(solve("sigma", EpsilonTarget(2.0, 1e-5), q=0.01, steps=10_000, accountant="gdp")).worth.value
@@ -278,9 +276,9 @@ def same_epsilon(
 ) -> tuple[Reading, list[Answer]]:
     """The promise of `promised_by` at `sigma`, and the (first) sigma at which each of `accountants` still makes it.
 
-    Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), for `gdp`: there delta(epsilon)
-    of the central limit is set equal to that of the moments accountant. The promise is kept only where the accountant
-    that answers is a bound, which the central limit is not. Errors: ValueError for bad input, or no finite promise.
+    Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), which set delta(epsilon) of the
+    central limit equal to that of the moments accountant. The promise is kept only if the answering accountant is a
+    bound, which the central limit is not. Errors: ValueError for bad input, or no finite promise.
 
     >>> promise, answers = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
     >>> [(answer.accountant, round(answer.value, 2)) for answer in answers]
@@ -299,14 +297,14 @@ def same_epsilon(
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """Epsilon at S sigmas and T numbers of steps; +inf where nothing can be promised. Arrays are copies, read-only."""
+    """Epsilon at S sigmas and T numbers of steps; +inf where nothing is promised. Arrays are read-only copies."""
 
     sigmas: FloatArray  # (S,)
     steps: IntArray  # (T,) non-decreasing
     epsilon: FloatArray  # (S, T)
     lower: FloatArray | None  # (S, T) proven lower bounds, only from a certified accountant
-    kinds: tuple[Kind, ...]  # (S,) what kind of number each row holds
-    notes: tuple[str, ...]  # (S,) why a row cannot be trusted or is infinite; "" where all is well
+    kinds: tuple[Kind, ...]  # (S,)
+    notes: tuple[str, ...]  # (S,) the reason why a row is infinite or cannot be trusted, or ""
 
     def __post_init__(self) -> None:
         for name in ("sigmas", "steps", "epsilon", "lower"):
@@ -336,7 +334,7 @@ def epsilon_grid(
     last = int(horizons[-1])
     curves = [ACCOUNTANTS[accountant].curve(recipe.mechanism(q, float(sigma), last), horizons, delta) for sigma in rows]
     if not curves:
-        raise ValueError("Expected sigmas=[] to hold at least one sigma.")
+        raise ValueError("Expected sigmas=[] to have at least one sigma.")
     lowers = [curve.lower for curve in curves if curve.lower is not None]
     return Grid(
         rows,

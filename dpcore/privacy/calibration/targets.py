@@ -1,4 +1,4 @@
-"""What a calibration aims at: an epsilon at a delta, an attacker's advantage, or a mu; and how much of it is spent."""
+"""Targets of a calibration: an epsilon at a delta, an attacker's advantage, or a mu."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 class Target(ABC):
     """A budget; subclasses are final and frozen."""
 
-    word: ClassVar[str]  # what is bounded, and the field that holds the bound: epsilon, advantage or mu
+    word: ClassVar[str]  # the bounded quantity, and the field of the bound: epsilon, advantage or mu
 
     @property
     def size(self) -> float:
-        """The number that must not be exceeded."""
+        """The bound."""
         return getattr(self, self.word)
 
     @property
     def at(self) -> float | None:
-        """The delta at which it is stated, if any."""
+        """The delta of the bound, if any."""
         return getattr(self, "delta", None)
 
     @abstractmethod
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        """What the whole mechanism spends, by this accountant."""
+        """The quantity after the whole mechanism, by this accountant."""
 
     def __str__(self) -> str:
         return f"{self.word}={self.size:g}"
@@ -68,8 +68,8 @@ class EpsilonTarget(Target):
 class AdvantageTarget(Target):
     """At most this advantage, an attacker's largest true-positive less false-positive rate; in (0, 1).
 
-    It is delta(0) of the whole mechanism, the total variation distance. Where an accountant promises nothing, the
-    reading is infinite: there is no number, which is not the same as an attacker who is always right.
+    It is delta(0) of the whole mechanism, the total variation distance. The reading is infinite, not 1, if an
+    accountant promises nothing.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: 2 Phi(1/2) - 1
@@ -110,7 +110,7 @@ class MuTarget(Target):
         most = -2 * float(ndtri(self.delta))
         if self.mu >= most:
             raise ValueError(
-                f"Expected mu={self.mu!r} below {most:.3g}: errors of at least delta={self.delta:g} tell no more."
+                f"Expected mu={self.mu!r} below {most:.3g}, the most that errors of at least delta={self.delta:g} show."
             )
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
@@ -123,17 +123,16 @@ class MuTarget(Target):
 
 
 def target_of(epsilon: float | None, advantage: float | None, mu: float | None, delta: float | None) -> Target:
-    """The one target that is given; an epsilon and a mu are stated at a delta.
+    """The one target that is given; an epsilon and a mu need a delta.
 
     >>> print(target_of(3.0, None, None, 1e-5))
     epsilon=3
     """
     given = [word for word, size in (("epsilon", epsilon), ("advantage", advantage), ("mu", mu)) if size is not None]
     if len(given) != 1:
-        found = " and ".join(f"target_{word}" for word in given) or "none"
-        raise ValueError(f"Expected one of target_epsilon, target_advantage and target_mu, found {found}.")
+        raise ValueError("Give exactly one of target_epsilon, target_advantage and target_mu.")
     if advantage is not None:
         return AdvantageTarget(advantage)
     if delta is None:
-        raise ValueError(f"Expected delta to be given with target_{given[0]}.")
+        raise ValueError(f"Give delta, for example 1e-5, with target_{given[0]}.")
     return EpsilonTarget(epsilon, delta) if epsilon is not None else MuTarget(float(mu or 0), delta)

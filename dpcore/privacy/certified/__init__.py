@@ -1,1 +1,1 @@
-"""The certified accountant: proven bounds from below and above. README.md is the proof."""
+"""The certified accountant: proven lower and upper bounds. README.md has the proof."""

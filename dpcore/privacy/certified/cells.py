@@ -1,11 +1,10 @@
-"""The geometry of one step: heights of its privacy loss, places on the x line, and the masses of the cells between.
+"""The geometry of one step: heights of its privacy loss, places on the x line, and masses of the cells between them.
 
-One step is the pair P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2). The height y of a loss is how far
-it lies above its lower bound ln(1-q); at q = 1, where it has none, the height is the loss itself.
+One step is the pair P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2). The height y of a loss is its
+distance from the lower bound ln(1-q); at q = 1 there is no bound, and the height is the loss itself.
 
-Here w is the ratio N(1, sigma^2)/N(0, sigma^2), so that the likelihood ratio P/Q is t = 1 - q + q w. Splitting a cell
-between its two ends is the same linear system for w as for t, and free of the cancellation that 1 - q brings when q is
-small.
+Here w is the ratio N(1, sigma^2)/N(0, sigma^2), so that the likelihood ratio P/Q is t = 1 - q + q w. A cell is split
+between its two ends by the same linear system for w as for t, but w avoids the cancellation of 1 - q at small q.
 """
 
 from math import expm1, inf, log, log1p
@@ -16,30 +15,30 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.mechanism import FloatArray
 
-MIN_REACH = 3.0  # standard deviations above N(1) that a lattice covers at least
+MIN_REACH = 3.0  # a lattice covers at least so many standard deviations above N(1)
 
 
 class Cells(NamedTuple):
     """Consecutive pieces of the x line, piece i between the nodes i and i+1 of a lattice of losses."""
 
     w: FloatArray  # (m,) ratio at the nodes
-    middle: FloatArray  # (m-1,) ratio where the cell is halved
+    middle: FloatArray  # (m-1,) ratio between the halves of a cell
     left: FloatArray  # (2, m-1) masses of the left halves under N(0) and N(1)
     right: FloatArray  # (2, m-1)
 
     @property
     def width(self) -> FloatArray:
-        """Extent of each cell in w, (m-1,)."""
+        """Width of each cell in w, (m-1,)."""
         return np.diff(self.w)
 
     def split(self) -> tuple[FloatArray, FloatArray]:
-        """Masses under N(0) that each cell gives to its two nodes, keeping its masses under both laws."""
+        """Masses under N(0) that each cell gives to its two nodes, so that both of its masses stay the same."""
         mass, tilted = self.left + self.right
         high = np.clip((tilted - mass * self.w[:-1]) / self.width, 0.0, mass)
         return mass - high, high
 
     def chord_error(self) -> FloatArray:
-        """Upper bound of how far the chord of the hockey-stick curve lies above it within each cell, in w.
+        """Upper bound of the gap between the hockey-stick curve and its chord in each cell, in w.
 
         The gap is concave over the cell, so its tangent at the middle bounds it.
         """
@@ -53,7 +52,7 @@ class Cells(NamedTuple):
 
 
 def step_deviation(q: float, sigma: float) -> float:
-    """Root of the order-2 Renyi divergence of one step: about the standard deviation of its loss.
+    """Root of the order-2 Renyi divergence of one step, about the standard deviation of its loss.
 
     >>> round(step_deviation(0.01, 4.0), 6)
     0.00254
@@ -64,7 +63,7 @@ def step_deviation(q: float, sigma: float) -> float:
 
 
 def step_span(q: float, sigma: float, tail: float) -> float:
-    """Extent of the losses of one step but for `tail` mass at either end."""
+    """Range of the losses of one step, without `tail` mass at either end."""
     low, high = loss_heights(q, sigma, tail)
     return high - low
 
@@ -76,18 +75,18 @@ def loss_heights(q: float, sigma: float, tail: float) -> tuple[float, float]:
 
 
 def height_of(q: float, sigma: float, x: float) -> float:
-    """Height y = loss - ln(1-q) (the loss itself if q = 1) at a place on the x line."""
+    """Height y = loss - ln(1-q) (the loss itself at q = 1) at a place on the x line."""
     log_w = (x - 0.5) / sigma**2
     return log_w if q == 1 else float(np.logaddexp(0.0, log(q) - log1p(-q) + log_w))
 
 
 def ratio_at(q: float, y: FloatArray) -> FloatArray:
-    """The ratio w at losses of these heights; negative below the bound, where nothing lies."""
+    """The ratio w at losses of these heights; negative below the bound, where there is no mass."""
     return np.exp(y) if q == 1 else (1 - q) / q * np.expm1(y)
 
 
 def position_at(q: float, sigma: float, y: FloatArray) -> FloatArray:
-    """Where on the x line the loss has this height; -infinity at or below the bound."""
+    """The place on the x line of a loss of this height; -infinity at or below the bound."""
     if q == 1:
         log_w = y
     else:
@@ -106,28 +105,28 @@ def normal_between(z: FloatArray) -> FloatArray:
 
 
 def cells_between(q: float, sigma: float, y: FloatArray) -> Cells:
-    """Cells between the heights y[0], y[2], .. halved at y[1], y[3], ..."""
+    """Cells between the heights y[0], y[2], .., halved at y[1], y[3], ..."""
     x, w = position_at(q, sigma, y), ratio_at(q, y)
     mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])  # (2, 2m-2)
     return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
 
 
 def mass_below(q: float, sigma: float, cut: float) -> tuple[float, float]:
-    """Mass under N(0) of losses below a height, and the height of that mass taken as one."""
+    """Mass under N(0) of losses below a height, and the height of all that mass as one atom."""
     x = sigma**2 * (cut + log(-expm1(-cut)) - log(q) + log1p(-q)) + 0.5
     core, tilted = float(ndtr(x / sigma)), float(ndtr((x - 1) / sigma))
     return core, log1p(q / (1 - q) * tilted / core) if core > 0 else 0.5 * cut
 
 
 class Beyond(NamedTuple):
-    """What lies right of the last node: mass under N(0), and how much more N(1) has than the node's ratio allows."""
+    """Mass right of the last node: under N(0), and the excess under N(1) over the node's ratio."""
 
     mass: float
     excess: float
 
 
 def cut_above(q: float, sigma: float, height: float) -> Beyond:
-    """What lies above this height, which is that of the last node."""
+    """The mass above `height`, the height of the last node."""
     end, ratio = float(position_at(q, sigma, np.array([height]))[0]), float(ratio_at(q, np.array([height]))[0])
     mass = float(ndtr(-end / sigma))
     return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))

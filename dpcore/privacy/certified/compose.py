@@ -1,17 +1,16 @@
-"""Many steps from the laws of one: epsilon by exponential tilting and one Fourier transform, or the law of them all.
+"""Composition of many steps from the laws of one: epsilon by tilting and one Fourier transform, or the whole law.
 
-For a loss S that is a sum of independent lattice losses, delta(eps) = E[(1 - e^(eps - S))_+] + P(S = inf). Tilting by
-e^(order S) moves the mass to where delta is decided, so that tiny deltas keep full relative precision; the inner
-product of that tilted law with the hockey stick is taken in the Fourier domain, where few frequencies survive many
-steps. One root per horizon gives epsilon.
+For a sum S of independent lattice losses, delta(eps) = E[(1 - e^(eps - S))_+] + P(S = inf). A tilt by e^(order S) moves
+the mass to the losses that decide delta, so that tiny deltas keep full relative precision. The inner product of the
+tilted law with the hockey stick is taken in the Fourier domain, where few frequencies survive many steps. One root per
+horizon gives epsilon.
 
-The lattice is periodic there: a loss is counted at its place and at every period above and below. Every term is
-positive, so the result can only be too large, which an upper bound may keep; a lower bound subtracts what could have
-been counted wrongly (Chernoff). Frequencies left out and rounding are charged to both.
+The lattice is periodic in that domain: a loss counts at its place and at every period above and below. Every term is
+positive, so the result can only be too large. An upper bound keeps that; a lower bound subtracts a Chernoff bound of
+it. Omitted frequencies and rounding are charged to both.
 
-Without a tilt the transform gives all probabilities to the same absolute error, about 1e-13, instead of tiny ones to
-full relative precision: `ComposedLoss` answers for every loss at once, which is enough for the error rates of an
-attacker.
+Without a tilt the transform gives all probabilities to one absolute error, about 1e-13. `ComposedLoss` then answers for
+every loss at once, which is enough for the error rates of an attacker.
 
 Source: tilted characteristic functions as in Zhu, Dong, Wang 2022 (arXiv 2106.08567); the error terms are derived here.
 """
@@ -32,32 +31,32 @@ from dpcore.privacy.mechanism import FloatArray, IntArray
 
 ComplexArray = NDArray[np.complex128]
 
-BLOCK = 2**19  # complex numbers held at once for each array of horizons by frequencies
+BLOCK = 2**19  # complex numbers in memory at once, in an array of horizons by frequencies
 GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest
-SETTLED = 1e-7  # in ln delta: how close to its target a root must come
+SETTLED = 1e-7  # largest distance of a root from its target, in ln delta
 MAX_ROUNDS = 60
 MAX_TILTS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class TiltedLaw:
-    """Some horizons under one tilt, ready to give ln delta at any epsilon."""
+    """Some horizons under one tilt, which give ln delta at any epsilon."""
 
     order: float
     mesh: float
     period: int  # of the lattice, in nodes
     start: FloatArray  # (n,) loss at lattice index 0
-    low: FloatArray  # (n,) loss below which the tilted law has at most e^-TAIL
-    high: FloatArray  # (n,) and above which
+    low: FloatArray  # (n,) the tilted law has at most e^-TAIL below this loss,
+    high: FloatArray  # (n,) and at most e^-TAIL above this one
     log_total: FloatArray  # (n,) ln E[e^(order S)]
     frequency: IntArray  # (J,)
     weighted: ComplexArray  # (n, J) transform of the tilted law, times its weight in the inverse
     # (J, 2) transforms of e^(-order y) (1 - e^-y) and e^(-(order+1) y) over the nodes y = 0, mesh, ..
     sums: ComplexArray
-    slack: FloatArray  # (n,) what left-out frequencies and rounding can change
+    slack: FloatArray  # (n,) error of omitted frequencies and rounding
 
     def log_delta(self, epsilon: FloatArray, side: int) -> tuple[FloatArray, FloatArray]:
-        """ln of the finite part of delta, erring upwards (side +1) or downwards (-1), and its slope; both (n,)."""
+        """The log of the finite part of delta, not too small (side +1) or too large (-1), and its slope; both (n,)."""
         place = (epsilon - self.start) / self.mesh
         index = np.ceil(place)
         rest = (index - place) * self.mesh  # from epsilon up to the next node
@@ -68,15 +67,15 @@ class TiltedLaw:
         live = value > 0
         safe = np.where(live, value, 1.0)
         slope = -np.exp(-(self.order + 1) * rest) * np.maximum(second, 0.0) / safe
-        # No value at all: the lower bound has nothing to show; an upper one would contradict its own error term.
+        # Without a positive value a lower bound is 0, and an upper one contradicts its own error term.
         return np.where(live, self.log_total - self.order * epsilon + np.log(safe), side * inf), slope
 
     def spare(self, epsilon: FloatArray, log_delta: FloatArray) -> FloatArray:
-        """Nats by which the tilted tail at (n,) epsilons with (n,) ln deltas lies below 1."""
+        """Distance of the tilted tail below 1, in nats, at (n,) epsilons with (n,) ln deltas."""
         return self.log_total - self.order * epsilon - log_delta
 
     def _aliases(self, epsilon: FloatArray) -> FloatArray:
-        """What the periods can add: a loss above `low` reappears above epsilon, at the earliest one period on.
+        """Bound the error of the periods: a loss above `low` reappears above epsilon, at the earliest one period on.
 
         The rest of the law has mass e^-TAIL on either side. From the second period on e^(-order y) bounds the stick.
         """
@@ -93,12 +92,12 @@ class TiltedLaw:
 
 
 class Spectrum(NamedTuple):
-    """The Fourier transform of one tilted law, with its fullest node as origin."""
+    """The Fourier transform of one tilted law, with the fullest node as origin."""
 
     origin: float  # loss of that node
     log_moment: float  # ln of the mass before it was normalised to 1
-    excess: ComplexArray  # (period // 2 + 1,) the transform less 1, exact where it is small
-    rest: float  # mass outside the origin: rounding errors are that much smaller than 1e-16
+    excess: ComplexArray  # (period // 2 + 1,) the transform less 1, precise where it is small
+    rest: float  # mass outside the origin, to which rounding errors are proportional
 
 
 def spectrum(loss: LossLaw, order: float, period: int) -> Spectrum:
@@ -119,15 +118,15 @@ def spectrum(loss: LossLaw, order: float, period: int) -> Spectrum:
 def tilted_laws(
     losses: Sequence[LossLaw], all_counts: IntArray, rows: IntArray, order: float, moments: LogMoments
 ) -> Iterator[tuple[IntArray, TiltedLaw]]:
-    """The rows of (n, L) counts, which do not decrease from row to row, tilted by `order`, a block at a time."""
+    """Tilt rows of (n, L) counts, which do not decrease from row to row, by `order`, a block at a time."""
     mesh, counts = losses[0].mesh, all_counts[rows]
-    # A period that is too short is safe: what wraps around only adds, and lower bounds are charged for it.
+    # Too short a period is safe: mass that wraps around only adds, and lower bounds are charged for it.
     nodes = min(int(moments.period(counts, order) / mesh) + 8, lattice.longest(len(losses)))
     period = int(next_fast_len(nodes, real=True) or nodes)
     spectra = [spectrum(loss, order, period) for loss in losses]
-    # Kept away from 0, whose logarithm 0 counts would turn into NaN.
+    # Logarithms are finite here: 0 counts of an infinite one would be NaN.
     log_size = np.stack([log_one_plus(each.excess) for each in spectra])  # (L, period // 2 + 1)
-    kept = np.flatnonzero(counts[0] @ log_size > -lattice.CUT)  # a longer horizon keeps less
+    kept = np.flatnonzero(counts[0] @ log_size > -lattice.CUT)  # a longer horizon keeps fewer
     log_size = log_size[:, kept]
     logarithm = log_size + 1j * np.stack([np.angle(1 + each.excess[kept]) for each in spectra])  # (L, J)
     weight = np.where((kept == 0) | (2 * kept == period), 1.0, 2.0) / period
@@ -147,7 +146,7 @@ def tilted_laws(
 
 
 def _summed(terms: ComplexArray, sums: ComplexArray) -> ComplexArray:
-    """The product (n, J) by (J, 2), a chunk of frequencies at a time, so that its rounding is known."""
+    """The product (n, J) by (J, 2), a chunk of frequencies at a time, so that its rounding is bounded."""
     result = np.zeros((terms.shape[0], sums.shape[1]), dtype=np.complex128)
     for begin in range(0, sums.shape[0], rounding.CHUNK):
         result += terms[:, begin : begin + rounding.CHUNK] @ sums[begin : begin + rounding.CHUNK]
@@ -155,7 +154,7 @@ def _summed(terms: ComplexArray, sums: ComplexArray) -> ComplexArray:
 
 
 def log_one_plus(z: ComplexArray) -> FloatArray:
-    """ln |1 + z|, to an error that shrinks with z (that of NumPy's complex log1p does not), and at least ln 1e-300."""
+    """ln |1 + z|, at least ln 1e-300, with an error that shrinks with z, unlike NumPy's complex log1p."""
     near = 0.5 * np.log1p(np.maximum(z.real * (2 + z.real) + z.imag**2, -0.999))
     return np.where(np.abs(z) < 0.5, near, np.log(np.maximum(np.abs(1 + z), 1e-300)))
 
@@ -179,8 +178,8 @@ def composed_epsilons(
 ) -> FloatArray:
     """Epsilon at each of (n, L) counts and (n,) deltas, not too small (side +1) or not too large (side -1); (n,).
 
-    The infinite part of the loss is charged in full; where it alone exceeds delta, epsilon is +inf (side +1).
-    A `ceiling` is an epsilon known to suffice.
+    The infinite part of the loss is charged in full; if it exceeds delta, epsilon is +inf (side +1). `ceiling` is an
+    epsilon known to suffice.
     """
     infinite = -np.expm1(counts @ np.array([np.log1p(-loss.infinite) for loss in losses]))
     allowed = rounding.ALLOWANCE + rounding.MASS * counts.sum(axis=1)
@@ -200,7 +199,7 @@ def composed_epsilons(
         left = np.sort(np.concatenate([*again, left[:0]]))
         if side < 0 or left.size == 0:
             break
-        ceiling[left], known = result[left], True  # far below what chose the tilt: it left too little precision there
+        ceiling[left], known = result[left], True  # so far below the first ceiling that its tilt is too imprecise
     misplaced = rounding.POSITION * (counts @ moments.reaching)
     return np.where(result > 0, np.maximum(result + side * misplaced, 0.0), result)
 
@@ -213,7 +212,7 @@ def _tilts(
     ceiling: FloatArray,
     moments: LogMoments,
 ) -> Iterator[tuple[IntArray, TiltedLaw]]:
-    """The rows `left`, under few tilts: the longest horizon chooses, for all others that can spare the precision."""
+    """Tilt the rows `left` a few times: the longest horizon chooses for all others that can spare the precision."""
     used, longest = counts.sum(axis=1), lattice.longest(len(losses)) * losses[0].mesh
     while left.size:
         order = moments.tilt(counts[left[-1]], float(log_target[left[-1]]), float(ceiling[left[-1]]), longest)
@@ -225,12 +224,12 @@ def _tilts(
 
 
 def _roots(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray, guess: FloatArray, side: int) -> FloatArray:
-    """Where ln delta meets its target: Newton inside a bracket, ending on the safe side.
+    """Solve ln delta = target by Newton steps inside a bracket, and end on the safe side.
 
-    `low` has delta above the target (or is 0), `high` below it; both are evaluated or proven, never extrapolated.
+    At `low` delta is above the target (or low is 0), at `high` below; both are evaluated or proven.
     """
     aim = log_target - side * 0.5 * SETTLED
-    low, high = np.full_like(ceiling, -1.0), ceiling.copy()  # -1: not even 0 was tried
+    low, high = np.full_like(ceiling, -1.0), ceiling.copy()  # -1: 0 was not tried yet
     epsilon, done = guess, np.zeros(ceiling.shape, dtype=bool)
     for _ in range(MAX_ROUNDS):
         log_delta, slope = law.log_delta(epsilon, side)
@@ -240,7 +239,7 @@ def _roots(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray, guess: F
         done |= (good & (np.abs(log_delta - log_target) < SETTLED)) | (high - low <= 1e-12 * high) | (high == 0)
         if done.all():
             break
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a slope near 0: bisect
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # bisect at a slope near 0
             step = epsilon - (log_delta - aim) / slope
         inside = np.isfinite(step) & (step > low) & (step < high)
         following = np.maximum(np.where(inside, step, 0.5 * (low + high)), 0.0)
@@ -249,7 +248,7 @@ def _roots(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray, guess: F
 
 
 def _first_guess(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray) -> FloatArray:
-    """Saddle-point estimate: the Chernoff bound is high by about ln(order (order + 1) std sqrt(2 pi)) / order."""
+    """Saddle-point estimate: the Chernoff bound less about ln(order (order + 1) std sqrt(2 pi)) / order."""
     order = law.order
     excess = np.log(order * (order + 1) * np.maximum(ceiling - law.low, law.mesh) / 8 * np.sqrt(2 * pi))
     chernoff = (law.log_total - log_target) / order
@@ -257,7 +256,7 @@ def _first_guess(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray) ->
 
 
 class Tail(NamedTuple):
-    """What lies at or above each positive loss on the lattice."""
+    """The mass at or above each positive loss on the lattice."""
 
     loss: FloatArray  # (K,)
     mass: FloatArray  # (K,) finite mass under the numerator
@@ -268,8 +267,8 @@ class Tail(NamedTuple):
 class ComposedLoss:
     """The loss of many steps: start + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
 
-    `error` bounds what rounding, wrapping around and the mass left out can change in any divergence, and in the power
-    of any test at its type I error; `misplaced` bounds how far a node lies from where it is said to be.
+    `error` bounds the effect of rounding, wrapping around and omitted mass on any divergence, and on the power of any
+    test at its type I error. `misplaced` bounds the error of a node's place.
     """
 
     start: float
@@ -282,7 +281,7 @@ class ComposedLoss:
     def pairs(self) -> tuple[FloatArray, FloatArray]:
         """(epsilon, delta(epsilon)) at 0 and at each positive loss, delta not too small; both (K + 1,).
 
-        delta weighs the mass by 1 - e^(epsilon - loss), which rises from 0 to 1: it errs no more than a range.
+        Delta weighs the mass by 1 - e^(epsilon - loss), which rises from 0 to 1, so it errs no more than a range does.
         """
         tail = self._tail()
         falling = np.exp(-tail.loss[:1])  # no loss lies between 0 and the first positive one
@@ -292,9 +291,9 @@ class ComposedLoss:
         return np.append(0.0, tail.loss) + self.misplaced, delta
 
     def tests(self) -> tuple[FloatArray, FloatArray]:
-        """(type I error, power) of the tests that reject where the loss is at least a positive node; both (K,).
+        """(type I error, power) of the tests that reject at losses from a positive node on; both (K,).
 
-        The type I error is not too small, the power not too large: an attacker can do at least that.
+        The type I error is not too small and the power not too large: an attacker can do at least as well.
         """
         tail = self._tail()
         summing = rounding.tail_error(tail.mass.size)
@@ -310,10 +309,10 @@ class ComposedLoss:
 
 
 def discounted(x: FloatArray, d: float) -> FloatArray:
-    """y_k = x_k + d y_(k+1), the sum of all that follows, each discounted by d for each place in between; (K,).
+    """y_k = x_k + d y_(k+1), a sum of all following terms with a discount d for each place; (K,).
 
-    Each round makes sums over s places to sums over 2 s. scipy.signal's filter would take as long, and importing it
-    twice as long as all else that the command line needs.
+    Each round turns sums over s places into sums over 2 s. scipy.signal's filter takes as long, and its import takes
+    twice as long as all other imports of the command line.
 
     >>> discounted(np.array([1.0, 2.0, 4.0]), 0.5)
     array([3., 4., 4.])
@@ -326,12 +325,12 @@ def discounted(x: FloatArray, d: float) -> FloatArray:
 
 
 def composed_loss(losses: Sequence[LossLaw], counts: IntArray, q: FloatArray, moments: LogMoments) -> ComposedLoss:
-    """The law of (L,) counts of the losses of steps at (L,) rates; on one mesh, dominated by those of the moments.
+    """The law of (L,) counts of losses on one mesh, of steps at (L,) rates; `moments` bounds those of the losses.
 
     Errors: RuntimeError if the lattice would be too long.
     """
     mesh = losses[0].mesh
-    # ln of the finite mass of one use: all but the infinite. A sum of it would err by 1e-16, times the steps.
+    # ln of the finite mass of one use, from the infinite mass: a sum of the finite masses would err by 1e-16 a step.
     finite = np.array([np.log1p(-loss.infinite) for loss in losses])
     low, high = (float(end[0]) for end in moments.reach(counts[None], 0.0, finite))
     nodes = int((high - low) / mesh) + 8
@@ -342,7 +341,7 @@ def composed_loss(losses: Sequence[LossLaw], counts: IntArray, q: FloatArray, mo
     mass, error = _masses(spectra, counts, q, period)
     origin = float(counts @ np.array([each.origin for each in spectra]))  # the loss at index 0 of the circle
     shift = int(np.floor((low - origin) / mesh))
-    log_finite = float(counts @ finite)  # what is left is infinite
+    log_finite = float(counts @ finite)
     return ComposedLoss(
         origin + shift * mesh,
         mesh,
@@ -356,8 +355,8 @@ def composed_loss(losses: Sequence[LossLaw], counts: IntArray, q: FloatArray, mo
 def _masses(spectra: Sequence[Spectrum], counts: IntArray, q: FloatArray, period: int) -> tuple[FloatArray, float]:
     """Probabilities on the circle (period,), and the error of any divergence of them.
 
-    What the transforms err is charged for any arc. What the masses of one step err may change an arc by more than is
-    charged, but no divergence, and so no test (README.md, section 6).
+    The error of the transforms is charged for any arc. The error of one step's masses may change an arc by more than
+    its charge, but no divergence and no test (README.md, section 6).
     """
     excess = np.stack([each.excess for each in spectra])  # (L, period // 2 + 1)
     log_size = np.stack([log_one_plus(each) for each in excess])
@@ -366,13 +365,13 @@ def _masses(spectra: Sequence[Spectrum], counts: IntArray, q: FloatArray, period
     transform = np.zeros(excess.shape[1], dtype=np.complex128)
     transform[kept] = np.exp(counts @ (log_size[:, kept] + 1j * angle))
     mass = np.asarray(irfft(transform, period))
-    # The transform of an arc is at most 1 / sin: an error of one frequency changes the arc's sum by no more.
+    # The transform of an arc is at most 1 / sin, which bounds the effect of one frequency's error on the arc's sum.
     arc = np.full(excess.shape[1], 1.0)
     arc[1:] = 2 / (period * np.sin(pi / period * np.arange(1, arc.size)))
     rest = np.array([each.rest for each in spectra])
-    # The same charge for each factor as under a tilt.
+    # Each factor is charged as under a tilt.
     each = rounding.factor_error(len(rest), period) * rest[:, None] * np.exp(-log_size[:, kept])
     rounded = np.abs(transform[kept]) * (counts @ each + rounding.product_error(len(rest), kept.size)) @ arc[kept]
     inverse = rounding.inverse_error(period) * np.sqrt(period * float(mass @ mass))  # by Cauchy and Schwarz
-    steps = float(counts @ rounding.step_error(q, rest))  # replaced one after another, they add up
+    steps = float(counts @ rounding.step_error(q, rest))  # errors add up as steps are replaced one by one
     return mass, float(rounded + np.exp(-lattice.CUT) * arc.sum() + inverse + steps)

@@ -1,9 +1,8 @@
-"""Proven bounds of epsilon at each horizon: what the certified accountant reports.
+"""Proven bounds of epsilon at each horizon, which the certified accountant reports.
 
-The way of a delta: steps without sampling have a closed form. For all others every kind of step gets its dominating and
-its dominated law on one lattice; these are composed, and delta is solved for epsilon once for each of the two
-directions of the dominating law and once for the dominated one. Where the two bounds lie too far apart, that is done
-again on a finer lattice.
+Steps without sampling have a closed form. Otherwise each kind of step gets a dominating and a dominated law on one
+lattice. These are composed, and delta is solved for epsilon: once for each direction of the dominating law, and once
+for the dominated law. If the bounds lie too far apart, a finer lattice follows.
 """
 
 from math import inf
@@ -28,25 +27,25 @@ from dpcore.privacy.certified.lattice import (
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 WANTED = 2.5e-3  # aim: predicted width of the band over epsilon
-NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: a band that narrow is narrow enough anywhere
-WIDE = 1e-2  # of epsilon: a wider band is worth a finer mesh, and is told where it stays
-WORTH_REFINING = 1e-2  # an epsilon below is not worth a finer mesh,
-WORTH_TELLING = 1e-4  # and one below that not worth a word
-TOO_FAR = 100.0  # and one of so many times the lower bound is no number that says anything
-FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step to begin with, at most
+NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: so narrow a band is narrow enough anywhere
+WIDE = 1e-2  # of epsilon: a wider band gets a finer mesh, and a note if it stays so wide
+WORTH_REFINING = 1e-2  # a smaller epsilon gets no finer mesh
+WORTH_TELLING = 1e-4  # a smaller epsilon gets no note
+TOO_FAR = 100.0  # ratio to the lower bound from which the note gives no number
+FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step on the first lattice, at most
 CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an error
 
 
 class EpsilonBounds(NamedTuple):
-    """Lower and upper bounds of epsilon; `note` says what a reader must know of them, "" otherwise."""
+    """Lower and upper bounds of epsilon; `note` is a warning, or ""."""
 
     lower: FloatArray  # (n,)
-    upper: FloatArray  # (n,) +inf where nothing can be promised
+    upper: FloatArray  # (n,) +inf where nothing is promised
     note: str = ""
 
 
 def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
-    """Bounds of epsilon at each of (n,) horizons, which do not decrease, and (n,) deltas."""
+    """Bounds of epsilon at (n,) horizons, which do not decrease, and (n,) deltas."""
     if unsampled(mechanism):
         return EpsilonBounds(*_monotone(*gaussian_epsilons(mechanism, steps, delta), delta))
     lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
@@ -67,9 +66,9 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
 
 
 def width_note(lower: FloatArray, upper: FloatArray) -> str:
-    """What a reader must know of the bounds at the last horizon."""
+    """The warning about bounds at the last horizon that lie far apart, or ""."""
     if np.isinf(upper).any():
-        return "rounding outweighs what is left of delta."
+        return "rounding outweighs the rest of delta."
     apart = (upper - lower) / np.maximum(lower, WORTH_TELLING)
     if np.max(apart) <= WIDE:
         return ""
@@ -80,14 +79,14 @@ def width_note(lower: FloatArray, upper: FloatArray) -> str:
 
 
 def _monotone(lower: FloatArray, upper: FloatArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """At one delta more steps never cost less, so each bound speaks for the horizons after or before it too."""
+    """At one delta more steps never cost less, so each bound also holds at the horizons after or before it."""
     if np.ptp(delta) > 0:
         return lower, upper
     return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
 
 
 def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Bounds on finer and finer lattices, until they are close or the lattice is full; the best of each."""
+    """The best bounds on finer and finer lattices, until they are close or the lattice is full."""
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
     mesh = max(
@@ -105,8 +104,8 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
         ):
             break
         mesh = 0.4 * lattice.mesh
-    # Bounds that cross would prove rounding worse than what is charged for it: then nothing is promised.
-    crossed = ~(lower <= upper * (1 + CROSSED))  # also where one of them is no number
+    # Bounds that cross prove more rounding than is charged: then nothing is promised.
+    crossed = ~(lower <= upper * (1 + CROSSED))  # true for NaN, too
     return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
 
 
@@ -114,7 +113,7 @@ def _bounds_on(
     lattice: Lattice, other: Lattice, above: Composition, below: Composition, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Lower and upper epsilon from the dominating laws on one lattice and the dominated ones on the other."""
-    # An upper bound needs both directions; one of them is enough for a lower bound.
+    # An upper bound needs both directions, a lower bound one.
     remove = composed_epsilons([each.remove for each in lattice.laws], above.counts, delta, lattice.remove, +1)
     add = composed_epsilons([each.add for each in lattice.laws], above.counts, delta, lattice.add, +1)
     lower = composed_epsilons([each.dominated for each in other.laws], below.counts, delta, other.dominated, -1, remove)
@@ -122,13 +121,13 @@ def _bounds_on(
 
 
 def _suited_lattice(composition: Composition, delta: FloatArray, mesh: float) -> tuple[Lattice, float]:
-    """A lattice that promises a narrow band halfway and at the end of the curve; and the finest mesh allowed."""
+    """A lattice that should give a narrow band halfway and at the end of the curve, and the finest mesh allowed."""
     rows = [len(delta) // 2, len(delta) - 1]
     some = Composition(composition.kinds, composition.counts[rows]), delta[rows]
     for _ in range(8):
         lattice = lattice_of(composition, delta, mesh)
         finest, excess = _finest_mesh(lattice, composition, delta), _predicted_width(lattice, *some)
-        if excess > 1:  # the prediction is cheap, but far too high where losses are rare and large
+        if excess > 1:  # the cheap prediction is far too high for rare, large losses
             excess = _measured_width(lattice, *some)
         if mesh >= finest and (excess <= 1 or mesh <= 1.01 * finest):
             break
@@ -137,15 +136,15 @@ def _suited_lattice(composition: Composition, delta: FloatArray, mesh: float) ->
 
 
 def _wanted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> FloatArray:
-    """The width of the band to aim at, at each horizon, (n,)."""
+    """The wanted width of the band at each horizon, (n,)."""
     epsilon = lattice.remove.chernoff(composition.counts, np.log(delta))
     return np.maximum(WANTED * epsilon, np.maximum(NEGLIGIBLE * epsilon.max(), 1e-7))
 
 
 def _predicted_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
-    """Width of the band at the last horizon over what is wanted, from the gap between its laws' log-moments.
+    """The band's width at the last horizon over the wanted width, from the gap between its laws' log-moments.
 
-    To first order ln delta differs by that gap at the order of the Chernoff bound, and epsilon by its order-th part.
+    To first order ln delta differs by that gap at the order of the Chernoff bound, and epsilon by gap / order.
     """
     counts = composition.counts[-1:]
     order = lattice.remove.chernoff_order(counts[0], float(np.log(delta[-1])))
@@ -154,7 +153,7 @@ def _predicted_width(lattice: Lattice, composition: Composition, delta: FloatArr
 
 
 def _measured_width(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
-    """The same ratio, the largest of all horizons, from the band itself."""
+    """The largest ratio of the band's width to the wanted width, from the band itself."""
     counts = composition.counts
     upper = composed_epsilons([each.remove for each in lattice.laws], counts, delta, lattice.remove, +1)
     lower = composed_epsilons([each.dominated for each in lattice.laws], counts, delta, lattice.dominated, -1, upper)
@@ -162,7 +161,7 @@ def _measured_width(lattice: Lattice, composition: Composition, delta: FloatArra
 
 
 def _finest_mesh(lattice: Lattice, composition: Composition, delta: FloatArray) -> float:
-    """The mesh at which a lattice is full."""
+    """The mesh of a full lattice."""
     counts, log_delta = composition.counts[-1], float(np.log(delta[-1]))
     epsilon = float(lattice.remove.chernoff(counts[None], np.array([log_delta]))[0])
     order = lattice.remove.tilt(counts, log_delta, epsilon, inf)

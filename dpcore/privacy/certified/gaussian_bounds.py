@@ -1,8 +1,8 @@
 """Steps without sampling: the closed form of the Gaussian mechanism, rounded outwards.
 
-At q = 1 the loss of a step is normal, and sums of normal losses are normal: count_k steps of sigma_k are one release of
-G_mu with mu^2 = sum of count_k / sigma_k^2, exactly. What is left to prove is that the floating-point numbers lie on
-the safe side: README.md, "Steps without sampling".
+At q = 1 the loss of a step is normal, and so are sums of losses: count_k steps of sigma_k are exactly G_mu with mu^2 =
+sum of count_k / sigma_k^2. README.md, "Steps without sampling", proves that the floating-point numbers err on the safe
+side.
 
 Source: Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3; Balle, Wang 2018, arXiv 1805.06530, Theorem 8.
 """
@@ -18,17 +18,17 @@ from dpcore.privacy.certified.rounding import UNIT
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
-MARGIN = 1e-12  # of mu, relative and absolute: what the evaluation of a trade-off function can err
-ALLOWED = 1e-6  # of delta, relative: many times what the evaluation of the closed form can err
+MARGIN = 1e-12  # of mu, relative and absolute: the error of a trade-off function's evaluation
+ALLOWED = 1e-6  # of delta, relative: many times the error of the closed form
 NUDGE = 1e-14  # of epsilon, relative: epsilon / mu is rounded
-LAST = 8  # units by which values are moved outwards, and kinds of steps that all else in mu counts as
-SMALLEST_RATE = 1e-300  # an error rate of 0 would be that of a test that never errs
+LAST = 8  # units by which values are moved outwards; also the kinds of steps that all else in mu counts as
+SMALLEST_RATE = 1e-300  # at an error rate of 0 a test would never err
 
 
 @final
 @dataclass(frozen=True)
 class OutwardGaussian(Tradeoff):
-    """G_mu with values rounded to the side of privacy lost (`losing`: a curve below) or kept (a curve above)."""
+    """G_mu rounded towards less privacy (`losing`, a curve below) or more (a curve above)."""
 
     mu: float
     losing: bool
@@ -57,15 +57,15 @@ class OutwardGaussian(Tradeoff):
 
 
 def unsampled(mechanism: Mechanism) -> bool:
-    """Whether every record takes part in every step."""
+    """True if every record takes part in every step."""
     return all(release.q == 1 for release in mechanism.releases)
 
 
 def gaussian_epsilons(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Lower and upper epsilon at (n,) horizons and deltas, around the closed form; both (n,).
 
-    Newton's iteration only suggests them: each is kept if delta there, evaluated anew, is on the safe side of the delta
-    asked for by half of ALLOWED.
+    Newton's iteration only suggests them. Each is kept if delta, evaluated there, is on the safe side of the given
+    delta by half of ALLOWED.
     """
     low, high = _mu_bounds(mechanism, steps)
     lower = gaussian.epsilon_of(np.minimum(delta * (1 + ALLOWED), 1.0), low) * (1 - NUDGE)
@@ -83,7 +83,7 @@ def gaussian_tradeoffs(mechanism: Mechanism) -> tuple[OutwardGaussian, OutwardGa
 
 
 def _mu_bounds(mechanism: Mechanism, steps: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Bounds of mu at (n,) horizons: a sum of L positive terms errs by L + 4 roundings, relative to itself."""
+    """Bounds of mu at (n,) horizons; a sum of L positive terms has a relative error of L + 4 roundings."""
     inverse = np.array([release.sigma for release in mechanism.releases]) ** -2.0
     mu = np.sqrt(mechanism.compositions(steps) @ inverse)
     error = (inverse.size + LAST) * 2 * UNIT

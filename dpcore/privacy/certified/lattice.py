@@ -1,7 +1,7 @@
-"""The parts of many steps: the kinds of steps, their laws on one mesh, and the log-moments that bound their sum.
+"""The parts of a composition: kinds of steps, their laws on one mesh, and the log-moments that bound their sum.
 
-Log-moments at a grid of orders give Chernoff bounds, and say which tilt suits a horizon. The constants here decide how
-exact and how costly a composition is.
+Log-moments at a grid of orders give Chernoff bounds, and the tilt that suits a horizon. The constants here decide the
+precision and the cost of a composition.
 """
 
 from collections import Counter
@@ -17,23 +17,23 @@ from dpcore.privacy.certified.rounding import factor_error, product_error
 from dpcore.privacy.certified.step_law import LossLaw, StepLaws, step_laws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
-CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are left out (and charged)
+CUT = 46.0  # frequencies whose tilted transform is below e^-CUT are omitted (and charged)
 TAIL = 40.0  # the period covers all but e^-TAIL of the tilted law on either side
-PRECISION = 7.0  # nats by which what a tilt leaves lies above rounding, at least
+PRECISION = 7.0  # least distance in nats between the rest of a tilted tail and rounding
 SPARE_PERIOD = 30.0  # nats by which the hockey stick falls between the two ends of the period
-USUAL_PERIOD = 2**16  # nodes of a period, about, where the tilt is chosen before its period is known
+USUAL_PERIOD = 2**16  # about the nodes of a period, before the tilt that decides them
 MAX_PERIOD_NODES = 2**22  # nodes of a period, at most
-MAX_NODES_TOGETHER = 2**25  # nodes of one period for each kind of step, at most, where that is more than 2^20
-WORK = 2**24  # nodes of all periods together, at most, over the horizons that keep all frequencies
+MAX_NODES_TOGETHER = 2**25  # nodes of one period of each kind of steps, together, at most; each kind may have 2^20
+WORK = 2**24  # nodes of all periods, at most, over the horizons that keep all frequencies
 START = 0.12  # first mesh, in standard deviations of the loss of one step
-NODES = 2**21  # most nodes of the lattices of all kinds of steps together
+NODES = 2**21  # nodes of the lattices of all kinds of steps, at most
 SMALLEST_SIGMA = 0.05  # below, one step already tells all
-CUT_OFF = 1e-4  # of delta: what the tails cut off all steps together may hold
-LEVELS = 128  # most kinds of steps told apart
+CUT_OFF = 1e-4  # of delta: the most mass that all cut tails hold
+LEVELS = 128  # kinds of steps, at most
 
 
 def longest(kinds: int) -> int:
-    """Most nodes of a period, so that the transforms of that many kinds of steps fit into memory."""
+    """The most nodes of a period at which the transforms of that many kinds of steps fit into memory."""
     return min(MAX_PERIOD_NODES, max(MAX_NODES_TOGETHER // kinds, 2**20))
 
 
@@ -45,16 +45,16 @@ class LogMoments:
     values: FloatArray  # (L, G)
     ends: FloatArray  # (L, 2) smallest and largest finite loss
     active: FloatArray  # (L,) mass outside the fullest node
-    reaching: FloatArray  # (L,) how far losses reach: rounding misplaces them by that much, times rounding.POSITION
+    reaching: FloatArray  # (L,) reach of the losses: rounding misplaces them by rounding.POSITION times that
 
     def precision(self, counts: IntArray) -> FloatArray:
-        """Nats that a tilt may give away at (.., L) counts before rounding is felt."""
+        """Nats that a tilt may give away at (.., L) counts before rounding matters."""
         kinds = self.active.size
         error = counts @ self.active * factor_error(kinds, USUAL_PERIOD) + product_error(kinds, 0)
         return -np.log(error) - PRECISION
 
     def most_nodes(self, counts: IntArray) -> int:
-        """How fine the lattice of all steps may be for (n, L) counts: few rare losses keep every frequency alive."""
+        """The most nodes of a period for (n, L) counts; few rare losses keep every frequency."""
         lasting = np.count_nonzero(counts @ self.active < CUT)
         return min(longest(counts.shape[1]), WORK // max(int(lasting), 1))
 
@@ -63,24 +63,24 @@ class LogMoments:
         return np.maximum(self._chernoff_bounds(counts, log_delta).min(axis=1), 0.0)
 
     def chernoff_order(self, counts: IntArray, log_delta: float) -> float:
-        """The order at which (L,) counts have that bound."""
+        """The order of the Chernoff bound of (L,) counts."""
         bound = self._chernoff_bounds(counts[None], np.array([log_delta]))[0]
         return float(self.orders[self.orders > 0][np.argmin(bound)])
 
     def _chernoff_bounds(self, counts: IntArray, log_delta: FloatArray) -> FloatArray:
-        """The bound from each positive order; (n, G+)."""
+        """The Chernoff bound at each positive order; (n, G+)."""
         up = self.orders > 0
         return (counts @ self.values[:, up] - log_delta[:, None]) / self.orders[up]
 
     def spare(self, counts: IntArray, log_delta: FloatArray, epsilon: FloatArray, order: FloatArray) -> FloatArray:
-        """Nats by which the tilted tail at (n,) epsilons lies below 1, for (n, L) counts and (O,) orders; (n, O)."""
+        """Distance of the tilted tail below 1, in nats, at (n,) epsilons, (n, L) counts and (O,) orders; (n, O)."""
         at = np.searchsorted(self.orders, order)
         return counts @ self.values[:, at] - np.outer(epsilon, order) - log_delta[:, None]
 
     def reach(self, counts: IntArray, order: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Losses below and above which laws with log-moments `at` (L,), tilted by `order`, have at most e^-TAIL.
 
-        They are Chernoff bounds, each the best of the grid, and never beyond the ends of the lattice.
+        They are the best Chernoff bounds of the grid, and never beyond the ends of the lattice.
         """
         excess = counts @ (self.values - at[:, None]) + TAIL  # (n, G)
         gap = self.orders - order
@@ -91,9 +91,9 @@ class LogMoments:
         return np.maximum(below, least), np.minimum(above, most)
 
     def tilt(self, counts: IntArray, log_delta: float, epsilon: float, longest: float) -> float:
-        """The order on the grid that needs the shortest period for (L,) counts and keeps enough precision.
+        """The order on the grid with the shortest period for (L,) counts that keeps enough precision.
 
-        Where none does within the longest period allowed, the one that keeps most.
+        If none does within the longest period allowed, the order that keeps most.
         """
         orders = self.orders[self.orders > 0]
         spare = self.spare(counts[None], np.array([log_delta]), np.array([epsilon]), orders)[0]
@@ -105,12 +105,12 @@ class LogMoments:
         return float(orders[allowed][np.argmin(spare[allowed])])
 
     def period(self, counts: IntArray, order: float) -> float:
-        """A length that holds each law of (n, L) counts tilted by `order`, and weakens the hockey stick enough."""
+        """A period that covers each law of (n, L) counts tilted by `order`, and over which the hockey stick falls."""
         low, high = self.reach(counts, order, self.at(order))
         return float(np.max(high - low)) + SPARE_PERIOD / order
 
     def _periods(self, counts: IntArray, orders: FloatArray) -> FloatArray:
-        """The same for one horizon of (L,) counts at (O,) orders of the grid."""
+        """The periods of one horizon of (L,) counts at (O,) orders of the grid."""
         total, (least, most) = counts @ self.values, counts @ self.ends
         gap = self.orders - orders[:, None]  # (O, G)
         excess = total - total[np.searchsorted(self.orders, orders)][:, None] + TAIL
@@ -125,7 +125,7 @@ class LogMoments:
 
 
 class Composition(NamedTuple):
-    """Kinds of steps, and how often each is composed at each horizon."""
+    """Kinds of steps, and their counts at each horizon."""
 
     kinds: list[tuple[float, float]]  # (L,) of (q, sigma)
     counts: IntArray  # (n, L)
@@ -142,17 +142,17 @@ class Lattice(NamedTuple):
 
 
 def composition_of(mechanism: Mechanism, steps: IntArray) -> Composition:
-    """Composition does not depend on the order: equal releases are one kind."""
+    """The composition of a mechanism; the order does not matter, so equal releases are one kind."""
     kinds = list(dict.fromkeys((release.q, release.sigma) for release in mechanism.releases))
     member = np.array([[(r.q, r.sigma) == kind for kind in kinds] for r in mechanism.releases], dtype=np.int64)
     return Composition(kinds, mechanism.compositions(steps) @ member)
 
 
 def merged(composition: Composition, dominating: bool) -> Composition:
-    """At most LEVELS kinds for each q: every sigma of a range is replaced by the smallest there, or by the largest.
+    """Reduce to at most LEVELS kinds for each q: every sigma of a range becomes the smallest there, or the largest.
 
-    Less noise dominates more noise (post-processing), so that the smallest give a composition that dominates this one,
-    and the largest one that it dominates.
+    Less noise dominates more noise (post-processing). So the smallest sigmas give a dominating composition, the largest
+    a dominated one.
     """
     if len(composition.kinds) <= LEVELS:
         return composition
@@ -190,10 +190,11 @@ def full_mesh(composition: Composition, delta: FloatArray) -> float:
 def lattice_of(composition: Composition, delta: FloatArray, mesh: float) -> Lattice:
     """The laws of each kind of step on this mesh, with their log-moments at the orders that may matter."""
     each = [step_laws(q, sigma, mesh, _tail(composition, delta)) for q, sigma in composition.kinds]
-    orders = _orders(composition, delta)
+    first, last = composed_deviation(composition, 0), composed_deviation(composition, -1)
+    orders = orders_between(first, last, widest_span(composition, delta), delta)
     reaching = np.array([_reach(law.remove, q) for law, (q, _) in zip(each, composition.kinds, strict=True)])
     remove = log_moments_of([law.remove for law in each], orders, reaching)
-    # E_Q[t^-a] = E_P[t^(-1-a)]: the moments of one direction are those of the other, read backwards.
+    # E_Q[t^-a] = E_P[t^(-1-a)]: the moments of one direction are those of the other in reverse order.
     add = LogMoments(orders, remove.values[:, ::-1], -remove.ends[:, ::-1], remove.active, reaching)
     return Lattice(mesh, each, remove, add, log_moments_of([law.dominated for law in each], orders, reaching))
 
@@ -206,27 +207,21 @@ def log_moments_of(losses: Sequence[LossLaw], orders: FloatArray, reaching: Floa
 
 
 def _reach(loss: LossLaw, q: float) -> float:
-    """The largest |loss|, and how much of 1 - q + q w is q w at most: errors are in proportion to both."""
+    """The largest |loss| plus the largest share of q w in 1 - q + q w; errors are in proportion to both."""
     high = loss.offset + loss.mesh * (loss.mass.size - 1)
     share = 1.0 if q == 1 else -np.expm1(np.log1p(-q) - high)
     return max(abs(loss.offset), abs(high)) + float(share)
 
 
 def _tail(composition: Composition, delta: FloatArray) -> float:
-    """Mass cut off each end of one step, too little to be seen in delta."""
+    """Mass cut off each end of one step, too little to matter in delta."""
     return CUT_OFF * float(delta.min()) / int(composition.counts[-1].sum())
 
 
-def _orders(composition: Composition, delta: FloatArray) -> FloatArray:
-    """Orders for all kinds of steps together."""
-    first, last = composed_deviation(composition, 0), composed_deviation(composition, -1)
-    return orders_between(first, last, widest_span(composition, delta), delta)
-
-
 def orders_between(first: float, last: float, span: float, delta: FloatArray) -> FloatArray:
-    """Orders for losses that deviate by `first` at the first horizon, by `last` at the last, and by `span` in one step.
+    """Orders for losses of deviation `first` at the first horizon, `last` at the last, and range `span` in one step.
 
-    They lie around what Gaussian losses would need, and rare large ones at the low end; symmetric about -1/2.
+    They surround the orders for Gaussian losses, and at the low end for rare large ones; symmetric about -1/2.
     """
     nats = -np.log(np.array([delta.max(), delta.min()]))
     low = min(sqrt(2 * nats[0]) / last / 64, 0.2 * nats[0] / span)

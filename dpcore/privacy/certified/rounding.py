@@ -1,7 +1,7 @@
-"""The floating-point budget: by how much each stage of the certified accountant may err, all in one place.
+"""The floating-point budget: bounds of the error of each stage of the certified accountant.
 
-README.md, "Floating point", derives every number here. UNIT is the unit roundoff: a sum, a product or a function of the
-standard library errs by one or a few of it, relative to its result.
+README.md, "Floating point", derives every number here. UNIT is the unit roundoff: the relative error of a sum, a
+product or a function of the standard library is one or a few units.
 """
 
 from math import log2
@@ -11,32 +11,33 @@ import numpy as np
 from dpcore.privacy.mechanism import FloatArray
 
 UNIT = 2.0**-53
-POSITION = 2.0**-44  # of how far losses reach: where the loss of one step lies
-MASS = 2.0**-44  # of delta, for each step; without a tilt of what `step_error` says: the masses of one step
-ALLOWANCE = 1e-6  # of delta, once: the final evaluation of ln delta, and what is reserved
-RESERVED = 1e-15  # of delta, part of that and of every other margin: for noise that no generator returns
-LEVEL = 8  # units, of each level of a fast transform
-ANGLE = 8  # units, of each kind of steps, in the angle of a factor: more than 2 pi
-ANGLES = 4  # kinds that all else in a factor counts as
-SIZE = 64  # units, of each kind of steps, in the size of a product: more than where frequencies are cut
-SIZES = 2  # kinds that all else in a product counts as
-TERM = 5  # units, of each term of a tail's two sums
-CHUNK = 512  # terms added by one product of matrices, whose order of additions is not known
+POSITION = 2.0**-44  # of the reach of losses: error of the place of one step's loss
+MASS = 2.0**-44  # of delta for each step, or without a tilt of `step_error`: error of one step's masses
+ALLOWANCE = 1e-6  # of delta, once: error of the final evaluation of ln delta, RESERVED included
+RESERVED = 1e-15  # of delta, part of ALLOWANCE and of every other margin: for noise that no generator returns
+LEVEL = 8  # units for each level of a fast transform
+ANGLE = 8  # units for each kind of steps in the angle of a factor, more than 2 pi
+ANGLES = 4  # kinds of steps that all else in a factor counts as
+SIZE = 64  # units for each kind of steps in the size of a product, more than at the cut of frequencies
+SIZES = 2  # kinds of steps that all else in a product counts as
+TERM = 5  # units for each term of a tail's two sums
+CHUNK = 512  # terms added by one product of matrices, in an unknown order
 
 
 def factor_error(kinds: int, period: int) -> float:
     """Error of one factor of the transform, relative to the mass outside its fullest node.
 
-    The fast transform errs on each of log2(period) levels; the power of a factor is taken of its logarithm, whose
+    The fast transform errs on each of log2(period) levels. The power of a factor comes from its logarithm, whose
     imaginary part is a sum over the kinds of steps.
     """
     return (LEVEL * log2(period) + ANGLE * (kinds + ANGLES)) * UNIT
 
 
 def step_error(q: FloatArray, rest: FloatArray) -> FloatArray:
-    """Error of any divergence of one step without a tilt, of (L,) rates and masses outside the fullest node; (L,).
+    """Error of any divergence of one step without a tilt, for (L,) rates and masses outside the fullest node; (L,).
 
-    A step tells q U, and U errs by some units. The fullest node takes what the others leave, and their errors with it.
+    A step shows q U, and U errs by some units. The fullest node takes the rest of the others, and so their
+    errors.
     """
     return MASS * np.maximum(q, rest)
 
@@ -52,5 +53,5 @@ def inverse_error(period: int) -> float:
 
 
 def tail_error(terms: int) -> float:
-    """Error of the mass beyond a node less what it has under the other law, relative to that mass; and of either."""
+    """Error of the mass beyond a node, and of its difference to that under the other law, relative to that mass."""
     return TERM * terms * UNIT

@@ -1,14 +1,13 @@
-"""One step on a lattice of losses: a law that dominates it, in both directions, and one that it dominates.
+"""One step on a lattice of losses: a law that dominates it in both directions, and one that it dominates.
 
-All that matters of one step is the law of the likelihood ratio t = P/Q, or of its logarithm, the privacy loss. A
-mean-preserving spread of t under Q gives a pair that dominates (P, Q) in both directions, a mean-preserving contraction
-one that is dominated in both.
+Only the law of the likelihood ratio t = P/Q matters, or of its logarithm, the privacy loss. A mean-preserving spread of
+t under Q gives a pair that dominates (P, Q) in both directions, a mean-preserving contraction a dominated pair.
 
 Source: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", PoPETs 2022 (arXiv 2207.04380), for the
-spread. The contraction takes the same piecewise linear hockey-stick curve, U(t) = E_Q[(t' - t)_+] for the ratio t', and
-lowers it until it lies below the true one: second order in the mesh as well. A law that is dominated has a convex curve
-below the true one, between max(0, 1 - t) and 1. Curves with kinks on a lattice are laws on it: the change of slope is
-the mass under Q. All of it is done on masses: differences of the curve's values would cancel.
+spread. The contraction lowers the same piecewise linear hockey-stick curve, U(t) = E_Q[(t' - t)_+] for the ratio t',
+until it lies below the true one; that is second order in the mesh, too. A dominated law has a convex curve below the
+true one, between max(0, 1 - t) and 1. A curve with kinks on a lattice is a law on it: the change of slope is the mass
+under Q. The code works on masses, since differences of the curve's values would cancel.
 """
 
 from dataclasses import dataclass
@@ -31,10 +30,10 @@ from dpcore.privacy.certified.cells import (
 )
 from dpcore.privacy.mechanism import FloatArray, IntArray
 
-EXPONENTS = 2**20  # numbers held at once
-CORE_ROUNDS = 8  # times that the cut below which all mass is one node may be raised
+EXPONENTS = 2**20  # numbers in memory at once
+CORE_ROUNDS = 8  # times that the cut, below which all mass is one node, may rise
 FAR = 4.0  # standard deviations of the noise above which cells may widen
-GROWTH = 64  # nodes after which cells are twice as wide as the mesh, at least
+GROWTH = 64  # nodes after which cells may be twice as wide as the mesh, at least
 HIGHEST = 700.0  # e^700 is still a float
 
 
@@ -62,18 +61,18 @@ class LossLaw:
 
 
 def _log_sum(exponent: FloatArray) -> FloatArray:
-    """ln of the sum of e^exponent over the last axis."""
+    """The logarithm of the sum of e^exponent over the last axis."""
     top = exponent.max(axis=-1)
     return top + np.log(np.exp(exponent - top[:, None]).sum(axis=-1))
 
 
 def needed(error: FloatArray) -> FloatArray:
-    """By how much each node must be lowered for the chords on both its sides to lie below the curve."""
+    """The lowering of each node at which the chords on both its sides lie below the curve."""
     return np.maximum(np.append(error, 0.0), np.insert(error, 0, 0.0))
 
 
 class Gaps(NamedTuple):
-    """At the ends of the lattice: mass of ratio 0, and height of the curve above max(0, 1 - t), in w."""
+    """At the ends of the lattice: the mass of ratio 0, and the height of the curve above max(0, 1 - t), in w."""
 
     zero: float
     left: float
@@ -83,7 +82,7 @@ class Gaps(NamedTuple):
 def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps) -> FloatArray:
     """Masses under Q whose hockey-stick curve is that of `mass`, lowered by `lowering` at each node.
 
-    Towards the ends, where the curve is not that high above max(0, 1 - t), it follows that floor.
+    Near the ends, where the curve is too close to max(0, 1 - t), it follows that floor.
     """
     width = np.diff(w)
     above_left = gaps.left + np.append(0.0, np.cumsum(width * (gaps.zero + np.cumsum(mass)[:-1])))
@@ -106,12 +105,12 @@ def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps)
 
 
 def _tangent(w: FloatArray, height: FloatArray) -> int:
-    """The node from which the lower convex hull runs straight to the last one, where the height is 0."""
+    """The node from which the lower convex hull runs straight to the last node, of height 0."""
     return int(np.argmin(height[:-1] / (w[-1] - w[:-1])))
 
 
 def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
-    """The lower convex hull: a node of negative mass lies above its neighbours' chord and hands its mass to them."""
+    """The lower convex hull: a node of negative mass lies above its neighbours' chord and gives them its mass."""
     nodes = np.flatnonzero(mass)
     for _ in range(mass.size):
         negative = np.flatnonzero(mass[nodes] < 0)
@@ -119,7 +118,7 @@ def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
             return mass
         if negative[0] == 0 or negative[-1] == nodes.size - 1:
             return np.zeros_like(mass)
-        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]  # one of each run, so that neighbours survive
+        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]  # one of each run, so that its neighbours stay
         left, here, right = nodes[negative - 1], nodes[negative], nodes[negative + 1]
         share = (w[right] - w[here]) / (w[right] - w[left])
         np.add.at(mass, left, mass[here] * share)
@@ -130,25 +129,25 @@ def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
 
 
 class Below(NamedTuple):
-    """What lies left of the first node: mass under Q and under P."""
+    """Mass left of the first node, under Q and under P."""
 
     mass: float
     numerator: float
 
 
 class StepLaws(NamedTuple):
-    """One step between two proofs: its pessimistic laws in both directions, and its optimistic one."""
+    """The pessimistic laws of one step in both directions, and its optimistic law."""
 
     remove: LossLaw  # dominates the step in the remove direction
-    add: LossLaw  # and in the add direction
+    add: LossLaw  # dominates the step in the add direction
     dominated: LossLaw  # is dominated by the step in the remove direction
 
 
 def step_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step on a lattice of this mesh, with at most about `tail` mass of P and of Q cut off at the ends.
+    """The laws of one step on a lattice of this mesh, without about `tail` mass of P and of Q at the ends.
 
-    The loss is bounded below by ln(1-q). Where the lattice gets there, that end is a cell like any other, and the
-    lattice is placed so that the mass near the bound (most of it, if sigma is small) falls on a node.
+    The loss is at least ln(1-q). If the lattice reaches that bound, the end is a cell like any other, and the mass near
+    the bound (most of it at small sigma) falls on a node.
     """
     low, high = loss_heights(q, sigma, tail)
     if q < 1 and low < mesh:
@@ -157,7 +156,7 @@ def step_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
 
 
 def dominating(cells: Cells) -> FloatArray:
-    """Mass under Q of each node after every cell is split between its ends, (m,)."""
+    """Mass under Q of each node, once every cell is split between its ends, (m,)."""
     low, high = cells.split()
     mass = np.zeros(cells.w.size)
     mass[:-1] += low
@@ -166,7 +165,7 @@ def dominating(cells: Cells) -> FloatArray:
 
 
 def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> StepLaws:
-    """StepLaws on a lattice that cuts off the mass below its first node."""
+    """The laws on a lattice that cuts off the mass below its first node."""
     count = int(np.ceil((high - low) / mesh)) + 1
     y = np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64)
     start = float(position_at(q, sigma, y[:1])[0])
@@ -176,9 +175,9 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
 
 
 def laws_of_cells(cells: Cells, offset: float, mesh: float, below: Below, beyond: Beyond, q: float = 1.0) -> StepLaws:
-    """StepLaws of any pair of laws on a line, from its masses in the cells of a lattice of losses from `offset` on.
+    """The laws of any pair on a line, from its masses in the cells of a lattice of losses that begins at `offset`.
 
-    The likelihood ratio is t = 1 - q + q w; cells hold masses under Q and under the law whose ratio to Q is w.
+    The likelihood ratio is t = 1 - q + q w; cells hold masses under Q and under the law of ratio w to Q.
     """
     mass = dominating(cells)
     kept = below.numerator * np.exp(-offset)  # moved up to the first node
@@ -194,9 +193,9 @@ def laws_of_cells(cells: Cells, offset: float, mesh: float, below: Below, beyond
 
 
 def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
-    """StepLaws on a lattice whose first cell reaches the lower bound of the loss.
+    """The laws on a lattice whose first cell reaches the lower bound of the loss.
 
-    Errors: RuntimeError where the mesh is so coarse that e^loss is past any float.
+    Errors: RuntimeError if the mesh is so coarse that e^loss overflows.
     """
     cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
@@ -205,12 +204,14 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
     halved = np.interp(np.arange(2 * all_nodes.size - 1) / 2, np.arange(all_nodes.size), all_nodes)
     y = np.asarray(start + mesh * halved, dtype=np.float64)
     if y[-1] > HIGHEST:
-        raise RuntimeError("So many steps need a lattice so coarse that the ratios at its nodes leave the floats.")
+        raise RuntimeError("So many steps need a lattice so coarse that the ratios at its nodes overflow.")
     offset = log1p(-q) + start
     infinite = cut_above(q, sigma, y[-1])
     mass = dominating(cells_between(q, sigma, y))
     mass[-1] += infinite.mass
-    lower = _bounded_lower(q, sigma, y[2:], cut, core, infinite)
+    # Everything below the cut is contracted to the first node, its mean, and the curve beyond is lowered.
+    cells = cells_between(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[4])], y[4:]]))
+    lower = lowered_beyond_core(cells, float(ratio_at(q, y[2:3])[0]), core, infinite)
     return StepLaws(
         _forward(offset - mesh, mesh, on_all_points(mass, all_nodes + 1), q * infinite.excess),
         _backward(offset - mesh, mesh, on_all_points(mass, all_nodes + 1), 0.0),
@@ -219,9 +220,9 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
 
 
 def widening(count: int, core: int) -> IntArray:
-    """Which of `count` lattice points are nodes: all within `core`, then fewer and fewer, so that few rare losses need.
+    """The nodes among `count` lattice points: all within `core`, then fewer and fewer, since rare losses need few.
 
-    A cell is at most 1/GROWTH as wide as its distance to the core, and narrower where the core has many nodes.
+    A cell is at most 1/GROWTH as wide as its distance to the core, and narrower if the core has many nodes.
     """
     nodes, growth = [np.arange(min(core + GROWTH, count))], max(GROWTH, core)
     while nodes[-1][-1] < count - 1:
@@ -232,21 +233,21 @@ def widening(count: int, core: int) -> IntArray:
 
 
 def on_all_points(mass: FloatArray, nodes: IntArray) -> FloatArray:
-    """Masses of nodes as masses of all lattice points, 0 in between."""
+    """Masses of all lattice points from masses of nodes, 0 in between."""
     masses = np.zeros(int(nodes[-1]) + 1)
     masses[nodes] = mass
     return masses
 
 
 def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
-    """A cut, the mass under N(0) below it, and the height of that mass taken as one: below one mesh.
+    """A cut, the mass under N(0) below it, and the height of all that mass as one atom, below one mesh.
 
-    The cut is raised to one mesh above that height where most mass lies low; where it does not, half a mesh will do.
+    The cut rises to one mesh above that height if most mass lies low; otherwise half a mesh is enough.
     """
     cut = 0.5 * mesh
     core, start = mass_below(q, sigma, cut)
     for _ in range(CORE_ROUNDS):
-        higher = start + mesh  # the next node: both rise, and the cut never passes it
+        higher = start + mesh  # the next node, which the cut never passes
         more, rise = mass_below(q, sigma, higher)
         if rise >= 0.9 * mesh:
             break
@@ -254,17 +255,11 @@ def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
     return cut, core, start
 
 
-def _bounded_lower(q: float, sigma: float, y: FloatArray, cut: float, core: float, infinite: Beyond) -> FloatArray:
-    """Contract everything below `cut` to the first node, which is its mean, and lower the curve beyond it."""
-    cells = cells_between(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[2])], y[2:]]))
-    return lowered_beyond_core(cells, float(ratio_at(q, y[:1])[0]), core, infinite)
-
-
 def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyond) -> FloatArray:
     """Masses of a dominated law: `core` on the first node, which moves to its mean ratio, and a lowered curve."""
     cells.w[0] = first
     mass, error = dominating(cells), cells.chord_error()
-    error[0] = mass[0] * cells.width[0]  # the curve touches the first node: its slope there must not exceed the truth
+    error[0] = mass[0] * cells.width[0]  # the curve touches the first node, where it must not be too steep
     lowering = needed(error)
     lowering[0] = 0.0
     mass[0] += core
@@ -273,7 +268,7 @@ def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyon
 
 
 def _lower(offset: float, mesh: float, mass: FloatArray) -> LossLaw:
-    """The remove direction of a dominated law; where the lattice is too coarse to have one, no loss at all."""
+    """The remove direction of a dominated law; no loss at all if the lattice is too coarse for one."""
     return _forward(offset, mesh, mass, 0.0) if mass.any() else LossLaw(0.0, mesh, np.ones(1), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The certified trade-off function of composed sampled Gaussians: proven curves below and above the exact one."""
+"""The certified trade-off function of composed sampled Gaussians, between proven curves below and above."""
 
 from typing import NamedTuple
 
@@ -20,15 +20,15 @@ from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Pairs, Points, Tradeoff
 
 MIN_DELTA = np.array([1e-9])  # of the pairs that matter here; `epsilon_bounds` keeps full precision below
-LINES = 200  # nodes of each lattice that are kept: tangents below f, tests above it
+LINES = 200  # nodes kept of each lattice: tangents below f, tests above it
 NARROW = 4e-4  # aim: widest gap between the curves
 CHECKED = np.concatenate([np.geomspace(1e-7, 0.02, 24), np.linspace(0.025, 0.5, 20)])
-GAP = 0.056  # seen: the gap over mu (mesh / standard deviation of one step's loss)^2, where many steps are alike
-LARGE_MU = 5.0  # mu beyond which the curves are close whatever the mesh
-WIDEST = 0.17  # first mesh at most, in those standard deviations
-FIRST_NODES_OF_TRADEOFF = 2**12  # nodes of one step to begin with, at most
+GAP = 0.056  # measured for many equal steps: gap over mu (mesh / standard deviation of one step's loss)^2
+LARGE_MU = 5.0  # from this mu on the curves are close at any mesh
+WIDEST = 0.17  # first mesh at most, in standard deviations of one step's loss
+FIRST_NODES_OF_TRADEOFF = 2**12  # nodes of one step on the first lattice, at most
 ROUNDS = 4
-SHRUNK = 0.7  # of the gap before: where levels were merged and more is left, the mesh is not the reason
+SHRUNK = 0.7  # of the previous gap: if merged levels leave more, the mesh is not the reason
 
 
 class Band(NamedTuple):
@@ -36,18 +36,17 @@ class Band(NamedTuple):
 
     lower: Tradeoff
     upper: Tradeoff
-    note: str = ""  # why the band is as wide as it is, or empty
-    empty: bool = False  # whether nothing is certified: the functions are the trivial ones
+    note: str = ""  # the reason for a wide band, or empty
+    empty: bool = False  # true if nothing is certified and the functions are trivial
 
 
 def tradeoff_bounds(mechanism: Mechanism) -> Band:
     """The band of the whole mechanism, under add/remove adjacency, symmetric.
 
-    The dominating law's pairs give the curve below, since all its pairs hold for the mechanism; tests on the dominated
-    law give the curve above, since an attacker on the mechanism can do at least as well.
+    The pairs of the dominating law hold for the mechanism and give the curve below. An attacker on the mechanism does
+    at least as well as tests on the dominated law, which give the curve above.
     Source: arXiv 1905.02383, Proposition 2.12 for duality, section 4 for min{f, its inverse}**; README.md is the proof.
-    Edge cases: at q = 1 both curves are G_mu, rounded outwards; else sigma below 0.05 gives the trivial curves and
-    a note.
+    Edge cases: at q = 1 both curves are G_mu, rounded outwards; else sigma below 0.05 gives trivial curves and a note.
 
     >>> band = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly G_1
     >>> float(band.lower.beta(0.05).round(3)), float(band.upper.beta(0.05).round(3))
@@ -74,7 +73,7 @@ def tradeoff_bounds(mechanism: Mechanism) -> Band:
             mesh = 2 * mesh
             continue
         gap = float(np.max(band.lower.power(CHECKED) - band.upper.power(CHECKED)))
-        merging = below is not above and gap > SHRUNK * before  # a finer mesh does not close what it opens
+        merging = below is not above and gap > SHRUNK * before  # a finer mesh would not close that gap
         if gap <= NARROW or mesh <= finest or merging:
             break
         before = gap
@@ -101,14 +100,14 @@ def _bounds_on(above: Composition, below: Composition, mesh: float) -> Band:
 
 
 def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> FloatArray:
-    """Delta of one direction at (n,) epsilons: convex in e^epsilon, it is nowhere above the chords between its pairs.
+    """Delta of one direction at (n,) epsilons: convex in e^epsilon, it lies on or below the chords between its pairs.
 
-    `Pairs` assumes symmetry, which one direction alone does not have.
+    `Pairs` assumes symmetry, which one direction alone lacks.
     """
     inside = np.minimum(epsilon, known[-1])
     after = np.clip(np.searchsorted(known, inside), 1, known.size - 1)
     low, high = known[after - 1], known[after]
-    with np.errstate(invalid="ignore", divide="ignore"):  # of two pairs at one epsilon the second says more
+    with np.errstate(invalid="ignore", divide="ignore"):  # of two pairs at one epsilon the second is tighter
         share = np.exp(inside - high) * np.expm1(low - inside) / np.expm1(low - high)
     share = np.where(high > low, share, 1.0)
     between = delta[after - 1] + share * (delta[after] - delta[after - 1])
@@ -116,7 +115,7 @@ def _one_way(epsilon: FloatArray, known: FloatArray, delta: FloatArray) -> Float
 
 
 def _thinned(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A few of many nodes: evenly spaced, and at evenly spaced values of y."""
+    """Select a few of many nodes: evenly spaced ones, and those at evenly spaced values of y."""
     even = np.linspace(0, x.size - 1, LINES).astype(int)
     levels = np.linspace(float(y.min()), float(y.max()), LINES)
     rising = y if y[-1] >= y[0] else y[::-1]

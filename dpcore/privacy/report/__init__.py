@@ -1,1 +1,1 @@
-"""What the numbers mean: verdicts, attack risks, and statements in words."""
+"""The meaning of the numbers: verdicts, attack risks, and statements in words."""

@@ -1,4 +1,4 @@
-"""What an attacker can do, in numbers that follow from a trade-off function."""
+"""Numbers for the attacks that a trade-off function allows."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from dpcore import check
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.tradeoff import Tradeoff
 
-RATES = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
-EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])  # where delta is read off a trade-off function
-EVEN_PRIOR = 0.5  # the attacker's prior that nobody can be blamed for
+RATES = (0.01, 0.001)  # false-positive rates, each reported with its true-positive rate
+EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])  # at which delta is read off a trade-off function
+EVEN_PRIOR = 0.5
 
 
 class Between(NamedTuple):
@@ -22,20 +22,20 @@ class Between(NamedTuple):
 
 
 class Risks(NamedTuple):
-    """What the certified trade-off function promises about any attacker."""
+    """The promises of the certified trade-off function about every attacker."""
 
     advantage: Between  # largest true-positive less false-positive rate
     error: Between  # smallest sum of type I and type II error
     true_positives: dict[float, Between]  # false-positive rate -> largest true-positive rate
     mu: Between  # smallest mu with f >= G_mu wherever both errors are at least `least`
     least: float
-    sure: float  # most that someone 50 % sure can become, except with probability delta (upper bound)
+    sure: float  # upper bound of the posterior of an attacker who is 50 % sure, except with probability delta
     note: str = ""  # of the band
-    empty: bool = False  # whether nothing is certified, so that there is nothing to tell
+    empty: bool = False  # true if nothing is certified
 
 
 def risks_of(band: Band, delta: float) -> Risks:
-    """The numbers of a certified band, each between proven bounds; attacks with an error below delta are left out.
+    """The numbers of a certified band between proven bounds, without attacks that have an error below delta.
 
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
@@ -52,7 +52,7 @@ def risks_of(band: Band, delta: float) -> Risks:
 
 
 def advantage(f: Tradeoff) -> float:
-    """Largest true-positive less false-positive rate: the total variation distance, delta(0).
+    """Largest true-positive less false-positive rate, which is the total variation distance delta(0).
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(advantage(Gaussian(1.0)), 4)
@@ -62,9 +62,9 @@ def advantage(f: Tradeoff) -> float:
 
 
 def bayes_risk(f: Tradeoff, prior: float) -> float:
-    """Smallest chance of a wrong guess for an attacker who holds participation for `prior` probable.
+    """Smallest chance of a wrong guess for an attacker whose prior of participation is `prior`.
 
-    By duality min(prior, 1 - prior) (1 - delta(epsilon)), with e^epsilon the prior odds, above 1.
+    By duality it is min(prior, 1 - prior) (1 - delta(epsilon)), where e^epsilon is the prior odds above 1.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(bayes_risk(Gaussian(1.0), 0.5), 4), round(bayes_risk(Gaussian(0.0), 0.1), 4)
@@ -76,13 +76,12 @@ def bayes_risk(f: Tradeoff, prior: float) -> float:
 
 
 def mu_above(f: Tradeoff, least: float) -> float:
-    """Smallest mu with f >= G_mu wherever both errors are at least `least`: the tightest Gaussian guarantee, no CLT.
+    """Smallest mu with f >= G_mu wherever both errors are at least `least`; the tightest Gaussian guarantee, no CLT.
 
-    That of a G_mu is its own: a power read off it would round to 1 from mu = 16.6 on. Any other f is linear between its
-    corners and G_mu convex, so that it is enough to look at the corners. Without a `least`, subsampling would count for
-    nothing: with chance q^T the example is in every batch, and far below that error rate f falls towards that of
-    sqrt(T)/sigma.
-    Source: arXiv 1905.02383, Definition 2.6. Edge cases: where no attack errs that much, mu where alpha = beta.
+    A G_mu has its own mu: a power read off it rounds to 1 from mu = 16.6 on. Any other f is linear between its corners
+    and G_mu is convex, so the corners are enough. Without a `least`, subsampling would count for nothing: with chance
+    q^T the example is in every batch, and far below that error rate f falls towards that of sqrt(T)/sigma.
+    Source: arXiv 1905.02383, Definition 2.6. Edge cases: mu at alpha = beta if no attack errs by `least`.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(mu_above(Gaussian(0.7), 1e-5), 6)
@@ -92,17 +91,17 @@ def mu_above(f: Tradeoff, least: float) -> float:
     if f.closed_mu is not None:
         return f.closed_mu
     alpha, power = f.corners(least)
-    with np.errstate(invalid="ignore"):  # infinity less infinity, where alpha = power = 0
+    with np.errstate(invalid="ignore"):  # inf - inf where alpha = power = 0
         mu = ndtri(power) - ndtri(alpha)
     return max(float(np.max(mu[~np.isnan(mu)], initial=0.0)), 0.0)
 
 
 def posterior(f: Tradeoff, prior: float, chance: float) -> float:
-    """Most that someone `prior` sure of participation can become, except with probability `chance` over the release.
+    """Largest posterior of an attacker with this prior, except with probability `chance` over the release.
 
-    P(loss > e) <= delta(epsilon) / (1 - e^(epsilon - e)) for every epsilon < e, by Markov's inequality for the
-    hockey stick; the smallest e for which this is `chance` multiplies the odds by e^e at most.
-    **Guarantees:** not too small where f is not above the true curve.
+    By Markov's inequality for the hockey stick P(loss > e) <= delta(epsilon) / (1 - e^(epsilon - e)) for every
+    epsilon < e. At the smallest e for which this is `chance` the odds grow by a factor of e^e at most.
+    **Guarantees:** never too small if f is not above the true curve.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(posterior(Gaussian(0.25), 0.5, 1e-5), 3)

@@ -1,7 +1,7 @@
-"""The glossary: one entry for each word that the pages use, shown wherever the word stands.
+"""The glossary: one entry for each term on the pages.
 
-A word that is new on a page is an entry of glossary.toml and one call of `help_on`, or of `term` in
-pages/parts/results/odds.py. Kinds of numbers have entries by their names.
+A new term is an entry of glossary.toml and one call of `help_on`, or of `term` in pages/parts/results/odds.py. Each
+kind of number has an entry under its name.
 """
 
 import re
@@ -15,7 +15,7 @@ ARXIV = re.compile(r"arXiv[: ](\d{4}\.\d{4,5}(?:v\d+)?)")
 
 @dataclass(frozen=True)
 class Term:
-    """A word, its meaning in a few sentences, where they come from, and the heads of tables that stand for it."""
+    """A term, its meaning in a few sentences, their source, and the table heads that it explains."""
 
     name: str
     meaning: str
@@ -31,7 +31,7 @@ OF_HEAD = {head: name for name, term in GLOSSARY.items() for head in term.heads}
 
 
 def help_on(*names: str) -> str:
-    """The entries as Markdown, for the help of a control; a source on arXiv is a link.
+    """The entries as Markdown, for the help of a control.
 
     >>> help_on("delta")[:64]
     '**Delta.** The probability that the promise of epsilon fails out'
@@ -43,7 +43,7 @@ def help_on(*names: str) -> str:
 
 
 def linked(source: str) -> str:
-    """A text as Markdown, its arXiv numbers as links.
+    """The text as Markdown, with links for its arXiv numbers.
 
     >>> linked("Abadi et al. 2016, arXiv:1607.00133")
     'Abadi et al. 2016, [arXiv:1607.00133](https://arxiv.org/abs/1607.00133)'

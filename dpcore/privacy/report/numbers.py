@@ -1,4 +1,4 @@
-"""Numbers in words: bounds are rounded outwards, so that the text is as true as the number, and each says its kind."""
+"""Numbers as text: a bound is rounded outwards, so that the text is as true as the number."""
 
 import math
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from typing import Any
 
 from dpcore.privacy.mechanism import Kind
 
-DIGITS = 3  # significant ones of every number that a reader sees; tables of data keep all
-LAST_PLACE = 300  # after the point: what is smaller is written as one unit there
+DIGITS = 3  # significant digits of every number that a reader sees; tables of data keep all
+LAST_PLACE = 300  # decimal places; a smaller number is written as one unit of the last
 LARGE = 1e6  # from here on `short` writes a power of ten
 WORDS = {
     Kind.UPPER: "proven upper bound",
@@ -21,9 +21,9 @@ IN_A_WORD = {Kind.UPPER: "proven", Kind.APPROXIMATE: "approximation", Kind.CLAIM
 
 
 def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -> str:
-    """A bound of 0 or more in three significant digits, rounded away from the exact value.
+    """Write a bound of 0 or more in three significant digits, rounded away from the exact value.
 
-    **Guarantees:** read as a number, the text is not above the value (math.floor) or not below it (math.ceil).
+    **Guarantees:** the text is not above the value (math.floor) or not below it (math.ceil).
     **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten; inf is "infinite".
 
     >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
@@ -33,7 +33,7 @@ def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -
     """
     if value == 0 or math.isinf(value):
         return "infinite" if value else "0"
-    exact = Decimal(repr(float(value)))  # the shortest decimal that reads as this float: 0.3 stays 0.3
+    exact = Decimal(repr(float(value)))  # the shortest decimal of this float, so that 0.3 stays 0.3
     place = exact.adjusted()
     last = digits - 1 - place if place >= -LAST_PLACE else LAST_PLACE
     rounded = Decimal(towards(exact.scaleb(last))).scaleb(-last)
@@ -46,7 +46,7 @@ def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -
 
 
 def placed(value: float, towards: Callable[[Any], int], places: int) -> str:
-    """A finite bound in so many decimal places, rounded away from the exact value.
+    """Write a finite bound with `places` decimal places, rounded away from the exact value.
 
     >>> placed(0.29, math.floor, 4), placed(0.12341, math.ceil, 4)
     ('0.2900', '0.1235')
@@ -55,7 +55,7 @@ def placed(value: float, towards: Callable[[Any], int], places: int) -> str:
 
 
 def raised(value: float) -> float:
-    """The next number of six digits that is not below: a delta beside what is proven at it.
+    """Round a delta up to six digits, so that a bound proven at the delta holds at the text.
 
     >>> raised(1e-5), raised(1.23456749e-5)
     (1e-05, 1.23457e-05)
@@ -64,7 +64,7 @@ def raised(value: float) -> float:
 
 
 def nearest(value: float, digits: int = 4) -> str:
-    """A number that is no bound, in so many significant digits.
+    """Write a number that is no bound, in `digits` significant digits.
 
     >>> nearest(0.0042666), nearest(2.0)
     ('0.004267', '2')
@@ -73,7 +73,7 @@ def nearest(value: float, digits: int = 4) -> str:
 
 
 def percent(value: float, places: int = 1, gap: str = " ") -> str:
-    """A share that is no bound, such as an accuracy, in percent.
+    """Write a share that is no bound, such as an accuracy, in percent.
 
     >>> percent(0.9012), percent(0.9012, 2, gap="")
     ('90.1 %', '90.12%')
@@ -82,7 +82,7 @@ def percent(value: float, places: int = 1, gap: str = " ") -> str:
 
 
 def short(value: float) -> str:
-    """A number in three significant digits, trailing zeros kept.
+    """Write a number in three significant digits, with trailing zeros.
 
     >>> short(2.7), short(1234.5), short(0.05), short(3.351e172)
     ('2.70', '1,234', '0.0500', '3.35e172')
@@ -95,7 +95,7 @@ def short(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """A number as one writes it.
+    """Write a number as a person would.
 
     >>> plain(1e-5), plain(0.25)
     ('1e-5', '0.25')
@@ -104,7 +104,7 @@ def plain(value: float) -> str:
 
 
 def value_text(value: Any) -> str:
-    """The value of a setting, as every table, chart and sentence about one shows it to a reader.
+    """Write the value of a setting for a reader, the same in every table, chart and sentence.
 
     >>> value_text(0.5), value_text(1e-5), value_text(60_000), value_text(True), value_text("sgd")
     ('0.5', '1e-5', '60,000', 'yes', 'sgd')
@@ -117,12 +117,12 @@ def value_text(value: Any) -> str:
 
 
 def _bare(number: str) -> str:
-    """Without the sign and the zeros that Python writes into an exponent."""
+    """Remove the plus sign and the zeros that Python writes into an exponent."""
     return number.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
 def epochs_of(count: float, digits: int = 4) -> str:
-    """A number of epochs in words.
+    """Write a number of epochs with its noun.
 
     >>> epochs_of(1), epochs_of(2.5), epochs_of(1.00001)
     ('1 epoch', '2.5 epochs', '1 epoch')
@@ -132,7 +132,7 @@ def epochs_of(count: float, digits: int = 4) -> str:
 
 
 def rounded(value: float, kind: Kind) -> str:
-    """An epsilon in three significant digits; a bound is rounded up, so that the text is as true as it.
+    """Write an epsilon in three significant digits; a bound is rounded up.
 
     >>> rounded(1.561, Kind.CERTIFIED), rounded(1.561, Kind.APPROXIMATE)
     ('1.57', '1.56')
@@ -141,7 +141,7 @@ def rounded(value: float, kind: Kind) -> str:
 
 
 def spoken(word: str, number: str, kind: Kind) -> str:
-    """A number of what `word` names, within a sentence, as what kind of number it is.
+    """Write a number of `word`, with its kind, within a sentence.
 
     >>> [spoken("epsilon", "2.7", kind) for kind in (Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED)]
     ['epsilon ≤ 2.7', 'epsilon ≈ 2.7', 'a claimed epsilon of 2.7']
@@ -150,7 +150,7 @@ def spoken(word: str, number: str, kind: Kind) -> str:
 
 
 def marked(value: float, kind: Kind) -> str:
-    """An epsilon that says what kind of number it is.
+    """Write an epsilon with the mark of its kind.
 
     >>> marked(2.7, Kind.UPPER), marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
     ('≤ 2.70', '≤ 1.57', '≈ 1.33', 'claims 2.00')

@@ -1,7 +1,7 @@
-"""Sentences that hold as they stand: the privacy statement of a run, warnings, and what is true of other batches.
+"""The privacy statement of a run, warnings that hold for every accountant, and sentences on other batches.
 
-The statement says what was released and what that costs. Warnings hold whatever the accountant. Where batches are not
-drawn by Poisson's coins, sentences say what is proven of them, and where counting them goes wrong.
+The statement says what was released and what it costs. The sentences on batches that are not Poisson's say what is
+proven for them, and how people miscount them.
 """
 
 import math
@@ -17,26 +17,25 @@ from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
 
 NOT_COVERED = (
-    "The losses and clipped shares shown are exact figures of the training data, and on a GPU what a run says of a "
-    "recorded step depends on them, too: epsilon does not cover publishing either, it is the price of releasing the "
-    "model."
+    "The losses and clipped shares are exact figures of the training data. On a GPU, the note on a recorded step "
+    "depends on those data too. Epsilon covers neither: it is the price of releasing the model."
 )
-WIDE = 1.05  # from this ratio of its ends on a band says little more than an interval
+WIDE = 1.05  # ratio of upper to lower end above which a band is called proven, not certified
 ADD_REMOVE = Poisson.adjacency
-SAME = {ADD_REMOVE, "zero-out"}  # with Poisson batches these two are one: an absent record adds nothing either way
+SAME = {ADD_REMOVE, "zero-out"}  # equal for Poisson batches: an absent record adds nothing to either
 UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
 REPLACED = (
     "Replacing one example by another is one removal and one addition. For that adjacency (epsilon, delta) becomes "
     "(2 epsilon, (1 + e^epsilon) delta)."
 )
-POISSON = "It holds for Poisson batches of that rate with noise on the sum: shuffled batches are not covered."
-ONE_RUN = "It covers one run. Choosing among several runs by their results is a further release, not counted here."
-FLOATS = "Noise is drawn in floating point, as everywhere in practice: the proof is about real numbers."
+POISSON = "It holds for Poisson batches at that rate, with noise on their sum. It does not cover shuffled batches."
+ONE_RUN = "It covers one run. Choosing the best of several runs releases more, which is not counted here."
+FLOATS = "The proof is about real numbers; the noise is drawn in floating point, as in all software."
 
 
 def seed_warning(seeds: Sequence[int]) -> str:
-    """What a fixed seed takes from epsilon, or fixed seeds do; "" where there is none.
+    """Warn that a fixed seed weakens epsilon; "" without a fixed seed.
 
     >>> seed_warning([3])[:58], seed_warning([])
     ('The seed is fixed (3): epsilon holds only for those who do', '')
@@ -46,27 +45,27 @@ def seed_warning(seeds: Sequence[int]) -> str:
     listed = ", ".join(map(str, seeds[:4])) + (", ..." if len(seeds) > 4 else "")
     fixed, it = ("seed is", "it") if len(seeds) == 1 else ("seeds are", "them")
     return (
-        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}, for whoever does can draw "
-        "the noise again and subtract it."
+        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}. Anyone else can draw the "
+        "noise again and subtract it."
     )
 
 
 def delta_warning(delta: float, n: float | None) -> str:
-    """Why a delta of 1/n or more protects nobody; "" where delta is smaller, or the number n of examples unknown.
+    """Warn that a delta of 1/n or more protects nobody; "" for a smaller delta or an unknown number n of examples.
 
-    >>> delta_warning(0.001, 1000)[:61], delta_warning(1e-5, 1000), delta_warning(0.1, None)
-    ('delta = 0.001 is not below 1/n = 0.001: publishing one record', '', '')
+    >>> delta_warning(0.001, 1000)[:50], delta_warning(1e-5, 1000), delta_warning(0.1, None)
+    ('delta = 0.001 is not below 1/n = 0.001: publishing', '', '')
     """
     if n is None or delta * n < 1:
         return ""
     return (
-        f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: publishing one record outright would pass as "
+        f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: publishing one whole record would count as "
         "private. Choose a smaller delta."
     )
 
 
 def proven_range(sampler: Sampler, found: Reading) -> str:
-    """Between what epsilon is proven to lie, with the adjacency that it is for, in Markdown.
+    """The proven range of epsilon, with its adjacency, in Markdown.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> shuffle = SAMPLERS["shuffle"]
@@ -76,13 +75,13 @@ def proven_range(sampler: Sampler, found: Reading) -> str:
     named = f"**{sampler.title}**, {sampler.adjacency}: "
     low = outward(found.lower or 0.0, math.floor)
     if math.isinf(found.value):
-        return f"{named}no upper end of epsilon is proven; it is at least **{low}**."
+        return f"{named}no upper bound of epsilon is proven; epsilon is at least **{low}**."
     word = "proven" if sampler.interval or found.value > WIDE * (found.lower or 0.0) else "certified"
     return f"{named}epsilon is {word} to lie between **{low}** and **{outward(found.value, math.ceil)}**."
 
 
 def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> str:
-    """What the epsilon of Poisson batches is worth where batches are drawn otherwise, in a sentence.
+    """Compare the epsilon of Poisson batches with the proven range for the sampler; "" for Poisson batches.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> ends = [SAMPLERS[name].curve(512 / 60_000, 1.068, 4680, 1e-5).last for name in ("shuffle", "poisson")]
@@ -93,7 +92,7 @@ def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> st
         return ""
     if sampler.adjacency not in SAME:
         return (
-            f"The number for Poisson batches is one for {ADD_REMOVE}, this one for {sampler.adjacency}: "
+            f"The number for Poisson batches holds for {ADD_REMOVE}, this one for {sampler.adjacency}: "
             "the two cannot be compared."
         )
     claim = f"{sampler.title}, and accounted as Poisson: claims {outward(poisson.value, math.ceil)}"
@@ -105,7 +104,7 @@ def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> st
 
 
 def why_uncounted(sampler: Sampler, mechanism: Mechanism) -> str:
-    """Why there are no numbers for this sampler, in a sentence; "" where there are.
+    """The reason why there are no numbers for this sampler, in a sentence; "" if there are.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> why_uncounted(SAMPLERS["shuffle"], Mechanism.constant(0.1, 1.0, 30))
@@ -115,19 +114,19 @@ def why_uncounted(sampler: Sampler, mechanism: Mechanism) -> str:
         return ""
     if len(mechanism.releases) != 1:
         return (
-            f"{sampler.title}: only constant noise at one sampling rate is proven, so there is no number for it. "
-            "What is shown is for Poisson batches."
+            f"{sampler.title}: only constant noise at one sampling rate is proven. "
+            "The numbers shown are for Poisson batches."
         )
     if mechanism.releases[0].q < sampler.least_q:
         return (
-            f"{sampler.title}: counting takes minutes where q is below {sampler.least_q:g}, so there is no number "
-            "for it. What is shown is for Poisson batches."
+            f"{sampler.title}: counting takes minutes for q below {sampler.least_q:g}. "
+            "The numbers shown are for Poisson batches."
         )
     return ""
 
 
 def counting_notes(q: float) -> tuple[str, ...]:
-    """Where people go wrong when they count batches of a share q of all records, in sentences.
+    """Common mistakes in counting batches of a share q of all records, in sentences.
 
     >>> counting_notes(0.01)[3][:62]
     'With Poisson batches an epoch of 100 steps touches 63.4 % of t'
@@ -135,39 +134,35 @@ def counting_notes(q: float) -> tuple[str, ...]:
     steps = steps_of_epoch(q)
     touched = percent(1 - (1 - q) ** steps)
     return (
-        "A batch that is accumulated over k micro-batches is one batch: q is the share of the whole (logical) batch, "
-        "not of a micro-batch.",
-        "Where some examples are drawn more often than others, by a weighted sampler, q is the rate of the one that is "
-        "drawn most often.",
-        "Without drop_last an epoch ends with a smaller batch: it is a step more, and its sum must be divided by the "
-        "expected batch like every other. With drop_last an epoch leaves some examples out.",
-        f"With Poisson batches an epoch of {steps:,} steps touches {touched} of the examples, about 1 - 1/e where q is "
-        "small; a shuffle touches all of them.",
+        "A batch accumulated over k micro-batches is one batch: q is the share of the whole (logical) batch.",
+        "If a weighted sampler prefers some examples, q is the rate of the example that it draws most often.",
+        "Without drop_last an epoch ends with a smaller batch. It is one more step, and its sum must be divided by the "
+        "expected batch, too. With drop_last an epoch leaves some examples out.",
+        f"With Poisson batches an epoch of {steps:,} steps touches {touched} of the examples, about 1 - 1/e for small "
+        "q. A shuffle touches all of them.",
     )
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Labelled facts, one sentence in odds, and the caveats that apply."""
+    """Labelled facts, one sentence in odds, and the caveats."""
 
     facts: tuple[tuple[str, str], ...]
     odds: str
     caveats: tuple[str, ...]
 
     def text(self) -> str:
-        """As plain text, a line for each fact."""
+        """The statement as plain text, a line for each fact."""
         facts = [f"{label}: {text}" for label, text in self.facts]
         return "\n".join(["Privacy statement", *facts, self.odds, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
 
     def markdown(self) -> str:
-        """As Markdown, the facts in a table."""
+        """The statement as Markdown, with the facts in a table."""
         rows = [f"| {label} | {text} |" for label, text in self.facts]
         head = ["### Privacy statement", "", "| | |", "| --- | --- |", *rows, "", self.odds, ""]
         return "\n".join([*head, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
 
-    def _repr_markdown_(self) -> str:
-        """What a notebook shows."""
-        return self.markdown()
+    _repr_markdown_ = markdown  # for notebooks
 
 
 def statement(
@@ -178,10 +173,9 @@ def statement(
     n: float | None,
     seed: int | None = None,
 ) -> Statement:
-    """The statement of the whole mechanism: epsilon from the last point of the accountant's curve, risks certified.
+    """The statement of the whole mechanism: epsilon from the last point of the accountant's curve, certified risks.
 
-    `n` is the number of training examples, which delta is compared with; None: it is not. `seed` is that of a run whose
-    seed is fixed.
+    `n` is the number of training examples, None if unknown. `seed` is the seed of a run whose seed is fixed.
     """
     facts = (
         ("Unit of privacy", UNIT),
@@ -200,17 +194,17 @@ def statement(
 
 
 def odds(found: Risks) -> str:
-    """What an attacker who is 50 % sure can learn, in a sentence.
+    """Bound the posterior of an attacker who is 50 % sure, in a sentence.
 
-    The probability delta is over what is released; it is the price of a bound on odds.
+    The probability delta is over the release: a bound on odds costs it.
     """
     sure = 100.0 if found.empty else min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
         almost = "" if found.empty or found.sure >= 1 else "almost "
         return f"An attacker who starts at 50 % may end up {almost}certain that your data was used: no bound is proven."
     return (
-        f"An attacker who starts at 50 % can end up at most {sure:.1f} % certain that your data was used, but for a "
-        f"chance of {plain(raised(found.least))}."
+        f"An attacker who starts at 50 % ends up at most {sure:.1f} % certain that your data was used, except with "
+        f"probability {plain(raised(found.least))}."
     )
 
 
@@ -227,9 +221,7 @@ def _released(mechanism: Mechanism) -> str:
     low, high = min(sigmas), max(sigmas)
     noise = nearest(low) if low == high else f"from {nearest(low)} to {nearest(high)}"
     count = "1 noisy sum" if mechanism.steps == 1 else f"{mechanism.steps:,} noisy sums"
-    return (
-        f"{count} of clipped gradients (noise multiplier {noise}), and all that follows from them, the model included"
-    )
+    return f"{count} of clipped gradients (noise multiplier {noise}), and everything computed from them, as the model"
 
 
 def _spent(curve: Curve, accountant: Accountant) -> str:
@@ -260,7 +252,7 @@ def _percent(bounds: Between) -> str:
 
 
 def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> tuple[str, ...]:
-    """The caveats that apply, the gravest first."""
+    """The caveats, the gravest first."""
     special = []
     if found.empty:
         special.append(f"The attacker's figures are {unavailable(found.note)}")
@@ -268,7 +260,7 @@ def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> t
         special.append(found.note)
     if not curve.kind.is_bound:
         special.append(
-            f"This epsilon is no bound ({WORDS[curve.kind]}): the attacker's figures are, and can be trusted."
+            f"This epsilon is no bound ({WORDS[curve.kind]}). The attacker's figures are bounds: trust those."
         )
     if warning := delta_warning(float(curve.delta[-1]), n):
         special.append(warning)

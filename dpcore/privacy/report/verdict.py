@@ -1,4 +1,4 @@
-"""What a number is worth: an accountant's epsilon judged by the certified band at the same point."""
+"""Verdicts: an accountant's epsilon, judged by the certified band at the same point."""
 
 import math
 import sys
@@ -15,13 +15,13 @@ TIGHT = 1.05  # "tight" is within 5 % of the certified upper bound
 
 
 class Worth(StrEnum):
-    """What a number is worth, in one word."""
+    """A verdict in one word."""
 
     SOUND_AND_TIGHT = "sound_and_tight"  # at most 5 % above the certified value
     LOOSE = "loose"  # above it by more
     CLAIMS_LESS = "claims_less"  # below the proven lower bound
     OUTSIDE = "outside"  # a claim whose own conditions fail
-    UNDECIDED = "undecided"  # inside the band without a proof, or nothing certified, or too little, to compare with
+    UNDECIDED = "undecided"  # an unproven number inside the band, or no band, or one that is too wide
     NOT_AVAILABLE = "not_available"  # the accountant gives no finite number
 
 
@@ -37,9 +37,9 @@ SIGNS = {  # of a verdict, where there is no room for words
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a number is worth, a sentence that says it, and the number over the certified upper bound.
+    """The verdict on a number, in a word and a sentence, with its ratio to the certified upper bound.
 
-    The ratio is inf where that bound is 0, and NaN where it is infinite: there is nothing to compare with.
+    The ratio is inf if that bound is 0, and NaN if it is infinite.
     """
 
     worth: Worth
@@ -48,9 +48,9 @@ class Verdict:
 
 
 def verdict(curve: Curve, band: Curve) -> Verdict:
-    """The judgement of the curve's last point, which its note speaks of.
+    """Judge the curve's last point, to which its note refers.
 
-    Errors: ValueError where the curves differ in steps or delta, or `band` holds no lower bound.
+    Errors: ValueError if the curves differ in steps or delta, or `band` has no lower bound.
     """
     if not (np.array_equal(curve.steps, band.steps) and np.array_equal(curve.delta, band.delta)):
         raise ValueError("Expected both curves to have the same steps and delta.")
@@ -58,9 +58,9 @@ def verdict(curve: Curve, band: Curve) -> Verdict:
 
 
 def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
-    """The judgement of a number, by the certified band of the same mechanism; `word` is what both measure.
+    """Judge a number by the certified band of the same mechanism; `word` names the quantity, such as mu.
 
-    Errors: ValueError where `band` holds no lower bound.
+    Errors: ValueError if `band` has no lower bound.
     """
     if band.lower is None:
         raise ValueError("Expected band=... to hold a proven lower bound.")
@@ -95,22 +95,22 @@ def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
 
 
 def _excess(ratio: float) -> str:
-    """By how much a loose number is too large, in words.
+    """The excess of a loose number, in words.
 
     >>> _excess(1.0935), _excess(3.3457e172), _excess(math.inf)
     ('9 % above the certified value', '3.34e172 times the certified value', 'the certified value is 0')
     """
     if math.isinf(ratio):
         return "the certified value is 0"
-    if ratio >= LARGE:  # is written as a power of ten
-        return f"{outward(ratio, math.floor)} times the certified value"  # at least so many
+    if ratio >= LARGE:
+        return f"{outward(ratio, math.floor)} times the certified value"
     if ratio >= 3:
         return f"{ratio:.2g} times the certified value" if ratio < 99.5 else f"{ratio:,.0f} times the certified value"
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 
 def unavailable(note: str) -> str:
-    """A sentence from the reason why there is no number, as a curve's note gives it; "" without one.
+    """Turn the reason why there is no number, from a curve's note, into a sentence; "" without a reason.
 
     >>> unavailable("The form does not exist.")
     'n/a, because the form does not exist.'
@@ -119,7 +119,7 @@ def unavailable(note: str) -> str:
 
 
 def lowered(sentence: str) -> str:
-    """The sentence as it reads after a comma, unless it begins with a name or a symbol, such as q or RDP.
+    """Lower the first letter of a sentence, unless the sentence begins with a name or a symbol, such as q or RDP.
 
     >>> lowered("Needs more steps."), lowered("RDP is infinite.")
     ('needs more steps.', 'RDP is infinite.')

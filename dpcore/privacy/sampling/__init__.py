@@ -1,4 +1,4 @@
-"""Ways of drawing batches, and what each of them really costs. Adding one is its file and its line here."""
+"""Ways of drawing batches and their true cost. A new sampler is one file and one line here."""
 
 from dpcore.privacy.sampling.base import OtherCurve, Poisson, Sampler, steps_of_epoch
 from dpcore.privacy.sampling.fixed_size import FixedSize

@@ -1,4 +1,4 @@
-"""A sampler is a way to draw batches, with what is proven of epsilon when every batch is drawn that way."""
+"""Samplers: ways of drawing batches, each with proven bounds of epsilon."""
 
 from abc import ABC, abstractmethod
 from math import ceil, floor, inf
@@ -17,41 +17,41 @@ from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Release
 from dpcore.privacy.tradeoff import Pairs, never_below
 
-MAX_DELTA = 1 - 1e-6  # that is counted: beyond, its epsilon is an upper end, and the lower end is 0
-ROUNDED = 1e-6  # relative: more than the total variation that two laws have in common may err
+MAX_DELTA = 1 - 1e-6  # a larger delta gets this one's epsilon as upper end, and the lower end 0
+ROUNDED = 1e-6  # relative: above the error of 1 less the total variation
 POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
 
 
-def words_of(name: str) -> tuple[str, str, str]:
-    """The title, phrase and note of a sampler."""
+def words_of(name: str) -> tuple[str, ...]:
+    """The title, source, phrase and note of a sampler."""
     words = words_in(Path(__file__).with_name("samplers.toml"))[name]
-    return words["title"], words["phrase"], words["note"]
+    return tuple(words[key] for key in ("title", "source", "phrase", "note"))
 
 
 class OtherCurve(NamedTuple):
-    """What others count for the same batches, beside what is certified."""
+    """A curve of another method for the same batches, beside the certified one."""
 
     title: str
     curve: Curve
 
 
 class Sampler(ABC):
-    """Epsilon of many Gaussian steps whose batches are drawn in one way; subclasses are final and stateless.
+    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and stateless.
 
-    They give `_account`, and `other_curves` where others count otherwise.
+    They define `_account`, and `other_curves` if other methods count otherwise.
     """
 
-    name: ClassVar[str]  # the id, as on the command line
-    title: ClassVar[str]  # as on a page
-    phrase: ClassVar[str]  # the batches, as within a sentence
-    note: ClassVar[str]  # how a batch is drawn, and what is known of it, in a sentence or two
+    name: ClassVar[str]  # the id on the command line
+    title: ClassVar[str]  # on pages
+    phrase: ClassVar[str]  # the batches within a sentence
+    note: ClassVar[str]  # a few sentences on how a batch is drawn and what is known about it
     source: ClassVar[str]  # the paper, with arXiv id and theorem
-    adjacency: ClassVar[str]  # what a record's absence is: what its epsilon may be compared with
-    interval: ClassVar[bool] = False  # whether nothing closer than two far ends is proven
-    by_epoch: ClassVar[bool] = False  # whether a record is in one batch of each epoch, so that whole epochs count
-    slow: ClassVar[bool] = False  # whether a curve may take seconds
-    least_q: ClassVar[float] = 0.0  # below, it takes minutes
+    adjacency: ClassVar[str]  # only epsilons of one adjacency can be compared
+    interval: ClassVar[bool] = False  # true if only two far ends are proven
+    by_epoch: ClassVar[bool] = False  # true if a record is in one batch of each epoch, so that whole epochs count
+    slow: ClassVar[bool] = False  # true if a curve may take seconds
+    least_q: ClassVar[float] = 0.0  # a smaller q would take minutes
 
     def curve(self, q: float, sigma: float, steps: ArrayLike, delta: float) -> Curve:
         """Lower and upper epsilon after each of `steps` (n,), which do not decrease, at one delta in (0, 1).
@@ -60,20 +60,20 @@ class Sampler(ABC):
         epoch is round(1/q) steps. Errors: ValueError.
         """
         check.delta(delta=delta)
-        Release(q, sigma)  # the same limits as everywhere
+        Release(q, sigma)  # checks both
         horizons = checked_steps(steps, MAX_STEPS)
         return self._answered(q, sigma, horizons, np.full(horizons.shape, delta))
 
     def profile(self, q: float, sigma: float, steps: int, deltas: ArrayLike) -> Curve:
-        """The same after all steps, at each of `deltas` (n,)."""
+        """Lower and upper epsilon after all steps, at each of `deltas` (n,)."""
         values = checked_deltas(deltas)
         Release(q, sigma)
         return self._answered(q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values)
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """The curve: 0 where delta alone covers all that is told, and a sentence where nothing can be counted."""
+        """The curve; 0 where delta alone covers the release, with a note where nothing can be counted."""
         if q < self.least_q:
-            note = f"Nothing is counted for {self.phrase} where q is below {self.least_q:g}: it would take minutes."
+            note = f"Nothing is counted for {self.phrase} with q below {self.least_q:g}: it would take minutes."
             return nothing_promised(steps, delta, note)
         rows = np.flatnonzero((steps > 0) & (1 - delta > self._same(q, sigma, steps)))
         if rows.size == 0:
@@ -90,10 +90,10 @@ class Sampler(ABC):
         return Curve(steps, delta, upper, lower, counted.kind, counted.note)
 
     def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:
-        """At most 1 less the total variation of neighbours after each of (n,) steps: what both show alike.
+        """A lower bound of 1 less the total variation of neighbours after each of (n,) steps.
 
-        A record moves the sums of all rounds by what it moves in one, m, times the root of their number; or each round
-        by m with probability q, and what is shown alike in every round is shown alike in all.
+        A record moves the sums of all rounds by the root of their number times m, its move in one round. Or it moves
+        each round by m with probability q, and the mass common to every round is common to all.
         """
         moved = 2.0 if self.adjacency == "replace-one" else 1.0
         rounds, rate = (epochs_around(q, steps)[1], 1.0) if self.by_epoch else (steps, q)
@@ -102,7 +102,7 @@ class Sampler(ABC):
         return np.maximum(each, whole) * (1 - ROUNDED)
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
-        """What others count for such batches; none by default."""
+        """Curves of other methods for such batches; none by default."""
         return ()
 
     @abstractmethod
@@ -111,7 +111,7 @@ class Sampler(ABC):
 
 
 def steps_of_epoch(q: float) -> int:
-    """T: how many steps an epoch has, of batches with a share q of all records.
+    """The number of steps T of an epoch, for batches with a share q of all records.
 
     >>> steps_of_epoch(512 / 60_000)
     117
@@ -120,13 +120,13 @@ def steps_of_epoch(q: float) -> int:
 
 
 def certified(steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, note: str = "") -> Curve:
-    """The curve of two proven bounds; `note` says what a reader must know of them."""
+    """The curve of two proven bounds; `note` is a warning about them."""
     last = steps == steps[-1]
     return Curve(steps, delta, upper, lower, Kind.CERTIFIED, note or width_note(lower[last], upper[last]))
 
 
 def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
-    """How many whole epochs lie within (n,) steps, and how many hold them.
+    """The numbers of whole epochs that end within (n,) steps, and that begin within them.
 
     >>> [part.tolist() for part in epochs_around(0.1, np.array([0, 5, 10, 11]))]
     [[0, 0, 1, 1], [0, 1, 1, 2]]
@@ -136,7 +136,7 @@ def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
-    """(n,) lower ends of rising steps, each raised to those before it at the same delta, which still hold.
+    """Raise each of (n,) lower ends of rising steps to those before it at the same delta, which still hold.
 
     >>> never_falling(np.array([2.0, 1.0, 0.5, 3.0]), np.array([0.1, 0.1, 0.2, 0.1])).tolist()
     [2.0, 2.0, 0.5, 3.0]
@@ -149,12 +149,12 @@ def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
 
 
 def nothing_promised(steps: IntArray, delta: FloatArray, note: str) -> Curve:
-    """No upper bound but where nothing is released, and no lower one."""
+    """The curve without bounds: +inf after any step, and lower ends of 0."""
     return Curve(steps, delta, np.where(steps > 0, inf, 0.0), np.zeros(steps.shape), Kind.CERTIFIED, note)
 
 
 def epochs_meant(q: float, steps: int) -> float:
-    """How many epochs so many steps of Poisson batches are meant to be: q T, without what rounding up to a step added.
+    """The number of epochs that `steps` steps of Poisson batches stand for: q T, without rounding up to a step.
 
     >>> epochs_meant(0.0256, 196), epochs_meant(0.01, 250)
     (5.0, 2.5)
@@ -165,7 +165,7 @@ def epochs_meant(q: float, steps: int) -> float:
 
 
 def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
-    """How many steps the same training has with this sampler: whole epochs stay whole ones, of round(1/q) batches.
+    """The steps of the same training with this sampler: whole epochs remain whole, of round(1/q) batches.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> [steps_counted(SAMPLERS[name], 0.0256, 196) for name in ("poisson", "shuffle")]
@@ -179,9 +179,9 @@ def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
 
 
 def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatArray]:
-    """Where a curve over such a training is drawn: (n,) steps of the sampler from 0, and the epochs that they are.
+    """The points of a curve over such a training: (n,) steps of the sampler from 0 on, and their epochs.
 
-    Of samplers that go by epochs these are whole epochs, and the end: between them its bounds are step functions.
+    For samplers that go by epochs these are whole epochs and the end: the bounds are step functions.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> [each.tolist() for each in points_of(SAMPLERS["shuffle"], 0.1, 25)]
@@ -199,9 +199,9 @@ def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatAr
 
 
 def tradeoff_band(sampler: Sampler, q: float, sigma: float, steps: int) -> Band:
-    """The band after so many of the sampler's own steps, symmetric: what its profile says, and no more.
+    """The symmetric band after `steps` of the sampler's own steps, from its profile alone.
 
-    The pairs of the upper ends give the curve below, the lower ends, each moved to the next smaller epsilon, the curve
+    The pairs of the upper ends give the curve below; the lower ends, each at the next smaller epsilon, give the curve
     above. Edge cases: without a finite upper end the band is empty, and its lower curve is 0. Errors: ValueError.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
@@ -228,8 +228,7 @@ class Poisson(Sampler):
     """
 
     name: ClassVar[str] = "poisson"
-    title, phrase, note = words_of("poisson")
-    source: ClassVar[str] = "dpcore/privacy/certified/README.md, Theorem 1"
+    title, source, phrase, note = words_of("poisson")
     adjacency: ClassVar[str] = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
@@ -238,26 +237,25 @@ class Poisson(Sampler):
 
 
 def banded(q: float, sigma: float, steps: int, bands: int) -> Mechanism:
-    """DP-SGD that costs what so many iterations cost of a matrix mechanism with b = `bands` bands.
+    """The DP-SGD with the cost of `steps` iterations of a matrix mechanism with b = `bands` bands.
 
-    The examples are cut into b parts; iteration i draws a Poisson batch of part i mod b, at the rate b q, so that it
-    holds q n examples on average. Noise is sigma times the largest norm of a column of the strategy matrix. Then each
-    example is in one of b iterations that follow one another, and the whole costs what n/b steps of DP-SGD at the rate
-    b q cost.
+    The examples are cut into b parts. Iteration i draws a Poisson batch of part i mod b at the rate b q, which has q n
+    examples on average. The noise is sigma times the largest column norm of the strategy matrix. Each example can only
+    be in one of b consecutive iterations, so the whole costs as much as steps/b steps of DP-SGD at the rate b q.
     Source: Choquette-Choo et al. 2023, arXiv 2306.08153, Theorem 1.
-    Errors: ValueError where b q is above 1.
+    Errors: ValueError if b q is above 1.
 
     >>> banded(0.01, 4.0, 1000, 8)
     Mechanism(releases=(Release(q=0.08, sigma=4.0, count=125),))
     """
     check.whole(1, MAX_BANDS, bands=bands)
     if q * bands > 1:
-        raise ValueError(f"Expected bands={bands} to be at most 1/q = {1 / q:g}: a part would be less than a batch.")
+        raise ValueError(f"Expected bands={bands} to be at most 1/q = {1 / q:g}: a part must hold a batch.")
     return Mechanism.constant(q * bands, sigma, int(rounds_of(steps, bands)[0]))
 
 
 def rounds_of(steps: ArrayLike, bands: int) -> IntArray:
-    """How many rounds of b iterations hold (n,) numbers of iterations.
+    """The number of rounds of b iterations that hold (n,) numbers of iterations.
 
     >>> rounds_of([1, 8, 9], 8).tolist()
     [1, 1, 2]

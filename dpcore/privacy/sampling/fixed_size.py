@@ -1,7 +1,7 @@
 """Batches of one fixed size, drawn without replacement, and neighbours in which one record is replaced.
 
-A record that is replaced moves the sum by up to 2 C, so that the noise is only half as many sensitivities as under
-add/remove: the base is N(2, sigma^2) against N(0, sigma^2), in units of C. One step has three bounds or estimates.
+A replaced record moves the sum by up to 2 C, twice as far as under add/remove: the base is N(2, sigma^2) against
+N(0, sigma^2), in units of C. This file has three bounds or estimates of a step.
 
 Sources: Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9; Wang, Balle, Kasiviswanathan 2019, arXiv 1808.00087,
 Theorem 27; Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 5.4.
@@ -30,29 +30,28 @@ HIGHEST_ORDER = 256
 MAX_EXPONENT = 600.0  # e^600 is still a float
 ORDERS = np.arange(2.0, HIGHEST_ORDER + 1)
 STEP = 0.02  # of the quadrature, in standard deviations: its error is e^-1000 of the largest value nearby
-FARTHER = 14.0  # standard deviations beyond where the integrand is largest
-MARGIN = 1e-9  # relative: more than the quadrature errs
-MESH = 0.3  # in standard deviations of a step's loss: a finer one takes seconds and gains a thousandth
+FARTHER = 14.0  # standard deviations beyond the peak of the integrand
+MARGIN = 1e-9  # relative: above the error of the quadrature
+MESH = 0.3  # in standard deviations of a step's loss; a finer mesh takes seconds and gains a thousandth
 
 
 def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
     """The laws of a pair that dominates a step with batches of a share q of all records.
 
     For t >= 1 the hockey-stick divergence of neighbours is at most that of (1-q) N(0) + q N(2) and N(0), in both
-    directions (Balle et al.): so the pair has those masses where t > 1, the same mirrored where t < 1, and the rest
-    at t = 1. The dominated law is not one of the step's.
-    Errors: RuntimeError where e^loss is past any float.
+    directions (Balle et al.). So the pair has those masses at t > 1, their mirror image at t < 1, the rest at t = 1.
+    The dominated law is not valid for the step. Errors: RuntimeError if e^loss overflows.
     """
-    half = 0.5 * sigma  # the noise in units of what one record moves
+    half = 0.5 * sigma  # the noise over the largest move of one record
     lowest = 0.0 if q == 1 else float(np.log1p(-q))
     last = int(np.ceil((loss_heights(q, half, tail)[1] + lowest) / mesh)) + 1
     if last * mesh > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
+        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
     y = np.asarray(0.5 * mesh * np.arange(2 * last + 1), dtype=np.float64)
     right, beyond = cells_between(q, half, y - lowest), cut_above(q, half, float(y[-1]) - lowest)
     first, second = (np.stack([part[0], (1 - q) * part[0] + q * part[1]]) for part in (right.left, right.right))
     nodes = np.exp(np.concatenate([-y[:0:-1], y]))
-    # Mirrored, the masses under P and Q change places, and so do the halves of a cell.
+    # The mirror image swaps the masses under P and Q, and the halves of a cell.
     left, other = np.concatenate([second[::-1, ::-1], first], 1), np.concatenate([first[::-1, ::-1], second], 1)
     tail_mass = (1 - q) * beyond.mass + q * (beyond.excess + beyond.mass * float(right.w[-1]))
     left[:, last] += max(1 - float(left[0].sum() + other[0].sum()) - beyond.mass - tail_mass, 0.0)
@@ -87,14 +86,14 @@ def log_moments(q: float, sigma: float) -> FloatArray:
 
 
 def _log_central_moments(base: float) -> FloatArray:
-    """ln E[(w - 1)^l] for l = 2, 4, .. HIGHEST_ORDER, where ln w is normal with mean 1: by the trapezoidal rule."""
+    """ln E[(w - 1)^l] for l = 2, 4, .. HIGHEST_ORDER and lognormal w of mean 1, by the trapezoidal rule."""
     even = np.arange(2, HIGHEST_ORDER + 1, 2)
     values = np.empty(even.size)
     for at, order in enumerate(even):
         peak = sqrt(order)
         z = np.arange(-peak - FARTHER, max(order / base, peak) + FARTHER, STEP)
         exponent = z / base - 0.5 / base**2
-        # ln |w - 1|, from the side where nothing cancels; at w = 1 itself it is -infinity.
+        # ln |w - 1| without cancellation; -infinity at w = 1.
         with np.errstate(divide="ignore"):
             distance = np.maximum(exponent, 0.0) + np.log(-np.expm1(-np.abs(exponent)))
         values[at] = float(np.logaddexp.reduce(order * distance - 0.5 * z**2)) + log(STEP / sqrt(2 * pi))
@@ -102,7 +101,7 @@ def _log_central_moments(base: float) -> FloatArray:
 
 
 def clt_mu(q: float, sigma: float) -> float:
-    """mu of the central limit theorem after one step, an approximation; it grows with the root of the steps.
+    """The mu of the central limit theorem after one step, an approximation that grows with the root of the steps.
 
     Source: arXiv 1905.02383, Corollary 5.4, for a base that is 1/s-GDP: sqrt(2) q times the root of
     e^(1/s^2) Phi(1.5/s) + 3 Phi(-0.5/s) - 2, with s = sigma/2.
@@ -119,7 +118,7 @@ def clt_mu(q: float, sigma: float) -> float:
 
 @final
 class FixedSize(Sampler):
-    """Every batch is a set of q n records, all such sets being equally likely.
+    """Every batch is a set of q n records, and all such sets are equally likely.
 
     >>> curve = FixedSize().curve(0.01, 10.0, 10_000, 1e-5)
     >>> curve.lower.round(2), curve.epsilon.round(2)
@@ -127,11 +126,7 @@ class FixedSize(Sampler):
     """
 
     name: ClassVar[str] = "fixed_size"
-    title, phrase, note = words_of("fixed_size")
-    source: ClassVar[str] = (
-        "Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9, composed here (upper); one record against all "
-        "others (lower): dpcore/privacy/sampling/README.md"
-    )
+    title, source, phrase, note = words_of("fixed_size")
     adjacency: ClassVar[str] = "replace-one"
     slow: ClassVar[bool] = True
     least_q: ClassVar[float] = 1e-4

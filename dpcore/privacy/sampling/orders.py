@@ -1,10 +1,9 @@
-"""Batches cut from the data in an order: a known one, which amplifies nothing, or a shuffled one.
+"""Batches cut from the data in an order: a known order, which amplifies nothing, or a shuffled one.
 
-Shuffling is what most training code does, and what nobody can account for closely. What it cannot hide is the law of
-the largest coordinate. Every record but one adds -1 to the sum of its step, and that one adds 1 or nothing: seen from
-the sum of a full step without it, one step of T lies at 2 or at 1 and all others at 0, in an order that nobody knows.
-An attacker who looks at the largest coordinate alone tells no more than all coordinates do, so that what it tells is a
-lower bound.
+Most training code shuffles, and nobody can account for that closely. The lower bound here follows from the largest
+coordinate. Let every record but one add -1 to the sum of its step, and that one 1 or nothing. Relative to a full step
+without it, one step of T lies at 2 or at 1 and all others at 0, in an unknown order. The largest coordinate reveals no
+more than all coordinates, so its divergence is a lower bound.
 
 Source: Chua et al. 2024, arXiv 2403.17673, section 4 (one epoch). Several epochs are composed here.
 """
@@ -24,21 +23,21 @@ from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, neve
 from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, AtomPair, laws_of_atoms, moments_of
 
 THRESHOLDS = 2**14
-REACH = 12.0  # standard deviations covered around each place where the largest coordinate may lie
-LOST = 1e-7  # relative: more than the probability of a slice may err
-MIN_SLICES = 10  # slices that a law is made of
+REACH = 12.0  # standard deviations covered around each likely place of the largest coordinate
+LOST = 1e-7  # relative: above the error of a slice's probability
+MIN_SLICES = 10  # slices of a law, at least
 MIN_SHOWN_MASS = 0.5  # of P's mass, in these slices
 MESH = 0.02  # of the losses of an epoch, in their standard deviations
 NOTHING_CLOSER = (
     "An interval, not a band: nothing closer is proven. Most libraries shuffle like this and print the number for "
-    "Poisson batches, which can lie far below what is proven to be lost."
+    "Poisson batches, which can lie far below the proven lower end."
 )
 
 
 def one_epoch(steps: int, sigma: float, delta: FloatArray) -> FloatArray:
-    """Epsilon that one epoch of so many steps has at least, at (n,) deltas; (n,).
+    """A lower bound of epsilon after one epoch of `steps` steps, at (n,) deltas; (n,).
 
-    P(largest > C) - e^epsilon Q(largest > C) is a lower bound of delta for every threshold C: the best one counts.
+    P(largest > C) - e^epsilon Q(largest > C) is a lower bound of delta for every threshold C; the best one counts.
 
     >>> one_epoch(117, 1.068, np.array([1e-5])).round(4)
     array([3.5465])
@@ -46,21 +45,19 @@ def one_epoch(steps: int, sigma: float, delta: FloatArray) -> FloatArray:
     place = _thresholds(steps, sigma)
     shown, otherwise = (-np.expm1(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
     left = shown * (1 - LOST) - delta[:, None]  # (n, C)
-    useful = (left > 0) & (otherwise > SMALLEST_MASS)  # smaller floats have lost digits
+    useful = (left > 0) & (otherwise > SMALLEST_MASS)  # smaller floats lack digits
     told = np.log(np.where(useful, left, 1.0)) - np.log(np.where(useful, otherwise * (1 + LOST), 1.0))
     return np.maximum(told.max(axis=1), 0.0)
 
 
 def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:
-    """The same after each of (n,) numbers of epochs, not decreasing, with the order drawn anew for each; (n,).
+    """A lower bound of epsilon after each of (n,) numbers of epochs, not decreasing, each in a new order; (n,).
 
-    `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError where there is too little noise for any law.
+    `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError if there is too little noise for any law.
     """
     pair = _slices(steps, sigma)
-    if (
-        pair.loss.size < MIN_SLICES or pair.numerator.sum() < MIN_SHOWN_MASS
-    ):  # so little noise that hardly any slice has mass under both
-        raise RuntimeError("There is so little noise that hardly any slice shows both.")
+    if pair.loss.size < MIN_SLICES or pair.numerator.sum() < MIN_SHOWN_MASS:
+        raise RuntimeError("There is so little noise that hardly any slice has mass under both laws.")
     tail = CUT_OFF * float(delta.min()) / int(epochs[-1])
     deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - (pair.numerator @ pair.loss) ** 2))
     law = laws_of_atoms(pair, MESH * deviation, tail).laws.dominated
@@ -69,17 +66,17 @@ def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, c
 
 def _thresholds(steps: int, sigma: float) -> FloatArray:
     """Places from below the largest of pure noise to above that of the record's own step."""
-    noise = -float(ndtri(1 / (steps + 1)))  # about where the largest lies of so many
+    noise = -float(ndtri(1 / (steps + 1)))  # about the largest of `steps` normal numbers
     return np.linspace(min(noise * sigma, 1) - REACH * sigma, max(noise * sigma, 2) + REACH * sigma, THRESHOLDS)
 
 
 def _log_below(place: FloatArray, own: float, steps: int, sigma: float) -> FloatArray:
-    """ln of the probability that all coordinates lie below each place, where the record's own step lies at `own`."""
+    """Log probability that all coordinates lie below each place, if the record's own step lies at `own`."""
     return log_ndtr((place - own) / sigma) + (steps - 1) * log_ndtr(place / sigma)
 
 
 def _slices(steps: int, sigma: float) -> AtomPair:
-    """The pair of laws of which slice the largest coordinate lies in, a little less under P and more under Q."""
+    """The pair of laws of the slice of the largest coordinate, with a little less mass under P and more under Q."""
     place = _thresholds(steps, sigma)
     numerator, denominator = (_between(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
     live = (numerator > SMALLEST_MASS) & (denominator > SMALLEST_MASS)
@@ -103,25 +100,24 @@ class FixedOrder(Sampler):
     """
 
     name: ClassVar[str] = "fixed_order"
-    title, phrase, note = words_of("fixed_order")
-    source: ClassVar[str] = "Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3"
+    title, source, phrase, note = words_of("fixed_order")
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        _, epochs = epochs_around(q, steps)  # a record of the first batch is released as soon as an epoch begins
+        _, epochs = epochs_around(q, steps)  # the first batch of an epoch releases its records at once
         return certified(steps, delta, *order_bounds(sigma, epochs, delta))
 
 
 def order_bounds(sigma: float, epochs: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper epsilon of (n,) numbers of epochs in an order that is known, at (n,) deltas."""
+    """Lower and upper epsilon after (n,) numbers of epochs in a known order, at (n,) deltas."""
     bounds = epsilon_bounds(Mechanism.constant(1.0, sigma, max(int(np.max(epochs)), 1)), epochs, delta)
     return bounds.lower, bounds.upper
 
 
 @final
 class Shuffle(Sampler):
-    """The data are put into a new order before every epoch, and cut into batches.
+    """The data are shuffled before every epoch, and cut into batches.
 
     >>> curve = Shuffle().curve(512 / 60_000, 1.068, 117, 1e-5)
     >>> curve.lower.round(2), curve.epsilon.round(2)
@@ -129,8 +125,7 @@ class Shuffle(Sampler):
     """
 
     name: ClassVar[str] = "shuffle"
-    title, phrase, note = words_of("shuffle")
-    source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4; several epochs composed here"
+    title, source, phrase, note = words_of("shuffle")
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
@@ -143,7 +138,7 @@ class Shuffle(Sampler):
             epochs, known, length = whole[rows], delta[rows], steps_of_epoch(q)
             lower[rows] = one_epoch(length, sigma, known)
             _, ceiling = order_bounds(sigma, epochs, known)
-            with suppress(RuntimeError):  # too little noise for the laws of many epochs: one alone is counted
+            with suppress(RuntimeError):  # too little noise for the laws of many epochs: only one is counted
                 lower[rows] = np.maximum(lower[rows], many_epochs(length, sigma, epochs, known, ceiling))
         lower = never_falling(lower, delta)
         return certified(steps, delta, np.minimum(lower, upper), upper, NOTHING_CLOSER)
@@ -151,15 +146,14 @@ class Shuffle(Sampler):
 
 @final
 class ShuffleOnce(Sampler):
-    """The data are shuffled once, and gone through in that order in every epoch.
+    """The data are shuffled once, and every epoch takes them in that order.
 
     >>> ShuffleOnce().curve(512 / 60_000, 1.068, 40 * 117, 1e-5).lower.round(1)
     array([42.])
     """
 
     name: ClassVar[str] = "shuffle_once"
-    title, phrase, note = words_of("shuffle_once")
-    source: ClassVar[str] = "Chua et al. 2024, arXiv 2403.17673, section 4, for the average of all epochs"
+    title, source, phrase, note = words_of("shuffle_once")
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True

@@ -1,14 +1,13 @@
-"""Random allocation, also called balls in bins: each record in one batch of an epoch, drawn for it alone.
+"""Random allocation, also called balls in bins: each record joins one batch of an epoch, drawn for it alone.
 
 An epoch of T steps is the pair P = mean over t of N(e_t, sigma^2 I) and Q = N(0, sigma^2 I), whose likelihood ratio is
-the mean of T independent lognormal ratios w_t of mean 1. A spread of each w that keeps its mean is a spread of their
-sum, so that a law of w on a grid gives one of the epoch that dominates it, by one power in the Fourier domain; a
-contraction gives one that is dominated.
+the mean of T independent lognormal ratios w_t of mean 1. A mean-preserving spread of each w is a spread of their sum.
+So a law of w on a grid gives a dominating law of the epoch, by one power in the Fourier domain, and a contraction gives
+a dominated law.
 
-A grid of equal distances that ends at the largest ratios begins too far from 0, and what it rounds down to 0 would be
-an infinite loss where the record is added. For little noise, and few steps, laws lie on points that are even in
-logarithms: two are added point by point, and each sum is split between the points beside it, which is a spread again.
-README.md is the proof.
+An even grid up to the largest ratios begins too far from 0, and a ratio rounded down to 0 is an infinite loss in the
+add direction. For little noise and few steps, the points are even in logarithms: two laws are added point by point, and
+each sum is split between the points beside it, which is a spread again. README.md has the proof.
 
 Source: Feldman, Shenfeld 2026, arXiv 2602.17284, for the sum of lognormals; the bounds are derived here.
 """
@@ -42,32 +41,32 @@ POINTS = 600  # of the first law
 MAX_POINTS = 1800
 MAX_LOG_GAP = 0.2  # distance of points in logarithms
 UNIT = 2.0**-53
-UNITS_PER_MASS = 32  # units that one mass, its share and its place may err
+UNITS_PER_MASS = 32  # error of one mass, its share and its place, in units
 GRID = 0.3  # first grid of w, in standard deviations of w
 MESH = 0.15  # first mesh of losses, in standard deviations of an epoch's loss
 CORE = 4  # standard deviations of w above 1 beyond which cells of w widen
-LOST = 1e-3  # of the mean, where only small ratios matter
+LOST = 1e-3  # of the mean, if only small ratios matter
 FIRST_NODES = 2**16  # of the first grid of w, at most
-ORDERS = 24  # on either side: of the bounds of the sum's tails
-MAX_EPOCH_STEPS = 10**6  # steps of an epoch: more take longer than anybody waits
-WIDE = 1.01  # upper over lower end: a wider band is worth another law of the sum
+ORDERS = 24  # of the bounds of the sum's tails, on either side
+MAX_EPOCH_STEPS = 10**6  # longer epochs take too long
+WIDE = 1.01  # upper over lower end above which another law of the sum is tried
 
 
 def largest(sigma: float, tail: float) -> float:
-    """The ratio beyond which the record's own step has `tail` mass. Errors: RuntimeError where it is past any float."""
+    """The ratio beyond which the record's own step has `tail` mass. Errors: RuntimeError if it overflows."""
     exponent = 0.5 / sigma**2 - float(ndtri(tail)) / sigma
     if max(exponent, sigma**-2) > MAX_EXPONENT:
-        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
+        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
     return exp(exponent)
 
 
 def place_of(sigma: float, w: float) -> float:
-    """Where on the line the ratio is w."""
+    """The place on the line with ratio w."""
     return sigma**2 * log(w) + 0.5
 
 
 def cells_between(sigma: float, w: FloatArray) -> Cells:
-    """Cells between w[0] = 0, w[2], .. halved at w[1], w[3], ..., with masses under N(0, sigma^2) and N(1, sigma^2)."""
+    """Cells between w[0] = 0, w[2], .., halved at w[1], w[3], .., with masses under N(0, sigma^2), N(1, sigma^2)."""
     with np.errstate(divide="ignore"):
         x = sigma**2 * np.log(w) + 0.5
     mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])
@@ -75,32 +74,32 @@ def cells_between(sigma: float, w: FloatArray) -> Cells:
 
 
 def beyond(sigma: float, end: float) -> Beyond:
-    """What lies above a ratio: its mass, and how much of the mean is more than that mass at the ratio itself."""
+    """The mass above a ratio, and the excess of its part of the mean over that mass at the ratio itself."""
     x = place_of(sigma, end)
     mass = float(ndtr(-x / sigma))
     return Beyond(mass, max(float(ndtr((1 - x) / sigma)) - mass * end, 0.0))
 
 
 class Splits(NamedTuple):
-    """Between which points the sum of any two lies, and how near the upper one: (N N,) each, row by row."""
+    """The points beside the sum of any two points, row by row."""
 
-    lower: IntArray
-    share: FloatArray
-    terms: IntArray  # (N,) how many masses come together in each point
+    lower: IntArray  # (N N,) the point below the sum
+    share: FloatArray  # (N N,) the share of the next point
+    terms: IntArray  # (N,) the number of masses that meet in each point
 
 
 @lru_cache(maxsize=4)
 def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tuple[FloatArray, FloatArray, float]:
-    """Values (N,) of a sum of so many ratios that dominates it, their masses under Q, and by how much those may err.
+    """A dominating law of the sum of `steps` ratios: its values (N,), their masses under Q, and the error of those.
 
-    Values beyond the last point are moved down to it: what the mean lacks then lies at infinity.
-    Errors: RuntimeError where ratios lie too far apart.
+    Values beyond the last point move down to it, and the missing part of the mean lies at infinity.
+    Errors: RuntimeError if ratios lie too far apart.
     """
     points = _points(steps, sigma, tail, min(int(POINTS / fineness), MAX_POINTS))
     one, splits = dominating(cells_between(sigma, _halved(points))), _splits(points)
     one[-1] += beyond(sigma, float(points[-1])).mass
     total, count, error = one, 1, steps * _rounded(one, points, splits, steps)
-    for bit in bin(steps)[3:]:  # from the second digit on: doubled for each, and one more for each 1
+    for bit in bin(steps)[3:]:  # from the second binary digit on: each doubles, and a 1 adds one more
         total, count = _added(total, total, splits), 2 * count
         error += steps / count * _rounded(total, points, splits, steps)
         if bit == "1":
@@ -110,11 +109,11 @@ def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tup
 
 
 def _points(steps: int, sigma: float, tail: float, count: int) -> FloatArray:
-    """0, and points from below the smallest ratio that counts to the sum's largest. Errors: RuntimeError."""
+    """The point 0, and points from below the smallest ratio that counts to the sum's largest. Errors: RuntimeError."""
     first = -0.5 / sigma**2 + float(ndtri(tail)) / sigma
     last = log(largest(sigma, tail)) + log(steps)
     if last - first > MAX_LOG_GAP * count:
-        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios are too far apart to be added.")
+        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios are too far apart to add.")
     return read_only(np.concatenate([[0.0], np.exp(np.linspace(first, last, count))]))
 
 
@@ -127,7 +126,7 @@ def _splits(points: FloatArray) -> Splits:
 
 
 def _rounded(mass: FloatArray, points: FloatArray, splits: Splits, steps: int) -> float:
-    """By how much rounding may change a divergence, at most, where this law is one summand of the whole."""
+    """A bound of the effect of rounding on a divergence, if this law is one summand of the whole."""
     return UNIT * float((splits.terms + UNITS_PER_MASS) @ (mass * (1 + points / steps)))
 
 
@@ -141,7 +140,7 @@ def _added(first: FloatArray, second: FloatArray, splits: Splits) -> FloatArray:
 
 
 class Ratio(NamedTuple):
-    """The law of one ratio w under Q: masses at first, first + grid, ..; what its mean lacks of 1 lies at infinity."""
+    """The law of one ratio w under Q: masses at first, first + grid, ..; the rest of its mean 1 lies at infinity."""
 
     first: float
     grid: float
@@ -149,7 +148,7 @@ class Ratio(NamedTuple):
 
 
 class Atoms(NamedTuple):
-    """The mean t of T ratios: its values, with their masses under P (with the record) or Q, and their errors."""
+    """The law of the mean t of T ratios under P (with the record) or Q, and its error."""
 
     t: FloatArray  # (N,) increasing; rounding may have left some below 0
     mass: FloatArray  # (N,)
@@ -159,27 +158,27 @@ class Atoms(NamedTuple):
 
 
 def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, few: bool = False) -> RoundLaws:
-    """The laws of an epoch of so many steps, with about `tail` mass cut off at an end.
+    """The laws of an epoch of `steps` steps, without about `tail` mass at an end.
 
-    `few` adds up few ratios on points that lie evenly in logarithms, in both directions: over many epochs with little
-    noise ratios of middle size matter most.
-    Errors: RuntimeError where the grid would be too long.
+    `few` adds up few ratios on points that are even in logarithms, in both directions: over many epochs with little
+    noise, ratios of middle size matter most.
+    Errors: RuntimeError if the grid would be too long.
     """
     if steps > MAX_EPOCH_STEPS:
-        raise RuntimeError(f"An epoch of {steps:,} steps is too long: {MAX_EPOCH_STEPS:,} are counted at most.")
+        raise RuntimeError(f"An epoch of {steps:,} steps is too long: at most {MAX_EPOCH_STEPS:,} can be counted.")
     end = largest(sigma, LOST * fineness)
     deviation = float(np.sqrt(np.expm1(sigma**-2)))
     grid = GRID * fineness * deviation
     most = FIRST_NODES / fineness
     wide = max(grid, largest(sigma, tail) / most)
-    # Without the record small ratios matter: hardly any may be 0, and the largest only carry a little of the mean.
+    # Without the record small ratios matter: hardly any may be 0, and the largest carry little of the mean.
     least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
     narrow = max(min(grid, least), end / most)
     if few:
         remove = _of_few(steps, sigma, tail, fineness, record=True)
     else:
         remove = _mean_of(spread(sigma, wide, tail), steps, record=True)
-    if few or narrow > least:  # a grid that reaches the largest ratios would be too wide for the smallest
+    if few or narrow > least:  # a grid up to the largest ratios is too coarse for the smallest
         add = _of_few(steps, sigma, tail, fineness, record=False)
     else:
         add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
@@ -191,7 +190,7 @@ def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, f
 
 
 def spread(sigma: float, grid: float, tail: float) -> Ratio:
-    """A law of w on 0, grid, 2 grid, .. that dominates it: every cell is split between its ends."""
+    """A dominating law of w on 0, grid, 2 grid, ..: every cell is split between its ends."""
     nodes = _nodes(sigma, grid, tail)
     cells = cells_between(sigma, grid * _halved(nodes))
     mass = dominating(cells)
@@ -200,7 +199,7 @@ def spread(sigma: float, grid: float, tail: float) -> Ratio:
 
 
 def contracted(sigma: float, grid: float, tail: float) -> Ratio:
-    """A law of w that is dominated by it, on a grid that begins at the mean of all that lies below half a cell."""
+    """A dominated law of w, on a grid that begins at the mean of everything below half a cell."""
     cut = 0.5 * grid
     place = place_of(sigma, cut) / sigma
     core, share = float(ndtr(place)), float(ndtr(place - 1 / sigma))
@@ -214,18 +213,18 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
 
 
 def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
-    """Which points of a grid are nodes: up to where the record's own step has `tail` mass, the last ones far apart."""
+    """The nodes of a grid, up to the place where the record's own step has `tail` mass; the last are far apart."""
     core = int((1 + CORE * float(np.sqrt(np.expm1(sigma**-2)))) / grid) + 1
     return widening(int(np.ceil(largest(sigma, tail) / grid)) + 2, core)
 
 
 def _halved(nodes: IntArray | FloatArray) -> FloatArray:
-    """The nodes, and the middles between them."""
+    """The nodes and their midpoints."""
     return np.interp(np.arange(2 * nodes.size - 1) / 2, np.arange(nodes.size), nodes)
 
 
 def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
-    """The law of the mean of the ratios: under P, where one of them is drawn by its own size, or under Q."""
+    """The law of the mean of the ratios, under P, where one ratio is drawn in proportion to its size, or under Q."""
     own_mass = ratio.mass * (ratio.first + ratio.grid * np.arange(ratio.mass.size))
     without = LossLaw(ratio.first, ratio.grid, ratio.mass, 0.0)
     own = LossLaw(ratio.first, ratio.grid, own_mass, max(1 - float(own_mass.sum()), 0.0))
@@ -237,7 +236,7 @@ def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
 
 
 def _of_few(steps: int, sigma: float, tail: float, fineness: float, record: bool) -> Atoms:
-    """The same of a law of w that dominates it, on points that lie evenly in logarithms."""
+    """The law of the mean of the ratios from a dominating law on points that are even in logarithms."""
     total, mass, error = sum_of_ratios(steps, sigma, tail, fineness)
     t = total / steps
     shown = mass * t if record else mass
@@ -245,7 +244,7 @@ def _of_few(steps: int, sigma: float, tail: float, fineness: float, record: bool
 
 
 def _moments(losses: list[LossLaw], steps: int) -> LogMoments:
-    """Log-moments of the ratios at orders that bound the tails of their sum."""
+    """Log-moments of the ratios, at orders for the tails of their sum."""
     mass, grid = losses[0].mass, losses[0].mesh
     places = losses[0].offset + grid * np.arange(mass.size)
     deviation = float(np.sqrt(steps * (mass @ (places - 1) ** 2)))
@@ -272,7 +271,7 @@ def _on_losses(atoms: Atoms, mesh: float, tail: float) -> RoundLaws:
 
 @final
 class RandomAllocation(Sampler):
-    """Every record is put into one of the T batches of an epoch, independently of all others.
+    """Every record joins one of the T batches of an epoch, independently of all others.
 
     >>> curve = RandomAllocation().curve(0.01, 1.0, 100, 1e-5)
     >>> curve.lower.round(2), curve.epsilon.round(2)
@@ -280,10 +279,7 @@ class RandomAllocation(Sampler):
     """
 
     name: ClassVar[str] = "random_allocation"
-    title, phrase, note = words_of("random_allocation")
-    source: ClassVar[str] = (
-        "Feldman, Shenfeld 2026, arXiv 2602.17284, Theorem 4.6; certified here: dpcore/privacy/sampling/README.md"
-    )
+    title, source, phrase, note = words_of("random_allocation")
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True
@@ -301,5 +297,6 @@ class RandomAllocation(Sampler):
                 low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
                 lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         except RuntimeError as error:
-            return certified(steps, delta, np.zeros(steps.shape), enough, f"{error} The upper end is a fixed order's.")
+            note = f"{error} The upper end is that of a fixed order."
+            return certified(steps, delta, np.zeros(steps.shape), enough, note)
         return certified(steps, delta, lower, np.minimum(upper, enough))

@@ -1,8 +1,8 @@
 """Poisson batches under replace-one adjacency: a record takes part as it is, or as another one.
 
-A step is dominated by P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = (1-q) N(0, sigma^2) + q N(-1, sigma^2), and
-is that pair for two records that pull in opposite directions. README.md is the proof. Turning the line round exchanges
-P and Q, so that both directions are one.
+A step is dominated by P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = (1-q) N(0, sigma^2) + q N(-1, sigma^2), and is
+that pair for two records that pull in opposite directions. README.md has the proof. A reflection of the line swaps P
+and Q, so both directions are the same.
 """
 
 from typing import ClassVar, final
@@ -19,26 +19,26 @@ from dpcore.privacy.sampling.base import Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds
 
-SAMPLES = 2001  # places on the line at which a loss's deviation is estimated
+SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
 
 
 def replace_one_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step on a lattice of this mesh, with at most about `tail` mass cut off at either end.
+    """The laws of one step on a lattice of this mesh, without about `tail` mass at either end.
 
-    Errors: RuntimeError where e^loss is past any float.
+    Errors: RuntimeError if e^loss overflows.
     """
     end = 1 - float(ndtri(tail)) * sigma
     last = int(np.ceil(float(loss_at(q, sigma, np.array([end]))[0]) / mesh)) + 1
     if last * mesh > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step tells so much that its ratios leave the floats.")
+        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
     y = np.asarray(0.5 * mesh * np.arange(-2 * last, 2 * last + 1), dtype=np.float64)
     x, ratio = place_at(q, sigma, y), np.exp(y)
     parts = [normal_between((x - mean) / sigma) for mean in (0.0, -1.0, 1.0)]
     masses = np.stack([_mixed(q, parts[0], other) for other in parts[1:]])
     cells = Cells(ratio[::2], ratio[1::2], masses[:, ::2], masses[:, 1::2])
     below = Below(*(float(_mixed(q, ndtr(x[0] / sigma), ndtr((x[0] - mean) / sigma))) for mean in (-1.0, 1.0)))
-    # By symmetry Q has beyond the last node what P has below the first.
+    # By symmetry the mass of Q beyond the last node is that of P below the first.
     excess = max(below.mass - below.numerator * float(ratio[-1]), 0.0)
     return laws_of_cells(cells, -last * mesh, mesh, below, Beyond(below.numerator, excess))
 
@@ -52,16 +52,16 @@ def deviation(q: float, sigma: float) -> float:
 
 
 def loss_at(q: float, sigma: float, x: FloatArray) -> FloatArray:
-    """ln P/Q at places on the line; it rises with x and changes sign with it."""
+    """ln P/Q at places on the line, an odd and rising function of x."""
     with np.errstate(divide="ignore"):
         rest, own = np.log1p(-q), np.log(q) - 0.5 / sigma**2
     return np.logaddexp(rest, own + x / sigma**2) - np.logaddexp(rest, own - x / sigma**2)
 
 
 def place_at(q: float, sigma: float, y: FloatArray) -> FloatArray:
-    """Where on the line the loss is y: with u = e^(x/sigma^2), b u^2 - (1-q) (e^|y| - 1) u - e^|y| b = 0."""
+    """The place on the line with loss y, from b u^2 - (1-q) (e^|y| - 1) u - e^|y| b = 0 for u = e^(x/sigma^2)."""
     rise, shift = (1 - q) * np.expm1(np.abs(y)), np.log(q) - 0.5 / sigma**2
-    # ln of the positive root, all of whose terms are positive: (rise + sqrt(rise^2 + 4 e^|y| b^2)) / (2 b).
+    # ln of the positive root (rise + sqrt(rise^2 + 4 e^|y| b^2)) / (2 b), whose terms are all positive.
     with np.errstate(divide="ignore"):
         root = 0.5 * np.logaddexp(2 * np.log(rise), np.log(4) + np.abs(y) + 2 * shift)
         log_u = np.logaddexp(np.log(rise), root) - np.log(2) - shift
@@ -74,15 +74,14 @@ def _mixed(q: float, without: FloatArray, with_record: FloatArray) -> FloatArray
 
 @final
 class PoissonReplaceOne(Sampler):
-    """Poisson batches, where neighbours differ in what one record says, not in whether it is there.
+    """Poisson batches, for neighbours that differ in the content of one record, not in its presence.
 
     >>> PoissonReplaceOne().curve(0.01, 1.0, 1000, 1e-5).lower.round(2)
     array([2.84])
     """
 
     name: ClassVar[str] = "poisson_replace_one"
-    title, phrase, note = words_of("poisson_replace_one")
-    source: ClassVar[str] = "dpcore/privacy/sampling/README.md, Theorem 1"
+    title, source, phrase, note = words_of("poisson_replace_one")
     adjacency: ClassVar[str] = "replace-one"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:

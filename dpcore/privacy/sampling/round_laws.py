@@ -1,9 +1,8 @@
-"""Proven bounds of epsilon for one kind of round, used again and again: from its laws on a lattice to a band.
+"""Proven bounds of epsilon after many rounds of one kind, from the laws of a round on a lattice.
 
-A round is whatever has a law of its own: one step under another adjacency, or a whole epoch. Where its pair of laws
-lies on many points, these are gathered into halves of a lattice's cells, which is all that connecting the dots needs to
-know of them. The laws are composed by the certified accountant, on finer and finer lattices until the two bounds are
-close.
+A round is anything with a law of its own: one step under another adjacency, or a whole epoch. The points of its pair of
+laws are gathered into halves of a lattice's cells, which is all that "connect the dots" needs. The certified accountant
+composes the laws on finer and finer lattices, until the two bounds are close.
 """
 
 from collections.abc import Callable
@@ -20,30 +19,30 @@ from dpcore.privacy.certified.step_law import Below, LossLaw, StepLaws, laws_of_
 from dpcore.privacy.mechanism import FloatArray, IntArray
 
 SMALLEST_MASS = 1e-300  # a divisor that underflows is not 0
-MAX_LOSS = 340.0  # loss either way: the square of e^340 is still a float
+MAX_LOSS = 340.0  # of either sign: the square of e^340 is still a float
 NARROW_ENOUGH = 4e-3  # aim: width of the band over epsilon
-SMALL = 1e-3  # an epsilon below needs no finer lattice
-FINER = 0.45  # from one lattice to the next
+SMALL = 1e-3  # a smaller epsilon needs no finer lattice
+FINER = 0.45  # ratio of the mesh to that of the lattice before
 LATTICES = 5  # at most
-WORTH_ANOTHER = 0.8  # of the width before: where less is gained, the lattice is not what makes a band wide
+WORTH_ANOTHER = 0.8  # of the previous width: if more remains, the lattice is not the reason for a wide band
 NO_BAND = 1e6
-MAX_SHARE_OF_DELTA = 0.9  # of delta, that rounding may take; beyond, nothing is promised
+MAX_SHARE_OF_DELTA = 0.9  # if rounding takes more of delta, nothing is promised
 
 
 class RoundLaws(NamedTuple):
-    """The laws of one round on a lattice of losses, and by how much any divergence of them may be off."""
+    """The laws of one round on a lattice of losses, and the error of any divergence of them."""
 
     laws: StepLaws
     error: float
 
 
-LawsOn = Callable[[float], RoundLaws]  # of a fineness: 1 at first, then less; RuntimeError where it cannot be finer
+LawsOn = Callable[[float], RoundLaws]  # of a fineness, 1 at first and then less; RuntimeError if it cannot be finer
 
 
 class AtomPair(NamedTuple):
-    """Points with their loss and their masses under Q and P, which may be a little below 0 by rounding."""
+    """Points with their loss and their masses under Q and P, which rounding may leave a little below 0."""
 
-    loss: FloatArray  # (N,) increasing: ln of the ratio of both masses
+    loss: FloatArray  # (N,) increasing, ln of the ratio of both masses
     denominator: FloatArray  # (N,)
     numerator: FloatArray  # (N,)
 
@@ -51,9 +50,9 @@ class AtomPair(NamedTuple):
 def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.0, *, add: bool = False) -> RoundLaws:
     """The laws on a lattice whose ends leave out at most `tail` of P below and above.
 
-    For the add direction it begins where at most `tail` of Q lies below: there what is left out is an infinite loss.
-    `infinite` is the mass of P that Q never shows. The error is what masses below 0 can change.
-    Errors: RuntimeError where a ratio or its square is past any float.
+    For the add direction at most `tail` of Q lies below the lattice, since that mass is an infinite loss. `infinite` is
+    the mass of P that Q never shows. The error comes from masses below 0.
+    Errors: RuntimeError if a ratio or its square overflows.
     """
     masses = np.maximum(np.stack([pair.denominator, pair.numerator]), 0.0)
     error = float(np.maximum(-np.stack([pair.denominator, pair.numerator]), 0.0).sum(axis=1).max())
@@ -63,14 +62,14 @@ def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.
         begin = min(int(begin), int(np.searchsorted(np.cumsum(masses[0]), tail)))
     low, high = (float(pair.loss[min(each, pair.loss.size - 1)]) for each in (begin, end))
     if not max(-low, high) < MAX_LOSS:
-        raise RuntimeError("There is so little noise that ratios leave the floats.")
+        raise RuntimeError("There is so little noise that ratios overflow.")
     count = int(np.ceil((high - low) / mesh)) + 2
-    # What lies below the first node, the halves of all cells, and what lies beyond the last node.
+    # The mass below the first node, in the halves of all cells, and beyond the last node.
     half = np.clip(np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1, 0, 2 * count - 1)
     halves = np.array([np.bincount(half, mass, 2 * count) for mass in masses], dtype=np.float64)
     nodes = np.exp(low + 0.5 * mesh * np.arange(2 * count - 1))
     cells = Cells(nodes[::2], nodes[1::2], halves[:, 1:-1:2], halves[:, 2:-1:2])
-    zero = max(1 - float(halves[0].sum()), 0.0)  # what Q shows and P never does
+    zero = max(1 - float(halves[0].sum()), 0.0)  # mass of Q that P never shows
     below = Below(float(halves[0, 0]) + zero, float(halves[1, 0]))
     beyond = Beyond(float(halves[0, -1]), max(float(halves[1, -1] - halves[0, -1] * nodes[-1]), 0.0) + infinite)
     return RoundLaws(laws_of_cells(cells, low, mesh, below, beyond), error)
@@ -79,9 +78,9 @@ def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.
 def bounds_around(
     laws_on: LawsOn, whole: IntArray, begun: IntArray, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Lower epsilon after (n,) rounds that are over and upper epsilon after (n,) that have begun, at (n,) deltas.
+    """Lower epsilon after (n,) completed rounds and upper epsilon after (n,) rounds that have begun, at (n,) deltas.
 
-    Errors: RuntimeError where not even the first lattice can be made.
+    Errors: RuntimeError if not even the first lattice can be made.
     """
     asked = np.concatenate([whole, begun]).astype(np.float64), np.concatenate([delta, delta])
     pairs, place = np.unique(np.stack(asked, axis=1), axis=0, return_inverse=True)
@@ -96,7 +95,7 @@ def bounds_around(
 def law_bounds(laws_on: LawsOn, rounds: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Lower and upper epsilon after each of (n,) numbers of rounds, not decreasing and above 0, at (n,) deltas.
 
-    Errors: RuntimeError where not even the first lattice can be made.
+    Errors: RuntimeError if not even the first lattice can be made.
     """
     lower, upper = _bounds_on(laws_on(1.0), rounds, delta)
     width, before = _widest(lower, upper), inf
@@ -109,12 +108,12 @@ def law_bounds(laws_on: LawsOn, rounds: IntArray, delta: FloatArray) -> tuple[Fl
             break
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         width, before = _widest(lower, upper), width
-    crossed = ~(lower <= upper * (1 + CROSSED))  # would prove an error larger than what is charged
+    crossed = ~(lower <= upper * (1 + CROSSED))  # proves an error larger than is charged
     return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
 
 
 def _widest(lower: FloatArray, upper: FloatArray) -> float:
-    """The widest band, relative to its epsilon, at most a large number where there is none."""
+    """The widest band relative to its epsilon, at most NO_BAND."""
     return min(float(np.max((upper - lower) / np.maximum(lower, SMALL))), NO_BAND)
 
 
@@ -124,12 +123,12 @@ def upper_bounds(laws: StepLaws, rounds: IntArray, delta: FloatArray) -> FloatAr
 
 
 def _upper(law: LossLaw, rounds: IntArray, delta: FloatArray) -> FloatArray:
-    """The same in one direction."""
+    """Upper epsilon in one direction."""
     return composed_epsilons([law], rounds[:, None], delta, moments_of(law, rounds, delta), +1)
 
 
 def _bounds_on(given: RoundLaws, rounds: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper epsilon from the laws on one lattice, whose errors are charged to delta, once for each round."""
+    """Lower and upper epsilon from the laws on one lattice; their error is charged to delta for each round."""
     laws, error = given.laws, rounds * given.error
     lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
     rows = np.flatnonzero(error < MAX_SHARE_OF_DELTA * delta)
@@ -137,13 +136,13 @@ def _bounds_on(given: RoundLaws, rounds: IntArray, delta: FloatArray) -> tuple[F
         used, less, more = rounds[rows], (delta - error)[rows], np.minimum(delta + error, 1.0)[rows]
         remove = _upper(laws.remove, used, less)
         upper[rows] = np.maximum(remove, _upper(laws.add, used, less))
-        moments = moments_of(laws.dominated, used, more)  # of the remove direction, whose upper end is its ceiling
+        moments = moments_of(laws.dominated, used, more)  # of the remove direction, whose upper end is the ceiling
         lower[rows] = composed_epsilons([laws.dominated], used[:, None], more, moments, -1, remove)
     return lower, upper
 
 
 def moments_of(law: LossLaw, rounds: IntArray, delta: FloatArray) -> LogMoments:
-    """The log-moments of one law at the orders that may matter."""
+    """The log-moments of one law at the orders that matter."""
     deviation, ends = _deviation(law), (law.offset, law.offset + law.mesh * (law.mass.size - 1))
     orders = orders_between(
         deviation * np.sqrt(rounds[0]), deviation * np.sqrt(rounds[-1]), max(ends[1] - ends[0], law.mesh), delta

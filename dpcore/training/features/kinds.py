@@ -1,17 +1,24 @@
-"""What a network may be given of an example: the example as it is, or features that look at no data; free of torch."""
+"""Kinds of inputs of a network: the example itself, or features that look at no data; free of torch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import Dataset
+from dpcore.privacy import words_in
 from dpcore.training.features.shapes import Shape, mixed_shape, scattered_shape, upright_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+def words_of(name: str) -> dict[str, str]:
+    """The name, title, note and source of a kind of features."""
+    return {"name": name, **words_in(Path(__file__).with_name("kinds.toml"))[name]}
 
 
 @dataclass(frozen=True)
@@ -20,14 +27,14 @@ class FeatureKind:
 
     name: str  # in configurations, addresses, on the command line, and in the files that keep features
     title: str
-    note: str  # one line: what it makes of an example, and what it costs
+    note: str  # one line on its values and cost
     source: str
-    version: int  # raised with every change of a value: features of another version are computed again
+    version: int  # rises with every change of a value, so that features of another version are computed again
     shape_of: Callable[[Shape], Shape]  # the shape of an example -> that of its features; ValueError for others
     transform: Callable[[Tensor], Tensor]  # images (B, C, H, W) -> features (B, channels, h, w)
 
     def takes(self, dataset: Dataset) -> bool:
-        """Whether the data set's examples have them."""
+        """True if the data set's examples have them."""
         try:
             self.shape_of(dataset.shape)
         except ValueError:
@@ -43,63 +50,30 @@ def scatter(images: Tensor) -> Tensor:
 
 
 def scatter_upright(images: Tensor) -> Tensor:
-    """The same of each image set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
+    """The maps of each image after it is set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
     from dpcore.training.features.scattering import upright
 
     return scatter(upright(images))
 
 
 def scatter_random(images: Tensor) -> Tensor:
-    """Random mixtures of those maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
+    """Random mixtures of the maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
     from dpcore.training.features.scattering import mixed
 
     return mixed(scatter(images))
 
 
 PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
-    FeatureKind(
-        name="pixels",
-        title="pixels",
-        note="The examples as they are.",
-        source="",
-        version=1,
-        shape_of=tuple,
-        transform=lambda images: images,
-    ),
-    FeatureKind(
-        name="scatter",
-        title="scattering",
-        note="The scattering transform of each image by itself: it looks at no data, and costs nothing.",
-        source="Bruna and Mallat 2013, arXiv 1203.1513; Tramer and Boneh 2021, arXiv 2011.11660",
-        version=1,
-        shape_of=scattered_shape,
-        transform=scatter,
-    ),
-    FeatureKind(
-        name="scatter_upright",
-        title="upright scattering",
-        note="The same of each image with its slant taken off, by itself: for digits, whose slant means nothing.",
-        source="LeCun et al. 1998, section III, and those of scatter",
-        version=1,
-        shape_of=upright_shape,
-        transform=scatter_upright,
-    ),
-    FeatureKind(
-        name="scatter_random",
-        title="scattering, mixed",
-        note="192 random mixtures of the maps of the scattering transform, as far as they lie above 0. They look at no "
-        "data, and cost nothing; most of their length is their mean, so take a private one off.",
-        source="Rahimi and Recht 2007; Cho and Saul 2009",
-        version=1,
-        shape_of=mixed_shape,
-        transform=scatter_random,
-    ),
+    FeatureKind(**words_of("pixels"), version=1, shape_of=tuple, transform=lambda images: images),
+    FeatureKind(**words_of("scatter"), version=1, shape_of=scattered_shape, transform=scatter),
+    FeatureKind(**words_of("scatter_upright"), version=1, shape_of=upright_shape, transform=scatter_upright),
+    FeatureKind(**words_of("scatter_random"), version=1, shape_of=mixed_shape, transform=scatter_random),
 )
 KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM)}
 
 
 def kind_of(name: str) -> FeatureKind:
-    """The kind of that name.
+    """The kind of that name. Errors: ValueError for an unknown name.
 
     >>> kind_of("scatter").shape_of((1, 28, 28))
     (81, 7, 7)

@@ -1,7 +1,7 @@
 """ADPPL in a sound variant: more noise where a coordinate matters less to the output.
 
 Inspired by, not a reproduction of, Gong et al. 2020 (Neural Networks 125), for which no code was found: there
-Laplace noise of a scale in inverse proportion to a neuron's relevance goes on the gradients, step by step. Here the
+Laplace noise of a scale in inverse proportion to a neuron's relevance is added to the gradients in each step. Here the
 noise is Gaussian: coordinates of relevance c_j get D_j in proportion to 1 / sqrt(c_j), the gradient divided by D is
 clipped to C, and the noise of coordinate j is sigma C D_j.
 **Soundness:** given public relevances each step is one sampled Gaussian of multiplier sigma, as DP-SGD. The relevances
@@ -11,13 +11,14 @@ are a noisy release of their own, charged once (`relevance_sigma`).
 from __future__ import annotations
 
 from dpcore import check
-from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules
+from dpcore.training.optimizers import sgd
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules, words_of
 
 
 def allot(state: State, relevance: Tensor) -> None:
     """Set D = 1 / sqrt(c), of root mean square 1, for a relevance c (d,) > 0 of each coordinate.
 
-    **Guarantees:** the noise has the total variance that it has without: it is only moved.
+    **Guarantees:** the total variance of the noise stays the same.
     """
     check.positive(relevance=float(relevance.min()), largest_relevance=float(relevance.max()))
     scale = relevance.rsqrt()
@@ -31,18 +32,11 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     def absorb(gradient: Tensor, state: State) -> None:
         state.vectors[0].mul_(momentum).add_(gradient)
 
-    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
-        parameters.add_(state.vectors[0], alpha=-lr)
-
-    return UpdateRules((0.0, 1.0), absorb, step, scale=lambda state: state.vectors[1])
+    return UpdateRules((0.0, 1.0), absorb, sgd.step, scale=lambda state: state.vectors[1])
 
 
 ADPPL = Optimizer(
-    name="adppl",
-    title="ADPPL",
-    note="Sound variant, inspired by ADPPL, not a reproduction. Charges its relevances once at "
-    "(1, relevance sigma), then each step at (q, sigma).",
-    source="inspired by Gong et al. 2020 (Neural Networks 125), not a reproduction",
+    **words_of("adppl"),
     rules=rules,
     lr=2.0,
     baseline_lr=0.05,

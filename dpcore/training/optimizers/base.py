@@ -1,23 +1,31 @@
-"""What an optimizer is: rules for each coordinate that work in place, so that a step can go piece by piece."""
+"""Optimizers: rules for each coordinate that work in place, so that a step can go piece by piece."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from dpcore.privacy import words_in
 
 if TYPE_CHECKING:
     import torch
 
-Tensor: TypeAlias = "torch.Tensor"  # in words, for torch takes seconds to load
+Tensor: TypeAlias = "torch.Tensor"  # a string, since torch takes seconds to load
 POST_PROCESSING = "Sound: it only works on the noisy mean gradient. Charges each step at (q, sigma)."
 
 
-class State(NamedTuple):
-    """What an optimizer remembers, all of it from releases; of a piece, the vectors are those of its coordinates."""
+def words_of(name: str) -> dict[str, str]:
+    """The name, title, note and source of an optimizer."""
+    return {"name": name, "note": POST_PROCESSING, **words_in(Path(__file__).with_name("optimizers.toml"))[name]}
 
-    count: int  # steps taken; inside `absorb` and `step` the one under way is counted
-    mean: Tensor  # () over all coordinates, of what `averaged` names
+
+class State(NamedTuple):
+    """The memory of an optimizer, which follows from releases alone; a piece has the vectors of its coordinates."""
+
+    count: int  # steps taken; `absorb` and `step` count the current one
+    mean: Tensor  # () over all coordinates, of the vector that `averaged` returns
     vectors: tuple[Tensor, ...]  # (d,) each
     variance: float | Tensor = 0.0  # of the noise in a coordinate of the gradient that a rule sees, before a D
 
@@ -25,15 +33,15 @@ class State(NamedTuple):
 class UpdateRules(NamedTuple):
     """Post-processing of the noisy mean gradient: it sees nothing else of the data, so it costs no privacy.
 
-    Every rule acts on each coordinate alone, so a piece of the coordinates is treated as the whole is. What coordinates
-    share is `count`, `mean` and `variance`: all pieces are absorbed, then the mean is taken, then all pieces step.
-    `scale` and `transform` see the state only, and so earlier releases only: what they give is public, and each
-    example's part in the sum is a function of that example and of public values. The one exception is `peek`, for the
-    demonstration of the unsound reading: a run that has it has no epsilon.
+    Every rule acts on each coordinate alone, so pieces of the coordinates can be treated one by one. Coordinates share
+    `count`, `mean` and `variance`: all pieces are absorbed, then the mean is taken, then all pieces step.
+    `scale` and `transform` see the state only, and so earlier releases only: their results are public, and an example's
+    part in the sum is a function of that example and of public values. The one exception is `peek`, for the
+    demonstration of the unsound reading: such a run has no epsilon.
     """
 
-    starts: tuple[float, ...]  # what the vectors of the state are filled with at first
-    absorb: Callable[[Tensor, State], None]  # noisy mean gradient (k,), state: the vectors take it in
+    starts: tuple[float, ...]  # first values of the vectors of the state
+    absorb: Callable[[Tensor, State], None]  # noisy mean gradient (k,), state: update the vectors
     step: Callable[[Tensor, Tensor, State, float, Tensor | None], None]  # parameters (k,), which move, gradient (k,),
     # the state that absorbed it, learning rate, D after it
     averaged: Callable[[State], Tensor] | None = None  # state -> the vector (k,) whose mean `scale` and `step` use
@@ -44,7 +52,7 @@ class UpdateRules(NamedTuple):
 
 
 class Hyperparameters(NamedTuple):
-    """What a run may choose about its optimizer, beside the learning rate."""
+    """A run's choices for its optimizer, beside the learning rate."""
 
     momentum: float = 0.9
     reading: str = "scaled"
@@ -52,29 +60,29 @@ class Hyperparameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Optimizer:
-    """An optimizer as a run names it: its words, its rules, and the settings to start it from.
+    """An optimizer as a run names it: its words, its rules, and its default settings.
 
-    The rates were found by trying on MNIST, at sigma 1.23 and the clipping norm given here.
+    The rates were tuned on MNIST, at sigma 1.23 and the clipping norm given here.
     """
 
     name: str  # in configurations, addresses and on the command line
     title: str  # in a sentence
-    note: str  # one line: whether it is sound, and what it charges
+    note: str  # one line on its soundness and its charge
     source: str
     rules: Callable[[Hyperparameters], UpdateRules]
     lr: float  # default learning rate of a private run
-    baseline_lr: float  # without clipping and noise: gradients at their full length want shorter steps
+    baseline_lr: float  # without clipping and noise: gradients of full length need shorter steps
     clip_norm: float = 0.1  # default C
     special_lr: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data set, model) -> a better rate
     directions: tuple[float, float] | None = None  # default C and rate of the readings that release directions
     readings: tuple[str, ...] = ("scaled",)  # the readings of its paper that it has, see `pi`
-    momentum: bool = False  # whether the hyperparameter momentum has a say
-    proportional: bool = False  # whether a step is proportional to the gradients released, and so to C
-    by_relevance: bool = False  # whether noise is allotted by a release of relevances before the first step
-    in_torch: str = ""  # torch's own, if it has the same: a line, or lines, that return it, of `weights` and `config`
+    momentum: bool = False  # true if it uses the hyperparameter momentum
+    proportional: bool = False  # true if a step is proportional to the released gradients, and so to C
+    by_relevance: bool = False  # true if a release of relevances before the first step allots the noise
+    in_torch: str = ""  # lines that return torch's own, of `weights` and `config`, if torch has the same
 
     def scales_with_c(self, reading: str) -> bool:
-        """Whether a step is in proportion to C: directions that are released are clipped to C, and are the step."""
+        """True if a step is proportional to C; a released direction is clipped to C and is the step."""
         return self.proportional or reading != "scaled"
 
 
@@ -82,3 +90,12 @@ def begin(rules: UpdateRules, parameters: Tensor) -> State:
     """The state before the first step, for parameters (d,)."""
     vectors = tuple(parameters.new_full(parameters.shape, start) for start in rules.starts)
     return State(0, parameters.new_zeros(()), vectors)
+
+
+def square_mean(decay: float) -> Callable[[Tensor, State], None]:
+    """A rule `absorb`: s <- decay s + (1 - decay) g^2, where s is the first vector of the state."""
+
+    def absorb(gradient: Tensor, state: State) -> None:
+        state.vectors[0].mul_(decay).addcmul_(gradient, gradient, value=1 - decay)
+
+    return absorb

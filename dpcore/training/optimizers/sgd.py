@@ -6,7 +6,7 @@ Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1; momentum as in Tramer 
 
 from __future__ import annotations
 
-from dpcore.training.optimizers.base import POST_PROCESSING, Hyperparameters, Optimizer, State, Tensor, UpdateRules
+from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules, words_of
 
 
 def rules(hyperparameters: Hyperparameters) -> UpdateRules:
@@ -17,17 +17,16 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
         for velocity in state.vectors:
             velocity.mul_(momentum).add_(gradient)
 
-    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
-        parameters.add_(state.vectors[0] if state.vectors else gradient, alpha=-lr)
-
     return UpdateRules((0.0,) if momentum else (), absorb, step)
 
 
+def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+    """Step -lr v, or -lr g without momentum."""
+    parameters.add_(state.vectors[0] if state.vectors else gradient, alpha=-lr)
+
+
 SGD = Optimizer(
-    name="sgd",
-    title="SGD",
-    note=POST_PROCESSING,
-    source="Abadi et al. 2016, arXiv 1607.00133, Algorithm 1",
+    **words_of("sgd"),
     rules=rules,
     lr=1.0,
     baseline_lr=0.05,

@@ -18,7 +18,7 @@ def test_what_is_proven_of_its_batches_is_said() -> None:
         assert not app.exception, name
         assert app.selectbox(key="batches").value == name, name
         warnings = " ".join(each.value for each in app.warning)
-        said = f"{SAMPLERS[name].title}: what accountants say of Poisson batches does not hold"
+        said = f"{SAMPLERS[name].title}: the accountants for Poisson batches do not hold"
         assert (said in warnings) == (name != "poisson"), name
         captions = [each.value for each in app.caption]
         assert (SAMPLERS[name].note in captions) == (name != "poisson"), name

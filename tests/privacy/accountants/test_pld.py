@@ -160,7 +160,7 @@ def test_where_nothing_is_available_it_is_said_why() -> None:
     curve = PLD.curve(Mechanism.constant(0.5, 0.05, steps), [steps], 0.999999)
     assert curve.epsilon.tolist() == [np.inf]
     assert curve.lower.tolist() == [0.0]
-    assert curve.note == "So many steps need a lattice so coarse that the ratios at its nodes leave the floats."
+    assert curve.note == "So many steps need a lattice so coarse that the ratios at its nodes overflow."
 
 
 def test_a_proven_tradeoff_function_is_promised_whatever_its_note_says(monkeypatch: pytest.MonkeyPatch) -> None:

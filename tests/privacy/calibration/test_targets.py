@@ -159,7 +159,7 @@ def test_a_quantity_is_solved_by_its_name_without_its_own_value() -> None:
         assert solve(solved, BUDGET, **others, **{own: 0}, accountant="rdp").value == answer.value
     with pytest.raises(ValueError, match="solve='epochs' to be one of: sigma, steps, q, batch"):
         solve("epochs", BUDGET, **known)
-    with pytest.raises(ValueError, match="Expected examples to be given to solve batch"):
+    with pytest.raises(ValueError, match="Give examples to solve batch"):
         solve("batch", BUDGET, **known)
 
 

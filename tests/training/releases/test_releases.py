@@ -149,10 +149,10 @@ def test_what_it_does_not_go_with_is_named() -> None:
         ({"mean_sigma": -1.0}, r"mean_sigma=-1.0 in"),
         ({"mean_sigma": 1e-9}, r"mean_sigma=1e-09 in"),
         ({"mean_sigma": math.nan}, "mean_sigma=nan"),
-        ({"mean_sigma": 5.0, "pca": 20, "model": "mlp"}, "no DP-PCA and no relevances with mean_sigma=5"),
-        ({"mean_sigma": 5.0, "optimizer": "adppl"}, "no DP-PCA and no relevances with mean_sigma=5"),
-        ({"mean_sigma": 5.0, "sampler": "shuffle"}, "no private mean with sampler='shuffle'"),
-        ({"mean_sigma": 5.0, "dataset": "adult", "source": "full", "model": "adult"}, "no mean_sigma=5 without"),
+        ({"mean_sigma": 5.0, "pca": 20, "model": "mlp"}, "Set mean_sigma to 0: a private mean does not"),
+        ({"mean_sigma": 5.0, "optimizer": "adppl"}, "Set mean_sigma to 0: a private mean does not"),
+        ({"mean_sigma": 5.0, "sampler": "shuffle"}, "Set mean_sigma to 0, or choose the sampler poisson"),
+        ({"mean_sigma": 5.0, "dataset": "adult", "source": "full", "model": "adult"}, "Leave mean_sigma at 0: 5 needs"),
     ]:
         with pytest.raises(ValueError, match=words):
             plan(RunConfig(**changes))  # type: ignore[arg-type]
