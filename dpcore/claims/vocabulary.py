@@ -65,7 +65,11 @@ NUMBERS = tuple(  # in the order in which they are looked for: what one has read
         ("steps", rf"{FIRST}[ -](?:training |gradient )?{TURNS}\b{NO_NAME}"),
     )
 )
-ASIDE = re.compile(r"account\w*[^.;]{0,20}\bpoisson\b|\bpoisson\b[^.;]{0,12}account\w*", re.IGNORECASE)
+ASIDE = re.compile(  # accounting as Poisson is not sampling like that; a comma ends it, unless it says what is assumed
+    r"account\w*(?:[^.,;]{0,20}|[^.;]{0,20},\s(?:as|assum\w*|for|under|which|that)\b[^.;]{0,20})\bpoisson\b|"
+    r"\bpoisson\b[^.,;]{0,12}account\w*",
+    re.IGNORECASE,
+)
 DENIED = re.compile(  # what stands before a word that is not meant
     r"(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of)|n['’]t)"
     r"(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$",

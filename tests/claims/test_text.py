@@ -59,6 +59,8 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "noise multiplier 1.1–0.5": {}, "noise multiplier 1.1 to 0.5": {}, "noise multiplier 1.1-0.5": {},
     "5 to 10 epochs": {}, "5–10 epochs": {}, "epochs: 3/10": {}, "δ=10-5, σ = 2": {"sigma": 2.0},
     "unlike Poisson sampling": {}, "shuffled rather than Poisson batches": {"sampler": "shuffle"},
+    "the RDP accountant of Opacus, Poisson sampling.": {"sampler": "poisson", "accountant": "rdp"},
+    "the RDP accountant, which assumes Poisson sampling": {"accountant": "rdp"},
     "we do not use Poisson sampling": {}, "not shuffled but Poisson": {"sampler": "poisson"},
     "batch size 256 and 60,000 examples": {"batch": 256, "examples": 60_000},
     "epsilon of 3 or less": {"epsilon": "3"},
