@@ -21,7 +21,7 @@ HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": "#808080", "bgco
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
 ROW, LINE = 30, 18  # pixels of a row, and of each further line of its label
-LABEL_CHARS = 24  # in a line of a label: a telephone has room for the plot beside it
+LABEL_CHARS = 26  # in a line of a label: a telephone has room for the plot beside it
 BROKEN = "#cf4a5a"  # a test that fails, and the claim that it refutes
 HOLDS = "#2469a6"
 GREY = "#808080"
@@ -61,7 +61,7 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size 
         line([rounded.low, rounded.high], [0.5, 0.5], CLAIMED._replace(label="Rounds to it"), hoverinfo="skip"),
         line([value, value], [0.0, 1.0], CLAIMED, hovertemplate=f"claimed {claimed}<extra></extra>"),
     ]
-    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest")
+    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(56)}
     shape["xaxis"] |= _axis(low, high)
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
@@ -173,7 +173,7 @@ def audit_line_figure(
     """
     rows = [*measured, claim, *accountants]
     low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
-    texts = ["<br>".join(wrap(row.label, LABEL_CHARS)) for row in rows]
+    texts = ["  <br>".join(wrap(row.label, LABEL_CHARS)) for row in rows]
     ends = [0, *accumulate(ROW + LINE * text.count("<br>") for text in texts)]  # in pixels of normal text, from the top
     middles = [(start + end) / 2 for start, end in pairwise(ends)]
     edge = {"fillcolor": BAND, "line": {"width": 1.2, "color": BROKEN if claim.refuted else GREY}}
@@ -183,7 +183,7 @@ def audit_line_figure(
         x, dotted = min(rows[first].value, high / 1.05), {"color": BROKEN, "dash": "dot", "width": 1.5}
         traces.append(line([x, x], [middles[first], ends[-1]], PROVEN, hoverinfo="skip") | {"line": dotted})
     traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
-    shape = layout("epsilon", "", height=size.scaled(ends[-1] + 60), size=size, hovermode="closest")
+    shape = layout("epsilon", "", height=size.scaled(ends[-1] + 60), size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     shape["xaxis"] |= _axis(low, high)
     signs = [f'<span style="color:{BROKEN}">✕</span> ' if row.refuted else "" for row in rows]

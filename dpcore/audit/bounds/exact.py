@@ -105,8 +105,8 @@ class HistoryFinding(Finding):
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
         return (
-            f"Of {self.tried} examples tried, leaving one out of an earlier batch, with its release unchanged, moves a "
-            f"later release by up to {far} clipping norms; 0 is charged."
+            f"{self.tried} examples were left out of an earlier batch. With its release unchanged, a later release moves "
+            f"by up to {far} clipping norms."
         )
 
 

@@ -292,5 +292,5 @@ def _spent(
     if tally.size > radius:
         return counted, None, Evidence.CONDITIONAL, f"A draw lies beyond the given radius of {radius:g}."
     share = outward(mass / delta, math.floor)
-    note = f"The generator ends at {radius:g}. Releases beyond it prove membership; their probability is {share} delta."
+    note = f"The generator ends at {radius:g}. Releases beyond it prove membership; their probability is {share} times delta."
     return (inf if mass > delta else counted), mass, Evidence.CONDITIONAL, note
