@@ -38,14 +38,14 @@ class AuditRequest:
         check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=self.confidence)
         check.whole(0, MAX_CANARIES, canaries=self.canaries)
         if self.config.sampler != Poisson.name:
-            raise ValueError(f"An audit tests Poisson batches: choose the sampler poisson, not {self.config.sampler}.")
+            raise ValueError(f"An audit tests Poisson batches: choose sampler='poisson', not {self.config.sampler!r}.")
         for name in FIXED:
             if (value := getattr(self.config, name)) != (plain := getattr(RunConfig(), name)):
                 raise ValueError(f"An audit watches one gradient of pixels for each example: set {name} to {plain!r}, "
                                  f"not {value!r}.")  # fmt: skip
         check.whole(0, MAX_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
-            raise ValueError(f"Canaries replace training examples: write at most {most // 2}, half of {most}.")
+            raise ValueError(f"canaries={self.canaries} is too many: write at most {most // 2}, half of the examples.")
 
     @property
     def by(self) -> Trainer:

@@ -33,9 +33,9 @@ def test_bad_input_is_a_sentence() -> None:
         ({"confidence": 1.0}, r"confidence=1.0 in \(0, 1\]"),
         ({"confidence": float("nan")}, "confidence=nan"),
         ({"canaries": -1}, "canaries=-1"),
-        ({"canaries": 5001}, "write at most 5000, half of 10000"),
+        ({"canaries": 5001}, "canaries=5001 is too many: write at most 5000"),
         ({"canaries": 2.5}, "canaries=2.5"),
-        ({"config": RunConfig(sampler="shuffle")}, "choose the sampler poisson, not shuffle"),
+        ({"config": RunConfig(sampler="shuffle")}, "choose sampler='poisson', not 'shuffle'"),
     ]:
         with pytest.raises(ValueError, match=named):
             AuditRequest(**given)

@@ -122,7 +122,7 @@ def test_a_number_that_is_another_thing_is_not_taken_and_nothing_is_invented() -
         assert plainly(read_claim(text).claim) == {}, text
     for part in [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "]:
         assert plainly(read_text((part * MAX_TEXT_CHARS)[:MAX_TEXT_CHARS]).claim) == {}, part
-    with pytest.raises(ValueError, match="at most 20,000 characters, and this one has 20,001"):
+    with pytest.raises(ValueError, match="has 20,001 characters: paste at most 20,000"):
         read_text("x" * (MAX_TEXT_CHARS + 1))
 
 

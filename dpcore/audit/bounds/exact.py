@@ -105,8 +105,8 @@ class HistoryFinding(Finding):
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
         return (
-            f"{self.tried} examples were left out of an earlier batch. With its release unchanged, a later release moves "
-            f"by up to {far} clipping norms."
+            f"{self.tried} examples were left out of an earlier batch. With its release unchanged, a later release "
+            f"moves by up to {far} clipping norms."
         )
 
 

@@ -292,5 +292,7 @@ def _spent(
     if tally.size > radius:
         return counted, None, Evidence.CONDITIONAL, f"A draw lies beyond the given radius of {radius:g}."
     share = outward(mass / delta, math.floor)
-    note = f"The generator ends at {radius:g}. Releases beyond it prove membership; their probability is {share} times delta."
+    note = (
+        f"The generator ends at {radius:g}; releases beyond it, of probability {share} times delta, prove membership."
+    )
     return (inf if mass > delta else counted), mass, Evidence.CONDITIONAL, note

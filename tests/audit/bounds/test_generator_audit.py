@@ -148,7 +148,7 @@ def test_the_impossible_mass_of_the_measured_case() -> None:
     found = audit_generator(clipped(5.768), DRAWS, charged=Charged(whole, 1e-5, 5.768))
     assert found.epsilon == math.inf
     assert found.evidence is Evidence.CONDITIONAL
-    assert found.shows.endswith("Releases beyond it prove membership; their probability is 205 times delta.")
+    assert found.shows.endswith("releases beyond it, of probability 205 times delta, prove membership.")
 
 
 def test_the_impossible_mass_is_that_of_the_counted_releases() -> None:

@@ -189,7 +189,7 @@ def test_a_finished_training_run_in_the_address_is_what_is_audited(store: Store)
 
 def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(store: Store):
     for field, value, said in (
-        ("canaries", "6000", "write at most 5000, half of 10000"), ("canaries", "-1", "Expected canaries="),
+        ("canaries", "6000", "write at most 5000, half of the examples"), ("canaries", "-1", "Expected canaries="),
         ("confidence", "1", "Expected confidence="), ("audit_sigma", "x", "Expected sigma="),
         ("audit_batch", "20000", "Expected batch=20000"),
     ):  # fmt: skip
