@@ -17,7 +17,13 @@ NAMED = 0.2  # share of the line from which on a part has room for its name, on 
 CLAIMED = Style("#427db7", "solid", "┃", "Claimed")
 PROVEN = Style("#808080", "solid", "━", "Proven")
 WIDE = 1.05  # from this ratio of its ends on the band is an interval: hatched
-HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": "#808080", "bgcolor": "rgba(128,128,128,0.12)"}
+HATCH = {
+    "shape": "/",
+    "size": 10,
+    "solidity": 0.15,
+    "fgcolor": "rgba(128,128,128,0.6)",
+    "bgcolor": "rgba(128,128,128,0.12)",
+}
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
 ROW, LINE = 30, 18  # pixels of a row, and of each further line of its label
@@ -66,11 +72,11 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size 
     shape["xaxis"] |= _axis(low, high)
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
     places = [_place(each, low, high) for each in (low, proven.low, min(proven.high, high), high, value)]
-    side = "left" if places[-1] < 0.5 else "right"
+    side = "left" if places[-1] < 0.5 * NAMED else "right" if places[-1] > 1 - 0.5 * NAMED else "center"
     shape["annotations"] = [
-        _key(PROVEN, f"proven: {_told(proven)}", 0.0, "left", size, rows=1),
-        _key(CLAIMED, f"claimed {claimed}", places[-1], side, size),
-        *(_key(PROVEN, word, (start + end) / 2, "center", size) | {"text": word, "y": 0, "yshift": 2}
+        _note(written(PROVEN, f"proven: {_told(proven)}", size), 0.0, "left", size.scaled(26)),
+        _note(written(CLAIMED, "", size) | {"text": f"claimed {claimed}"}, places[-1], side, size.scaled(4)),
+        *(_note(written(PROVEN, "", size) | {"text": word}, (start + end) / 2, "center", -size.scaled(64))
           for word, start, end in zip(PARTS, places[:3], places[1:4], strict=True) if end - start > NAMED),
     ]  # fmt: skip
     return figure_of(traces, shape, size)
@@ -135,17 +141,9 @@ def _filled(name: str, low: float, high: float, look: dict[str, Any], height: fl
     return outline | {"line": {"width": 0, "color": PROVEN.color}} | look
 
 
-def _key(style: Style, text: str, x: float, side: str, size: Size, rows: int = 0) -> dict[str, Any]:
-    """A text above the line, so many rows of text further up."""
-    place = {
-        "x": x,
-        "xanchor": side,
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "yshift": size.scaled(4 + 22 * rows),
-    }
-    return written(style, text, size) | place
+def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
+    """Place a text at a share of the line's length, so many pixels above its upper edge."""
+    return text | {"x": x, "xanchor": side, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": up}
 
 
 class Mark(NamedTuple):
