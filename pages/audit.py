@@ -1,17 +1,13 @@
-"""Does a trainer keep what it claims? It is trained again with eyes on every step, and its claim is put to the test."""
+"""Does a trainer keep its claimed epsilon? An audit trains it again, watches each step, and tests the claim."""
 
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, request_form, settings_taken
+from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, invite, request_form, settings_taken
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 
-NOTHING = (
-    "Nothing is audited yet: press Audit, and the trainer is put to the test here. Ours should pass; each of the "
-    "broken ones should fail."
-)
-MOVED_ON = "The controls say something else than what is shown below: audit again to see that."
+MOVED_ON = "These results are of other settings. Press Audit to test the settings of the controls."
 
 left, right = page_columns("Does the trainer keep what it claims?")
 
@@ -32,4 +28,4 @@ with right:
             st.caption(MOVED_ON)
         follow(store, shown)
     elif store:
-        st.info(NOTHING)
+        invite()

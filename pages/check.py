@@ -1,23 +1,32 @@
-"""Does a claimed epsilon hold? Its numbers typed or pasted, a verdict with its certificate, a sentence for a review."""
+"""Does a claimed epsilon hold? Enter a claim; read its verdict, its proof and a sentence for a review."""
 
 import streamlit as st
 
+from dpcore.claims.worked import EXAMPLES
 from dpcore.runs.in_words import escaped
 from pages.parts.check.entered import entered_claim, show_examples
-from pages.parts.check.verdict_card import show_verdict
+from pages.parts.check.verdict_card import show_card, show_review, verdict_on
 from pages.parts.layout import page_columns
 
-NOTHING = "Type or paste what a paper, a model card or a training log claims, or open one of the printed claims below."
+NOTHING = "Type or paste the claim of a paper, a model card or a training log, or try a published claim."
+SHOWN = next(each for each in EXAMPLES if each.name == "clt")  # before the first entry
 
 left, right = page_columns("Does a claimed epsilon hold?")
 
 with left:
     entered = entered_claim()
 with right:
-    if entered.problem:
-        st.error(escaped(entered.problem))
-    elif entered.empty:
-        st.info(NOTHING)
-    else:
-        show_verdict(entered.claim, entered.read, entered.text)
+    verdict = None
+    with st.container(key="answer"):
+        if entered.problem:
+            st.error(escaped(entered.problem))
+        elif entered.empty:
+            st.markdown(NOTHING)
+            st.html(f"<h2 class=part>An example: {SHOWN.title}</h2>")
+            show_card(verdict_on(SHOWN.claim))
+        else:
+            verdict = verdict_on(entered.claim)
+            show_card(verdict, entered.read.unsure if entered.read else ())
+    if verdict:
+        show_review(verdict, entered.read, entered.text)
     show_examples()

@@ -1,6 +1,6 @@
-"""Tests of a claim of privacy: audits of a program, and what they show of it.
+"""Audits of a claimed epsilon.
 
-The functions take anyone's scores (in and out), noise, batches and losses; `audit` trains a run again and watches it.
+The functions test scores, noise, batches and losses of any trainer; `audit` trains a run again and watches it.
 
 >>> import numpy as np
 >>> from dpcore import Mechanism, audit
@@ -13,7 +13,7 @@ The functions take anyone's scores (in and out), noise, batches and losses; `aud
 import importlib
 from typing import Any
 
-HOMES = {  # name -> the module that it is taken from once it is asked for: some load torch
+HOMES = {  # name -> its module, imported at first use: some load torch
     "Finding": "bounds.finding",
     "audit_generator": "bounds.generator",
     "audit_influence": "bounds.exact",

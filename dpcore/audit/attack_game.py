@@ -1,8 +1,7 @@
-"""A round of guessing for a class: was this digit in the training set? Two models answer, one private and one not.
+"""A guessing game for a class: was this digit in the training set of a private and of a non-private model?
 
-Both were really trained, on the same 200 digits of the bundled sample: `python -m dpcore.audit.attack_game` trains them
-and records what they answer for digits that were in their training set, and for digits that were not. The sample is
-public, so that the file may say which were.
+`python -m dpcore.audit.attack_game` trains both on the same 200 digits of the bundled sample, and records their answers
+for members and for other digits. The sample is public, so the file may name the members.
 """
 
 import json
@@ -10,13 +9,12 @@ import time
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from dpcore.training.config import RunConfig
 
 FILE = Path(__file__).with_suffix(".json")
-MEMBERS = 200  # training examples; the others of the sample are held out
-SHOWN = 60  # digits of each kind to choose from
+MEMBERS = 200  # training examples; the rest of the sample is held out
+SHOWN = 60  # recorded digits of each kind
 BOTH = RunConfig(model="mlp", public=10_000 - MEMBERS, batch=40, delta=1e-3, seed=1)
 PRIVATE = replace(BOTH, sigma=4.0, clip_norm=1.0, lr=0.02, epochs=20)
 PLAIN = replace(BOTH, private=False, lr=0.05, epochs=60)
@@ -24,22 +22,22 @@ PLAIN = replace(BOTH, private=False, lr=0.05, epochs=60)
 
 @dataclass(frozen=True)
 class Digit:
-    """A digit, and how sure each model is of what it shows."""
+    """A digit, and the probability that each model gives its class."""
 
     index: int  # in the training part of the sample
-    member: bool  # whether the models were trained on it
-    private: float  # the probability that a model gives the right class
+    member: bool  # in the models' training set
+    private: float
     plain: float
 
 
 @cache
 def recorded() -> tuple[Digit, ...]:
-    """The digits, members first."""
+    """Return the digits, members first."""
     return tuple(Digit(**each) for each in json.loads(FILE.read_text(encoding="utf-8"))["digits"])
 
 
 def record() -> None:
-    """Train both models and write down what they answer."""
+    """Train both models and record their answers."""
     private, plain = (_sureness(config) for config in (PRIVATE, PLAIN))
     places = [*range(SHOWN), *range(MEMBERS, MEMBERS + SHOWN)]
     digits = [
@@ -51,7 +49,7 @@ def record() -> None:
 
 
 def _sureness(config: RunConfig) -> list[float]:
-    """For each training image of the sample the probability that the trained model gives its class."""
+    """Train a model; return its probability of the right class for each training image of the sample."""
     import torch
 
     from dpcore.training.training_run import TrainingRun
@@ -60,7 +58,7 @@ def _sureness(config: RunConfig) -> list[float]:
     for step in range(1, run.plan.steps + 1):
         with run.cores.working():
             run.step(step)
-    found: list[Any] = []
+    found: list[float] = []
     for x, y in (run.train, run.public):
         shares = torch.softmax(run.engine.logits(x[:]).double(), 1)
         found += shares[torch.arange(len(y)), y].tolist()

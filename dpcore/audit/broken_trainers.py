@@ -1,7 +1,7 @@
-"""The trainers that can be audited: ours, and ours with one thing broken, which no other page or command has.
+"""Trainers for audits: ours, and copies of it with one fault each, which only audits can run.
 
-A broken trainer is ours with a part replaced, other settings, or another claim: a wrapper stands before the part, and
-the trainer itself knows of no fault. Free of torch.
+A fault is a replaced part, other settings, or another claim. A wrapper stands before the part; the trainer's own code
+has no fault in it. Free of torch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Wrapper:
-    """A wrapper before a part of a run: what it does not do itself is done by the part."""
+    """A wrapper before a part of a run; it leaves to the part all that it does not define."""
 
     def __init__(self, part: Any) -> None:
         self._part = part
@@ -37,8 +37,8 @@ class Wrapper:
 
 
 def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) -> None:
-    """Let the run take its steps with another engine or source of noise; the optimizer goes on where it was."""
-    from dpcore.training.dp_step import Descent  # late: what names the trainers must not load torch
+    """Give the run another engine or source of noise, and keep the optimizer's state."""
+    from dpcore.training.dp_step import Descent  # late: the list of trainers must not load torch
 
     run.engine, run.noise, before = engine or run.engine, noise or run.noise, run.descent
     run.descent = Descent(run.config, run.engine, run.noise, run.cores)
@@ -46,23 +46,23 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
     run.descent.restore(before.state)
 
 
-MIN_EPOCHS = 3.0  # of batches that are reused: the first epoch is as it should be
-PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals by, where none is
-STRICT_Q0 = 1000.0  # where no Q0 was chosen: a proposal that raises the public loss is nearly always rejected
+MIN_EPOCHS = 3.0  # for reused batches: the first epoch has no fault
+PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals
+STRICT_Q0 = 1000.0  # rejects nearly every proposal that raises the public loss
 
 
 @dataclass(frozen=True)
 class Trainer:
-    """A trainer under audit: what it trains, what about it is broken, and what it claims."""
+    """A trainer under audit: its fault, its settings, and its claim."""
 
     name: str  # on the command line
     title: str
-    story: str  # one line: what goes wrong, and where that has happened
-    fails: str = ""  # the audit that must find it
+    story: str  # one line on the fault
+    fails: str = ""  # the test that must find it
     alter: Callable[[TrainingRun], None] = lambda run: None  # replaces parts of a run before its first step
-    trains: Callable[[RunConfig], RunConfig] = lambda config: config  # settings asked for -> settings that are trained
+    trains: Callable[[RunConfig], RunConfig] = lambda config: config  # settings requested -> settings trained
     claims: Callable[[RunConfig, int | None], Mechanism | None] = lambda config, accepted: plan(config).mechanism
-    # settings trained, steps accepted -> what they are charged for; None where nothing can be charged
+    # settings trained, steps accepted -> the mechanism charged; None if nothing is charged
 
 
 class Silence(Wrapper):
@@ -73,19 +73,19 @@ class Silence(Wrapper):
 
 
 class Scaled(Wrapper):
-    """A source of noise whose standard deviation is what was asked for, times a factor of the moment."""
+    """A source of noise with a wrong standard deviation: the right one times a factor, asked for at each draw."""
 
     def __init__(self, noise: Any, factor: Callable[[], float]) -> None:
         super().__init__(noise)
         self._factor = factor
 
     def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add noise of that standard deviation."""
+        """Add noise of the wrong standard deviation."""
         self._part.add(piece, target, std * self._factor(), scale)
 
 
 class Reseeded(Wrapper):
-    """A source of noise that begins anew with every draw."""
+    """A source of noise that restarts at every draw."""
 
     def __init__(self, noise: Any) -> None:
         super().__init__(noise)
@@ -98,27 +98,27 @@ class Reseeded(Wrapper):
 
 
 class Reclipped(Wrapper):
-    """An engine that clips otherwise than it is told."""
+    """An engine that ignores the requested clipping."""
 
     def __init__(self, engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> None:
         super().__init__(engine)
         self._clipping_for = clipping_for
 
     def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """The sum of gradients that are clipped in this other way."""
+        """Sum gradients that are clipped in another way."""
         return self._part.clipped_sum(x, y, self._clipping_for(clipping), *others)
 
 
 class Divided(Wrapper):
-    """An engine whose sums come out as if they were divided by the size of the batch; it remembers that size."""
+    """An engine whose sums are scaled as if divided by the size of the batch drawn."""
 
     def __init__(self, engine: Any, batch: int) -> None:
         super().__init__(engine)
         self._batch = batch
-        self.factor = 1.0  # expected batch over the size of the last one
+        self.factor = 1.0  # expected batch over the last batch drawn
 
     def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """The sum, times the expected batch over its size."""
+        """Return the sum, times the expected batch over the batch drawn."""
         self.factor = self._batch / max(len(x), 1)
         found = self._part.clipped_sum(x, y, clipping, *others)
         found.shares.mul_(self.factor)
@@ -126,14 +126,14 @@ class Divided(Wrapper):
 
 
 class Replayed(Wrapper):
-    """Random words that begin anew after so many draws."""
+    """Random words that restart after so many draws."""
 
     def __init__(self, words: Any, period: int) -> None:
         super().__init__(words)
         self._period, self._drawn, self._first = period, 0, words.state()
 
     def draw(self, count: int) -> Tensor:
-        """The next words, or those of the first epoch again."""
+        """Return the next words, or those of the first epoch again."""
         if self._drawn % self._period == 0:
             self._part.restore(self._first)
         self._drawn += 1
@@ -152,7 +152,7 @@ def _replay_batches(run: TrainingRun) -> None:
 def _with_raw_history(config: RunConfig) -> RunConfig:
     trained = (config.dataset, config.model, "pi_adam", config.source)
     rates = defaults(*trained, reading="raw", features=config.features)
-    asked = replace(config, stop_epsilon=0.0)  # what has no epsilon cannot stop at one
+    asked = replace(config, stop_epsilon=0.0)  # without an epsilon a run cannot stop at one
     return replace(asked, optimizer="pi_adam", reading="raw", clip_norm=rates.clip_norm, lr=rates.lr)
 
 
@@ -188,7 +188,7 @@ BROKEN_TRAINERS = (
         "layers_charged_once",
         **WORDS["layers_charged_once"],
         alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda given: PerLayer(given.clip_norm))),
-        trains=lambda config: replace(config, clipping="flat"),  # which is what is charged
+        trains=lambda config: replace(config, clipping="flat"),  # the clipping that is charged
     ),
     Trainer(
         "batches_reused",

@@ -1,8 +1,8 @@
-"""Gradient canaries: examples whose gradient the audit chooses, in the data or not by the flip of a coin.
+"""Gradient canaries: examples with a chosen gradient, put in or out of the data by the flip of a coin.
 
-They take the place of the first m training examples, so they are sampled, clipped, counted and charged as these would
-be. The gradient of each is longer than C and has a direction of its own, one coordinate of the parameters: what one
-canary does to a release hides no other. A canary that is out contributes nothing, as if it were not there.
+They replace the first m training examples, so they are sampled, clipped, counted and charged like these. Each gradient
+is longer than C and lies along its own coordinate of the parameters, so no canary hides another. A canary that is out
+contributes nothing, as if it were absent.
 
 Source: gradient canaries, Nasr et al. 2023, arXiv 2302.07956; many in one run, Steinke, Nasr, Jagielski 2023,
 arXiv 2305.08846.
@@ -23,76 +23,74 @@ from dpcore.training.gradients.clipped_sum import ClippedSum
 from dpcore.training.gradients.clipping import Clipping
 
 LENGTH = 10.0  # of a canary's gradient, in units of C
-MAX_SCORES_OUT = 20_000  # of single steps of canaries that are not in the batch
+MAX_SCORES_OUT = 20_000  # of single steps, for canaries outside the batch
 
 
 @dataclass(frozen=True, eq=False)
 class Canaries:
     """The canaries of a run."""
 
-    inside: NDArray[np.bool_]  # (m,) whether it is in the data
-    coordinates: Tensor  # (m,) the parameter that each has a gradient in
-    length: float  # of the gradients, before clipping
+    inside: NDArray[np.bool_]  # (m,) membership in the data
+    coordinates: Tensor  # (m,) of their gradients
+    length: float  # of their gradients before clipping
 
     def __len__(self) -> int:
         return len(self.inside)
 
 
 def flip_coins(count: int, parameters: Tensor, clip_norm: float, rng: np.random.Generator) -> Canaries:
-    """So many canaries for parameters (d,), each in with probability one half. Errors: ValueError for more than d."""
+    """Make canaries for parameters (d,), each in with probability one half. Errors: ValueError for more than d."""
     if count > len(parameters):
-        raise ValueError(f"Expected canaries={count} to be at most the model's {len(parameters)} parameters.")
+        raise ValueError(f"Expected canaries={count} to be at most {len(parameters)}, the number of parameters.")
     chosen = np.sort(rng.choice(len(parameters), count, replace=False))
     coordinates = torch.as_tensor(chosen, device=parameters.device)
     return Canaries(rng.random(count) < 0.5, coordinates, LENGTH * clip_norm)
 
 
 class WithCanaries(Wrapper):
-    """An engine whose network has a gradient of the audit's choice at examples of labels that are no class."""
+    """An engine that gives canaries, examples whose labels are no class, their chosen gradients."""
 
     def __init__(self, engine: Any, canaries: Canaries, classes: int) -> None:
         super().__init__(engine)
         self._canaries, self._classes = canaries, classes
-        self.others = engine.parameters.new_zeros(len(canaries))  # the last sum of all others, where canaries lie
+        self.others = engine.parameters.new_zeros(
+            len(canaries)
+        )  # the last sum of all others in the canaries' coordinates
 
     def clipped_sum(
         self, x: Tensor, y: Tensor, clipping: Clipping, inverse: Tensor | None = None, *others: Any
     ) -> ClippedSum:
-        """The engine's sum over the examples, and each canary's clipped gradient in its coordinate.
-
-        Losses and norms are those of the examples alone.
-        """
+        """Return the engine's sum over examples plus the canaries' clipped gradients; norms are of examples alone."""
         is_canary = y >= self._classes
         found = self._part.clipped_sum(x[~is_canary], y[~is_canary], clipping, inverse, *others)
         self.others = found.total[self._canaries.coordinates]
         at = self._canaries.coordinates[y[is_canary] - self._classes]
-        squares = torch.full((1, len(at)), self._canaries.length**2, device=x.device)  # all in one group of parameters
+        squares = torch.full((1, len(at)), self._canaries.length**2, device=x.device)  # in one group of parameters
         factors = clipping.factors(squares if inverse is None else squares * inverse[at])
         found.shares[0].index_add_(0, at, self._canaries.length * factors[0])
         return found
 
 
 class CanaryScores:
-    """Scores of each canary over the steps of a run.
+    """Scores of each canary, summed by `step_score` over the steps of a run.
 
-    A step shows s, the release's coordinate without the other examples' part, in units of C D: Normal(b, sigma^2) where
-    b is 1 if the canary was in the batch. Scores are summed over the steps, as `step_score` says; README.md says why
-    the others' part may be known.
+    A step shows s, the release's coordinate less the other examples' part, in units of C D: Normal(b, sigma^2), where b
+    is 1 if the canary was in the batch. README.md says why the attacker may know the others' part.
     """
 
     def __init__(self, count: int, steps: int) -> None:
         self.sums = np.zeros(count)  # (m,)
-        self._kept = max(1, MAX_SCORES_OUT // steps)  # of those not in the batch, in each step
+        self._kept = max(1, MAX_SCORES_OUT // steps)  # of the canaries outside each batch
         self._sampled: list[FloatArray] = []
         self._others: list[FloatArray] = []
 
     def add(self, projections: FloatArray, sampled: NDArray[np.bool_], q: float, sigma: float) -> None:
-        """Take in a step's s, and which canaries were in its batch, (m,) both."""
+        """Take in a step's s and its batch's canaries, both (m,)."""
         self.sums += step_score(projections, q, sigma)
         self._sampled.append(projections[sampled] / sigma)
         self._others.append(projections[~sampled][: self._kept] / sigma)
 
     @property
     def of_steps(self) -> tuple[FloatArray, FloatArray]:
-        """s / sigma of canaries in the batch, and of some that were not."""
+        """Return s / sigma of canaries in the batch, and of some outside it."""
         return np.concatenate([np.zeros(0), *self._sampled]), np.concatenate([np.zeros(0), *self._others])

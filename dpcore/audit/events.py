@@ -13,27 +13,27 @@ class Prepared:
     q: float
     parameters: int  # d
     canaries: int  # m
-    inside: int  # of them that are in the data
+    inside: int  # canaries in the data
     device: str
-    claimed: tuple[tuple[float, float, int], ...]  # (q, sigma, count) of what is charged before it began; maybe none
+    claimed: tuple[tuple[float, float, int], ...]  # (q, sigma, count) of the charge before the first step
     delta: float
-    unaccounted: str = ""  # why nothing is charged, as a sentence
+    unaccounted: str = ""  # a sentence if nothing is charged
 
 
 @dataclass(frozen=True)
 class Watched:
-    """The progress of the training, and what has been seen so far."""
+    """The progress of the training and of the audit's measurements."""
 
     step: int
     steps: int
-    sigma: float | None  # root mean square of the noise over that claimed, times sigma; None without noise
+    sigma: float | None  # root mean square of the noise over the noise claimed, times sigma; None without noise
     alone: float | None = None  # the longest part of one example in a sum, in units of C
-    moved: float | None = None  # how far leaving one example out has moved a release, at most, in units of C
+    moved: float | None = None  # the longest move of a release by leaving one example out, in units of C
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """Training failed before its last step; the audit goes on with what it has seen."""
+    """Training failed early; the audit judges the steps before."""
 
     step: int
     reason: str  # a sentence
@@ -41,27 +41,27 @@ class Stopped:
 
 @dataclass(frozen=True)
 class Measured:
-    """The outcome of one audit."""
+    """The outcome of one test."""
 
-    audit: str
+    audit: str  # the name of the test
     title: str
-    tests: str  # the assumption that it tests
-    untested: str  # what may be false although it finds nothing
-    shows: str  # a sentence: what was measured, or why nothing could be
+    tests: str  # the assumption
+    untested: str  # assumptions that may be false although the test passes
+    shows: str  # a sentence: the measurement, or the reason why there is none
     p_value: float | None
-    epsilon: float | None  # lower bound at the confidence, on its own; None where there is none or no finite one
-    unbounded: bool  # whether that is because no finite epsilon holds
-    evidence: str  # what kind of number epsilon is: a bound, one under a condition, or an estimate
-    figures: tuple[tuple[str, float], ...] = ()  # what it measured, by names
+    epsilon: float | None  # lower bound at the confidence, on its own; None for none and for an infinite one
+    unbounded: bool  # no finite epsilon holds
+    evidence: str  # of epsilon: a name of `Evidence`
+    figures: tuple[tuple[str, float], ...] = ()  # measurements by names
 
 
 @dataclass(frozen=True)
 class Counted:
-    """The reach of torch's float32 normal numbers of a CPU, beside those of the trainer."""
+    """The reach of torch's float32 normal numbers on a CPU."""
 
     draws: int
     largest: float  # by size
-    expected_beyond: float  # how many of as many normal numbers would be larger
+    expected_beyond: float  # normal numbers expected to be larger, among as many
 
 
 @dataclass(frozen=True)
@@ -74,24 +74,24 @@ class Scored:
 
 @dataclass(frozen=True)
 class Traced:
-    """The ROC curve of an audit's scores, with the band that holds the true curve at the confidence."""
+    """The ROC curve of a test's scores, with a band that holds the true curve at the confidence."""
 
     audit: str
     false_positives: tuple[float, ...]  # rising
-    true_positives: tuple[float, ...]  # of the scores that were seen
+    true_positives: tuple[float, ...]  # of the scores seen
     above: tuple[float, ...]  # lower bound of the true curve
     below: tuple[float, ...]  # upper bound
-    area: float  # under the curve that was seen
-    scores: tuple[int, int]  # how many, in and out
+    area: float  # under the curve seen
+    scores: tuple[int, int]  # their numbers, in and out
 
 
 @dataclass(frozen=True)
 class Judged:
-    """All audits together, each at its part of the confidence."""
+    """The verdict of all tests together."""
 
-    failed: tuple[str, ...]  # the audits that reject what is claimed
-    p_values: tuple[tuple[str, float], ...]  # of each audit that has one, corrected for their number
-    claimed_lower: float | None  # certified epsilon of the claim, both bounds; None where there is none
+    failed: tuple[str, ...]  # the tests that reject the claim
+    p_values: tuple[tuple[str, float], ...]  # of the tests that have one, corrected for their number
+    claimed_lower: float | None  # certified bounds of the claimed epsilon; None without a claim
     claimed_upper: float | None
 
 
@@ -99,7 +99,7 @@ class Judged:
 class Finished:
     """The audit is over."""
 
-    steps: int  # that were watched
+    steps: int  # watched
     seconds: float
 
 

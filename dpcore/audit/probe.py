@@ -1,7 +1,7 @@
-"""The steps of a run under audit: what is seen of each, and what a single example can do to what is released.
+"""Observation of a run's steps, and probes of the influence of single examples on releases.
 
-Steps are seen at the places where the trainer hands things on. Some of them are probed, too: taken again from the same
-state and with the same noise, on the batch without one of its examples; README.md says what that shows.
+The observer stands where the trainer hands data on. A probe takes a step again, from the same state and with the same
+noise, without one example of its batch; README.md explains it.
 """
 
 import copy
@@ -24,19 +24,19 @@ from dpcore.training.training_run import Snapshot, TrainingRun
 
 
 class SeenStep(NamedTuple):
-    """One step, as it was."""
+    """One observed step."""
 
-    x: Tensor  # (b, ...) the examples that the engine was given
+    x: Tensor  # (b, ...) the engine's examples
     y: Tensor  # (b,)
     norms: Tensor  # of the gradients, before clipping
     clipped: Tensor  # (d,) the engine's sum
-    means: Tensor  # (d,) what the optimizer was given
-    released: Tensor  # (d,) the same times the expected batch: the noisy sum that is charged for
-    scale: Tensor | None  # (d,) D, which sum and noise were multiplied by; None for ones
+    means: Tensor  # (d,) the optimizer's input
+    released: Tensor  # (d,) the same times the expected batch: the noisy sum that is charged
+    scale: Tensor | None  # (d,) D, which multiplied sum and noise; None for ones
 
 
 class WatchedEngine(Wrapper):
-    """An engine whose last sum is kept, with the batch that it was taken of."""
+    """An engine that keeps its last sum and batch."""
 
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
@@ -44,7 +44,7 @@ class WatchedEngine(Wrapper):
         self._given = torch.empty_like(engine.parameters)[None]  # (1, d)
 
     def clipped_sum(self, x: Tensor, y: Tensor, clipping: Clipping, *others: Any) -> ClippedSum:
-        """The engine's sum, in memory of its own: the step works on it in place."""
+        """Return the engine's sum in separate memory, as the step changes it in place."""
         found = self._part.clipped_sum(x, y, clipping, *others)
         self.x, self.y, self.norms = x, y, found.norms
         self.total = self._given[0].copy_(found.total).clone()
@@ -52,7 +52,7 @@ class WatchedEngine(Wrapper):
 
 
 class WatchedRows:
-    """A run's examples, or their labels: notes which were drawn, and gives those of them that are in the data."""
+    """A run's examples, or their labels: notes the rows drawn, and returns the rows that are in the data."""
 
     def __init__(self, rows: Rows, present: Tensor) -> None:
         self._rows, self._present = rows, present
@@ -63,15 +63,15 @@ class WatchedRows:
         return self._rows[at[self._present[at]]]
 
     def all_of(self, part: slice) -> Tensor:
-        """The rows of a part of the data, which nobody has drawn."""
+        """Return the rows of a part of the data, without a note."""
         return self._rows[part]
 
 
 class Observer:
-    """Watches a run that has not begun; every part of it that was to be replaced has been.
+    """Watches a run from before its first step, after all replacements of its parts.
 
-    What the optimizer is given is seen where it absorbs it, piece by piece. With `forced` it is given that instead: so
-    the audit can ask what a step leaves behind that is no function of its release.
+    It sees the optimizer's input piece by piece, and replaces it by `forced` if that is set: so the audit finds what a
+    step leaves behind beside its release.
     """
 
     def __init__(self, run: TrainingRun, present: Tensor) -> None:
@@ -84,11 +84,11 @@ class Observer:
         self.rows = (WatchedRows(run.train[0], present), WatchedRows(run.train[1], present))
         run.train = self.rows  # type: ignore[assignment]
         self.forced: Tensor | None = None
-        self.releases = 0  # how often the trainer has given the optimizer something
-        self._given = 0  # the same, with what the audit has
+        self.releases = 0  # inputs that the trainer gave the optimizer
+        self._given = 0  # the same, with those of the audit's probes
 
     def _absorbed(self, gradient: Tensor, state: State) -> None:
-        start = int(gradient.storage_offset())  # of a piece: it lies in the memory of the whole sum
+        start = int(gradient.storage_offset())  # a piece lies in the memory of the whole sum
         piece = slice(start, start + len(gradient))
         if self.forced is not None:
             gradient.copy_(self.forced[piece])
@@ -97,7 +97,7 @@ class Observer:
         self._absorb(gradient, state)
 
     def take(self, step: int) -> SeenStep:
-        """Let the trainer take a step, and return what was seen of it."""
+        """Let the trainer take a step, and return what was observed."""
         scale, before = scale_of(self._run), self._given
         with self._run.cores.working():
             self._run.step(step)
@@ -105,7 +105,7 @@ class Observer:
         return self._seen(scale)
 
     def again(self, x: Tensor, y: Tensor, sigma: float, lr: float) -> SeenStep:
-        """Let the trainer take a step on a batch of the audit's choice, from where the run stands."""
+        """Let the trainer take a step from its present state, on a batch of the audit's choice."""
         scale = scale_of(self._run)
         with self._run.cores.working():
             self._run.descent.take(x, y, sigma, lr)
@@ -118,18 +118,18 @@ class Observer:
 
     @property
     def drawn(self) -> NDArray[np.int64]:
-        """The positions of the last batch, those of canaries that are out included."""
+        """The positions of the last batch, with canaries that are out."""
         return self.rows[0].drawn.cpu().numpy()
 
 
 def scale_of(run: TrainingRun) -> Tensor | None:
-    """D of the next step (d,), which is public; None for ones."""
+    """Return D of the next step (d,), which is public; None for ones."""
     rules, state = run.descent.optimizer, run.descent.state
     return rules.scale(state) if run.config.private and rules.scale and state.count >= rules.wait else None
 
 
 class OwnGradients:
-    """Clipped gradients of a network of the same layers, at whatever parameters it is asked for."""
+    """Clipped gradients of a copy of the network, at any parameters."""
 
     def __init__(self, module: nn.Module, clipping: Clipping) -> None:
         self._module = copy.deepcopy(module).requires_grad_(True)
@@ -137,12 +137,12 @@ class OwnGradients:
         sizes: dict[str, int] = {}
         for name, weight in self._module.named_parameters():
             sizes[owner(name)] = sizes.get(owner(name), 0) + weight.numel()
-        self._sizes = list(sizes.values())  # of the groups that are clipped on their own, or not
+        self._sizes = list(sizes.values())  # of the groups of parameters
 
     def of(
         self, parameters: Tensor, x: Tensor, y: Tensor, scale: Tensor | None, transform: Transform | None
     ) -> Iterator[Tensor]:
-        """Each example's clipped gradient divided by D (d,), in float64."""
+        """Yield each example's clipped gradient divided by D (d,), in float64."""
         nn.utils.vector_to_parameters(parameters.clone(), self._module.parameters())
         for i in range(len(x)):
             row = self._gradient(x[i : i + 1], y[i : i + 1])
@@ -162,21 +162,21 @@ class OwnGradients:
         return torch.cat([part * factor for part, factor in zip(parts, factors, strict=True)])
 
 
-ROWS = 8  # examples of a batch whose part in the sum is measured, the longest gradients first
-NEIGHBOURS = 2  # of these, how many are left out of the batch
+ROWS = 8  # examples of a batch that are compared, the longest gradients first
+NEIGHBOURS = 2  # examples of these that are left out of the batch, one by one
 
 
 class Look(NamedTuple):
     """The numbers of a probed step, in units of C."""
 
     alone: float  # the longest part of one example in the sum
-    moved: float  # how far leaving an example out moved the release, at most
-    remembered: float  # how far an example that is not in the batch moved the release, at most
-    differs: float  # how far the engine's part of an example is from the audit's own, at most
+    moved: float  # the longest move of the release by leaving an example out
+    remembered: float  # the longest move of a release by an example outside its batch
+    differs: float  # the largest distance of the engine's part of an example from the audit's own
 
 
 class NeighbourProbe:
-    """Takes steps of one run again, on neighbouring batches."""
+    """Takes steps of a run again on neighbouring batches."""
 
     def __init__(self, run: TrainingRun, observer: Observer, classes: int) -> None:
         self._run, self._observer, self._classes = run, observer, classes
@@ -184,9 +184,9 @@ class NeighbourProbe:
         self._clip_norm = run.config.clip_norm
 
     def measure(self, step: int, before: Snapshot, seen: SeenStep) -> Look | None:
-        """Probe the step that was taken from `before`; the run's state is restored afterwards.
+        """Probe the step taken from `before`, then restore the run's state.
 
-        None for a batch without examples, and where training diverges, so that what it shows is no number.
+        Return None for a batch without examples and for numbers that are not finite.
         """
         rows = self._longest(seen)
         if not len(rows):
@@ -204,12 +204,12 @@ class NeighbourProbe:
         return found if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs)) else None
 
     def _longest(self, seen: SeenStep) -> Tensor:
-        """The rows of the batch with the longest gradients, canaries left out."""
+        """Return the rows of the batch with the longest gradients, without canaries."""
         examples = torch.nonzero(seen.y < self._classes).flatten()
         return examples[seen.norms.argsort(descending=True)[:ROWS]]
 
     def _parts(self, before: Snapshot, seen: SeenStep, rows: Tensor) -> tuple[float, float]:
-        """The length of the engine's parts of the examples, and their distance from the audit's own, each at most."""
+        """Return the largest length of the engine's parts of examples, and the largest distance from the audit's."""
         self._run.restore(before)
         descent, scale = self._run.descent, scale_of(self._run)
         inverse = None if scale is None else scale.pow(-2)
@@ -226,7 +226,7 @@ class NeighbourProbe:
         return max(lengths) / self._clip_norm, max(gaps) / self._clip_norm
 
     def _pair(self, before: Snapshot, seen: SeenStep, row: int, sigma: float, lr: float) -> tuple[float, float]:
-        """Moves by one example: of the release of its batch, and of the next one, of a batch that it is not in."""
+        """Return the moves by one example of the release of its batch, and of the next release, without it."""
         run, again = self._run, self._observer.again
         kept = torch.arange(len(seen.x), device=seen.x.device) != row
         others = seen.x[kept], seen.y[kept], sigma, lr
@@ -248,5 +248,5 @@ class NeighbourProbe:
 
 
 def divided(vector: Tensor, scale: Tensor | None) -> Tensor:
-    """The vector (d,) over D."""
+    """Return the vector (d,) over D."""
     return vector if scale is None else vector / scale

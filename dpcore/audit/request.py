@@ -1,4 +1,4 @@
-"""Requests for audits: flat, JSON, and checked when they are made; free of torch, so that pages may ask."""
+"""Requests for audits: flat values with JSON, checked when made, and free of torch for the pages."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,61 +14,52 @@ MAX_CANARIES = 20_000
 MAX_CONFIDENCE = 1 - 1e-9
 MAX_DRAWS = 4 * 10**9
 OWN_KEYS = ("trainer", "confidence", "canaries", "torch_draws")
+FIXED = ("features", "views", "mean_sigma")  # settings that an audit leaves at their defaults
 
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """One audit: the run is trained anew, with noise and batches of its own, and the audit's eyes on every step.
+    """One audit: a run is trained again with fresh noise and batches, and watched step by step.
 
-    A value: making one checks it, and reads no data. The seed is that of the settings: a fixed one makes an audit that
-    can be repeated, and draws nothing that a run with this seed draws.
+    A fixed seed of the settings makes the audit repeatable; it draws nothing that a run with this seed draws.
 
     >>> AuditRequest.from_json(AuditRequest(RunConfig(sigma=2.0), canaries=10).to_json()).config.sigma
     2.0
     """
 
-    config: RunConfig = field(default_factory=RunConfig)  # the settings asked for
-    trainer: str = OWN.name  # that trains by them
-    confidence: float = 0.95  # of all that is found together
-    canaries: int = CANARIES  # m: examples that are in the data by the flip of a coin
-    torch_draws: int = 0  # of torch's float32 normal numbers on a CPU, to be counted beside the trainer's own
+    config: RunConfig = field(default_factory=RunConfig)
+    trainer: str = OWN.name
+    confidence: float = 0.95  # of all tests together
+    canaries: int = CANARIES  # m, each in the data by the flip of a coin
+    torch_draws: int = 0  # of torch's float32 normal numbers on a CPU, counted beside the trainer's own
 
     def __post_init__(self) -> None:
         check.one_of(TRAINERS, trainer=self.trainer)
         check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=self.confidence)
         check.whole(0, MAX_CANARIES, canaries=self.canaries)
         if self.config.sampler != Poisson.name:
-            raise ValueError(
-                f"Expected sampler={self.config.sampler!r} to be 'poisson' in an audit: what it tests, and against "
-                "what, is made for Poisson batches."
-            )
-        for name in ("features", "views", "mean_sigma"):
-            value, plain = getattr(self.config, name), getattr(RunConfig(), name)
-            if value != plain:
-                raise ValueError(
-                    f"Expected {name}={value!r} to be {plain!r} in an audit, which watches one gradient of pixels for "
-                    "each example."
-                )
+            raise ValueError(f"An audit tests Poisson batches: choose sampler='poisson', not {self.config.sampler!r}.")
+        for name in FIXED:
+            if (value := getattr(self.config, name)) != (plain := getattr(RunConfig(), name)):
+                raise ValueError(f"An audit watches one gradient of pixels for each example: set {name} to {plain!r}, "
+                                 f"not {value!r}.")  # fmt: skip
         check.whole(0, MAX_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
-            raise ValueError(
-                f"Expected canaries={self.canaries} to be at most half of the {most} training examples, whose places "
-                "they take."
-            )
+            raise ValueError(f"canaries={self.canaries} is too many: write at most {most // 2}, half of the examples.")
 
     @property
     def by(self) -> Trainer:
-        """The trainer."""
+        """The trainer under audit."""
         return TRAINERS[self.trainer]
 
     @property
     def trained(self) -> RunConfig:
-        """The settings that the trainer trains when it is asked for these. Errors: ValueError where it has none."""
+        """The settings that this trainer trains instead. Errors: ValueError if it has none."""
         return self.by.trains(self.config)
 
     @property
     def title(self) -> str:
-        """The audit in a few words.
+        """The title of the audit.
 
         >>> AuditRequest(RunConfig(sigma=2.0), "half_noise").title
         'Audit of MNIST cnn, SGD, sigma 2: Half the noise'
@@ -81,12 +72,12 @@ class AuditRequest:
         return self.config.seed
 
     def to_json(self) -> dict[str, Any]:
-        """A flat JSON object: the settings, and what is the audit's own."""
+        """Return a flat JSON object: the settings and the audit's own keys."""
         return self.config.to_json() | {key: getattr(self, key) for key in OWN_KEYS}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "AuditRequest":
-        """The request that `to_json` wrote; an unknown key is an error."""
+        """Return the request that `to_json` wrote. Errors: ValueError for an unknown key."""
         own = {key: value for key, value in values.items() if key in OWN_KEYS}
         settings = {key: value for key, value in values.items() if key not in OWN_KEYS}
         return cls(RunConfig.from_json(settings), **own)

@@ -1,7 +1,4 @@
-"""One audit: a run is trained and watched, and then each audit says what it finds.
-
-It is a generator of events, so that whoever runs it can report and stop between them.
-"""
+"""One audit as a generator of events: a run is trained and watched, then each test reports its finding."""
 
 import hashlib
 import math
@@ -47,18 +44,18 @@ TRAINING_REPORTS = 40
 TORCH_REPORTS = 12
 TORCH_BLOCK = 2**22  # numbers drawn at once
 DRAWS = 2_000_000  # of the noise's generator
-NO_NOISE = "Nothing can be shown of noise: the settings have none."
-NO_CANARIES = "Nothing can be shown: no canaries were asked for."
-NO_CLAIM = "Nothing can be shown of a claim: the settings are charged for nothing."
+NO_NOISE = "Nothing can be shown: the settings have no noise."
+NO_CANARIES = "Nothing can be shown: the audit has no canaries."
+NO_CLAIM = "Nothing can be shown: nothing is charged, so nothing is claimed."
 
 
 def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
-    """The events of an audit: Prepared, Watched as training goes on, a Measured for each audit, Judged, Finished.
+    """Yield Prepared, Watched during training, a Measured for each test, Judged, and Finished.
 
-    `secret` is the seed where the request has none; None draws a fresh one. The same seed gives the same events on the
-    same device with as many threads, but for their times.
-    What it finds are exact figures of the training data, and no epsilon covers them.
-    Errors: ValueError, as a sentence, where data or device are not here, or the settings cannot be trained.
+    `secret` is the seed if the request has none; None draws a fresh one. The same seed gives the same events, but for
+    times, on the same device with the same number of threads.
+    Findings are exact figures of the training data, which no epsilon covers.
+    Errors: ValueError, as a sentence, if the data or the device are missing or the settings cannot be trained.
     """
     began = time.perf_counter()
     start = request.seed if request.seed is not None else new_secret() if secret is None else secret
@@ -78,7 +75,7 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
 
 
 def _train(watched: WatchedRun) -> Iterator[Event]:
-    """Take every step; what training ends in before its time is said, and the audit goes on with what it has seen."""
+    """Take every step; report an error of the training, and leave the audit to judge the steps before."""
     steps = watched.plan.steps
     every = -(-steps // TRAINING_REPORTS)
     for step in range(1, steps + 1):
@@ -92,7 +89,7 @@ def _train(watched: WatchedRun) -> Iterator[Event]:
 
 
 def _scores(watched: WatchedRun) -> Iterator[Event]:
-    """The canaries' scores and their ROC curve, where there are any."""
+    """Yield the canaries' scores and their ROC curve, if there are any."""
     sums, inside = watched.scores.sums, watched.canaries.inside
     if len(sums) and watched.record.steps and np.isfinite(sums).all():
         yield Scored(tuple(sums[inside].tolist()), tuple(sums[~inside].tolist()))
@@ -100,23 +97,25 @@ def _scores(watched: WatchedRun) -> Iterator[Event]:
 
 
 def traced(name: str, roc: Roc) -> Iterator[Traced]:
-    """A ROC curve as an event; none where there is none."""
+    """Yield a ROC curve as an event, if there is one."""
     if not roc.note:
         rates, *curves = (tuple(each.tolist()) for each in (roc.false_positives, roc.seen, roc.above, roc.below))
         yield Traced(name, rates, *curves, area=roc.area, scores=roc.scores)
 
 
 def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
-    """The largest of so many of torch's normal numbers by size, and how many normal ones would be larger, in blocks.
+    """Yield the largest of torch's normal numbers by size, and the normal numbers expected beyond it, in blocks.
 
-    Torch's float32 numbers on a CPU, which other libraries draw their noise from by default, are made of uniform
-    numbers of 24 bits: none is beyond sqrt(48 ln 2) = 5.768, however many are drawn.
+    Many libraries draw noise from torch's float32 numbers on a CPU. These come from uniform numbers of 24 bits, so none
+    is beyond sqrt(48 ln 2) = 5.768.
 
     >>> [(each.draws, each.largest < 5.769) for each in torch_counts(1000, 0)]
     [(1000, True)]
     """
     check.whole(0, MAX_DRAWS, draws=draws)
-    own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[:7]  # gives nothing of the run's away
+    own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[
+        :7
+    ]  # reveals nothing of the run's seed
     generator = torch.Generator().manual_seed(int.from_bytes(own_seed))
     block, largest, drawn = torch.empty(min(TORCH_BLOCK, max(draws, 1))), 0.0, 0
     every = -(-draws // TORCH_BLOCK // TORCH_REPORTS) or 1
@@ -128,17 +127,17 @@ def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
 
 
 class Outcomes:
-    """The findings of one watched run."""
+    """Computes the findings of one watched run."""
 
     def __init__(self, watched: WatchedRun) -> None:
         self._watched, self._record, self._config = watched, watched.record, watched.config
         self._confidence, self._delta = watched.request.confidence, watched.config.delta
         self.claim = watched.request.by.claims(watched.config, watched.accepted)
         self.unaccounted = "" if self.claim else watched.plan.unaccounted
-        self._drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None  # what the settings say is drawn
+        self._drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None  # the noise of the settings
 
     def each(self) -> Iterator[tuple[str, Finding]]:
-        """Every audit by its name, and what it found."""
+        """Yield each test's name and finding."""
         looks, confidence = self._record.looks, self._confidence
         yield "noise", self._noise()
         yield "fresh_noise", self._fresh_noise()
@@ -173,7 +172,7 @@ class Outcomes:
         return audit_generator(self._draw, DRAWS, charged=charged, confidence=self._confidence)
 
     def _draw(self, count: int) -> FloatArray:
-        """So many numbers of the trainer's source of noise, of standard deviation 1 if it does as it is told."""
+        """Draw so many numbers from the trainer's source of noise, at a standard deviation of 1."""
         noise, size = self._watched.run.noise, len(self._watched.run.engine.parameters)
         vector = torch.zeros(-(-count // size), size, dtype=torch.float64)
         for row in vector:
@@ -182,7 +181,7 @@ class Outcomes:
         return vector.flatten()[:count].numpy()
 
     def _clipping(self, drawn: Mechanism) -> Finding:
-        """Influences, in units of what one example may move the sum by."""
+        """Test influences, in units of the sensitivity."""
         limit = CLIPPINGS[self._config.clipping].sensitivity(MODELS[self._config.model].groups)
         lengths = [length / limit for look in self._record.looks for length in (look.alone, look.moved)]
         return audit_influence(lengths, self.claim or drawn, self._delta, allowed=ALLOWED, confidence=self._confidence)
@@ -203,7 +202,7 @@ class Outcomes:
         return audit_releases(released, self.claim, self._delta, confidence=self._confidence)
 
     def _of_canaries(self) -> Iterator[tuple[str, Finding]]:
-        """The findings of the canaries on each step and of everything together; sentences where there are none."""
+        """Yield the findings of the canaries on each step and on everything together; without canaries, sentences."""
         watched, claim, delta, confidence = self._watched, self.claim, self._delta, self._confidence
         scores, inside = watched.scores.sums, watched.canaries.inside
         note = "" if self._record.steps else NO_CANARIES
@@ -230,11 +229,11 @@ class Outcomes:
         try:
             return audit_losses(*self._watched.losses(), self._delta, confidence=self._confidence)
         except RuntimeError as error:
-            return LossFinding(confidence=self._confidence, note=f"Nothing can be shown of losses: {error}.")
+            return LossFinding(confidence=self._confidence, note=f"Nothing can be shown: {error}.")
 
 
 def largest_drawn(generator: str) -> float:
-    """The largest number that a generator of noise can return: where all bits of its uniform number are 0.
+    """Return the largest number of a generator of noise, whose uniform number has only bits of 0.
 
     >>> round(largest_drawn("AES"), 1), round(largest_drawn("CUDA"), 1)
     (37.4, 26.5)

@@ -1,4 +1,4 @@
-"""Findings as events, and all of them together: what is claimed fails where one of them rejects it."""
+"""Findings as events, and the verdict of all tests together: one rejection refutes the claim."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ USUAL = {each.name for each in fields(Finding)}
 
 
 def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
-    """A finding as an event; where nothing is charged, `unaccounted` says why there is no epsilon to it."""
+    """Return a finding as an event; `unaccounted` says why there is no epsilon if nothing is charged."""
     epsilon = None if unaccounted else finding.epsilon
     unbounded = epsilon is not None and math.isinf(epsilon)
     figures, shows = figures_of(finding), finding.shows
@@ -38,7 +38,7 @@ def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
 
 
 def figures_of(finding: Finding) -> tuple[tuple[str, float], ...]:
-    """The finite numbers that a finding has beside those of every one, by their names; of a ROC curve, its powers."""
+    """Return the finite measurements of a finding by their names, and the powers of its ROC curve."""
     values = [(each.name, getattr(finding, each.name)) for each in fields(finding) if each.name not in USUAL]
     powers = [power for _, value in values if isinstance(value, Roc) for power in value.told]
     for power in powers:
@@ -50,9 +50,9 @@ def figures_of(finding: Finding) -> tuple[tuple[str, float], ...]:
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """p-values corrected for their number, so that all together err no more often than one.
+    """Correct p-values for their number, so that all tests together err no more often than one.
 
-    The smallest is multiplied by their number, the next by one less, and so on, none below the one before.
+    The smallest is multiplied by their number, the next by one less, and so on; none falls below the one before.
     Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
 
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
@@ -66,10 +66,10 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
-    """All findings together, against the claim.
+    """Judge the claim by all findings together.
 
-    **Guarantees:** if the claim holds and the findings' p-values do, one of them is among `failed` with probability
-    1 - confidence at most. Each epsilon holds at the confidence on its own, so that no largest one is told.
+    **Guarantees:** if the claim and the p-values hold, any test is among `failed` with probability 1 - confidence at
+    most. Each epsilon holds at the confidence on its own, so there is no joint one.
     """
     corrected = holm({each.audit: each.p_value for each in found if each.p_value is not None})
     lower, upper = claimed_band(claim, delta)
@@ -82,7 +82,7 @@ def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, conf
 
 
 def claimed_band(claim: Mechanism | None, delta: float) -> tuple[float | None, float | None]:
-    """The certified bounds of epsilon of what is charged; None where there is no finite one."""
+    """Return the certified bounds of the charged epsilon; None for no claim and for an infinite bound."""
     if claim is None:
         return None, None
     upper = ACCOUNTANTS[CERTIFIED].spent(claim, delta).value

@@ -1,4 +1,4 @@
-"""A run that is trained under the audit's eyes: canaries put in, the trainer's parts replaced, each step recorded."""
+"""A run under audit: with canaries in its data, its trainer's parts replaced, and each step recorded."""
 
 import math
 import time
@@ -24,30 +24,28 @@ from dpcore.training.training_run import TrainingRun
 PROJECTIONS = 200_000  # of the noise, over all steps
 MIN_DIRECTIONS = 32
 TRACKED_PAIRS = 4_000_000  # of tracked examples in one batch, over all steps
-LOOKS = 8  # steps that are looked at closely
+LOOKS = 8  # steps that are probed
 DOMAIN = int.from_bytes(b"audit")  # keeps an audit's random numbers apart from those of every run
-WITHOUT_NOISE = "No canaries: without noise there is nothing that could hide them."
-TRANSFORMED = (
-    "No canaries: this optimizer changes each gradient before it is clipped, and leaves none its own direction."
-)
+WITHOUT_NOISE = "No canaries: the settings have no noise to hide them."
+TRANSFORMED = "No canaries: this optimizer changes gradients before clipping, so no canary keeps its own direction."
 
 
 class Record:
-    """The numbers that are kept of a watched run; it grows by a step at a time."""
+    """Measurements of a watched run, step by step."""
 
     def __init__(self, config: RunConfig, steps: int, parameters: int, rng: np.random.Generator) -> None:
         self._config = config
         count = min(parameters, max(PROJECTIONS // steps, MIN_DIRECTIONS))
         self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
         self._tracked = min(config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1)
-        self.noise: list[FloatArray] = []  # of each step, (k,): the release less the clipped sum, over C D
+        self.noise: list[FloatArray] = []  # (k,) a step: the release less the clipped sum, over C D
         self.sigmas: list[float] = []  # charged for each step
-        self.inclusions: list[NDArray[np.bool_]] = []  # of each step, (k,): the examples in its batch, of those tracked
-        self.sizes: list[int] = []  # of the batches, of all examples
+        self.inclusions: list[NDArray[np.bool_]] = []  # (k,) a step: tracked examples in its batch
+        self.sizes: list[int] = []  # of the whole batches
         self.looks: list[Look] = []
 
     def add(self, seen: SeenStep, drawn: NDArray[np.int64], sigma: float) -> None:
-        """Take in a step: what was seen, which positions were drawn, and the sigma that is charged for."""
+        """Take in a step, the positions drawn for it, and the sigma charged."""
         noise = self._at(seen.released) - self._at(seen.clipped)
         scale = None if seen.scale is None else self._at(seen.scale)
         self.noise.append(divided(noise, scale).numpy() / self._config.clip_norm)
@@ -58,16 +56,16 @@ class Record:
         self.sigmas.append(sigma)
 
     def _at(self, vector: Tensor) -> Tensor:
-        """The vector's coordinates that are kept, in float64."""
+        """Return the recorded coordinates of a vector, in float64."""
         return vector[self._directions.to(vector.device)].cpu().double()
 
     @property
     def steps(self) -> int:
-        """The number of steps that were watched."""
+        """The number of steps watched."""
         return len(self.sizes)
 
     def noise_factor(self) -> float | None:
-        """Root mean square of the noise over that charged; None where none is charged, or no number was seen."""
+        """Return the root mean square of the noise over the noise charged; None if none is charged or seen."""
         if not self.sigmas or not all(self.sigmas):
             return None
         factor = math.sqrt(np.mean((np.array(self.noise) / np.array(self.sigmas)[:, None]) ** 2))
@@ -75,11 +73,11 @@ class Record:
 
 
 class WatchedRun:
-    """One run in training, and what was seen of it."""
+    """One run in training, and its record."""
 
     def __init__(self, request: AuditRequest, start: int) -> None:
         secret, coins, choices = SeedSequence((start, DOMAIN)).spawn(3)
-        config = replace(request.trained, seed=None)  # noise that no other run draws, whatever its seed
+        config = replace(request.trained, seed=None)  # draws noise that no other run draws
         self.request, self.config, self.plan = request, config, plan(config)
         secret_bits = int.from_bytes(secret.generate_state(4, np.uint32).tobytes())  # 128
         self.run = run = TrainingRun(config, time.perf_counter, self.plan, secret_bits)
@@ -98,7 +96,7 @@ class WatchedRun:
         self.scores = CanaryScores(len(self.canaries), self.plan.steps)
 
     def _put_in(self) -> Tensor:
-        """Put the canaries in the places of the first examples; which of all places hold an example (n,)."""
+        """Put canaries in the places of the first examples; return the places that hold an example, as flags (n,)."""
         run, count = self.run, len(self.canaries)
         replace_parts(run, engine=self._with_canaries)
         x, y = run.train
@@ -110,7 +108,7 @@ class WatchedRun:
         return present
 
     def step(self, step: int) -> None:
-        """Take a step, and keep what is seen of it. Errors: RuntimeError if the loss stops being finite."""
+        """Take a step and record it. Errors: RuntimeError if the loss is not finite."""
         sigma, looked = float(self.run.sigmas[step - 1]), step in self._looks
         before = self.run.snapshot() if looked else None
         seen = self.observer.take(step)
@@ -132,7 +130,7 @@ class WatchedRun:
         self.scores.add(own.cpu().numpy() / clip_norm, sampled, self.config.q, sigma)
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
-        """The trained model's losses on the training examples, canaries left out, and on the test examples."""
+        """Return the trained model's losses on the training examples without canaries, and on the test examples."""
         run, count = self.run, len(self.canaries)
         members = tuple(rows.all_of(slice(count, None)) for rows in self.observer.rows)
         return self._losses(*members), self._losses(*run.test)
@@ -144,11 +142,11 @@ class WatchedRun:
 
     @property
     def accepted(self) -> int | None:
-        """Steps that were accepted; None for a run that accepts everything."""
+        """The number of accepted steps; None for a run that accepts every step."""
         return self.run.annealing.accepted if self.run.annealing else None
 
     def prepared(self) -> Prepared:
-        """The event of all that is known before the first step."""
+        """Return the event before the first step."""
         claim = self.request.by.claims(self.config, self.plan.steps if self.run.annealing else None)
         releases = () if claim is None else claim.releases
         return Prepared(
@@ -165,7 +163,7 @@ class WatchedRun:
         )
 
     def progress(self, step: int) -> Watched:
-        """The event of so many steps taken."""
+        """Return the event after so many steps."""
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
         alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))

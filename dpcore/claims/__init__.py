@@ -1,4 +1,4 @@
-"""Claims of privacy, checked: what a paper, a model card or a log says, judged by what is proven of it."""
+"""Checks of claims of privacy, as papers, model cards and logs print them, against proven bounds."""
 
 from dpcore.claims.claim import Claim
 from dpcore.claims.printed import Printed, printed_epsilon

@@ -1,7 +1,6 @@
-"""Epsilon of a claim's mechanism by each accountant, in each way to run it: which of them gives the claimed number?
+"""Recounts of a claim by each accountant in each known variant, to find the source of the claimed number.
 
-An accountant has as many numbers as there are ways to run it: orders at which its moments are taken, and the conversion
-to epsilon. All of them count Poisson batches.
+Variants differ in the orders of their moments and in the conversion to epsilon. All assume Poisson sampling.
 """
 
 from collections.abc import Callable
@@ -17,11 +16,10 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 
 Convert = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-OWN = "as it is here"
-NUMERICAL = "as libraries compute it, to 1 % and a hundredth"
-# Libraries that compose losses numerically are off by what they are asked to be: 1 % and a hundredth are usual.
-SLACK, GRAIN = 1.01, 0.01
-AGREED = 1e-4  # relative: in more digits two programs seldom agree
+OWN = "as in this program"
+NUMERICAL = "as libraries compute it, within 1 % and 0.01"
+SLACK, GRAIN = 1.01, 0.01  # the usual error of libraries that compose losses numerically
+AGREED = 1e-4  # relative: two programs seldom agree in more digits
 MOMENTS: FloatArray = np.arange(2, 34.0)  # lambda up to 32, as in Abadi et al. 2016, arXiv 1607.00133
 WHOLE: FloatArray = np.arange(2, 65.0)
 TENTHS: FloatArray = np.arange(11, 110) / 10
@@ -32,7 +30,7 @@ for _orders in (MOMENTS, WHOLE, TENTHS, OPACUS, TF_PRIVACY):
 
 
 class Way(NamedTuple):
-    """A way to run an accountant that counts moments."""
+    """A variant of an accountant of moments."""
 
     accountant: str
     how: str
@@ -52,24 +50,24 @@ WAYS = (
 
 
 class Recount(NamedTuple):
-    """An accountant's number, run in one way: the least and the most of what the claim may mean."""
+    """An accountant's number in one variant: the least and the most over all readings of the claim."""
 
     accountant: str
     how: str
     least: float
     most: float
     kind: Kind = Kind.UPPER  # for Poisson batches
-    note: str = ""  # why there is no number, where it is infinite
+    note: str = ""  # the reason for an infinite number
 
     def gives(self, printed: Printed) -> bool:
-        """True if it is the printed number, rounded to its digits or, as is safe for an epsilon, upwards."""
+        """True if it is the printed number, rounded to its digits or upwards."""
         near = AGREED * printed.value
         above, below = max(printed.unit / 2, near), max(printed.unit, near)
         return self.least < printed.value + above and self.most > printed.value - below
 
 
 def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:
-    """The numbers of all accountants, in all the ways that are known; those as they are here come first."""
+    """Return the numbers of all accountants in all known variants, this program's first."""
     lengths, delta = list(dict.fromkeys(each for case in setup.cases for each in case[:2])), setup.delta
     own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
     other = [Recount(way.accountant, way.how, *_ends([_of_way(way, of, delta) for of in lengths])) for way in WAYS]
@@ -77,7 +75,7 @@ def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:
 
 
 def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
-    """Those that give a printed number; of each accountant the first."""
+    """Return the first variant of each accountant that gives a printed number."""
     first: dict[str, Recount] = {}
     for each in found:
         if each.gives(printed):

@@ -1,6 +1,6 @@
-"""Every reading of a claim's numbers, and those of them that contradict one another.
+"""All readings of a claim's numbers, and contradictions between these numbers.
 
-A claim may leave open which rate is meant, how many steps its epochs are, and how long an epoch is.
+A claim may leave open its rate, the steps of its epochs, and the length of an epoch.
 """
 
 import math
@@ -15,21 +15,21 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain
 from dpcore.privacy.sampling import SAMPLERS
 
-NEAR = 1e-9  # of a float's own rounding
-COARSE = 0.05  # a number that is off by more has not been rounded
+NEAR = 1e-9  # relative rounding of floats
+COARSE = 0.05  # the largest relative error of a rounded number
 
 
 class Case(NamedTuple):
-    """One reading: what is released is at least `fewest` and at most `most`, at the same rate and noise."""
+    """One reading, with between `fewest` and `most` releases at the same rate and noise."""
 
     fewest: Mechanism
     most: Mechanism
-    epoch: int = 1  # steps; it matters where a sampler goes by epochs
-    left_out: float = 0.0  # share of the examples that such an epoch may leave out, each in its turn
+    epoch: int = 1  # steps, for samplers that go by epochs
+    left_out: float = 0.0  # share of the examples that an epoch may leave out
 
 
 def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
-    """All readings of a claim in which nothing is missing. Errors: ValueError where epochs are too many steps.
+    """Return all readings of a complete claim. Errors: ValueError if its epochs are too many steps.
 
     >>> [(each.epoch, each.most.steps) for each in cases_of(Claim(q=0.28, sigma=1.0, epochs=10.0), "fixed_order")]
     [(3, 30), (4, 40)]
@@ -52,7 +52,7 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
 
 
 def rates_of(claim: Claim) -> tuple[float, ...]:
-    """The sampling rates that a claim says, ascending: of batch and examples, as it is given, and as it was released.
+    """Return the sampling rates that a claim states, ascending: from batch and examples, as q, and as released.
 
     >>> rates_of(Claim(q=0.0043, batch=256, examples=60_000))
     (0.004266666666666667, 0.0043)
@@ -66,7 +66,7 @@ def rates_of(claim: Claim) -> tuple[float, ...]:
 
 
 def epoch_lengths(q: float) -> tuple[int, int]:
-    """The steps of an epoch where what remains of the examples is dropped, and where it is a batch of its own.
+    """Return the steps of an epoch without and with the last partial batch.
 
     >>> epoch_lengths(256 / 60_000), epoch_lengths(0.01)
     ((234, 235), (100, 100))
@@ -75,7 +75,7 @@ def epoch_lengths(q: float) -> tuple[int, int]:
 
 
 def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
-    """The fewest and the most steps that a claim means, if an epoch has from `low` to `high` of them.
+    """Return the fewest and the most steps of a claim, if an epoch has from `low` to `high` of them.
 
     >>> steps_of(Claim(epochs=60.0), 234, 235)
     (14040, 14100)
@@ -86,12 +86,12 @@ def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
     assert claim.epochs is not None
     most = math.ceil(claim.epochs * high - NEAR)
     if most > MAX_STEPS:
-        raise ValueError(f"Expected epochs={claim.epochs!r} to be at most {MAX_STEPS:,} steps.")
+        raise ValueError(f"Expected epochs={claim.epochs!r} to be at most {MAX_STEPS:,} steps: write fewer epochs.")
     return max(1, min(most, math.floor(claim.epochs * low + NEAR))), max(1, most)
 
 
 def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
-    """The readings at one rate and noise: both lengths of an epoch where records are in one batch of each."""
+    """Return the readings at one rate and noise; a sampler that goes by epochs has two lengths of an epoch."""
     low, high = epoch_lengths(q)
     if not SAMPLERS[sampler].by_epoch:
         return [_case(q, sigma, steps_of(claim, low, high), 1, 0.0)]
@@ -109,10 +109,10 @@ def _size(mechanism: Mechanism) -> tuple[float, float]:
 
 
 def clashes(claim: Claim) -> tuple[str, ...]:
-    """Sentences about numbers of the claim that do not fit one another.
+    """Describe contradictions between numbers of the claim.
 
     >>> clashes(Claim(q=0.01, batch=256, examples=60_000))
-    ('A batch of 256 of 60,000 examples is q = 0.004267, and 0.01 is claimed.',)
+    ('A batch of 256 of 60,000 examples is q = 0.004267, not the claimed 0.01.',)
     """
     batch = _batch_clash(claim)
     if claim.mechanism is not None:
@@ -125,7 +125,7 @@ def clashes(claim: Claim) -> tuple[str, ...]:
 
 
 def rounds_to(value: float, shown: float) -> bool:
-    """True if a number may be shown like this, at as many digits as there are; one digit is too few for most.
+    """True if a number rounds to the shown digits; one digit is too coarse for most.
 
     >>> rounds_to(256 / 60_000, 0.0043), rounds_to(256 / 60_000, 0.0042), rounds_to(512 / 60_000, 0.01)
     (True, False, False)
@@ -135,7 +135,7 @@ def rounds_to(value: float, shown: float) -> bool:
 
 
 def is_rate_of(batch: int, examples: int, q: float) -> bool:
-    """True if q is the rate of such batches: as it is, rounded, or one of the whole steps of an epoch.
+    """True if q is the rate of such batches, exact, rounded, or as one over the steps of an epoch.
 
     >>> is_rate_of(512, 60_000, 0.0085), is_rate_of(512, 60_000, 1 / 118), is_rate_of(512, 60_000, 1 / 119)
     (True, True, False)
@@ -149,25 +149,25 @@ def _batch_clash(claim: Claim) -> tuple[str, ...]:
         return ()
     size = f"A batch of {claim.batch:,} of {claim.examples:,} examples"
     if claim.batch > claim.examples:
-        return (f"{size} is more than there are.",)
+        return (f"A batch of {claim.batch:,} is larger than the {claim.examples:,} examples.",)
     said = () if claim.q is None else (claim.q,)
     released = () if claim.mechanism is None else tuple(each.q for each in claim.mechanism.releases)
     other = [q for q in (*said, *released) if not is_rate_of(claim.batch, claim.examples, q)]
     if not other:
         return ()
     rate = nearest(claim.batch / claim.examples)
-    return (f"{size} is q = {rate}, and {plain(other[0])} is {'released' if other[0] in released else 'claimed'}.",)
+    return (f"{size} is q = {rate}, not the {'released' if other[0] in released else 'claimed'} {plain(other[0])}.",)
 
 
 def _steps_clash(claim: Claim, q: float) -> tuple[str, ...]:
     if claim.steps is None or claim.epochs is None or _are_epochs(claim.epochs, Mechanism.constant(q, 1, claim.steps)):
         return ()
     length = epochs_of(claim.epochs)
-    return (f"At q = {nearest(q)}, {length} are {claim.epochs / q:,.0f} steps, and {claim.steps:,} are claimed.",)
+    return (f"At q = {nearest(q)}, {length} are {claim.epochs / q:,.0f} steps, not the claimed {claim.steps:,}.",)
 
 
 def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
-    """True if these releases may be so many epochs, each with or without a last batch that is smaller; a step less."""
+    """True if these releases may be so many epochs, with or without last partial batches, up to a step."""
     lengths = [(*epoch_lengths(each.q), each.count) for each in mechanism.releases]
     fewest = sum(count / high for _, high, count in lengths) - 1 / min(high for _, high, _ in lengths)
     most = sum(count / low for low, _, count in lengths) + 1 / min(low for low, _, _ in lengths)
@@ -175,15 +175,15 @@ def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
 
 
 def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
-    """Numbers beside the releases that do not fit all of them."""
+    """Describe numbers that contradict the releases."""
     wrong = []
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
         other = [getattr(each, name) for each in mechanism.releases if said is not None]
         if said is not None and (far := [each for each in other if not rounds_to(each, said)]):
-            wrong.append(f"What was released has {name} = {nearest(far[0])}, and {plain(said)} is claimed.")
+            wrong.append(f"The mechanism has {name} = {nearest(far[0])}, not the claimed {plain(said)}.")
     if claim.steps not in (None, mechanism.steps):
-        wrong.append(f"What was released are {mechanism.steps:,} steps, and {claim.steps:,} are claimed.")
+        wrong.append(f"The mechanism has {mechanism.steps:,} steps, not the claimed {claim.steps:,}.")
     if claim.epochs is not None and not _are_epochs(claim.epochs, mechanism):
         passes = sum(each.q * each.count for each in mechanism.releases)
-        wrong.append(f"What was released are {epochs_of(passes)}, and {nearest(claim.epochs)} are claimed.")
+        wrong.append(f"The mechanism lasts {epochs_of(passes)}, not the claimed {nearest(claim.epochs)}.")
     return tuple(wrong)

@@ -1,4 +1,4 @@
-"""A claim about a training run: numbers of which any may be missing, and names for how its batches are drawn."""
+"""A claim about a training run; any of its numbers and names may be missing."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
@@ -17,18 +17,16 @@ BATCHES = {name: each.phrase for name, each in SAMPLERS.items() if name != Poiss
 ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
 MEANT = {  # in words, as within a sentence
     "add_remove": ADJACENCY,
-    "zero_out": "zero-out: data sets that differ by one example, there or without a gradient in its place",
-    "replace_one": "replace-one: data sets that differ by one example, there or another one in its place",
+    "zero_out": "zero-out: data sets that differ in one example, present or without a gradient",
+    "replace_one": "replace-one: data sets that differ in one example, present or replaced by another",
 }
-# The adjacency under which each way of drawing batches is accounted for.
+# The adjacency of the bounds of each sampler.
 OWN_ADJACENCY = {
     name: next(key for key, words in ADJACENCIES.items() if words == SAMPLERS[name].adjacency) for name in BATCHES
 }
 MAX_EXAMPLES = 10**12
 MAX_EPOCHS = 1e9
-
-
-CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields, which values are refused
+CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields; each raises an error for a bad value
     ("delta", check.delta),
     ("q", partial(check.in_range, 0, 1, ends="(]")),
     ("sigma", check.positive),
@@ -46,9 +44,9 @@ CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields, which 
 
 @dataclass(frozen=True)
 class Claim:
-    """An epsilon and what it is claimed for; None where the claim does not say.
+    """An epsilon and the training that it is claimed for; None for what the claim does not say.
 
-    Errors: ValueError names a value that is out of its range. Whether the values fit one another is not asked here.
+    Errors: ValueError for a value out of its range. Contradictions between values are found elsewhere.
 
     >>> Claim(epsilon=Printed("3.0"), sigma=0)
     Traceback (most recent call last):
@@ -67,7 +65,7 @@ class Claim:
     sampler: str | None = None  # one of BATCHES
     adjacency: str | None = None  # one of ADJACENCIES
     accountant: str | None = None  # one of ACCOUNTANTS
-    mechanism: Mechanism | None = None  # what was released, where a record of it says so
+    mechanism: Mechanism | None = None  # the releases, if a record has them
 
     def __post_init__(self) -> None:
         if self.epsilon is not None:
@@ -81,12 +79,12 @@ NAMES = tuple(each.name for each in fields(Claim))
 
 
 def values_of(claim: Claim) -> dict[str, object]:
-    """The values of a claim, by the names of its fields."""
+    """Return the values that a claim has, by field."""
     return {name: getattr(claim, name) for name in NAMES if getattr(claim, name) is not None}
 
 
 def joined(claims: Iterable[Claim]) -> Claim:
-    """All values of the claims together; where two name the same thing, the later one is taken.
+    """Join the values of claims; a later claim wins.
 
     >>> joined([Claim(q=0.1, sigma=1.0), Claim(sigma=2.0)]).sigma
     2.0

@@ -1,7 +1,7 @@
-"""A mechanism as the DpEvent of dp-accounting in JSON, and back.
+"""Exchange of mechanisms with dp-accounting, as a DpEvent in JSON.
 
-dp-accounting itself has no JSON: it turns an event into named tuples (`DpEvent.to_named_tuple`), which `json` writes as
-lists, or as objects of their fields. All of these are read, and what Python prints of an event; objects are written.
+dp-accounting has no JSON of its own: `json` writes its named tuples (`DpEvent.to_named_tuple`) as lists, or as objects.
+Both are read, and so is Python's print of an event; objects are written.
 """
 
 import ast
@@ -14,7 +14,7 @@ from dpcore.claims.claim import Claim
 from dpcore.privacy.mechanism import Mechanism, Release
 
 MODULE = "dp_accounting.dp_event"
-FIELDS = {  # of the events that are read, in their order
+FIELDS = {  # of known events, in order
     "GaussianDpEvent": ("noise_multiplier",),
     "PoissonSampledDpEvent": ("sampling_probability", "event"),
     "SampledWithoutReplacementDpEvent": ("source_dataset_size", "sample_size", "event"),
@@ -28,7 +28,7 @@ Event = dict[str, Any]
 
 
 def event_of(mechanism: Mechanism) -> Event:
-    """The mechanism as the fields of a DpEvent, each event with `module_name` and `class_name`.
+    """Return the mechanism as a DpEvent of fields, with `module_name` and `class_name`.
 
     >>> event_of(Mechanism.constant(1.0, 2.0, 1))
     {'module_name': 'dp_accounting.dp_event', 'class_name': 'GaussianDpEvent', 'noise_multiplier': 2.0}
@@ -38,7 +38,7 @@ def event_of(mechanism: Mechanism) -> Event:
 
 
 def read_event(found: Any) -> Claim:
-    """An event's q, sigma, steps and sampler. Errors: ValueError names an event that is no such training.
+    """Read q, sigma, steps and sampler of an event. Errors: ValueError for an event of another kind.
 
     >>> read_event(event_of(Mechanism.constant(0.01, 2.0, 50))).steps
     50
@@ -53,7 +53,7 @@ def read_event(found: Any) -> Claim:
 
 
 def claim_of(releases: list[Release]) -> Claim:
-    """A claim about these releases; equal neighbours are one."""
+    """Return a claim about releases; join equal neighbours."""
     joined = [Release(q, sigma, sum(each.count for each in alike))
               for (q, sigma), alike in groupby(releases, key=lambda each: (each.q, each.sigma))]  # fmt: skip
     mechanism = Mechanism(tuple(joined))
@@ -63,9 +63,9 @@ def claim_of(releases: list[Release]) -> Claim:
 
 
 def event_in(text: str) -> Any:
-    """The event that a text is as Python prints it, such as `GaussianDpEvent(noise_multiplier=1.0)`.
+    """Parse an event as Python prints it, such as `GaussianDpEvent(noise_multiplier=1.0)`, without running it.
 
-    Errors: ValueError for any other text. Nothing of it is run.
+    Errors: ValueError for any other text.
     """
     try:
         return _literal(ast.parse(text.strip(), mode="eval").body)
@@ -85,7 +85,7 @@ def _event(class_name: str, **values: Any) -> Event:
 
 
 def _object(found: Any, depth: int = 0) -> Event:
-    """The event as an object of its fields, whichever way it came."""
+    """Return an event in any of its forms as an object of its fields."""
     if depth > MAX_DEPTH:
         raise ValueError(f"Expected at most {MAX_DEPTH} events within each other.")
     if isinstance(found, list) and len(found) >= 2 and isinstance(found[1], str):
@@ -108,7 +108,7 @@ def _object(found: Any, depth: int = 0) -> Event:
 
 
 def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str, Release]]:
-    """The releases of an event, each with how its batches are drawn; "" where all examples take part."""
+    """Yield the releases of an event, each with its sampler; "" if every batch has all examples."""
     match event["class_name"]:
         case "GaussianDpEvent":
             yield sampler, Release(q, event["noise_multiplier"])
@@ -129,7 +129,7 @@ def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str,
 
 
 def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[tuple[str, Release]]:
-    """The one release that all Gaussians on the same sample are: their squared ratios of signal to noise add up."""
+    """Join Gaussians on the same sample into one release: their squared ratios of signal to noise add up."""
     inner = [release for _, release in _releases(event, sampler)]
     if len(inner) == 1 and inner[0].count == 1:
         yield sampler, Release(q, inner[0].sigma)
@@ -148,7 +148,7 @@ def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str
 
 
 def _literal(node: ast.expr, depth: int = 0) -> Any:
-    """A call as the event that it would make, a list as a list, a number as a number."""
+    """Convert a call into its event, and keep lists and numbers."""
     if depth > MAX_DEPTH:
         raise ValueError(depth)
     match node:

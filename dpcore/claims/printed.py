@@ -1,4 +1,4 @@
-"""Numbers as people write them: 2.92, 1e-5, 10⁻⁵, 256/60000, 60k; and how far the last digit reaches."""
+"""Numbers as people print them, such as 2.92, 1e-5, 10⁻⁵, 256/60000 or 60k, and the reach of their last digit."""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from dpcore import check
 from dpcore.privacy.report.numbers import DIGITS, plain
 from dpcore.written_number import read_number
 
-MAX_BOUND_DIGITS = 6  # significant ones of a bound beside a number that is printed with more
+MAX_BOUND_DIGITS = 6  # significant digits of a bound beside a printed number
 FLOAT_DIGITS = 17  # significant digits of a float
 PLAIN = r"(?:[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
 TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
@@ -19,7 +19,7 @@ NUMBER = (
 
 
 class Printed(NamedTuple):
-    """A number as it is printed: it may stand for any that rounds to its digits.
+    """A printed number; it stands for all numbers that round to its digits.
 
     >>> three = Printed("3.0")
     >>> three.value, three.low, three.high
@@ -35,17 +35,17 @@ class Printed(NamedTuple):
 
     @property
     def low(self) -> float:
-        """The least number that rounds to it."""
+        """The smallest number that rounds to it."""
         return float(Decimal(self.text) - self._half_unit)
 
     @property
     def high(self) -> float:
-        """The end of the numbers that round to it: this one and larger ones round to another."""
+        """The smallest larger number that rounds to another."""
         return float(Decimal(self.text) + self._half_unit)
 
     @property
     def shown(self) -> str:
-        """The number as a reader sees it: without Python's powers of ten, and not in more digits than a float has.
+        """The number for a reader, without Python's powers of ten and with at most the digits of a float.
 
         >>> Printed("1E+1").shown, Printed("3.00").shown, Printed("3." + 27 * "3").shown, Printed("1E+30").shown
         ('10', '3.00', '3.33333', '1e30')
@@ -62,7 +62,7 @@ class Printed(NamedTuple):
 
     @property
     def digits(self) -> int:
-        """Significant digits in which a bound is shown beside it: one more, and three at least."""
+        """Significant digits of a bound beside it: one more than its own, and at least three."""
         return min(MAX_BOUND_DIGITS, max(DIGITS, len(Decimal(self.text).as_tuple().digits) + 1))
 
     @property
@@ -71,9 +71,7 @@ class Printed(NamedTuple):
 
 
 def printed_epsilon(value: float | str) -> Printed:
-    """An epsilon as it is printed: a text keeps its digits, zeros at the end included.
-
-    Errors: ValueError for what is no number, or not above 0.
+    """Read a printed epsilon with all its digits. Errors: ValueError unless it is a number above 0.
 
     >>> printed_epsilon("3.00").high, printed_epsilon(3.0).high, printed_epsilon("1,200").text
     (3.005, 3.05, '1200')

@@ -1,7 +1,7 @@
-"""The claim in whatever somebody pastes: a text, an Opacus history or a DpEvent in JSON.
+"""Readers of a claim in a text, in an Opacus history, or in a DpEvent as JSON.
 
-A sentence of a paper, a model card or a training log is read by the usual names of its numbers. Nothing is invented:
-values that are said twice and differ, or that might be something else, are left out.
+Texts are read by the usual names of their numbers. Nothing is invented: ambiguous and contradictory values are left
+out.
 """
 
 import json
@@ -16,31 +16,31 @@ from dpcore.claims.vocabulary import ACCUMULATED, ASIDE, DENIED, HALF_PAIR, LOG_
 from dpcore.privacy.mechanism import Release
 from dpcore.written_number import read_number
 
-MAX_TEXT_CHARS = 20_000  # characters that are read
-MIN_EPSILON = 1e-3  # what is called epsilon and smaller is an optimizer's
+MAX_TEXT_CHARS = 20_000
+MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
 WHOLE = ("batch", "examples", "steps")
-SHARES = ("q", "delta")  # what may be printed as a fraction: 3/10 epochs are a place in a training
-BEFORE = 60  # characters before a number or a word that say what it is
-ACCUMULATES = "batch is left out: gradients are accumulated, and the text does not say how many examples that makes."
-MAX_JSON_CHARS = 1_000_000  # characters
-MAX_ENTRIES = 100_000  # of a history, in which equal neighbours are one
+SHARES = ("q", "delta")  # fields printed as fractions: 3/10 epochs are a place in a training
+BEFORE = 60  # characters before a number or a word that tell its meaning
+ACCUMULATES = "batch is left out: the text accumulates gradients, without the number of examples in all."
+MAX_JSON_CHARS = 1_000_000
+MAX_ENTRIES = 100_000  # of a history, before equal neighbours are joined
 MAX_KINDS = 1000  # of steps in a history
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 
 
 class Found(NamedTuple):
-    """A value that was read, and where it stands in the text."""
+    """A value of a text, and its place there."""
 
     field: str
     value: Any
     start: int
     end: int
-    wrong: str = ""  # why it is no value, as a sentence
+    wrong: str = ""  # a sentence if it is out of its range
 
 
 class Read(NamedTuple):
-    """The claim of a text, where each value stands in it, and sentences about what was left out."""
+    """The claim of a text, the places of its values, and sentences about values left out."""
 
     claim: Claim
     found: tuple[Found, ...]
@@ -48,7 +48,7 @@ class Read(NamedTuple):
 
 
 def read_text(text: str) -> Read:
-    """The claim of a text. A value that is out of its range is told and left out. Errors: ValueError for a long text.
+    """Read the claim of a text; report and leave out a value out of its range. Errors: ValueError for a long text.
 
     >>> read = read_text("(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1, batch size 256, 60k examples, 15 epochs, RDP")
     >>> read.claim.epsilon.text, read.claim.delta, read.claim.sigma, read.claim.batch, read.claim.accountant
@@ -57,7 +57,7 @@ def read_text(text: str) -> Read:
     [('epsilon', 10, 14), ('delta', 16, 20)]
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise ValueError(f"Expected a text of at most {MAX_TEXT_CHARS:,} characters, and this one has {len(text):,}.")
+        raise ValueError(f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}.")
     found = sorted([*_numbers(_last_of_log(text)), *_words(text)], key=lambda each: each.start)
     values: dict[str, set[Any]] = {}
     for each in found:
@@ -72,7 +72,7 @@ def read_text(text: str) -> Read:
 
 
 def _numbers(text: str) -> Iterator[Found]:
-    """The numbers of a text; what has been read is blotted out, so that it is read once."""
+    """Read the numbers of a text; blot out each number read, so that none is read twice."""
     left = text
     for each in LOG_LINE.finditer(text):
         yield _found("epochs", each["value"], each.start("value"))
@@ -84,7 +84,8 @@ def _numbers(text: str) -> Iterator[Found]:
             left = _blotted(left, each.start(), each.end())
     for each in list(HALF_PAIR.finditer(left)):
         for field in ("epsilon", "delta"):
-            yield _no_value(field, each["value"], each.start("value"), f"({each['value'].strip()}) is no two numbers.")
+            why = f"({each['value'].strip()}) is not a pair of numbers."
+            yield _no_value(field, each["value"], each.start("value"), why)
         left = _blotted(left, each.start(), each.end())
     for field, pattern in NUMBERS:
         for each in list(pattern.finditer(left)):
@@ -95,17 +96,17 @@ def _numbers(text: str) -> Iterator[Found]:
 
 
 def _is_other(text: str, start: int, read: Found) -> bool:
-    """True if a number is another thing of the same name: an optimizer's epsilon, steps of a warm-up."""
+    """True for another number of the same name, such as an optimizer's epsilon or the steps of a warm-up."""
     if read.field == "epsilon":
         return not read.wrong and read.value.value < MIN_EPSILON
     return read.field == "steps" and NO_STEPS.search(text[max(0, start - BEFORE) : start]) is not None
 
 
 def _found(field: str, text: str, start: int) -> Found:
-    """The value of a number; one that is out of its range carries the sentence that says so."""
+    """Read a number; one out of its range carries a sentence."""
     try:
         if "/" in text and field not in SHARES:
-            raise ValueError(f"{text.strip()} may be a place in a training, or a rounded number.")
+            raise ValueError(f"{text.strip()} may be a place in a training.")
         value = _value(field, text)
         Claim(**{field: value})
     except ValueError as error:
@@ -125,7 +126,7 @@ def _no_value(field: str, text: str, start: int, why: str) -> Found:
 
 
 def _words(text: str) -> Iterator[Found]:
-    """The values that a text says in words. Accounting as Poisson is not sampling like that."""
+    """Read the values that a text says in words."""
     plain = ASIDE.sub(lambda each: " " * len(each[0]), text)
     for field, value, pattern in WORDS:
         for each in pattern.finditer(plain):
@@ -134,7 +135,7 @@ def _words(text: str) -> Iterator[Found]:
 
 
 def _last_of_log(text: str) -> str:
-    """The text without the lines of a training log, but for the last of them: it says what was spent in the end."""
+    """Remove all lines of a training log but the last, which states the final epsilon."""
     lines = list(LOG_LINE.finditer(text))
     for each in lines[:-1]:
         text = _blotted(text, each.start(), each.end())
@@ -151,7 +152,7 @@ def _twice(field: str, values: set[Any]) -> str:
 
 
 def read_claim(text: str) -> Read:
-    """The claim in a text or in JSON. Errors: ValueError, a sentence, where it is neither.
+    """Read the claim in a text or in JSON. Errors: ValueError for other content.
 
     >>> read_claim('{"history": [[1.1, 0.01, 1000]], "mechanism": "rdp"}').claim.steps
     1000
@@ -161,7 +162,7 @@ def read_claim(text: str) -> Read:
     if text.lstrip()[:1] not in ("{", "["):
         return read_text(text)
     if len(text) > MAX_JSON_CHARS:
-        raise ValueError(f"Expected JSON of at most {MAX_JSON_CHARS:,} characters, and this has {len(text):,}.")
+        raise ValueError(f"The JSON has {len(text):,} characters: paste at most {MAX_JSON_CHARS:,}.")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -170,9 +171,9 @@ def read_claim(text: str) -> Read:
 
 
 def read_history(state: Mapping[str, Any]) -> Claim:
-    """The claim of the state of an accountant of Opacus: `history` of (noise multiplier, rate, steps), and `mechanism`.
+    """Read an Opacus accountant's state: `history` of (noise multiplier, rate, steps), and `mechanism`.
 
-    How batches were drawn is not in it. Errors: ValueError names what is not as Opacus has it.
+    The state does not say how batches were drawn. Errors: ValueError for a state unlike those of Opacus.
     """
     history = state.get("history")
     if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
@@ -202,16 +203,11 @@ def _of_json(found: Any, text: str) -> Read:
         return Read(read_event(found), ())
     if isinstance(found, Mapping):
         return read_text(text)
-    raise ValueError(
-        "Expected JSON to be the state of an accountant of Opacus, a DpEvent, or an object of named numbers."
-    )
+    raise ValueError("Paste an Opacus accountant's state, a DpEvent, or an object of named numbers as JSON.")
 
 
 def _with(claim: Claim, rest: Mapping[str, Any]) -> Read:
-    """The claim with the numbers that stand beside it: where they are is not told, the text was JSON.
-
-    Its releases stay as they are, so that a number which does not fit them is found.
-    """
+    """Add the numbers beside a history to its claim, without their places; keep its releases to find contradictions."""
     plain = {name: value for name, value in rest.items() if isinstance(value, int | float | str)}
     read = read_text(json.dumps(plain, ensure_ascii=False)[1:-1]) if plain else Read(Claim(), ())
     return Read(joined([claim, read.claim, Claim(accountant=claim.accountant)]), (), read.unsure)

@@ -1,44 +1,41 @@
-"""The sentences of a verdict on a claim, and the one for a review. Bounds are rounded to the safe side."""
+"""Sentences of a verdict on a claim, and a sentence for a review. Bounds are rounded to the safe side."""
 
 import math
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.printed import Printed
 from dpcore.claims.setup import Bounds
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import DIGITS, outward, short
 
-SENTENCES: dict[str, dict[str, str]] = {
-    part: {name: " ".join(text.split()) for name, text in sentences.items()}
-    for part, sentences in tomllib.loads(Path(__file__).with_name("review.toml").read_text(encoding="utf-8")).items()
-}
+SENTENCES = words_in(Path(__file__).with_name("review.toml"))
 NOTES = SENTENCES["notes"]
 
 
 def holds(printed: Printed, bounds: Bounds) -> str:
-    """That the claim holds, and with how much room."""
+    """Say that the claim holds, and by how much."""
     share = 100 * (1 - bounds.upper / printed.value)
-    room = f"which leaves room of {share:.0f} %" if share >= 0.5 else "with hardly any room"
+    room = f"{share:.0f} % below" if share >= 0.5 else "just within"
     return _sentence("verdicts", "holds", bounds, printed, room=room)
 
 
 def refuted(printed: Printed, bounds: Bounds) -> str:
-    """That the claim is false, even if the printed number was rounded down."""
+    """Say that the claim is false, even if the printed number was rounded down."""
     return _sentence("verdicts", "refuted", bounds, printed)
 
 
 def unproven(printed: Printed, bounds: Bounds) -> str:
-    """That what is claimed lies below the certified upper bound, and not where it is refuted."""
+    """Say that the claim lies below the certified upper bound and is not refuted."""
     if math.isinf(bounds.upper):
         return _sentence("verdicts", "without_upper", bounds, printed, proven=proven(bounds, printed))
     return _sentence("verdicts", "rounded_down" if bounds.lower > printed.value else "unproven", bounds, printed)
 
 
 def given(condition: str, sentence: str) -> str:
-    """The sentence, true under a condition that the claim does not name; as it is where there is none.
+    """Put the condition, if there is one, before the sentence.
 
     >>> given("Under zero-out adjacency", "Epsilon is certified to be at most 3.")
     'Under zero-out adjacency epsilon is certified to be at most 3.'
@@ -48,22 +45,22 @@ def given(condition: str, sentence: str) -> str:
 
 
 def insufficient(lacking: Sequence[str]) -> str:
-    """That the claim does not say these numbers.
+    """Say that the claim lacks these numbers.
 
     >>> insufficient(("delta", "epsilon"))
-    'The claim does not say delta; epsilon.'
+    'The claim does not state delta; epsilon.'
     """
-    return f"The claim does not say {'; '.join(lacking)}."
+    return f"The claim does not state {'; '.join(lacking)}."
 
 
 def proven(bounds: Bounds, printed: Printed | None = None) -> str:
-    """The proven bounds of epsilon, whatever is claimed."""
+    """Say the proven bounds of epsilon."""
     name = "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
     return _sentence("proven", name, bounds, printed)
 
 
 def other_number(own: Sequence[Recount], printed: Printed) -> str:
-    """That the accountant which the claim names gives another number than the claimed one."""
+    """Say that the claim's accountant gives another number."""
     title = ACCOUNTANTS[own[0].accountant].title
     finite = [value for each in own for value in (each.least, each.most) if math.isfinite(value)]
     if not finite:
@@ -74,7 +71,7 @@ def other_number(own: Sequence[Recount], printed: Printed) -> str:
 
 
 def looser(own: Sequence[Recount], printed: Printed) -> str:
-    """That the accountant which the claim names gives less than is claimed."""
+    """Say that the claim's accountant gives less than is claimed."""
     title, most = ACCOUNTANTS[own[0].accountant].title, max(each.most for each in own)
     return SENTENCES["accountants"]["looser"].format(title=title, gives=short(most), claimed=printed.shown)
 
@@ -82,7 +79,7 @@ def looser(own: Sequence[Recount], printed: Printed) -> str:
 def sentence_for(
     standing: str, printed: Printed, setting: str, sentence: str, bounds: Bounds, condition: str = ""
 ) -> str:
-    """The sentence for a review of a claim that is about a mechanism."""
+    """Write the sentence for a review of a claim about a mechanism."""
     known = proven(bounds, printed).rstrip(".")
     way_out = "certified" if math.isfinite(bounds.upper) else "proof"
     return _sentence(
@@ -99,8 +96,8 @@ def sentence_for(
 
 
 def of_insufficient(sentence: str) -> str:
-    """The sentence for a review of a claim that is about no mechanism, or names no epsilon."""
-    return f"The claim cannot be checked. {sentence} Please add or correct that."
+    """Write the sentence for a review of a claim without a mechanism or an epsilon."""
+    return f"The claim cannot be checked. {sentence} Please complete or correct it."
 
 
 def _sentence(part: str, name: str, bounds: Bounds, printed: Printed | None, **words: str) -> str:

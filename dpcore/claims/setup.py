@@ -1,4 +1,4 @@
-"""The setup that a claim is about: q, sigma and the steps, in every reading; and proven bounds of its epsilon."""
+"""The setup of a claim, q, sigma and steps in all readings, and the proven bounds of its epsilon."""
 
 import math
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
-NOT_HERE = "Nothing is proven here yet for {} whose q or sigma changes."
-PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is there, or is not
-ONLY_LOWER = "Under {} adjacency only the lower bound holds: the upper one is proven for {}."
-NO_BOUND = "What is proven for {} adjacency says nothing of {}."
+NOT_HERE = "No bounds are known here for {} with a changing q or sigma."
+PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is present or absent
+ONLY_LOWER = "Under {} adjacency only the lower bound holds; the upper bound is proven for {}."
+NO_BOUND = "Bounds for {} adjacency do not carry over to {}."
 
 
 class Bounds(NamedTuple):
-    """Proven bounds: epsilon lies between them. The upper one is infinite where nothing is proven."""
+    """Proven bounds of epsilon; an unknown upper bound is infinite."""
 
     lower: float
     upper: float
@@ -32,10 +32,10 @@ class Bounds(NamedTuple):
 
 @lru_cache(maxsize=256)
 def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) -> Bounds:
-    """Proven bounds of epsilon after so many steps, under the sampler's own adjacency.
+    """Bound epsilon after so many steps, under the sampler's own adjacency; one epoch is round(1/q) steps.
 
-    Poisson batches under replace-one adjacency are a sampler of their own. One epoch is round(1/q) steps. Errors:
-    ValueError for an unknown sampler or a value out of its range.
+    Poisson batches under replace-one adjacency are a separate sampler. Errors: ValueError for an unknown sampler or a
+    value out of its range.
 
     >>> bounds = sampler_bounds("fixed_order", 0.01, 1.0, 100, 1e-5)
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
@@ -47,7 +47,7 @@ def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) 
 
 @lru_cache(maxsize=256)
 def mechanism_bounds(mechanism: Mechanism, sampler: str, delta: float) -> Bounds:
-    """The same for steps that are not all alike, which Poisson batches alone have bounds for."""
+    """Bound epsilon of steps that differ; only Poisson batches have such bounds."""
     if sampler == Poisson.name:
         return _of(ACCOUNTANTS[CERTIFIED].spent(mechanism, delta))
     return Bounds(0.0, math.inf, Kind.CERTIFIED, NOT_HERE.format(BATCHES[sampler]))
@@ -58,80 +58,79 @@ def _of(found: Reading) -> Bounds:
 
 
 def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
-    """The natural logarithm of the least probability that an example takes part in all epochs.
+    """Return the logarithm of the least probability that an example takes part in all epochs.
 
     >>> round(log_chance_kept("shuffle", 0.1, 2), 4), round(log_chance_kept("shuffle_once", 0.1, 2), 4)
     (-0.2107, -0.1054)
     """
-    # Other examples are dropped in each epoch, or always the same.
+    # Each epoch drops other examples, or all epochs drop the same.
     return {"shuffle": epochs, "shuffle_once": 1}.get(sampler, 0) * math.log1p(-share)
 
 
 def delta_without(delta: float, dropped: float) -> float:
-    """The delta at which a lower bound without dropping is to be taken; 1 or more where nothing is left of it.
+    """Return the delta at which to take a lower bound that ignores dropping; from 1 on nothing is left of it.
 
-    Let P and Q be the laws of the epochs' largest coordinates with the example and without, as no example is dropped,
-    and p the probability that the example is in all epochs. If examples are dropped, the first law is at least p P
-    everywhere. In the second, each coordinate is a mixture of its law under Q and of one that lies lower: where the
-    example is dropped, all batches are full of the others. The density of the largest of N(a, 1) and k standard normals
-    has a monotone likelihood ratio in a >= 0, so that the best test of P against Q rejects on a set A that is closed
-    upwards, whose probability only falls. So delta(epsilon) >= p P(A) - e^epsilon Q(A) = p delta_PQ(epsilon - ln p),
-    that is epsilon >= epsilon_PQ(delta / p) + ln p. The likelihood ratio: with x = c - a, h = phi / Phi, r = k h(c) and
-    m = 1 / h(x), the derivative of its logarithm in a is (x - r) / (1 + m r), and that rises in c: the numerator of its
-    derivative is 1 + r (m - x - x^2 m + (c + h(c))(1 + x m)) + r^2 (1 + x m), where 1 + x m > 0, and as c + h(c) is at
-    least x + h(x) the bracket is at least m + h(x) + x > 0.
+    Let P and Q be the laws of the epochs' largest coordinates with and without the example if nothing is dropped, and p
+    the probability that the example is in all epochs. With dropping, the first law is at least p P everywhere. In the
+    second, each coordinate mixes its law under Q with a lower one: if the example is dropped, all batches are full of
+    others. The density of the largest of N(a, 1) and k standard normals has a monotone likelihood ratio in a >= 0, so
+    the best test of P against Q rejects on an upward-closed set A, whose probability only falls. So delta(epsilon) >=
+    p P(A) - e^epsilon Q(A) = p delta_PQ(epsilon - ln p), that is, epsilon >= epsilon_PQ(delta / p) + ln p. The
+    likelihood ratio: with x = c - a, h = phi / Phi, r = k h(c) and m = 1 / h(x), the derivative of its logarithm in a
+    is (x - r) / (1 + m r), which rises in c: the numerator of its derivative is 1 + r (m - x - x^2 m + (c + h(c))(1 +
+    x m)) + r^2 (1 + x m). Here 1 + x m > 0, and as c + h(c) >= x + h(x) the bracket is at least m + h(x) + x > 0.
     """
     return delta * math.exp(min(-dropped, 700.0))
 
 
 @dataclass(frozen=True)
 class ClaimedSetup:
-    """The judged setup. A claim may leave open its rate, its steps and an epoch's length: the bounds hold for all."""
+    """The judged setup; its bounds hold for all rates, steps and lengths of an epoch that the claim leaves open."""
 
-    cases: tuple[Case, ...]  # one at least
+    cases: tuple[Case, ...]  # at least one
     delta: float
     sampler: str
     adjacency: str
 
     @property
     def mechanism(self) -> Mechanism:
-        """The most that may have been released: the largest rate, and the most steps at it."""
+        """The largest mechanism: the largest rate, and the most steps at it."""
         return max((each.most for each in self.cases), key=lambda each: (each.releases[0].q, each.steps))
 
     @property
     def fewest(self) -> int:
-        """The smallest number of steps that the claim may mean."""
+        """The fewest steps that the claim may mean."""
         return min(each.fewest.steps for each in self.cases)
 
     @property
     def most(self) -> int:
-        """The largest number of steps that the claim may mean."""
+        """The most steps that the claim may mean."""
         return max(each.most.steps for each in self.cases)
 
     @property
     def rates(self) -> tuple[float, float]:
-        """The least and the largest sampling rate of a step."""
+        """The smallest and the largest sampling rate of a step."""
         found = [release.q for each in self.cases for release in each.most.releases]
         return min(found), max(found)
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """The numbers of steps that an epoch may have; empty where that makes no difference."""
+        """The possible lengths of an epoch; empty if they do not matter."""
         if not SAMPLERS[self.sampler].by_epoch or len(self.mechanism.releases) > 1:
             return ()
         return tuple(sorted({each.epoch for each in self.cases}))
 
     def proven_bounds(self) -> Bounds:
-        """Proven bounds of epsilon: the least lower one and the largest upper one of all readings.
+        """Return the smallest lower and the largest upper bound of all readings.
 
-        Errors: ValueError or RuntimeError, a sentence, where a reading cannot be computed.
+        Errors: ValueError or RuntimeError, a sentence, if a reading cannot be computed.
         """
         found = [self._of_case(each) for each in self.cases]
         last = max(found, key=lambda each: each.upper)
         return last._replace(lower=min(each.lower for each in found))
 
     def __str__(self) -> str:
-        """In words, as it stands within a sentence."""
+        """Describe the setup within a sentence."""
         steps = f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
         word = "step" if self.most == 1 else "steps"
         lengths = " or ".join(f"{each:,}" for each in self.lengths)
@@ -143,7 +142,7 @@ class ClaimedSetup:
         )
 
     def _of_case(self, case: Case) -> Bounds:
-        """Proven bounds of one reading, the lower one of the fewest steps, the upper one of the most."""
+        """Bound one reading, from below by the fewest steps and from above by the most."""
         first, *others = case.most.releases
         if others:
             return self._transferred(mechanism_bounds(case.most, self.sampler, self.delta))
@@ -156,7 +155,7 @@ class ClaimedSetup:
         return both if replaced else self._transferred(both)
 
     def _still_told(self, case: Case) -> float:
-        """A lower bound where examples may be left out of an epoch."""
+        """Return a lower bound if an epoch may leave examples out."""
         dropped = log_chance_kept(self.sampler, case.left_out, case.fewest.steps // case.epoch)
         delta = delta_without(self.delta, dropped)
         if delta >= 1:
@@ -166,17 +165,17 @@ class ClaimedSetup:
         return max(0.0, kept + dropped)
 
     def _rate(self, case: Case) -> float:
-        """The rate that tells a sampler how long an epoch is, where it goes by epochs."""
+        """Return the sampler's rate, one over the length of an epoch if it goes by epochs."""
         return 1 / case.epoch if SAMPLERS[self.sampler].by_epoch else case.most.releases[0].q
 
     def _transferred(self, own: Bounds) -> Bounds:
-        """The bounds under the claim's adjacency, from those under the one that the sampler is accounted for.
+        """Return the bounds under the claim's adjacency, from those under the sampler's own.
 
-        An example without a gradient changes no sum. So neighbours under zero-out are neighbours under replace-one, and
-        a lower bound goes with them. Under add/remove the example's place is taken, or its batch is smaller: in a fixed
-        order and with a place drawn for each example alone, sums are as if its gradient were 0 where all others have
-        none. In a shuffle another batch than its own is the smaller one; the lower bound goes with it because it looks
-        at the largest sum alone, whichever batch that is. With Poisson batches add/remove and zero-out are one.
+        An example without a gradient changes no sum, so neighbours under zero-out are neighbours under replace-one, and
+        a lower bound carries over. Under add/remove another example takes the place, or the batch is smaller. In a
+        fixed order, and with an independent place for each example, sums are as if its gradient were 0, if all others
+        have none. In a shuffle a different batch is smaller; the lower bound carries over since it depends on the
+        largest sum alone. With Poisson batches add/remove and zero-out are the same.
         """
         proven = OWN_ADJACENCY[self.sampler]
         poisson = self.sampler == "poisson" and self.adjacency in PRESENT
@@ -189,7 +188,7 @@ class ClaimedSetup:
 
 
 def missing(claim: Claim) -> tuple[str, ...]:
-    """All that a claim lacks, beside its epsilon, to be about a mechanism."""
+    """Name all that a claim lacks for a mechanism, beside epsilon."""
     if claim.mechanism is not None:
         return () if claim.delta is not None else ("delta",)
     lacks = {
@@ -202,9 +201,9 @@ def missing(claim: Claim) -> tuple[str, ...]:
 
 
 def setup_of(claim: Claim) -> ClaimedSetup:
-    """The setup of a claim in which nothing is missing, and nothing contradicts. Poisson unless it says otherwise.
+    """Return the setup of a complete claim without contradictions; Poisson unless the claim says otherwise.
 
-    Errors: ValueError where its epochs are more steps than can be counted.
+    Errors: ValueError if its epochs are too many steps.
     """
     assert claim.delta is not None
     sampler = claim.sampler or "poisson"

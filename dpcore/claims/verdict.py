@@ -1,4 +1,4 @@
-"""The verdict on a claim: it holds, is unproven or refuted, contradicts itself, or does not say enough."""
+"""The verdict on a claim: it holds, is unproven, refuted, contradictory or insufficient."""
 
 import math
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from typing import Any
 from dpcore.claims import review
 from dpcore.claims.accountant_variants import Recount, giving, recounts
 from dpcore.claims.cases import clashes
-from dpcore.claims.claim import ADJACENCIES, BATCHES, MEANT, Claim, values_of
+from dpcore.claims.claim import ADJACENCIES, MEANT, Claim, values_of
 from dpcore.claims.dp_event import event_of
 from dpcore.claims.printed import Printed
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
@@ -19,10 +19,10 @@ from dpcore.privacy.report.statement import delta_warning
 class Standing(StrEnum):
     """The worth of a claim, in one word."""
 
-    HOLDS = "holds"  # the certified upper bound is at most what is claimed
-    UNPROVEN = "unproven"  # what is claimed lies between the proven bounds, or is rounded from there
-    REFUTED = "refuted"  # the proven lower bound exceeds whatever rounds to what is claimed
-    CONTRADICTORY = "contradictory"  # its numbers do not fit one another, or its accountant gives another number
+    HOLDS = "holds"  # the certified upper bound is at most the claimed epsilon
+    UNPROVEN = "unproven"  # the claimed epsilon lies between the proven bounds, or is rounded from there
+    REFUTED = "refuted"  # the proven lower bound exceeds every number that rounds to the claimed epsilon
+    CONTRADICTORY = "contradictory"  # its numbers contradict one another, or its accountant gives another number
     INSUFFICIENT = "insufficient"  # a number is missing
 
 
@@ -36,16 +36,16 @@ class Certificate:
 
 @dataclass(frozen=True)
 class ClaimVerdict:
-    """The worth of a claim, why, and a sentence for a reviewer."""
+    """The standing of a claim, with reasons and a sentence for a review."""
 
     claim: Claim
     standing: Standing
     sentence: str
     review: str
-    certificate: Certificate | None = None  # None where the claim is about no mechanism
-    counted: tuple[Recount, ...] = ()  # by every accountant, in all the ways that are known
-    given_by: tuple[Recount, ...] = ()  # which of those give the claimed number
-    notes: tuple[str, ...] = ()  # what is assumed, and what else to know
+    certificate: Certificate | None = None  # None for a claim without a mechanism
+    counted: tuple[Recount, ...] = ()  # by all accountants, in all known ways
+    given_by: tuple[Recount, ...] = ()  # those that give the claimed number
+    notes: tuple[str, ...] = ()  # assumptions and remarks
 
     @property
     def room(self) -> float | None:
@@ -56,7 +56,7 @@ class ClaimVerdict:
 
 
 def judge(claim: Claim) -> ClaimVerdict:
-    """The verdict on a claim; whatever it says, there is one.
+    """Judge a claim; every claim gets a verdict.
 
     >>> verdict = judge(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
     >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
@@ -77,7 +77,7 @@ def judge(claim: Claim) -> ClaimVerdict:
 
 
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
-    """The verdict where the claim is about a mechanism."""
+    """Judge a claim about a mechanism."""
     setup, bounds = certificate.setup, certificate.bounds
     counted = recounts(setup)
     notes, condition = _notes(claim, certificate), _condition(claim, setup)
@@ -100,16 +100,16 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
 
 
 def _condition(claim: Claim, setup: ClaimedSetup) -> str:
-    """The condition of the verdict, where the claim does not say it, as a sentence begins."""
+    """Return an unstated condition of the verdict, as the beginning of a sentence."""
     if claim.sampler is None:
-        return f"If its batches are {BATCHES[setup.sampler].removesuffix(' batches')}'s"
+        return "If batches are Poisson-sampled"
     if claim.adjacency is None and setup.sampler != "poisson":
         return f"Under {ADJACENCIES[setup.adjacency]} adjacency"
     return ""
 
 
 def _compared(printed: Printed, bounds: Bounds) -> tuple[Standing, str]:
-    """The standing by the certified bounds of a printed epsilon, which may be rounded."""
+    """Compare a printed epsilon, which may be rounded, with the certified bounds."""
     if bounds.lower > printed.high:
         return Standing.REFUTED, review.refuted(printed, bounds)
     if bounds.upper <= printed.value:
@@ -122,7 +122,7 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
-    """Sentences about what is assumed and what would be so otherwise, and the bounds' own note."""
+    """Return the notes on the bounds and on all assumptions."""
     setup, note = certificate.setup, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:
@@ -142,7 +142,7 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
 
 
 def _if_shuffled(claim: Claim, certificate: Certificate) -> str:
-    """The lower bound if the batches were shuffled instead, as most programs do; "" where that is no more."""
+    """Say the lower bound for shuffled batches; "" unless it exceeds the upper bound."""
     try:
         lower = setup_of(replace(claim, sampler="shuffle")).proven_bounds().lower
     except (ValueError, RuntimeError):
@@ -158,7 +158,7 @@ def _of_delta(claim: Claim) -> tuple[str, ...]:
 
 
 def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
-    """The verdict with its certificate, what the accountants give, and the mechanism as a DpEvent of dp-accounting."""
+    """Return the verdict for JSON, with its certificate, its recounts, and its mechanism as a DpEvent."""
     certificate = verdict.certificate
     return {
         "claim": {name: _plain(value) for name, value in values_of(verdict.claim).items()},
@@ -174,7 +174,7 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
 
 
 def event_for(certificate: Certificate) -> dict[str, Any] | None:
-    """The mechanism as a DpEvent of dp-accounting; None where batches are drawn as none of its events has it."""
+    """Return the mechanism as a DpEvent of dp-accounting; None unless batches are Poisson-sampled."""
     return event_of(certificate.setup.mechanism) if certificate.setup.sampler == "poisson" else None
 
 

@@ -1,4 +1,4 @@
-"""The usual names of a claim's numbers, and how each is written beside its name."""
+"""Patterns of the usual names of a claim's numbers and words."""
 
 import re
 
@@ -8,7 +8,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 GAP = (  # between a name and its number
     r"[\s\"'`*_)\]}$\\]{0,8}(?:=|:|≈|≃|~|≤|<=|<|of|is|was|at most|about|equal to|set to)?[\s\"'`*($\[{\\~]{0,8}"
 )
-STRICT = r"[\s\"'`]{0,8}[=:][\s\"'`]{0,8}"  # where the name itself may follow a number
+STRICT = r"[\s\"'`]{0,8}[=:][\s\"'`]{0,8}"  # for names that may also follow a number
 VALUE = rf"(?P<value>{NUMBER})"
 PART = r"(?<!\d\s)(?<!\d[-−–])(?<!\d\s[-−–]\s)(?<!\d\sto\s)(?<!\d\sor\s)"  # of 10 000, of 5 to 10
 FIRST = rf"(?<![\w.,/])(?<![x×] ){PART}{VALUE}"  # a number that its unit follows
@@ -26,28 +26,28 @@ COUNT = (
 TURNS = r"(?:steps|iterations|updates)"
 STEPS = rf"(?:\b(?:(?:num|number of|total|max)[ _])?{TURNS}\b|(?-i:(?<!\w)T)(?=\s{{0,3}}=))"
 EPOCHS = r"\b(?:(?:num|number of|max)[ _])?epochs\b"
-NO_NAME = rf"(?!{STRICT}|\s(?:in\s)?(?:per|an|each|every)\b)"  # behind a unit: it begins nothing else
+NO_NAME = rf"(?!{STRICT}|\s(?:in\s)?(?:per|an|each|every)\b)"  # after a unit that is no name itself
 PAIR = re.compile(
     rf"(?P<named>\(?{EPSILON}\s?,\s?{DELTA}\)?\W{{1,8}}(?:\w{{1,8}}\s)?)?"
     rf"\(\s?(?P<epsilon>{NUMBER})\s?,\s?(?P<delta>{NUMBER})\s?\)(?P<after>\$?\s?[-‐–]?\s?(?:differential|DP\b))?",
     re.IGNORECASE,
 )
-HALF_PAIR = re.compile(  # a pair whose second number stands in letters
+HALF_PAIR = re.compile(  # a pair whose second number is in letters
     rf"\(?{EPSILON}\s?,\s?{DELTA}\)?\W{{1,8}}(?:\w{{1,8}}\s)?\(\s?(?P<value>{NUMBER}\s?,[^()\n]{{0,30}})\)?",
     re.IGNORECASE,
 )
-NO_STEPS = re.compile(  # what stands before a number of steps that are not those of the training
+NO_STEPS = re.compile(  # words before a number of steps other than training steps
     r"(?:\bepochs? of|\bevery|\baccumulat\w*[^.,;\n\d]{0,20}|\bwarm(?:ed|ing)?[- _]?up[^.,;\n\d]{0,12}|"
     r"\b(?:logg?(?:ing)?|eval(?:uation)?|sav(?:e|ing)|decay|checkpoint\w*|inner|local|micro))[ _-]?$",
     re.IGNORECASE,
 )
-ACCUMULATED = re.compile(  # a batch may then be a part of the one that is noised
+ACCUMULATED = re.compile(  # a batch may then be a part of the noisy one
     r"\bgradients?[ _-]accumulat\w*(?![\w ]{0,20}[:=]\s?1\b)|"
     r"\baccumulat\w*[ _-](?:(?:the|over|of)[ ])?(?:\d{1,6}[ ])?(?:gradient|steps\b|micro|batch)(?!\w*\s?[:=]\s?1\b)",
     re.IGNORECASE,
 )
 LOG_LINE = re.compile(r"^.*\bTrain Epoch:\s{0,8}(?P<value>\d{1,9})\b(?! ?/).*$", re.MULTILINE)
-NUMBERS = tuple(  # in the order in which they are looked for: what one has read, no other reads
+NUMBERS = tuple(  # in the order of the search: the first pattern takes a number
     (field, re.compile(pattern, re.IGNORECASE))
     for field, pattern in (
         ("epsilon", rf"{EPSILON}{GAP}{VALUE}"),
@@ -65,13 +65,17 @@ NUMBERS = tuple(  # in the order in which they are looked for: what one has read
         ("steps", rf"{FIRST}[ -](?:training |gradient )?{TURNS}\b{NO_NAME}"),
     )
 )
-ASIDE = re.compile(r"account\w*[^.;]{0,20}\bpoisson\b|\bpoisson\b[^.;]{0,12}account\w*", re.IGNORECASE)
-DENIED = re.compile(  # what stands before a word that is not meant
+ASIDE = re.compile(  # accounting as Poisson is not sampling like that; a comma ends it, unless it says what is assumed
+    r"account\w*(?:[^.,;]{0,20}|[^.;]{0,20},\s(?:as|assum\w*|for|under|which|that)\b[^.;]{0,20})\bpoisson\b|"
+    r"\bpoisson\b[^.,;]{0,12}account\w*",
+    re.IGNORECASE,
+)
+DENIED = re.compile(  # negations before a word
     r"(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of)|n['’]t)"
     r"(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$",
     re.IGNORECASE,
 )
-WORDS = tuple(  # the field, its value, and the words that name it
+WORDS = tuple(  # the field, its value, and its words
     (field, value, re.compile(pattern, re.IGNORECASE))
     for field, value, pattern in (
         ("sampler", "poisson", r"\bpoisson\b"),

@@ -1,4 +1,4 @@
-"""Claims that papers and libraries print, as worked examples: one of each kind of verdict at least."""
+"""Claims of papers and libraries as worked examples, at least one for each verdict."""
 
 import tomllib
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from dpcore.claims.printed import Printed
 
 @dataclass(frozen=True)
 class WorkedExample:
-    """A claim that somebody printed, and where."""
+    """A printed claim and its source."""
 
     name: str  # in an address, and on the command line
     title: str  # on a button
     source: str
     place: str
     claim: Claim
-    note: str = ""  # what a reader has to know to judge the example
+    note: str = ""  # for the reader of the example
 
 
 FACTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("worked.toml").read_text(encoding="utf-8"))

@@ -69,7 +69,7 @@ def roc_figure(seen: Seen, band: Band | None, *, size: Size = NORMAL) -> go.Figu
         traces.append(line(x, band.lower.power(x), certified, hovertemplate="%{y:.3g}"))
         styles.insert(0, certified)
     traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))
-    shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size)
+    shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size, dragmode=False)
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"type": "log", "range": [float(np.log10(least)), 0.05], "exponentformat": "power", "dtick": 1}
     return figure_of(traces, with_key(shape, styles, True, size), size)
@@ -105,7 +105,7 @@ def scores_figure(
     ]
     if laws is not None:
         traces += [_law(laws, law, style) for law, style in ((laws.inside, INSIDE), (laws.outside, OUTSIDE))]
-    shape = layout("score of a canary", "density", height=HEIGHT, size=size, hovermode="closest")
+    shape = layout("score of a canary", "density", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
     shape |= {"barmode": "overlay", "bargap": 0}
     shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
     shape["annotations"] = _key((INSIDE, OUTSIDE), size)
@@ -151,7 +151,9 @@ def canaries_figure(
     for each in reached:
         told = {"name": each.words, "hovertemplate": f"{each.words}: {short(each.epsilon)}<extra></extra>"}
         traces.append(points([each.canaries], [each.epsilon], {"color": REACHED.color, "size": 11}, **told))
-    shape = layout("canaries in one run", "epsilon at least", height=HEIGHT, size=size, hovermode="closest")
+    shape = layout(
+        "canaries in one run", "epsilon at least", height=HEIGHT, size=size, hovermode="closest", dragmode=False
+    )
     ticks = [10**power for power in range(1, 7) if ends[0] <= 10**power <= ends[1]]
     shape["xaxis"] |= {"type": "log", "range": [float(np.log10(each)) for each in ends],
                        "tickvals": ticks, "ticktext": [f"{each:,}" for each in ticks]}  # fmt: skip

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -11,24 +11,33 @@ import plotly.graph_objects as go
 from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, points, written
 from dpcore.privacy.report.numbers import outward, plain
 
-HEIGHT = 150
+HEIGHT = 170
+PARTS = ("refuted", "unproven", "holds")  # of the line of a claim
+NAMED = 0.2  # share of the line from which on a part has room for its name, on a telephone too
 CLAIMED = Style("#427db7", "solid", "┃", "Claimed")
 PROVEN = Style("#808080", "solid", "━", "Proven")
 WIDE = 1.05  # from this ratio of its ends on the band is an interval: hatched
-HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": "#808080", "bgcolor": "rgba(128,128,128,0.12)"}
+HATCH = {
+    "shape": "/",
+    "size": 10,
+    "solidity": 0.15,
+    "fgcolor": "rgba(128,128,128,0.6)",
+    "bgcolor": "rgba(128,128,128,0.12)",
+}
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
-LINE, MARK = 20, 18  # pixels of a line of text, and of the mark below the last of a row
-MAX_LINE_CHARS = 46  # as many as a telephone shows
-BROKEN = "#cf4a5a"  # a claim that lies below what is proven, or shown
+ROW, LINE = 30, 18  # pixels of a row, and of each further line of its label
+LABEL_CHARS = 26  # in a line of a label: a telephone has room for the plot beside it
+BROKEN = "#cf4a5a"  # a test that fails, and the claim that it refutes
 HOLDS = "#2469a6"
 GREY = "#808080"
-MARKS = {  # of each kind of evidence: plotly's symbol, and as text
+CLAIM = "claim"
+MARKS = {  # of each kind of number: plotly's symbol, and as text
     "bound": ("triangle-right", "▶"),
     "conditional": ("triangle-right-open", "▷"),
     "estimate": ("diamond-open", "◇"),
+    CLAIM: ("line-ns-open", "┃"),
 }
-CLAIM = "line-ns-open"
 FAR = 4.0  # from this ratio of the furthest numbers on the line is logarithmic
 
 
@@ -40,37 +49,41 @@ class Stretch(NamedTuple):
 
 
 def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size = NORMAL) -> go.Figure:
-    """The claim, as it is printed, with the numbers that round to it, and the stretch that is proven.
+    """Draw a claim as it is printed, the numbers that round to it, and the proven bounds.
 
-    Below the proven lower bound no epsilon is kept, and from the upper one on every one is.
+    The bounds part the line into claims that are refuted, unproven, and that hold.
 
     >>> figure = claim_figure("0.83", Stretch(0.825, 0.835), Stretch(0.862, 0.867))
     >>> [trace.name for trace in figure.data]
-    ['Not kept', 'Proven', 'Rounds to it', 'Claimed']
+    ['Refuted', 'Unproven', 'Rounds to it', 'Claimed']
     """
     value = float(claimed)
     room = lambda least, most: max(0.15 * (most - least), 0.01 * most)  # noqa: E731
     low, high = _ends([value, *rounded, *proven], room, BEYOND if math.isinf(proven.high) else 1.0)
     look = {"fillpattern": HATCH} if proven.high > WIDE * proven.low else {"fillcolor": BAND}
     traces = [
-        _filled("Not kept", low, proven.low, {"fillpattern": BELOW_BAND}),
-        _filled("Proven", proven.low, min(proven.high, high), look),
+        _filled("Refuted", low, proven.low, {"fillpattern": BELOW_BAND}),
+        _filled("Unproven", proven.low, min(proven.high, high), look),
         line([rounded.low, rounded.high], [0.5, 0.5], CLAIMED._replace(label="Rounds to it"), hoverinfo="skip"),
         line([value, value], [0.0, 1.0], CLAIMED, hovertemplate=f"claimed {claimed}<extra></extra>"),
     ]
-    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest")
-    shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(44)}
+    shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
+    shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(56)}
     shape["xaxis"] |= _axis(low, high)
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
+    places = [_place(each, low, high) for each in (low, proven.low, min(proven.high, high), high, value)]
+    side = "left" if places[-1] < 0.5 * NAMED else "right" if places[-1] > 1 - 0.5 * NAMED else "center"
     shape["annotations"] = [
-        _key(PROVEN, f"proven: {_told(proven)}", 0.0, "left", size),
-        _key(CLAIMED, f"claimed {claimed}", 1.0, "right", size),
-    ]
+        _note(written(PROVEN, f"proven: {_told(proven)}", size), 0.0, "left", size.scaled(26)),
+        _note(written(CLAIMED, "", size) | {"text": f"claimed {claimed}"}, places[-1], side, size.scaled(4)),
+        *(_note(written(PROVEN, "", size) | {"text": word}, (start + end) / 2, "center", -size.scaled(64))
+          for word, start, end in zip(PARTS, places[:3], places[1:4], strict=True) if end - start > NAMED),
+    ]  # fmt: skip
     return figure_of(traces, shape, size)
 
 
 def claim_alt(claimed: str, proven: Stretch) -> str:
-    """The claim and the stretch in a sentence.
+    """Say the claim and the proven bounds in a sentence.
 
     >>> claim_alt("0.83", Stretch(0.862, math.inf))
     'Number line of epsilon: at least 0.862 is proven, and 0.83 is claimed.'
@@ -84,8 +97,13 @@ def _told(proven: Stretch) -> str:
     return f"{outward(proven.low, math.floor)} to {outward(proven.high, math.ceil)}"
 
 
+def _place(value: float, low: float, high: float) -> float:
+    """The share of the line's length that is left of a value."""
+    return math.log(value / low) / math.log(high / low) if _logarithmic(low, high) else (value - low) / (high - low)
+
+
 def _ends(numbers: Sequence[float], room: Callable[[float, float], float], beyond: float = 1.0) -> tuple[float, float]:
-    """The ends of the line: all finite numbers above 0 lie within, with `room` beside the smallest and the largest."""
+    """Ends of the line: all finite numbers above 0 lie within, with `room` beside the smallest and the largest."""
     shown = [each for each in numbers if 0 < each < math.inf] or [1.0]
     least, most = min(shown), max(shown) * beyond
     if most / least > FAR:
@@ -93,9 +111,13 @@ def _ends(numbers: Sequence[float], room: Callable[[float, float], float], beyon
     return max(0.0, least - room(least, most)), most + room(least, most)
 
 
+def _logarithmic(low: float, high: float) -> bool:
+    return low > 0 and high / low > FAR
+
+
 def _axis(low: float, high: float) -> dict[str, Any]:
     """The x axis between two ends."""
-    if low > 0 and high / low > FAR:
+    if _logarithmic(low, high):
         return {"type": "log", "range": [math.log10(low), math.log10(high)]} | round_ticks(low, high)
     return {"range": [low, high], "nticks": 6}
 
@@ -119,102 +141,69 @@ def _filled(name: str, low: float, high: float, look: dict[str, Any], height: fl
     return outline | {"line": {"width": 0, "color": PROVEN.color}} | look
 
 
-def _key(style: Style, text: str, x: float, side: str, size: Size) -> dict[str, Any]:
-    """The meaning of a mark of the line, above it."""
-    place = {"x": x, "xanchor": side, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": 8}
-    return written(style, text, size) | place
+def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
+    """Place a text at a share of the line's length, so many pixels above its upper edge."""
+    return text | {"x": x, "xanchor": side, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": up}
 
 
-class Shown(NamedTuple):
-    """A lower bound of epsilon that an audit shows, which may be infinite; in words, and what kind of number it is."""
-
-    value: float
-    words: str
-    evidence: str
-    fails: bool = False  # the audit rejects what is claimed
-
-
-class Claimed(NamedTuple):
-    """An accountant's number for what is charged; in words."""
+class Mark(NamedTuple):
+    """A number on the line of an audit: a test's lower bound, which may be infinite, or an accountant's epsilon."""
 
     value: float
-    words: str
-    refuted: bool = False
-
-
-class _Row(NamedTuple):
-    """A row of the line: its mark, and what stands above it."""
-
-    value: float
-    words: str
-    symbol: str
-    glyph: str
-    color: str
+    label: str  # beside it
+    kind: str  # one of MARKS
+    color: str = HOLDS
+    refuted: bool = False  # a test that fails, or the claim that it refutes
 
 
 def audit_line_figure(
-    shown: Sequence[Shown],
-    certified: Stretch,
-    claimed: Sequence[Claimed],
-    words: str,
-    *,
-    kept: bool = True,
-    size: Size = NORMAL,
+    measured: Sequence[Mark], certified: Stretch, claim: Mark, accountants: Sequence[Mark], *, size: Size = NORMAL
 ) -> go.Figure:
-    """Rows from above: lower bounds, the certified band with its words, and accountants' numbers.
+    """Draw a row for each number, with its label left of the plot: tests, the certified claim, accountants.
 
-    The band crosses all rows: what is shown should lie left of its end, what is claimed not left of its beginning. It
-    is red where it is not kept.
+    The certified band crosses all rows: a correct trainer's tests lie left of its end, and sound accountants do not lie
+    left of its beginning. A dotted line leads down from the test that refutes the claim.
 
-    >>> shown, claimed = [Shown(2.0, "Noise", "bound")], [Claimed(1.0, "CLT", True)]
-    >>> figure = audit_line_figure(shown, Stretch(2.5, 2.6), claimed, "Own")
+    >>> tests, accountants = [Mark(2.0, "Noise", "bound")], [Mark(3.0, "Moments", CLAIM)]
+    >>> figure = audit_line_figure(tests, Stretch(2.5, 2.6), Mark(2.6, "Certified", CLAIM), accountants)
     >>> [trace.name for trace in figure.data]
-    ['Certified', 'Noise', 'Own', 'CLT']
+    ['Certified', 'Noise', 'Certified', 'Moments']
     """
-    above = [_Row(each.value, each.words, *MARKS[each.evidence], BROKEN if each.fails else HOLDS) for each in shown]
-    below = [_Row(each.value, each.words, CLAIM, "┃", BROKEN if each.refuted else HOLDS) for each in claimed]
-    rows = [*above, _Row(certified.high, words, CLAIM, "━", GREY if kept else BROKEN), *below]
+    rows = [*measured, claim, *accountants]
     low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
-    tops = [0, *accumulate(_height(row) for row in rows)]  # in pixels of normal text, from the top
-    marks = [_mark(row, top, high) for row, top in zip(rows, tops, strict=False)]
-    look = {"fillcolor": BAND, "line": {"width": 1.2, "color": GREY if kept else BROKEN}}
-    traces = [_filled("Certified", certified.low, min(certified.high, high), look, tops[-1]), *marks]
-    shape = layout("epsilon", "", height=size.scaled(tops[-1] + 72), size=size, hovermode="closest")
+    texts = ["  <br>".join(wrap(row.label, LABEL_CHARS)) for row in rows]
+    ends = [0, *accumulate(ROW + LINE * text.count("<br>") for text in texts)]  # in pixels of normal text, from the top
+    middles = [(start + end) / 2 for start, end in pairwise(ends)]
+    edge = {"fillcolor": BAND, "line": {"width": 1.2, "color": BROKEN if claim.refuted else GREY}}
+    traces = [_filled("Certified", certified.low, min(certified.high, high), edge, ends[-1])]
+    if claim.refuted:
+        first = next(place for place, row in enumerate(measured) if row.refuted and row.value > claim.value)
+        x, dotted = min(rows[first].value, high / 1.05), {"color": BROKEN, "dash": "dot", "width": 1.5}
+        traces.append(line([x, x], [middles[first], ends[-1]], PROVEN, hoverinfo="skip") | {"line": dotted})
+    traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
+    shape = layout("epsilon", "", height=size.scaled(ends[-1] + 60), size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     shape["xaxis"] |= _axis(low, high)
-    shape["yaxis"] |= {"visible": False, "range": [tops[-1] + 8, -8]}
-    shape["annotations"] = [_text(row, top, size) for row, top in zip(rows, tops, strict=False)]
+    signs = [f'<span style="color:{BROKEN}">✕</span> ' if row.refuted else "" for row in rows]
+    labels = [f"{sign}{text}  " for sign, text in zip(signs, texts, strict=True)]
+    shape["yaxis"] |= {"range": [ends[-1] + 4, -4], "tickvals": middles, "ticktext": labels, "automargin": True,
+                       "showgrid": False}  # fmt: skip
     return figure_of(traces, shape, size)
 
 
-def audit_line_alt(shown: Sequence[Shown], words: str, claimed: Sequence[Claimed]) -> str:
-    """The line in a sentence.
+def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[Mark]) -> str:
+    """Say the line in a sentence.
 
-    >>> audit_line_alt([Shown(2.0, "Noise ≥ 2", "bound")], "certified 2.5 to 2.6", [Claimed(3.0, "Rényi DP ≤ 3")])
-    'Number line of epsilon. Shown: Noise ≥ 2. In the middle: certified 2.5 to 2.6. Accountants: Rényi DP ≤ 3.'
+    >>> audit_line_alt([Mark(2.0, "Noise ≥ 2", "bound")], Mark(2.6, "Certified 2.5 to 2.6", CLAIM), [])
+    'Number line of epsilon. Tests: Noise ≥ 2. Claim: Certified 2.5 to 2.6. Accountants: none.'
     """
-    audits = "; ".join(each.words for each in shown) or "nothing"
-    counts = "; ".join(each.words for each in claimed) or "none"
-    return f"Number line of epsilon. Shown: {audits}. In the middle: {words}. Accountants: {counts}."
+    tests, counts = ("; ".join(each.label for each in rows) or "none" for rows in (measured, accountants))
+    return f"Number line of epsilon. Tests: {tests}. Claim: {claim.label}. Accountants: {counts}."
 
 
-def _lines(row: _Row) -> list[str]:
-    return wrap(row.words, MAX_LINE_CHARS)
-
-
-def _height(row: _Row) -> int:
-    return LINE * len(_lines(row)) + MARK
-
-
-def _mark(row: _Row, top: int, high: float) -> dict[str, Any]:
-    """One number, below what is said of it; what is infinite stands at the right end."""
-    x, y = min(row.value, high / 1.05), top + _height(row) - MARK / 2
-    marker = {"symbol": row.symbol, "color": row.color, "size": 13, "line": {"width": 2.5, "color": row.color}}
-    told = {"name": row.words, "hovertemplate": f"{row.words}<extra></extra>"}
-    return points([x], [y], marker, cliponaxis=False, **told)
-
-
-def _text(row: _Row, top: int, size: Size) -> dict[str, Any]:
-    """The words of a row, above its mark and over the whole width."""
-    note = written(Style(row.color, "solid", row.glyph, row.words), "<br>".join(_lines(row)), size)
-    return note | {"x": 0, "xanchor": "left", "y": top, "yref": "y", "yanchor": "top"}
+def _mark(row: Mark, y: float, high: float) -> dict[str, Any]:
+    """Draw one number; an infinite one stands at the right end."""
+    color = BROKEN if row.refuted else row.color
+    marker = {"symbol": MARKS[row.kind][0], "color": color, "size": 13, "line": {"width": 2.5, "color": color}}
+    told = {"name": row.label, "hovertemplate": f"{row.label}<extra></extra>"}
+    return points([min(row.value, high / 1.05)], [y], marker, cliponaxis=False, **told)

@@ -91,7 +91,7 @@ def test_a_distance_beyond_rounding_is_certain_and_one_within_it_is_none(kind) -
     assert audit_distances(kind, [0.0, 1.1 * ALLOWED], tried=2).p_value == 0.0
     nothing = audit_distances(kind, [], tried=0)
     assert nothing.p_value is None
-    assert nothing.shows == "Nothing can be shown: no step with an example was seen."
+    assert nothing.shows == "Nothing can be shown: no step had an example."
 
 
 def test_a_release_that_is_not_charged_is_certain_and_costs_its_epsilon() -> None:

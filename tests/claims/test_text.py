@@ -59,6 +59,8 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "noise multiplier 1.1–0.5": {}, "noise multiplier 1.1 to 0.5": {}, "noise multiplier 1.1-0.5": {},
     "5 to 10 epochs": {}, "5–10 epochs": {}, "epochs: 3/10": {}, "δ=10-5, σ = 2": {"sigma": 2.0},
     "unlike Poisson sampling": {}, "shuffled rather than Poisson batches": {"sampler": "shuffle"},
+    "the RDP accountant of Opacus, Poisson sampling.": {"sampler": "poisson", "accountant": "rdp"},
+    "the RDP accountant, which assumes Poisson sampling": {"accountant": "rdp"},
     "we do not use Poisson sampling": {}, "not shuffled but Poisson": {"sampler": "poisson"},
     "batch size 256 and 60,000 examples": {"batch": 256, "examples": 60_000},
     "epsilon of 3 or less": {"epsilon": "3"},
@@ -120,7 +122,7 @@ def test_a_number_that_is_another_thing_is_not_taken_and_nothing_is_invented() -
         assert plainly(read_claim(text).claim) == {}, text
     for part in [" ", "1", "(1,", "epsilon ", "1,000", "10^", "account "]:
         assert plainly(read_text((part * MAX_TEXT_CHARS)[:MAX_TEXT_CHARS]).claim) == {}, part
-    with pytest.raises(ValueError, match="at most 20,000 characters, and this one has 20,001"):
+    with pytest.raises(ValueError, match="has 20,001 characters: paste at most 20,000"):
         read_text("x" * (MAX_TEXT_CHARS + 1))
 
 

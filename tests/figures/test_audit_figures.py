@@ -1,6 +1,7 @@
 """The figures of an audit and of a claim: all in sight, bands where they belong, and in words the same numbers."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
 from dpcore.figures.number_line import (
     BROKEN,
-    Claimed,
-    Shown,
+    CLAIM,
+    Mark,
     Stretch,
     audit_line_alt,
     audit_line_figure,
@@ -22,9 +23,10 @@ from dpcore.figures.number_line import (
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 
-SHOWN = [Shown(math.inf, "Releases: infinite", "bound", True), Shown(0.7, "One run", "bound"),
-         Shown(2.0, "In and out", "estimate")]  # fmt: skip
-CLAIMED = [Claimed(1.6, "CLT ✕ at least 2.52 is proven, and some more words behind that", True), Claimed(3.1, "Rényi")]
+TESTS = [Mark(math.inf, "Releases infinite", "bound", refuted=True), Mark(0.7, "One run", "bound"),
+         Mark(2.0, "In and out", "estimate")]  # fmt: skip
+OWN = Mark(2.6, "Certified 2.5 to 2.6", CLAIM)
+ACCOUNTANTS = [Mark(1.6, "Gaussian DP (CLT) with a label of more than a line", CLAIM), Mark(3.1, "Rényi", CLAIM)]
 CERTIFIED = Stretch(2.5, 2.6)
 MECHANISM = Mechanism.constant(q=1.0, sigma=2.0, steps=4)  # exactly 1-GDP
 
@@ -38,32 +40,34 @@ def in_sight(figure) -> tuple[float, float]:
     return (10**low, 10**high) if figure.layout.xaxis.type == "log" else (low, high)
 
 
-def test_every_number_of_the_line_is_in_sight_and_rows_do_not_overlap() -> None:
-    for claimed in (CLAIMED, [], [Claimed(80.0, "Naive")]):
-        figure = audit_line_figure(SHOWN, CERTIFIED, claimed, "Certified: 2.5 to 2.6")
+def test_every_number_of_the_line_is_in_sight_and_each_label_stands_on_the_line_of_its_mark() -> None:
+    for accountants in (ACCOUNTANTS, [], [Mark(80.0, "Naive", CLAIM)]):
+        figure = audit_line_figure(TESTS, CERTIFIED, OWN, accountants)
         low, high = in_sight(figure)
-        assert all(low <= x <= high for trace in figure.data for x in trace.x), claimed
-        texts = [note.y for note in figure.layout.annotations]
+        assert all(low <= x <= high for trace in figure.data for x in trace.x), accountants
         marks = [trace.y[0] for trace in figure.data[1:]]
-        places = [y for pair in zip(texts, marks, strict=True) for y in pair]
-        assert places == sorted(places)
+        assert marks == list(figure.layout.yaxis.tickvals) == sorted(marks)
         bottom, top = figure.layout.yaxis.range
-        assert top < min(places) <= max(places) < bottom
+        assert top < marks[0] < marks[-1] < bottom
+        labels = [re.sub(r"<.*?>|  ", "", each.replace("  <br>", " ")) for each in figure.layout.yaxis.ticktext]
+        rows = [*TESTS, OWN, *accountants]
+        assert labels == [f"{'✕ ' if row.refuted else ''}{row.label}" for row in rows], accountants
 
 
-def test_what_is_wrong_is_red_and_what_is_infinite_stands_at_the_right_end() -> None:
-    figure = audit_line_figure(SHOWN, CERTIFIED, CLAIMED, "Certified", kept=False)
+def test_failed_tests_and_the_claim_are_red_and_what_is_infinite_stands_at_the_right_end() -> None:
+    figure = audit_line_figure(TESTS, CERTIFIED, OWN._replace(refuted=True), ACCOUNTANTS)
     red = [each.name for each in figure.data if each.mode == "markers" and each.marker.color == BROKEN]
-    assert red == [SHOWN[0].words, "Certified", CLAIMED[0].words]
-    assert named(figure, SHOWN[0].words).x[0] == max(each.x[0] for each in figure.data[1:])
-    kept = audit_line_figure(SHOWN[1:], CERTIFIED, CLAIMED[1:], "Certified")
+    assert red == [TESTS[0].label, OWN.label]
+    infinite = next(each for each in figure.data[1:] if each.name == TESTS[0].label)
+    assert infinite.x[0] == max(x for each in figure.data[1:] for x in each.x)
+    kept = audit_line_figure(TESTS[1:], CERTIFIED, OWN, ACCOUNTANTS)
     assert BROKEN not in [each.marker.color for each in kept.data]
 
 
 def test_the_line_in_words_names_every_number() -> None:
-    told = audit_line_alt(SHOWN, "Certified: 2.5 to 2.6", CLAIMED)
-    assert all(each.words in told for each in (*SHOWN, *CLAIMED))
-    assert "nothing" in audit_line_alt([], "", [])
+    told = audit_line_alt(TESTS, OWN, ACCOUNTANTS)
+    assert all(each.label in told for each in (*TESTS, OWN, *ACCOUNTANTS))
+    assert "Tests: none" in audit_line_alt([], OWN, [])
 
 
 def test_the_roc_lies_in_its_band_and_the_certified_curve_is_that_of_theory() -> None:
@@ -134,8 +138,6 @@ def test_all_of_it_is_in_sight() -> None:
 
 
 def test_what_is_proven_is_rounded_outwards_in_words() -> None:
-    figure = claim_figure("0.83", ROUNDED, Stretch(0.86269, 0.86674))
-    assert ["0.862 to 0.867" in each.text or "claimed 0.83" in each.text for each in figure.layout.annotations] == [
-        True
-    ] * 2
+    notes = claim_figure("0.83", ROUNDED, Stretch(0.86269, 0.86674)).layout.annotations
+    assert [re.sub(r"<.*> ", "", each.text) for each in notes] == ["proven: 0.862 to 0.867", "claimed 0.83", "refuted"]
     assert claim_alt("0.83", Stretch(0.86269, math.inf)).startswith("Number line of epsilon: at least 0.862 is proven")

@@ -1,1 +1,1 @@
-"""The statistics of auditing: arrays in, a `Finding` out; no trainer and no torch. README.md has the theorems."""
+"""Statistics of auditing: arrays in, a `Finding` out, without a trainer or torch. README.md has the theorems."""

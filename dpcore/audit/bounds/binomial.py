@@ -1,9 +1,7 @@
-"""Exact tails of the binomial law, and the bounds of a rate that follow from them.
+"""Exact tails of the binomial law, bounds of a rate, and lower bounds of epsilon from the certified accountant.
 
 P[Bin(n, p) >= k] is the regularised incomplete beta function I_p(k, n - k + 1); its inverse in p gives the bounds.
 Source: Clopper and Pearson 1934, Biometrika 26, 404-413.
-
-Epsilon of a mechanism of which one thing is as an audit saw it follows by the certified accountant's lower bound.
 """
 
 from math import expm1, inf, log1p
@@ -20,7 +18,7 @@ from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, FloatArray, Mechanism
 
 
 def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
-    """P[Bin(n, p) >= k]; broadcasts whole k and n >= 0 and p in [0, 1].
+    """Return P[Bin(n, p) >= k]; broadcasts whole k and n >= 0 and p in [0, 1].
 
     >>> at_least([0, 1, 2, 3], 2, 0.5).tolist()
     [1.0, 0.75, 0.25, 0.0]
@@ -32,7 +30,7 @@ def at_least(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
 
 
 def at_most(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
-    """P[Bin(n, p) <= k], precise where it is small.
+    """Return P[Bin(n, p) <= k], precise where it is small.
 
     >>> at_most([-1, 0, 1, 2], 2, 0.5).tolist()
     [0.0, 0.25, 0.75, 1.0]
@@ -44,7 +42,7 @@ def at_most(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
 
 
 def two_sided(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
-    """p-value of k successes in n trials at the rate p: twice the smaller tail.
+    """Return the p-value of k successes in n trials at the rate p: twice the smaller tail.
 
     >>> two_sided([0, 1, 10], 10, 0.5).round(6).tolist()
     [0.001953, 0.021484, 0.001953]
@@ -53,7 +51,7 @@ def two_sided(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
 
 
 def rate_above(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
-    """A lower bound of the rate at which k of n trials succeeded; false with probability `error` at most.
+    """Return a lower bound of a rate from k successes in n trials; it fails with probability `error` at most.
 
     >>> rate_above([0, 5, 10], 10, 0.025).round(4).tolist()
     [0.0, 0.1871, 0.6915]
@@ -64,7 +62,7 @@ def rate_above(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
 
 
 def rate_below(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
-    """An upper bound of the rate at which k of n trials succeeded; false with probability `error` at most.
+    """Return an upper bound of a rate from k successes in n trials; it fails with probability `error` at most.
 
     >>> rate_below([0, 5, 10], 10, 0.025).round(4).tolist()
     [0.3085, 0.8129, 1.0]
@@ -75,25 +73,24 @@ def rate_below(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
 
 
 def lower_epsilon(mechanism: Mechanism, delta: float) -> float:
-    """The certified lower bound of epsilon after the whole mechanism; 0 where nothing can be promised."""
+    """Return the certified lower bound of epsilon after the whole mechanism; 0 where none is known."""
     return ACCOUNTANTS[CERTIFIED].spent(mechanism, delta).lower or 0.0
 
 
 def with_noise(mechanism: Mechanism, factor: float) -> Mechanism:
-    """The mechanism with each sigma times a factor above 0, or more noise where an accountant has no number for so
-    little: more noise never costs more epsilon.
+    """Multiply each sigma of the mechanism by a factor above 0, or raise it to the least that has an accountant.
 
-    Errors: ValueError if a sigma becomes larger than a release may have.
+    More noise never costs more epsilon. Errors: ValueError if a sigma becomes larger than a release may have.
     """
     least = MIN_SIGMA if unsampled(mechanism) else SMALLEST_SIGMA
     return Mechanism(tuple(Release(r.q, max(r.sigma * factor, least), r.count) for r in mechanism.releases))
 
 
 def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> float:
-    """Lower bound of epsilon if each sigma is at most `factor` times the one charged.
+    """Return a lower bound of epsilon if each sigma is at most `factor` times the one charged.
 
-    **Edge cases:** without noise (factor 0) whoever took part in any batch is seen, and epsilon is infinite if that is
-    more probable than delta; noise beyond every accountant promises 0.
+    **Edge cases:** without noise (factor 0) an example in any batch is seen, so epsilon is infinite if that is more
+    probable than delta; noise beyond every accountant gives 0.
 
     >>> whole = Mechanism.constant(q=1.0, sigma=2.0, steps=4)  # exactly 1-GDP
     >>> round(epsilon_with_noise(whole, 1.0, 1e-5), 3), epsilon_with_noise(whole, 0.0, 1e-5)
@@ -107,7 +104,7 @@ def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> flo
 
 
 def any_of(*chances: tuple[float, int]) -> float:
-    """The probability that something happens at least once in independent trials, given as (chance, trials).
+    """Return the probability of at least one success in independent trials, given as (chance, trials).
 
     >>> any_of((0.5, 2)), any_of((1.0, 1), (0.1, 3)), any_of((1e-20, 1))
     (0.75, 1.0, 1e-20)

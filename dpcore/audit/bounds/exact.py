@@ -1,4 +1,4 @@
-"""Findings that are no matter of chance: what one example can do, and what is charged, against what was seen."""
+"""Tests without chance: the influence of one example, and the releases seen against the releases charged."""
 
 import math
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, 
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 
-# In clipping norms: gradients and sums of float32 are rounded, and not alike in two ways of summing.
+# In clipping norms: float32 rounds gradients and sums, and two ways of summing round differently.
 ALLOWED = 1e-3
-ALLOWED_OF_A_SUM = 1e-4  # where both sums were taken in one way
-NO_STEP = "Nothing can be shown: no step with an example was seen."
+ALLOWED_OF_A_SUM = 1e-4  # for two sums taken in the same way
+NO_STEP = "Nothing can be shown: no step had an example."
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InfluenceFinding(Finding):
-    """The largest influence of any example that was tried. It is no matter of chance: its p-value is 0 or 1."""
+    """The largest influence of the examples tried; its p-value is 0 or 1."""
 
-    title, tests, untested = words_of("influence")
+    title, tests, untested = words_of("clipping")
 
     tried: int
     largest: float | None = None  # in clipping norms
-    place: int | None = None  # which of those that were tried
+    place: int | None = None  # among those tried
 
     def _measured(self) -> str:
         bound, moved = outward(self.epsilon or 0.0, math.floor), nearest(self.largest or 0.0)
         return (
-            f"Of {self.tried:,} examples tried the one that moves a sum most moves it by {moved} clipping norms; where "
-            f"one can do so in every step, epsilon is at least {bound}."
+            f"Of {self.tried:,} examples tried, one moves a sum by {moved} clipping norms. If one does so in every "
+            f"step, epsilon is at least {bound}."
         )
 
 
@@ -47,12 +47,11 @@ def audit_influence(
     allowed: float = ALLOWED_OF_A_SUM,
     confidence: float = CONFIDENCE,
 ) -> InfluenceFinding:
-    """The finding from the lengths by which examples moved the sum (k,), of the clipping norm and of epsilon.
+    """Compare influences (k,) with the clipping norm, and bound epsilon.
 
     An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clipping norms,
-    is what the rounding of both sums can make of it; so much is taken off before epsilon is computed: that of the
-    mechanism with noise of sigma C / influence, from below. An example that always moves the sum less than C costs less
-    than is charged, and shows a smaller epsilon.
+    covers the rounding of both sums and is subtracted first. Epsilon is a lower bound for the mechanism with noise of
+    sigma C / influence, so an example that moves each sum by less than C shows less than is charged.
     Errors: ValueError if an influence is negative.
 
     >>> found = audit_influence([0.5, 2.0], Mechanism.constant(q=1.0, sigma=4.0, steps=4), 1e-5)
@@ -81,7 +80,7 @@ def audit_influence(
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GradientsFinding(Finding):
-    """A comparison of the clipped gradients that are summed with those that are charged for."""
+    """A comparison of the engine's clipped gradients with the audit's own."""
 
     title, tests, untested = words_of("gradients")
 
@@ -90,31 +89,31 @@ class GradientsFinding(Finding):
 
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
-        return f"None of {self.tried} examples tried is more than {far} clipping norms off the audit's own gradient."
+        return f"Of {self.tried} examples tried, none is over {far} clipping norms from the audit's own gradient."
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HistoryFinding(Finding):
-    """A test of whether the trainer remembers more than it released."""
+    """A test for memory of the data beyond the releases."""
 
     title, tests, untested = words_of("history")
 
     tried: int
-    largest: float  # how far an example moved the release of a batch that it is not in, in clipping norms
+    largest: float  # move of a release by an example outside its batch, in clipping norms
 
     def _measured(self) -> str:
         far = nearest(self.largest, 3)
         return (
-            f"Of {self.tried} examples tried, one that leaves an earlier batch moves a later release, whose batch it "
-            f"is not in, by up to {far} clipping norms, though the earlier release stays as it was; 0 is charged."
+            f"{self.tried} examples were left out of an earlier batch. With its release unchanged, a later release "
+            f"moves by up to {far} clipping norms."
         )
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasesFinding(Finding):
-    """A test of whether everything that was released is charged."""
+    """A comparison of the number of releases with the number charged."""
 
     title, tests, untested = words_of("releases")
 
@@ -122,9 +121,7 @@ class ReleasesFinding(Finding):
     charged: int
 
     def _measured(self) -> str:
-        more = ""
-        if self.epsilon is not None:
-            more = f"; with all of them epsilon is at least {outward(self.epsilon, math.floor)}"
+        more = "" if self.epsilon is None else f"; epsilon of all is at least {outward(self.epsilon, math.floor)}"
         return f"{self.released:,} noisy sums were released and {self.charged:,} are charged{more}."
 
 
@@ -135,7 +132,7 @@ def audit_distances(
     tried: int,
     confidence: float = CONFIDENCE,
 ) -> Finding:
-    """The finding from distances in clipping norms, of `tried` examples, of which none may be more than rounding is.
+    """Compare distances of `tried` examples, in clipping norms, with the error of rounding.
 
     >>> [audit_distances(HistoryFinding, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
     [0.0, 1.0]
@@ -149,9 +146,7 @@ def audit_distances(
 def audit_releases(
     released: Mechanism, claim: Mechanism | None, delta: float, *, confidence: float = CONFIDENCE
 ) -> Finding:
-    """The finding from the releases that were seen and those that are charged; no claim charges none.
-
-    Where all are charged, that shows no epsilon beside the one that is claimed.
+    """Compare the releases seen with those charged; no claim charges none. If all are charged, there is no epsilon.
 
     >>> seen, claim = Mechanism.constant(0.1, 2.0, 20), Mechanism.constant(0.1, 2.0, 15)
     >>> audit_releases(seen, claim, 1e-5).rejected, audit_releases(claim, claim, 1e-5).rejected

@@ -1,7 +1,7 @@
-"""The outcome of an audit, and the numbers that it is given.
+"""Outcomes of an audit's tests, and checks of the numbers that they take.
 
-An outcome is a p-value, a lower bound of epsilon, and how far either can be trusted. Numbers of a wrong shape are
-errors, and numbers from which nothing follows give a sentence.
+An outcome is a p-value, a lower bound of epsilon, and the trust that either deserves. Numbers of a wrong shape raise an
+error; numbers from which nothing follows give a sentence.
 """
 
 from abc import ABC, abstractmethod
@@ -21,36 +21,37 @@ from dpcore.privacy.mechanism import FloatArray
 CONFIDENCE = 0.95
 
 
-def words_of(audit: str) -> tuple[str, str, str]:
-    """The title of an audit, the assumption that it tests, and what it leaves untested."""
-    words = words_in(Path(__file__).with_name("findings.toml"))[audit]
-    return words["title"], words["tests"], words["untested"]
+TESTS = words_in(Path(__file__).with_name("findings.toml"))  # name -> its words, in the order of the reports
+
+
+def words_of(test: str) -> tuple[str, str, str]:
+    """Return the title of a test, the assumption that it tests, and what it leaves untested."""
+    return tuple(TESTS[test].values())  # type: ignore[return-value]
 
 
 class Evidence(StrEnum):
     """Degrees of trust in a lower bound of epsilon."""
 
     BOUND = "bound"  # holds at the confidence, whatever the trainer does
-    CONDITIONAL = "conditional"  # holds at the confidence, if what the audit leaves untested is as it is charged
-    ESTIMATE = "estimate"  # no bound: rests on an assumption that is known to hold at most roughly
+    CONDITIONAL = "conditional"  # holds at the confidence if all that the test leaves untested is as charged
+    ESTIMATE = "estimate"  # no bound: its assumption holds only roughly
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Finding(ABC):
-    """The outcome of one audit; subclasses are final and add what it measured.
+    """The outcome of one test; final subclasses add their measurements.
 
-    Where nothing can be shown, `p_value` and `epsilon` are None and `note` is a sentence that says why. An audit that
-    has no test, or no epsilon, leaves that one None.
+    A test that shows nothing has neither a p-value nor an epsilon, and its note says why.
     """
 
     title: ClassVar[str]
-    tests: ClassVar[str]  # the assumption that it tests
-    untested: ClassVar[str]  # what may be false although it finds nothing
+    tests: ClassVar[str]  # the assumption
+    untested: ClassVar[str]  # assumptions that may be false although the test passes
 
     confidence: float = CONFIDENCE
-    p_value: float | None = None  # if the assumption holds, at most this probable to look as bad or worse
+    p_value: float | None = None  # upper bound of the chance to look as bad or worse if the assumption holds
     epsilon: float | None = None  # lower bound; may be infinite
-    evidence: Evidence = Evidence.BOUND  # what kind of number `epsilon` is
+    evidence: Evidence = Evidence.BOUND  # of `epsilon`
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -58,23 +59,23 @@ class Finding(ABC):
 
     @property
     def rejected(self) -> bool:
-        """True if the assumption is rejected at the confidence."""
+        """True if the test rejects its assumption at the confidence."""
         return self.p_value is not None and self.p_value <= 1 - self.confidence
 
     @property
     def shows(self) -> str:
-        """A sentence: what was measured, or why nothing could be."""
+        """A sentence: the measurement, or the reason why there is none."""
         return self.note if self.p_value is None and self.epsilon is None else self._measured()
 
     @abstractmethod
     def _measured(self) -> str:
-        """The sentence where there is a number."""
+        """Describe the measurement in a sentence."""
 
 
 def bonferroni(p_values: Iterable[float]) -> float:
-    """One p-value for several tests: the smallest, times their number.
+    """Return one p-value for several tests: the smallest, times their number; 1 without a test.
 
-    **Guarantees:** holds however the tests depend on one another. Edge case: without a test it is 1.
+    **Guarantees:** holds however the tests depend on one another.
 
     >>> round(bonferroni([0.01, 0.5]), 12), bonferroni([0.9, 0.8]), bonferroni([])
     (0.02, 1.0, 1.0)
@@ -84,34 +85,26 @@ def bonferroni(p_values: Iterable[float]) -> float:
 
 
 def numbers(name: str, values: ArrayLike, dimensions: int = 1) -> FloatArray:
-    """The values as an array of floats.
-
-    Errors: ValueError if it has not so many dimensions.
-    """
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != dimensions:
-        raise ValueError(f"Expected {name} of shape {array.shape} to have {dimensions} dimensions.")
-    return array
+    """Return the values as an array of floats. Errors: ValueError for another number of dimensions."""
+    return _shaped(name, np.asarray(values, dtype=np.float64), dimensions)
 
 
 def flags(name: str, values: ArrayLike, dimensions: int = 1) -> NDArray[np.bool_]:
-    """The values, which are false, true, 0 or 1, as an array of flags.
-
-    Errors: ValueError if they are anything else, or have not so many dimensions.
-    """
-    array = np.asarray(values)
-    if array.ndim != dimensions:
-        raise ValueError(f"Expected {name} of shape {array.shape} to have {dimensions} dimensions.")
+    """Return values of 0 or 1 as an array of flags. Errors: ValueError for others, or another number of dimensions."""
+    array = _shaped(name, np.asarray(values), dimensions)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise ValueError(f"Expected {name} to be false or true.")
     return array.astype(np.bool_)
 
 
-def scores_and_flags(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """The scores of canaries and whether each was in the training data, both (m,).
+def _shaped(name: str, array: np.ndarray, dimensions: int) -> np.ndarray:
+    if array.ndim != dimensions:
+        raise ValueError(f"Expected {name} of shape {array.shape} to have {dimensions} dimensions.")
+    return array
 
-    Errors: ValueError if they are not as many.
-    """
+
+def scores_and_flags(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the scores of canaries and their membership, both (m,). Errors: ValueError if their numbers differ."""
     score, inside = numbers("scores", scores), flags("included", included)
     if score.shape != inside.shape:
         raise ValueError(f"Expected included of shape {inside.shape} to have the shape {score.shape} of scores.")
@@ -119,9 +112,9 @@ def scores_and_flags(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray
 
 
 def trouble(**arrays: FloatArray) -> str:
-    """Why nothing can be shown from the arrays; "" where something can.
+    """Say why the arrays show nothing; "" where they may show something.
 
-    Numbers that are not finite are not left out: whether one is may depend on who took part.
+    A number that is not finite is not left out: its presence may depend on the training data.
 
     >>> trouble(scores=np.array([1.0, np.nan])), trouble(losses=np.zeros(0)), trouble(scores=np.ones(2))
     ('Nothing can be shown: 1 of 2 scores is not a finite number.', 'Nothing can be shown: there are no losses.', '')
@@ -137,6 +130,6 @@ def trouble(**arrays: FloatArray) -> str:
 
 
 def constant(words: str, *arrays: FloatArray) -> str:
-    """A sentence where all numbers, which are called `words`, are one number; "" otherwise."""
+    """Return a sentence if all numbers are equal, "" otherwise; `words` names them."""
     together = np.concatenate(arrays)
     return f"Nothing can be shown: all {words} are equal." if np.ptp(together) == 0 else ""

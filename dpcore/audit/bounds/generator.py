@@ -1,8 +1,8 @@
-"""Tests of a generator's numbers for being normal: how far its tail reaches, its shape, and how fine it is.
+"""Tests of a generator's numbers against the normal law: the reach of the tail, the shape, and the spacing.
 
-Accountants charge for normal noise on real numbers. A generator that never returns a number beyond a radius makes each
-release beyond it, which an example can reach, a proof that the example took part: that mass is delta at every epsilon.
-Draws are counted block by block, so that 1e9 need no memory.
+Accountants charge for normal noise on real numbers. If a generator returns no number beyond a radius, a release beyond
+it proves that an example took part; the probability of such a release is a delta at every epsilon. Draws are counted
+block by block, so 1e9 of them need no memory.
 """
 
 import math
@@ -21,26 +21,26 @@ from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferron
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, read_only
 from dpcore.privacy.report.numbers import outward, short
 
-TAIL = 3.5  # draws of this size are kept: 1 in 2,149
+TAIL = 3.5  # from this size on draws are kept: 1 in 2,149
 BINS = 256  # of equal probability
-SHAPE = 2**22  # of the first draws fall into bins: a shape that is wrong shows long before a tail does
+SHAPE = 2**22  # first draws that fall into bins: a wrong shape shows long before a tail does
 BLOCK = 2**20
-FINEST = -60  # ties below 2^-60 in size are not expected in any number of draws
+FINEST = -60  # no number of draws has ties below 2^-60 in size
 
 
 @dataclass(frozen=True, eq=False)
 class NormalTally:
-    """The counts of the draws so far."""
+    """Counts of the draws so far."""
 
     draws: int
     smallest: float
     largest: float
     tail: FloatArray  # draws of size TAIL or more
     bins: IntArray  # (BINS,) of the first draws
-    first: int  # draws of the first block, among which equal ones are counted
+    first: int  # draws of the first block, in which equal numbers are counted
     distinct: int  # different numbers among them
     ties: int  # pairs of equal numbers among them
-    ties_expected: float  # of normal numbers rounded to the type that is returned; 0 where that is too coarse
+    ties_expected: float  # of normal numbers rounded to the returned type; 0 if that is too coarse
     ties_spread: float  # their variance over that
     not_finite: int
 
@@ -50,19 +50,18 @@ class NormalTally:
         return max(abs(self.smallest), abs(self.largest))
 
     def beyond(self, threshold: float) -> int:
-        """The number of draws larger than a threshold, which is at least TAIL, by size."""
+        """Count the draws larger by size than a threshold of at least TAIL."""
         return int(np.count_nonzero(np.abs(self.tail) > threshold))
 
     def above(self, threshold: float) -> int:
-        """The number of draws larger than a threshold, which is at least TAIL."""
+        """Count the draws larger than a threshold of at least TAIL."""
         return int(np.count_nonzero(self.tail > threshold))
 
 
 def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> Iterator[NormalTally]:
-    """The tally after each block of draws; `draw(n)` returns n numbers that are claimed to be standard normal.
+    """Yield the tally after each block of draws; `draw(n)` returns n numbers claimed to be standard normal.
 
-    Numbers that are not finite are counted and left out.
-    Errors: ValueError if `draw` returns another number of them.
+    Numbers that are not finite are counted and left out. Errors: ValueError if `draw` returns too many or too few.
 
     >>> generator = np.random.default_rng(0)
     >>> *_, last = tallies(generator.standard_normal, 3000, block=1000)
@@ -87,7 +86,7 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
 
 
 def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
-    """The finite ones of so many draws, in the type that they come in."""
+    """Return the finite numbers among so many draws, in their own type."""
     values = np.asarray(draw(count)).reshape(-1)
     if values.size != count:
         raise ValueError(f"Expected draw({count}) to return {count} numbers, not {values.size}.")
@@ -97,26 +96,26 @@ def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
 
 
 def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
-    """(draws, distinct ones, pairs of equal ones, expected pairs, their variance over that) of a block.
+    """Return (draws, distinct ones, pairs of equal ones, expected pairs, their variance over that) of a block.
 
-    Types coarser than float32 have so many ties that their expectation is not known well enough: none are counted.
+    Types coarser than float32 have too many ties for the approximate expectation, so none are counted.
     """
     _, counts = np.unique(values, return_counts=True)
     if values.dtype.itemsize < np.dtype(np.float32).itemsize:
         return values.size, counts.size, 0, 0.0, 1.0
     pairs, n = int(np.sum(counts * (counts - 1) // 2)), values.size
     two, three = chance_of_a_tie(values.dtype), chance_of_a_tie(values.dtype, 3)
-    # Two pairs that share a number are equal together with the chance of three, and not as if they were independent.
+    # Two pairs that share a number are equal together with the chance of three equal numbers.
     spread = 1 - two + 2 * max(n - 2, 0) * (three - two**2) / two
     return n, counts.size, pairs, n * (n - 1) / 2 * two, spread
 
 
 def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
-    """The probability that two normal numbers, or more together, are equal once they are rounded to a type of floats.
+    """Return the probability that `together` normal numbers are equal once rounded to a type of floats.
 
-    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits), so for k of them it is the sum over e of that spacing to
-    the power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A
-    type of whole numbers is taken for float64: its numbers are far too many ties.
+    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k of them it is the sum over e of that spacing to the
+    power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A type
+    of whole numbers counts as float64.
 
     >>> f"{chance_of_a_tie(np.float32):.2e}, {chance_of_a_tie(np.float64):.2e}"
     '1.37e-08, 2.55e-17'
@@ -129,42 +128,42 @@ def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
     return float(np.sum(spacing * inside) / np.sqrt(together) / (2 * np.pi) ** ((together - 1) / 2))
 
 
-FAR = 4.5  # beyond it draws are counted against the normal law on both sides
-THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)  # of the counting attack: chosen before any draw
+FAR = 4.5  # draws beyond it may be neither too few nor too many
+THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)  # of the counting attack, chosen before any draw
 
 
 class Charged(NamedTuple):
-    """The use of the numbers, where that is known."""
+    """The mechanism that uses the numbers."""
 
     mechanism: Mechanism
     delta: float
-    radius: float | None = None  # the largest number that the generator can return, where its code tells
+    radius: float | None = None  # the largest number that the generator's code can return, if known
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GeneratorFinding(Finding):
-    """A comparison of the draws with normal ones. Its p-value is that of four tests together."""
+    """A comparison of draws with the normal law; its p-value combines four tests."""
 
     title, tests, untested = words_of("generator")
 
     draws: int
     largest: float | None = None  # by size
-    expected_beyond: float | None = None  # how many normal draws would have been larger
-    beyond_far: int | None = None  # how many were beyond FAR
+    expected_beyond: float | None = None  # normal draws expected beyond it
+    beyond_far: int | None = None  # draws beyond FAR
     distinct: int | None = None  # different numbers among the first `first`
     first: int = 0
     p_reach: float | None = None  # of no draw beyond the largest
     p_far: float | None = None  # of so few, or so many, beyond FAR
     p_shape: float | None = None  # of the bins
     p_ties: float | None = None  # of so many equal numbers
-    impossible: float | None = None  # probability of a release that proves that an example took part, from the radius
+    impossible: float | None = (
+        None  # probability of a release beyond the radius, which proves that an example took part
+    )
 
     def _measured(self) -> str:
-        reach = (
-            f"Of {self.draws:,} draws none is beyond {self.largest:.3f} standard deviations, where "
-            f"{short(self.expected_beyond or 0.0)} are expected."
-        )
+        expected = short(self.expected_beyond or 0.0)
+        reach = f"The largest of {self.draws:,} draws is {self.largest:.3f}; {expected} larger ones are expected."
         return f"{reach} {self.note}".strip()
 
 
@@ -176,7 +175,7 @@ def audit_generator(
     confidence: float = CONFIDENCE,
     block: int = BLOCK,
 ) -> GeneratorFinding:
-    """The finding from so many draws of a function, `draw(n)` -> n numbers that are claimed to be standard normal.
+    """Test so many draws of a function `draw(n)` that returns n numbers claimed to be standard normal.
 
     >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
     >>> found.rejected, found.distinct == 10**5
@@ -209,12 +208,12 @@ def audit_generator(
 
 
 def p_reach(tally: NormalTally) -> float:
-    """Probability that no normal draw is beyond the largest."""
+    """Return the probability that no normal draw is beyond the largest."""
     return chance_of_none(tally.draws, tally.size)
 
 
 def chance_of_none(draws: int, size: float) -> float:
-    """Probability that none of so many normal draws is larger than this by size: (1 - 2 Phi(-size))^draws.
+    """Return the probability that no normal draw is larger by size: (1 - 2 Phi(-size))^draws.
 
     >>> round(chance_of_none(10**6, 5.0), 3)
     0.564
@@ -223,12 +222,12 @@ def chance_of_none(draws: int, size: float) -> float:
 
 
 def p_far(tally: NormalTally) -> float:
-    """Two-sided p-value of how many draws are beyond FAR."""
+    """Return the two-sided p-value of the number of draws beyond FAR."""
     return float(two_sided(tally.beyond(FAR), tally.draws, 2 * ndtr(-FAR)))
 
 
 def p_shape(tally: NormalTally) -> float:
-    """p-value of the bins of equal probability, by Pearson's chi-square; 1 where there are too few draws for it."""
+    """Return the p-value of the bins by Pearson's chi-square; 1 for too few draws."""
     expected = float(tally.bins.sum()) / BINS
     if expected < 5:
         return 1.0
@@ -236,17 +235,16 @@ def p_shape(tally: NormalTally) -> float:
 
 
 def p_ties(tally: NormalTally) -> float:
-    """p-value of so many pairs of equal numbers: Poisson, scaled to the variance that triples give; 1 for none."""
-    return (
-        float(gammainc(tally.ties / tally.ties_spread, tally.ties_expected / tally.ties_spread)) if tally.ties else 1.0
-    )
+    """Return the p-value of the pairs of equal numbers: Poisson, scaled to the variance of triples; 1 for none."""
+    spread = tally.ties_spread
+    return float(gammainc(tally.ties / spread, tally.ties_expected / spread)) if tally.ties else 1.0
 
 
 def impossible_mass(mechanism: Mechanism, radius: float) -> float:
-    """The probability that a release lies where it cannot without the example, if no noise is beyond a radius.
+    """Return the probability of a release that is impossible without the example, if noise ends at a radius.
 
-    The example moves one coordinate by 1 / sigma standard deviations, in each step that it is drawn for. Noise within
-    the radius is as probable as normal noise there, or more so.
+    The example moves one coordinate by 1 / sigma standard deviations in each of its steps. Noise within the radius is
+    at least as probable as normal noise.
     **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every epsilon.
 
     >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)  # float32 normal numbers of a CPU stop at 5.768
@@ -254,19 +252,18 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
     205
     """
     check.positive(radius=radius)
-    # Of a normal number within the radius: that it is beyond it once it is moved.
+    # The probability that a normal number within the radius is beyond it once moved.
     beyond = {r.sigma: float(ndtr(-max(radius - 1 / r.sigma, -radius)) - ndtr(-radius)) for r in mechanism.releases}
     return any_of(*((r.q * max(beyond[r.sigma], 0.0), r.count) for r in mechanism.releases))
 
 
 def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
-    """Lower bound of epsilon from an attack that counts releases beyond a threshold, with this generator's noise.
+    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold.
 
-    Without the example a step's release is beyond x sigma with the probability that a draw is beyond x; with it, at
-    least with q times that of a draw beyond x - 1 / sigma. Both are bounded by how many draws there were (Clopper and
-    Pearson), for each of THRESHOLDS, so that each bound may fail with probability (1 - confidence) / (2 thresholds,
-    and 1 for each kind of release). "Any release is beyond" has the two probabilities whose ratio bounds epsilon.
-    **Guarantees:** holds at the confidence if draws are independent; 0 where nothing is shown.
+    Without the example a step's release is beyond x sigma with the probability that a draw is beyond x. With it, the
+    probability is at least q times that of a draw beyond x - 1 / sigma. Clopper and Pearson bound both for each of
+    THRESHOLDS, and the bounds share the error. The event "any release is beyond" then bounds epsilon.
+    **Guarantees:** holds at the confidence if draws are independent; 0 if nothing is shown.
     """
     kinds = {release.sigma for release in mechanism.releases}
     error = (1 - confidence) / len(THRESHOLDS) / (1 + len(kinds))
@@ -284,7 +281,7 @@ def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, conf
 def _spent(
     tally: NormalTally, charged: Charged | None, confidence: float
 ) -> tuple[float | None, float | None, Evidence, str]:
-    """Epsilon, the impossible mass, what kind of number epsilon is, and what to say of it."""
+    """Return epsilon, the impossible mass, the evidence of epsilon, and a note."""
     if charged is None:
         return None, None, Evidence.BOUND, ""
     mechanism, delta, radius = charged
@@ -293,7 +290,9 @@ def _spent(
         return counted, None, Evidence.CONDITIONAL, ""
     mass = impossible_mass(mechanism, radius)
     if tally.size > radius:
-        return counted, None, Evidence.CONDITIONAL, f"A draw lies beyond the radius of {radius:g} that was given."
+        return counted, None, Evidence.CONDITIONAL, f"A draw lies beyond the given radius of {radius:g}."
     share = outward(mass / delta, math.floor)
-    note = f"Nothing beyond {radius:g} can be drawn: releases that prove who took part have {share} times delta."
+    note = (
+        f"The generator ends at {radius:g}; releases beyond it, of probability {share} times delta, prove membership."
+    )
     return (inf if mass > delta else counted), mass, Evidence.CONDITIONAL, note

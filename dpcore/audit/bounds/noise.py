@@ -1,7 +1,6 @@
-"""The noise of the releases: how much of it there is, and whether it is drawn anew in every step.
+"""Tests of the noise in releases: its amount, and its independence between steps.
 
-In a direction in which no example has a gradient a release is noise alone: Normal(0, sigma^2) in units of the clip
-norm.
+In a direction without gradients a release is noise alone: Normal(0, sigma^2) in units of the clipping norm.
 """
 
 import math
@@ -19,29 +18,28 @@ from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferron
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import outward
 
-ROWS_AT_ONCE = 256  # steps that are compared with all others at once
+ROWS_AT_ONCE = 256  # steps compared with all others at once
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoiseFinding(Finding):
-    """The amount of noise, as a part of what is charged. Its p-value is that of noise as large as charged."""
+    """The amount of noise over the amount charged; its p-value tests noise as large as charged."""
 
     title, tests, untested = words_of("noise")
 
     projections: int
-    factor: float | None = None  # measured noise over what is charged
-    factor_below: float | None = None  # upper bound of it
-    sigma_below: float | None = None  # the same of sigma, where all releases have one
+    factor: float | None = None  # measured noise over the noise charged
+    factor_below: float | None = None  # its upper bound
+    sigma_below: float | None = None  # upper bound of sigma, if all releases share one
 
     def _measured(self) -> str:
-        below = "the noise" if self.sigma_below is None else "sigma"
-        bound = self.factor_below if self.sigma_below is None else self.sigma_below
-        return (
-            f"{self.projections:,} projections: {below} is at most {outward(bound or 0.0, math.ceil, 4)}"
-            f"{' of what is charged' if self.sigma_below is None else ''}, so epsilon is at least "
-            f"{outward(self.epsilon or 0.0, math.floor)} if all else is as charged."
-        )
+        if self.sigma_below is None:
+            bound = f"the noise is at most {outward(self.factor_below or 0.0, math.ceil, 4)} of the noise charged"
+        else:
+            bound = f"sigma is at most {outward(self.sigma_below, math.ceil, 4)}"
+        least = outward(self.epsilon or 0.0, math.floor)
+        return f"From {self.projections:,} numbers, {bound}: epsilon is at least {least} if all else is as charged."
 
 
 def audit_noise(
@@ -52,13 +50,13 @@ def audit_noise(
     sigma: ArrayLike | None = None,
     confidence: float = CONFIDENCE,
 ) -> NoiseFinding:
-    """The finding from n noisy sums, each projected on a direction without gradient, of sigma and epsilon.
+    """Bound sigma and epsilon from n noisy sums, each projected on a direction without gradient.
 
-    `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to it, is what is charged
-    for each, and may be left out where all releases of the mechanism have one.
-    **Guarantees:** if the noise is normal, `factor_below` is false with probability 1 - confidence at most; epsilon is
-    that of the mechanism with so much noise, from below.
-    Errors: ValueError where sigma is left out of a mechanism that has several.
+    `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to them, is the one charged
+    for each, and may be left out if all releases of the mechanism share one.
+    **Guarantees:** if the noise is normal, `factor_below` fails with probability 1 - confidence at most; epsilon is a
+    lower bound for the mechanism with that much noise.
+    Errors: ValueError if sigma is left out of a mechanism with several.
 
     >>> drawn = np.random.default_rng(1).normal(0.0, 2.0, 10_000)
     >>> found = audit_noise(drawn, Mechanism.constant(q=1.0, sigma=2.0, steps=4), 1e-5)
@@ -88,10 +86,10 @@ def audit_noise(
 
 
 def factor_below(total: float, projections: int, confidence: float) -> float:
-    """Upper bound of the noise over what is charged, from the sum of squares of projections over the sigma charged.
+    """Return an upper bound of noise over noise charged, from the sum of squares of projections over sigma.
 
     It is sqrt(total / chi2), with chi2 the quantile at 1 - confidence of the chi-square law: 2 P^-1(n/2, 1 -
-    confidence), P the regularised incomplete gamma function.
+    confidence), where P is the regularised incomplete gamma function.
 
     >>> round(factor_below(10_000, 10_000, 0.95), 4)
     1.0118
@@ -104,31 +102,30 @@ def factor_below(total: float, projections: int, confidence: float) -> float:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepetitionFinding(Finding):
-    """A test of whether the noise of a step says anything of that of another."""
+    """A test of the independence of noise between steps."""
 
-    title, tests, untested = words_of("repetition")
+    title, tests, untested = words_of("fresh_noise")
 
     steps: int
     correlation: float | None = None  # the largest of any two steps, by size
-    pair: tuple[int, int] | None = None  # the steps that it is of, from 0
+    pair: tuple[int, int] | None = None  # its steps, from 0
     p_pair: float | None = None
     p_together: float | None = None
 
     def _measured(self) -> str:
         first, second = self.pair or (0, 0)
         return (
-            f"Of {self.steps:,} steps, the noise of steps {first} and {second} has the largest correlation, "
+            f"Among {self.steps:,} steps, steps {first} and {second} have the most correlated noise: "
             f"{self.correlation:.3f}."
         )
 
 
 def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) -> RepetitionFinding:
-    """A test of whether noise is drawn anew in every step, from projections (steps, k) on the same k directions.
+    """Test whether each step draws fresh noise, from projections (steps, k) on the same k directions.
 
-    Two tests, each exact whatever the standard deviation of the noise, if all steps have one: the largest correlation
-    of any two steps, times the number of pairs (a seed that is used twice), and the share that the mean over steps has
-    of all squares (a part that all steps have in common; or noise of which a part is taken back later).
-    Transposed, the projections show whether one direction's noise is that of another.
+    Two tests are exact for any standard deviation that all steps share. The largest correlation of two steps, times the
+    number of pairs, finds a seed that is used twice. The share of the mean over steps in all squares finds a part that
+    all steps share, and noise that is taken back later. Transposed, the projections compare directions.
 
     >>> fresh = np.random.default_rng(0).normal(size=(20, 50))
     >>> audit_repetition(fresh).rejected, audit_repetition(np.vstack([fresh, fresh[:1]])).pair
@@ -138,7 +135,7 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     steps, directions = z.shape
     note, length = trouble(projections=z), np.sqrt(np.sum(z**2, axis=1))
     if not note and min(steps, directions) < 2:
-        note = f"Nothing can be shown of {steps} steps in {directions} directions: it takes two of each."
+        note = f"Nothing can be shown of {steps} steps in {directions} directions: the test needs two of each."
     if not note and not length.all():
         note = "Nothing can be shown: the noise of a step is 0 in every direction."
     if note:
@@ -160,7 +157,7 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
 
 
 def _largest_correlation(unit: FloatArray) -> tuple[float, tuple[int, int]]:
-    """The largest product by size of two of (T, k) rows, and which they are."""
+    """Return the largest product by size of two of (T, k) rows, and their places."""
     best, pair = 0.0, (0, 1)
     for start in range(0, len(unit), ROWS_AT_ONCE):
         products = np.triu(unit[start : start + ROWS_AT_ONCE] @ unit[start:].T, k=1)
@@ -171,7 +168,7 @@ def _largest_correlation(unit: FloatArray) -> tuple[float, tuple[int, int]]:
 
 
 def _together(z: FloatArray) -> float:
-    """Two-sided p-value of |sum of rows|^2 / T over all squares, which has the law Beta(k / 2, k (T - 1) / 2)."""
+    """Return the two-sided p-value of |sum of rows|^2 / T over all squares, of law Beta(k / 2, k (T - 1) / 2)."""
     steps, directions = z.shape
     share = min(float(np.sum(z.sum(axis=0) ** 2) / steps / np.sum(z**2)), 1.0)
     below = float(betainc(directions / 2, directions * (steps - 1) / 2, share))

@@ -1,4 +1,4 @@
-"""The audit in one run: canaries are in or out of the training data by fair coins, and their scores tell which.
+"""The audit in one run: fair coins put canaries in or out of the training data, and scores guess which are in.
 
 Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training run, arXiv 2305.08846, Theorem 5.2.
 """
@@ -27,8 +27,8 @@ from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import outward
 
-# Shares of the canaries that are guessed to be in and to be out; all others are abstentions. In subsampled training few
-# canaries leave a trace, but those that do leave a clear one: so some of the options say little of who is out.
+# Shares of the canaries guessed to be in and to be out; the attacker abstains on the rest. In subsampled training few
+# canaries leave a trace, but a clear one, so some options guess only members.
 OPTIONS = (
     (0.01, 0.0),
     (0.03, 0.0),
@@ -41,14 +41,14 @@ OPTIONS = (
     (0.5, 0.5),
 )
 BONFERRONI, SPLIT = "bonferroni", "split"
-CHOICES = (BONFERRONI, SPLIT)  # how trying several numbers of guesses is paid for
-MAX_EPSILON = 100.0  # that of more than e^100 canaries
+CHOICES = (BONFERRONI, SPLIT)  # corrections for trying several numbers of guesses
+MAX_EPSILON = 100.0  # would take more than e^100 canaries
 HALVINGS = 17  # of an interval between a number and its double
-PLACES = int.from_bytes(b"places")  # seed of the order of canaries, which nobody's coins are flipped by
+PLACES = int.from_bytes(b"places")  # seed of the order of canaries; no coin uses it
 
 
 class Guesses(NamedTuple):
-    """Numbers of canaries that were guessed to be in and out, and of guesses that were right."""
+    """Numbers of guesses "in", guesses "out", and right guesses."""
 
     inside: int
     outside: int
@@ -60,16 +60,16 @@ class Guesses(NamedTuple):
 
 
 class Attempts(NamedTuple):
-    """The guesses on so many canaries, in one or several ways of which each pays for all."""
+    """Guesses on so many canaries, tried in one or several ways; each way pays for all."""
 
     canaries: int
     tried: tuple[Guesses, ...]
 
 
 def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside: int) -> Guesses:
-    """The canaries with the highest scores are guessed to be in, those with the lowest to be out.
+    """Guess that the canaries with the highest scores are in, and those with the lowest out.
 
-    Equal scores are ranked by their place, which must say nothing of who took part: see `attempts`.
+    Equal scores are ranked by place, which must not depend on membership: see `attempts`.
 
     >>> ranked(np.array([3.0, 1.0, 2.0, 0.0]), np.array([True, False, False, True]), 1, 2)
     Guesses(inside=1, outside=2, correct=2)
@@ -81,7 +81,7 @@ def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside
 
 
 def options(canaries: int) -> list[tuple[int, int]]:
-    """The numbers of guesses in and out to choose from, which depend on the number of canaries alone.
+    """Return the numbers of guesses in and out to try; they depend on the number of canaries alone.
 
     >>> options(4)
     [(1, 0), (1, 1), (2, 2)]
@@ -98,11 +98,10 @@ def attempts(
     delta: float,
     error: float,
 ) -> Attempts:
-    """The guesses that count: those of numbers chosen before, or of all options, or of the one that half of the
-    canaries, drawn by lot, shows to be worth most, counted on the other half.
+    """Return the guesses that count: the chosen numbers, or all options, or the best option of a random half.
 
-    Canaries are put into an order that depends on their number alone: scores often come with those of all that took
-    part first, so that the place of an equal score would tell who did, and so would the half that it falls into.
+    Such a half chooses, and the other half is counted. Canaries are first shuffled by a fixed seed: scores often come
+    with members first, so the place of an equal score, or its half, would reveal membership.
     Errors: ValueError unless `choice` is one of CHOICES.
     """
     check.one_of(CHOICES, choice=choice)
@@ -121,7 +120,7 @@ def attempts(
 
 
 def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
-    """Probability that so many guesses are right if the training is (epsilon, delta)-DP for each canary, at most.
+    """Bound the probability of so many right guesses if the training is (epsilon, delta)-DP for each canary:
 
         P[W >= v] + 2 m delta max over i = 1 ... v of P[v > W >= v - i] / i,   W of Bin(r, e^epsilon / (1 + e^epsilon))
 
@@ -144,29 +143,27 @@ def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, d
 
 
 def check_counts(canaries: int, guesses: int, correct: int) -> None:
-    """Errors: ValueError unless correct <= guesses <= canaries, all of them whole."""
+    """Raise ValueError unless correct <= guesses <= canaries, all whole numbers."""
     check.whole(1, canaries=canaries)
     check.whole(0, canaries, guesses=guesses)
     check.whole(0, guesses, correct=correct)
 
 
 def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, error: float) -> float:
-    """Largest epsilon whose p-value is at most `error`: a lower bound that fails with this probability at most; or 0.
+    """Return the largest epsilon whose p-value is at most `error`, or 0: a lower bound that fails no more often.
 
-    Training that is (e, delta)-DP is so at every epsilon above e, so that all of those that are rejected are below its
-    own.
+    Training that is (e, delta)-DP is so at every epsilon above e, so a rejected epsilon lies below its own.
 
     >>> round(one_run_epsilon(1000, 1000, 1000, 1e-5, 0.05), 2)
     5.78
     """
-
     return largest(lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error, MAX_EPSILON)
 
 
 def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALVINGS) -> float:
-    """The largest number from 0 to `most` that is rejected, from below; 0 if not even 0 is.
+    """Return the largest rejected number from 0 to `most`, from below; 0 if 0 is not rejected.
 
-    It doubles from 1 and then halves the interval that is left. All below what is rejected must be so too.
+    It doubles from 1, then halves the interval. Every number below a rejected one must be rejected too.
 
     >>> round(largest(lambda number: number < 5, 100.0), 4), largest(lambda number: number < 500, 100.0)
     (5.0, 100.0)
@@ -187,21 +184,18 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OneRunFinding(Finding):
-    """The power of the scores of one run to tell which canaries took part.
-
-    Its p-value is that of the epsilon claimed, where one is.
-    """
+    """The power of one run's scores to guess membership; its p-value tests the claimed epsilon, if there is one."""
 
     title, tests, untested = words_of("one_run")
 
     canaries: int
     guesses: Guesses | None = None  # those that show most
-    tried: int = 1  # numbers of guesses that were tried, which Bonferroni's correction pays for
+    tried: int = 1  # numbers of guesses tried, for Bonferroni's correction
 
     def _measured(self) -> str:
         made = self.guesses or Guesses(0, 0, 0)
         return (
-            f"{made.correct} of {made.made} guesses are right, of {self.canaries:,} canaries: epsilon is at least "
+            f"{made.correct} of {made.made} guesses on {self.canaries:,} canaries are right: epsilon is at least "
             f"{outward(self.epsilon or 0.0, math.floor)}."
         )
 
@@ -216,13 +210,12 @@ def audit_one_run(
     claimed: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> OneRunFinding:
-    """A lower bound of epsilon from the scores of m canaries and whether each took part, both (m,).
+    """Bound epsilon from the scores of m canaries and their membership, both (m,).
 
-    `guesses` says how many canaries are guessed to be in, and out, if that was chosen before. Else several numbers are
-    tried, and `choice` says how that is paid for: "bonferroni", each pays for all, or "split", one half of the canaries
-    chooses and the other is counted.
+    `guesses`, if chosen in advance, are the numbers of guesses in and out. Otherwise several numbers are tried:
+    "bonferroni" corrects for all of them, "split" chooses on one half of the canaries and counts on the other.
     **Guarantees:** the bound fails with probability 1 - confidence at most, over the fair coins and the training,
-    however the scores depend on one another.
+    whatever the dependence between scores.
 
     >>> included = np.random.default_rng(0).random(1000) < 0.5
     >>> found = audit_one_run(included * 1.0, included, 1e-5, claimed=3.0)
@@ -251,14 +244,14 @@ def audit_one_run(
 
 
 def best_of(seen: Attempts, delta: float, error: float) -> tuple[float, Guesses]:
-    """The largest lower bound of epsilon that any of the guesses gives at an error, and those guesses."""
+    """Return the largest lower bound of epsilon that any of the guesses gives at an error, and those guesses."""
     found = [one_run_epsilon(seen.canaries, each.made, each.correct, delta, error) for each in seen.tried]
     best = int(np.argmax(found))
     return found[best], seen.tried[best]
 
 
 def too_few(canaries: int, confidence: float) -> str:
-    """A sentence where even guesses that are all right would show nothing: 2^-m is more than the error allowed."""
+    """Return a sentence if even right guesses only would show nothing, as 2^-m exceeds the error allowed."""
     least = math.ceil(-math.log2(1 - confidence))
     if canaries >= least:
         return ""
@@ -266,7 +259,7 @@ def too_few(canaries: int, confidence: float) -> str:
 
 
 def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
-    """The lower bound of epsilon that one run shows if the guesses of all m canaries are right: none shows more.
+    """Return the most that one run can show: its lower bound of epsilon if all m guesses are right.
 
     >>> [round(most_of_one_run(m, 1e-5), 2) for m in (4, 100, 1000)]
     [0.0, 3.49, 5.78]
@@ -276,23 +269,20 @@ def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE)
 
 
 def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
-    """About the lower bound of epsilon that `audit_one_run` shows of so many canaries whose scores have these laws.
-
-    It is that of as many right guesses as are expected.
-    """
+    """Return the lower bound of epsilon from the expected number of right guesses, for scores with these laws."""
     check.whole(1, canaries=canaries)
     guesses = tuple(expected_guesses(laws, canaries, *each) for each in options(canaries))
     return best_of(Attempts(canaries, guesses), delta, (1 - confidence) / len(guesses))[0]
 
 
 def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:
-    """The number of guesses that are right on average, where half of the canaries are in, rounded down.
+    """Return the average number of right guesses, rounded down, if half of the canaries are in.
 
-    The guesses of who is in are those beyond the score that so large a share of all canaries is beyond; of them the
-    part of those that are in is right.
+    The guesses "in" are the canaries beyond the score that leaves their share beyond it; the members among them are
+    right.
     """
     false, true = laws.shares_above()
-    beyond = (false + true) / 2  # falling with the score
+    beyond = (false + true) / 2  # falls with the score
     right_in = canaries * _at(beyond, true / 2, inside / canaries)
     right_out = canaries * _at(1 - beyond, (1 - false) / 2, outside / canaries)
     return Guesses(inside, outside, int(right_in + right_out + 1e-9))

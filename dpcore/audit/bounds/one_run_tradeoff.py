@@ -1,7 +1,7 @@
-"""The audit in one run against a trade-off function: sharper than against one pair of epsilon and delta.
+"""The audit in one run against a trade-off function, sharper than against one pair of epsilon and delta.
 
-Theorems 5 and 6 of README.md bound from below the shares h and r that a tail of right guesses of given probability must
-have, from the top down; a tail from which more than all guesses would follow is impossible.
+Theorems 5 and 6 of README.md bound the shares h and r of a tail of right guesses from below, from the top down. A tail
+that implies more than all guesses is impossible.
 
 Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv 2410.22235.
 """
@@ -37,42 +37,41 @@ from dpcore.privacy.tradeoff import Tradeoff
 @final
 @dataclass(frozen=True)
 class NoiseFamily:
-    """The mechanism that is charged, with less or more noise than is charged: the strength s is charged over drawn.
+    """The charged mechanism with another amount of noise; the strength s is noise charged over noise drawn.
 
-    Its trade-off functions f_s fall as s rises from 0, where nothing can be told. Each is the certified curve below the
-    exact one, so that what is refuted is refuted of the mechanism.
+    Its trade-off functions f_s fall as s rises from 0, where no attack works. Each is the certified curve below the
+    exact one, so a refuted f_s refutes the mechanism.
     """
 
     mechanism: Mechanism
 
     halvings: ClassVar[int] = 9  # of the interval between a strength and its double; a curve takes a tenth of a second
     evidence: ClassVar[Evidence] = Evidence.CONDITIONAL
-    condition: ClassVar[str] = "if all but the noise is as charged"  # then its epsilon is a bound
+    condition: ClassVar[str] = "if all but the noise is as charged"  # of its epsilon
 
     @property
     def most(self) -> float:
-        """The largest strength that is tried: noise as small as an accountant has a number for."""
+        """The largest strength tried: the least noise that has an accountant."""
         return min(release.sigma for release in self.mechanism.releases) / SMALLEST_SIGMA
 
     def tradeoff(self, strength: float) -> Tradeoff:
-        """f_s."""
+        """Return f_s."""
         check.in_range(0, np.inf, strength=strength)
         return tradeoff_bounds(with_noise(self.mechanism, 1 / max(strength, 1e-3))).lower
 
     def epsilon(self, strength: float, delta: float) -> float:
-        """Lower bound of epsilon of what has f_s, or of what tells more."""
+        """Return a lower bound of epsilon for f_s and for every lower trade-off function."""
         return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
 
 
-MIN_TAIL = 1e-12  # p-values are told down to here
-NODES = 2000  # of the table of g: evenly in logarithms from either end, and evenly
+MIN_TAIL = 1e-12  # the least p-value
+NODES = 2000  # of the table of g: evenly spaced, and evenly in logarithms from either end
 
 
 class LeastError:
-    """g(power), the least type I error at a power, from below: a table, and between its nodes lines below a convex g.
+    """Bounds g(power), the least type I error at a power, from below by a table, and by lines between its nodes.
 
-    Left of a node g is above the line through it and the next one, right of it above the line through it and the one
-    before.
+    A convex g lies above the line through two neighbouring nodes, left of both and right of both.
     """
 
     def __init__(self, f: Tradeoff, top: float) -> None:
@@ -95,7 +94,7 @@ class LeastError:
 
 
 def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
-    """True if so many right guesses cannot have the probability `tail`, or a larger one."""
+    """True if so many right guesses cannot have the probability `tail` or a larger one."""
     r, h = tail * correct / canaries, tail * (guesses - correct) / canaries
     all_guesses = guesses / canaries
     for right in range(correct - 1, -1, -1):
@@ -108,9 +107,9 @@ def impossible(canaries: int, guesses: int, correct: int, tail: float, error: Le
 
 
 def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> float:
-    """Probability that so many guesses are right if the training has the trade-off function f, at most.
+    """Bound the probability of so many right guesses under the symmetric trade-off function f; at least 1e-12.
 
-    **Guarantees:** holds for a training that lets an attacker tell no more than f, which is symmetric. Not below 1e-12.
+    **Guarantees:** holds for every training whose trade-off function is not below f.
     Errors: ValueError unless correct <= guesses <= canaries.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
@@ -136,7 +135,7 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
-    """True if a training with the trade-off function f has so many right guesses with less than this probability."""
+    """True if a training with the trade-off function f has so many right guesses more rarely than `error`."""
     check_counts(canaries, guesses, correct)
     return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
 
@@ -144,13 +143,13 @@ def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TradeoffFinding(Finding):
-    """The strongest member of a family that one run refutes. Its p-value is that of the claim, where there is one."""
+    """The strongest member of a family that one run refutes; its p-value tests the claim, if there is one."""
 
-    title, tests, untested = words_of("tradeoff")
+    title, tests, untested = words_of("one_run_curve")
 
     canaries: int
     condition: str = ""
-    strength: float | None = None  # of the family: every weaker member is refuted
+    strength: float | None = None  # of the family: weaker members are refuted
     guesses: Guesses | None = None
     tried: int = 1
 
@@ -158,7 +157,7 @@ class TradeoffFinding(Finding):
         made = self.guesses or Guesses(0, 0, 0)
         condition = f" {self.condition}" if self.condition else ""
         return (
-            f"{made.correct} of {made.made} guesses are right, of {self.canaries:,} canaries: epsilon is at least "
+            f"{made.correct} of {made.made} guesses on {self.canaries:,} canaries are right: epsilon is at least "
             f"{outward(self.epsilon or 0.0, math.floor)}{condition}."
         )
 
@@ -174,9 +173,9 @@ def audit_tradeoff(
     choice: str = BONFERRONI,
     confidence: float = CONFIDENCE,
 ) -> TradeoffFinding:
-    """The strongest member of a family that the scores of m canaries refute, and whether they refute the claim.
+    """Find the strongest member of a family that the scores of m canaries refute, and test the claim.
 
-    As `audit_one_run`; `claimed` is a curve that the training must not lie below, such as a certified one.
+    Arguments are those of `audit_one_run`; training must not lie below the curve `claimed`, such as a certified one.
     """
     score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
@@ -199,7 +198,7 @@ def audit_tradeoff(
 
 
 def strongest(seen: Attempts, family: NoiseFamily, error: float) -> tuple[float, Guesses]:
-    """The strongest member that any of the guesses rejects, and those guesses."""
+    """Return the strongest member that any of the guesses rejects, and those guesses."""
     best = seen.tried[0]
 
     def rejected(strength: float) -> bool:

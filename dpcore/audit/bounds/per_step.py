@@ -1,8 +1,7 @@
-"""The audit of steps: a canary's gradient in some of them, and scores of what each step released along it.
+"""The test of single steps: some contain a canary, and scores measure each release along its gradient.
 
 A threshold turns each release into one bit. Bounds of its rates with and without the canary bound epsilon of all steps,
-whatever the noise (README.md, Theorem 8). That a step is Gaussian shows more, but is an assumption: the number that
-follows from it is an estimate.
+whatever the noise (README.md, Theorem 8). To assume that a step is Gaussian shows more, but only as an estimate.
 
 Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section 2, for tests that bound a trade-off.
 """
@@ -23,27 +22,27 @@ from dpcore.audit.bounds.two_run import Rates, audit_two_run
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
 from dpcore.privacy.report.numbers import nearest, outward
 
-ROUNDED = 1e-6  # of delta: many times what sums of binomial probabilities can err
-MIN_MU = 1e-3  # below, no epsilon is computed: normal noise of 1 / mu shows next to nothing
+ROUNDED = 1e-6  # of delta: many times the error of sums of binomial probabilities
+MIN_MU = 1e-3  # the least mu with an estimate: normal noise of 1 / mu shows next to nothing
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PerStepFinding(Finding):
-    """The power of single steps to tell that a canary is in the batch, and what that comes to over all steps."""
+    """The power of single steps to reveal a canary in the batch, and the epsilon of all steps that follows."""
 
     title, tests, untested = words_of("per_step")
 
     scores: tuple[int, int]
     rates: Rates | None = None
-    mu: float | None = None  # a step whose trade-off is G_mu has at least this mu
-    epsilon_if_gaussian: float | None = None  # an estimate: that of normal noise of 1 / mu
+    mu: float | None = None  # lower bound for a step whose trade-off is G_mu
+    epsilon_if_gaussian: float | None = None  # an estimate, for normal noise of 1 / mu
 
     def _measured(self) -> str:
         return (
-            f"A step is not mu-GDP for any mu below {nearest(self.mu or 0.0, 3)}. Over all steps epsilon is at least "
-            f"{outward(self.epsilon or 0.0, math.floor)}; if a step is Gaussian, about "
-            f"{nearest(self.epsilon_if_gaussian or 0.0, 3)} (an estimate)."
+            f"No step is mu-GDP for a mu below {nearest(self.mu or 0.0, 3)}. Epsilon of all steps is at least "
+            f"{outward(self.epsilon or 0.0, math.floor)}; about {nearest(self.epsilon_if_gaussian or 0.0, 3)} if steps "
+            "are Gaussian (an estimate)."
         )
 
 
@@ -56,14 +55,13 @@ def audit_per_step(
     threshold: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> PerStepFinding:
-    """The finding from scores of steps with the canary in the batch (n,), and of steps without it (k,).
+    """Bound epsilon from scores of steps with the canary in the batch (n,) and of steps without it (k,).
 
-    A score is what a step released along the canary's gradient, over what is charged: under normal noise it is
-    Normal(1 / sigma, 1) with the canary and Normal(0, 1) without. The mechanism says how often a step is taken and at
-    which rates examples are drawn; its sigma is not used.
+    A score is a step's release along the canary's gradient over the noise charged: Normal(1 / sigma, 1) with the canary
+    and Normal(0, 1) without, if noise is normal. Of the mechanism only steps and rates are used, not sigma.
     **Guarantees:** if scores are independent and steps alike, `mu` and `epsilon` fail together with probability
-    1 - confidence at most. `mu` is a bound for a step that is Gaussian; one that is not may hide an example better than
-    G_mu elsewhere on its curve, so that `epsilon_if_gaussian` is an estimate.
+    1 - confidence at most. `mu` is a bound for a Gaussian step. Another step may hide an example better than G_mu
+    elsewhere on its curve, so `epsilon_if_gaussian` is an estimate.
 
     >>> generator = np.random.default_rng(0)
     >>> whole = Mechanism.constant(q=1.0, sigma=1.0, steps=1)
@@ -75,7 +73,7 @@ def audit_per_step(
     if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
         return PerStepFinding(confidence=confidence, scores=(inside.size, outside.size), note=note)
     if threshold is None:
-        # Halfway between the medians: there a power is told best from few scores of a step that is Gaussian.
+        # Halfway between the medians few scores of a Gaussian step show its power best.
         threshold = float((np.median(inside[::2]) + np.median(outside[::2])) / 2)
         inside, outside = inside[1::2], outside[1::2]
     counted = audit_two_run(inside, outside, 0.0, threshold=threshold, confidence=confidence)
@@ -97,17 +95,17 @@ def audit_per_step(
 
 
 def mu_at(rates: Rates) -> float:
-    """mu of the trade-off function G_mu that passes through a true-positive and a false-positive rate; at least 0."""
+    """Return mu of the G_mu that passes through a true-positive and a false-positive rate; at least 0."""
     if not 0 < rates.true_positives < 1 or not 0 < rates.false_positives < 1:
         return 0.0
     return max(float(ndtri(rates.true_positives) - ndtri(rates.false_positives)), 0.0)
 
 
 def composed_epsilon(rates: Rates, mechanism: Mechanism, delta: float) -> float:
-    """Lower bound of epsilon from the number of steps whose bit is 1, in T independent steps of one rate.
+    """Bound epsilon from below by the number of bits that are 1 in T independent steps of one rate.
 
-    Both directions: delta(epsilon) is the sum over k of (P(k) - e^epsilon Q(k))+ of two binomial laws. Steps at a rate
-    that is not the most frequent one are left out, which only weakens the test.
+    In either direction, delta(epsilon) is the sum over k of (P(k) - e^epsilon Q(k))+ of two binomial laws. Only steps
+    at the most frequent rate count, which weakens the test.
     """
     check.in_range(0, 1, delta=delta)
     counts: dict[float, int] = {}
@@ -129,7 +127,7 @@ def _log_binomial(trials: int, rate: float) -> FloatArray:
 
 
 def _solved(log_p: FloatArray, log_r: FloatArray, delta: float) -> float:
-    """The largest epsilon at which the hockey-stick divergence of two laws is above delta; at least 0."""
+    """Return the largest epsilon at which the hockey-stick divergence of two laws exceeds delta; at least 0."""
     p, loss = np.exp(log_p), log_p - log_r
     kept = p > 0
 

@@ -1,7 +1,7 @@
-"""The ROC curve of scores, with a band that holds the true curve everywhere at once.
+"""ROC curves of scores, with a band that holds the whole true curve at once.
 
-Clopper and Pearson's bounds at a few ranks that are chosen before, each with its part of the error, bound the share of
-scores beyond any threshold, all thresholds at once; README.md has the proof.
+Clopper and Pearson's bounds at a few fixed ranks share the error; together they bound the share of scores beyond every
+threshold at once. README.md has the proof.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from dpcore.audit.bounds.binomial import rate_above, rate_below
 from dpcore.audit.bounds.finding import CONFIDENCE, constant, numbers, trouble
 from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
 
-LEVELS = 16  # of the counts at which shares are bounded, from either end
-POINTS = 200  # of the false-positive rates of a curve
+LEVELS = 16  # counts at which shares are bounded, from either end
+POINTS = 200  # false-positive rates of a curve
 NONE = read_only(np.zeros(0))
-TOLD = (0.01, 0.001)  # false-positive rates at which the true-positive rate is told
+TOLD = (0.01, 0.001)  # false-positive rates at which the true-positive rate is reported
 
 
 class Power(NamedTuple):
@@ -32,7 +32,7 @@ class Power(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """True-positive rates at false-positive rates, with a band; empty arrays and a note where there is none."""
+    """True-positive rates at false-positive rates, with a band; without scores, empty arrays and a note."""
 
     false_positives: FloatArray  # (n,) rising, from 0 to 1
     seen: FloatArray  # (n,) of the scores that were seen
@@ -46,11 +46,10 @@ class Roc:
 
 
 def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = CONFIDENCE) -> Roc:
-    """The ROC curve of scores with (n,) and without (k,) the canary; high scores speak for it.
+    """Return the ROC curve of scores with (n,) and without (k,) the canary; high scores speak for it.
 
-    The true-positive rate at a false-positive rate x is that of the best threshold whose false-positive rate is at most
-    x. **Guarantees:** for independent scores the true curve leaves the band anywhere with probability 1 - confidence at
-    most.
+    At a false-positive rate x it has the true-positive rate of the best threshold with at most that rate.
+    **Guarantees:** for independent scores the true curve leaves the band with probability 1 - confidence at most.
 
     >>> generator = np.random.default_rng(0)
     >>> found = roc_of(generator.normal(1, 1, 2000), generator.normal(0, 1, 2000))
@@ -74,29 +73,29 @@ def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = C
 def _curves(
     inside: FloatArray, outside: FloatArray, rates: FloatArray, error: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The curve seen, and its lower and upper bound, at each of (n,) false-positive rates."""
+    """Return the curve seen, its lower bound and its upper bound at each of (n,) false-positive rates."""
     thresholds = np.append(np.unique(np.concatenate([inside, outside]))[::-1], -np.inf)  # falling: more is positive
     true, false = _counts(inside, thresholds), _counts(outside, thresholds)
     true_above, true_below = share_bounds(true, inside.size, error / 2)
     false_above, false_below = share_bounds(false, outside.size, error / 2)
-    # A threshold counts at x if its false-positive rate is at most x: surely, or possibly.
+    # A threshold counts at x if its false-positive rate is at most x: surely in the lower, possibly in the upper bound.
     seen = _last(false / outside.size, true / inside.size, rates)
     return seen, _last(false_below, true_above, rates), _last(false_above, true_below, rates)
 
 
 def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
-    """Numbers of scores above each threshold."""
+    """Count the scores above each threshold."""
     return scores.size - np.searchsorted(np.sort(scores), thresholds, side="right")
 
 
 def _last(false: FloatArray, true: FloatArray, rates: FloatArray) -> FloatArray:
-    """The largest of the true-positive rates whose false-positive rate is at most each rate; both rise; 0 for none."""
+    """Return the largest true-positive rate at a false-positive rate up to each rate; both rise; 0 for none."""
     after = np.searchsorted(false, rates, side="right")
     return np.append(0.0, true)[after]
 
 
 def levels(size: int) -> IntArray:
-    """The ranks at which shares of so many scores are bounded: dense at either end, as the rates of a curve.
+    """Return the ranks at which shares of so many scores are bounded, dense at either end.
 
     >>> levels(5).tolist(), len(levels(100_000))
     ([1, 2, 3, 4, 5], 30)
@@ -106,19 +105,19 @@ def levels(size: int) -> IntArray:
 
 
 def share_bounds(counts: IntArray, size: int, error: float) -> tuple[FloatArray, FloatArray]:
-    """Bounds of the shares of a law of scores beyond thresholds, of which `counts` of `size` are beyond each, (n,).
+    """Bound the probability of a score beyond each threshold (n,), from `counts` of `size` scores beyond it.
 
-    Together they fail with probability `error` at most, over all thresholds.
+    All bounds together fail with probability `error` at most.
     """
     rank = levels(size)
     each = error / (2 * rank.size)
     lower, upper = np.append(0.0, rate_above(rank, size, each)), np.append(rate_below(rank - 1, size, each), 1.0)
-    # With k scores beyond a threshold it lies below the k-th largest, and not below the one after.
+    # A threshold with k scores beyond it lies below the k-th largest score, and not below the next.
     return lower[np.searchsorted(rank, counts, side="right")], upper[np.searchsorted(rank, counts + 1, side="left")]
 
 
 def _area(inside: FloatArray, outside: FloatArray) -> float:
-    """The share of pairs of which the score with the canary is larger; equal ones count half."""
+    """Return the share of pairs in which the score with the canary is larger; equal scores count half."""
     ordered = np.sort(outside)
     below, through = (np.searchsorted(ordered, inside, side=side) for side in ("left", "right"))
     return float(np.mean(below + through)) / 2 / outside.size

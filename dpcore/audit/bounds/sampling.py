@@ -1,7 +1,7 @@
-"""Tests of batches for being Poisson samples: which of some examples, the canaries, are in which batches.
+"""Tests of Poisson sampling, from the presence of some examples, the canaries, in each batch.
 
-Each test counts events that are independent with a known probability if every example is drawn for every step by a
-coin of its own, so that each p-value is that of a binomial law, exactly. README.md lists what each of them catches.
+Under Poisson sampling each test counts independent events of known probability, so each p-value is exactly binomial.
+README.md lists the faults that each test catches.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags, 
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import nearest
 
-MIN_INCLUSIONS = 5.0  # that are expected in all: below, no test can tell anything
+MIN_INCLUSIONS = 5.0  # expected in all: with fewer, no test can reject
 
 
 class SamplingTest(NamedTuple):
-    """One of the tests."""
+    """The outcome of one test."""
 
     name: str
     p_value: float
@@ -32,19 +32,18 @@ class SamplingTest(NamedTuple):
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SamplingFinding(Finding):
-    """A comparison of batches with Poisson samples. Its p-value is that of all its tests together."""
+    """A comparison of batches with Poisson samples; its p-value combines all its tests."""
 
-    title, tests, untested = words_of("sampling")
+    title, tests, untested = words_of("sampler")
 
     steps: int
     canaries: int
     parts: tuple[SamplingTest, ...] = ()
-    rate_above: float | None = None  # bounds of the rate, both at the confidence together
+    rate_above: float | None = None  # bounds of the rate, together at the confidence
     rate_below: float | None = None
 
     def _measured(self) -> str:
-        worst = min(self.parts, key=lambda part: part.p_value)
-        return worst.sentence
+        return min(self.parts, key=lambda part: part.p_value).sentence
 
 
 def audit_sampling(
@@ -55,11 +54,11 @@ def audit_sampling(
     examples: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> SamplingFinding:
-    """The finding from the presence of canaries in batches, (steps, canaries), of Poisson sampling at the rate q.
+    """Test the presence of canaries in batches, (steps, canaries), against Poisson sampling at the rate q.
 
-    `batch_sizes` (steps,) are those of whole batches out of `examples`, if they are known; steps are in their order and
-    begin with an epoch. Canaries are chosen before any batch is drawn.
-    Errors: ValueError if shapes do not fit, or sizes are given without the number of examples.
+    `batch_sizes` (steps,), if known, count whole batches out of `examples`. Steps are in their order and begin with an
+    epoch. Canaries are chosen before any batch is drawn.
+    Errors: ValueError if shapes do not fit, or if sizes come without the number of examples.
 
     >>> drawn = np.random.default_rng(0).random((200, 50)) < 0.1
     >>> audit_sampling(drawn, 0.1).rejected, audit_sampling(np.roll(drawn, 1, axis=0) | drawn, 0.1).rejected
@@ -96,42 +95,42 @@ def audit_sampling(
 
 def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     drawn = int(inside.sum())
-    sentence = f"A canary is in a batch in {nearest(drawn / inside.size)} of all cases, where q is {nearest(q)}."
+    sentence = f"A canary enters a batch at the rate {nearest(drawn / inside.size)}; q is {nearest(q)}."
     return SamplingTest("rate", float(two_sided(drawn, inside.size, q)), sentence)
 
 
 def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """A test of canaries drawn exactly once in 1/q steps: always so by shuffling, in 37 % of all cases by coins."""
+    """Count canaries drawn exactly once in 1/q steps: 100 % of cases in a shuffle, 37 % by coins."""
     length = min(max(round(1 / q), 2), len(inside))
     count = len(inside) // length
     times = inside[: count * length].reshape(count, length, -1).sum(axis=1)  # (windows, canaries)
     once, chance = int(np.count_nonzero(times == 1)), length * q * (1 - q) ** (length - 1)
     sentence = (
-        f"In {nearest(100 * once / times.size, 3)} % of all cases a canary is drawn exactly once in {length} steps, "
-        f"where {nearest(100 * chance, 3)} % are expected."
+        f"Canaries are drawn exactly once in {length} steps in {nearest(100 * once / times.size, 3)} % of cases; "
+        f"{nearest(100 * chance, 3)} % are expected."
     )
     return SamplingTest("once an epoch", float(two_sided(once, times.size, chance)), sentence)
 
 
 def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """A test of those drawn more often in the first half of all steps: so in the second half, which is independent?"""
+    """Test whether canaries drawn more often in the first half of the steps are so in the independent second half."""
     half = len(inside) // 2
     times = inside[:half].sum(axis=0)
     order = np.argsort(-times, kind="stable")
     chosen = inside[half:, order[: max(len(order) // 2, 1)]]
     drawn = int(chosen.sum())
     sentence = (
-        f"The canaries that the first half of all steps has most of are in a batch of the second half in "
-        f"{nearest(drawn / chosen.size)} of all cases, where q is {nearest(q)}."
+        f"The canaries drawn most in the first half of the steps enter a batch of the second half at the rate "
+        f"{nearest(drawn / chosen.size)}; q is {nearest(q)}."
     )
     return SamplingTest("equal rates", float(at_least(drawn, chosen.size, q)), sentence)
 
 
 def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """A test of batches some steps apart for more canaries in common than chance, at any distance.
+    """Test whether batches at any fixed distance share more canaries than by chance.
 
-    For each distance L only pairs (t, t + L) without a step in common are counted, those with t // L even, so that the
-    count is Binomial(pairs * canaries, q^2).
+    For each distance L only the disjoint pairs (t, t + L) with t // L even are counted, so the count is
+    Binomial(pairs * canaries, q^2).
     """
     steps, canaries = inside.shape
     common = _common(inside)
@@ -142,14 +141,14 @@ def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     p_values = at_least(np.round(seen), pairs * canaries, q**2)
     worst = int(np.argmin(p_values))
     sentence = (
-        f"Batches {worst + 1} steps apart have {int(seen[worst])} canaries in common, where "
+        f"Batches {worst + 1} steps apart share {int(seen[worst])} canaries; "
         f"{nearest(float(pairs[worst]) * canaries * q**2, 3)} are expected."
     )
     return SamplingTest("batches drawn anew", bonferroni(p_values.tolist()), sentence)
 
 
 def _disjoint_pairs(steps: int) -> IntArray:
-    """The numbers of t with t // L even and t + L below `steps`, for L = 1 ... steps - 1.
+    """Count the t with t // L even and t + L below `steps`, for L = 1 ... steps - 1.
 
     >>> _disjoint_pairs(5).tolist()  # (0, 1), (2, 3); (0, 2), (1, 3); (0, 3), (1, 4); (0, 4)
     [2, 2, 2, 1]
@@ -160,56 +159,51 @@ def _disjoint_pairs(steps: int) -> IntArray:
 
 
 def _neighbours(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """A test of how often both canaries of a pair are in one batch; each canary is in one pair."""
+    """Count batches with both canaries of a pair; each canary is in one pair."""
     even = inside.shape[1] // 2 * 2
     both, cases = int((inside[:, :even:2] & inside[:, 1:even:2]).sum()), len(inside) * even // 2
-    sentence = (
-        f"Both canaries of a pair are in one batch in {both} of {cases} cases, where {nearest(cases * q**2, 3)} are "
-        "expected."
-    )
+    sentence = f"Both canaries of a pair are in a batch {both} times; {nearest(cases * q**2, 3)} are expected."
     return SamplingTest("pairs of examples", float(two_sided(both, cases, q**2)), sentence)
 
 
 def _inseparable(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """The two canaries that are most often in one batch, of all pairs."""
+    """Test the pair of canaries that is most often in one batch."""
     steps, canaries = inside.shape
     common = _common(inside.T)
     different = common.row < common.col
     most = int(common.data[different].max(initial=0))
     pairs = canaries * (canaries - 1) // 2
     sentence = (
-        f"Of all pairs of canaries the one most often together is so in {most} of {steps} steps, where "
-        f"{nearest(steps * q**2, 3)} are expected of any one pair."
+        f"The pair of canaries most often together shares {most} of {steps} batches; "
+        f"{nearest(steps * q**2, 3)} are expected of one pair."
     )
     return SamplingTest("any two examples", min(1.0, pairs * float(at_least(most, steps, q**2))), sentence)
 
 
 def _common(rows: NDArray[np.bool_]):
-    """The numbers of columns that two rows have in common, as a sparse table of those that have any."""
+    """Count the columns that two rows share, as a sparse table."""
     sparse = csr_array(rows.astype(np.float64))
     return (sparse @ sparse.T).tocoo()
 
 
 def _size_tests(sizes: FloatArray, examples: int | None, q: float) -> Iterator[SamplingTest]:
-    """The mean of batch sizes, and how often they are in the middle of the law Binomial(examples, q)."""
+    """Test the mean batch size, and the share of sizes between the quartiles of Binomial(examples, q)."""
     check.whole(1, examples=examples)
     number = int(examples or 0)
     for end in (sizes.min(initial=0), sizes.max(initial=0)):
         check.in_range(0, number, batch_size=float(end))
     total = float(sizes.sum())
-    mean = f"Batches have {nearest(total / sizes.size)} examples on average, where {nearest(number * q)} are expected."
+    mean = f"Batches have {nearest(total / sizes.size)} examples on average; {nearest(number * q)} are expected."
     yield SamplingTest("mean batch", float(two_sided(total, sizes.size * number, q)), mean)
     low, high, chance = middle(number, q)
     within = int(np.count_nonzero((sizes >= low) & (sizes <= high)))
-    sentence = (
-        f"{within} of {sizes.size} batches have {low} to {high} examples, where {nearest(sizes.size * chance, 3)} are "
-        "expected."
-    )
+    expected = nearest(sizes.size * chance, 3)
+    sentence = f"{within} of {sizes.size} batches have {low} to {high} examples; {expected} are expected."
     yield SamplingTest("spread of batches", float(two_sided(within, sizes.size, chance)), sentence)
 
 
 def middle(examples: int, q: float) -> tuple[int, int, float]:
-    """Sizes of Binomial(examples, q) between its quartiles, ends included, and how probable these are.
+    """Return the quartiles of Binomial(examples, q) and the probability between them, ends included.
 
     >>> [round(each, 4) for each in middle(60_000, 512 / 60_000)]
     [497, 527, 0.5085]

@@ -1,9 +1,9 @@
-"""The laws that theory predicts for the best score of a canary, in and out of the training data.
+"""Theoretical laws of a canary's best score, in and out of the training data.
 
-The best score is the log-likelihood ratio of all that was released along the canary's gradient: the sum over steps of
-ln(1 - q + q e^((2 o - 1) / (2 sigma^2))), where o is Normal(0, sigma^2) without the canary, and with it that or, with
-probability q, Normal(1, sigma^2). Its law is the composed law of the privacy loss; here it is a drawing, not a bound:
-nearest nodes of a lattice, one power in the Fourier domain.
+The best score is the log-likelihood ratio of all releases along the canary's gradient: the sum over steps of
+ln(1 - q + q e^((2 o - 1) / (2 sigma^2))). Without the canary o is Normal(0, sigma^2); with it o is, with probability q,
+Normal(1, sigma^2) instead. The law is the composed law of the privacy loss, on the nearest nodes of a lattice, by one
+power in the Fourier domain: it serves drawings, not bounds.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from scipy.special import ndtr
 from dpcore import check
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release, read_only
 
-FINE = 16  # nodes in the standard deviation of one step's score, at least
-COARSE = 400  # nodes in the standard deviation of all steps' score, at least
+FINE = 16  # least nodes in the standard deviation of one step's score
+COARSE = 400  # least nodes in the standard deviation of the summed score
 WIDE = 10.0  # standard deviations on either side
 MAX_NODES = 2**20
 
@@ -32,16 +32,16 @@ class ScoreLaws:
 
     @property
     def mesh(self) -> float:
-        """The distance of scores, by which probabilities are divided for a density."""
+        """The distance of neighbouring scores: probability over mesh is density."""
         return float(self.score[1] - self.score[0])
 
     def shares_above(self) -> tuple[FloatArray, FloatArray]:
-        """(false-positive rate, true-positive rate) of each score as a threshold, (n,): the ROC curve of theory."""
+        """Return (false-positive rate, true-positive rate) of each score as a threshold, (n,)."""
         return np.cumsum(self.outside[::-1])[::-1], np.cumsum(self.inside[::-1])[::-1]
 
 
 def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:
-    """The score of what one step released along the canary's gradient, in clipping norms.
+    """Return the score of one step's release along the canary's gradient, in clipping norms.
 
     >>> step_score(np.array([0.5, 1.5]), 1.0, 1.0).tolist()
     [0.0, 1.0]
@@ -51,9 +51,7 @@ def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:
 
 
 def score_laws(mechanism: Mechanism) -> ScoreLaws:
-    """The laws of the summed score after all steps of a mechanism.
-
-    Errors: ValueError where the lattice would be too long, as for a sigma that is too small.
+    """Return the laws of the summed score. Errors: ValueError if a small sigma makes the lattice too long.
 
     >>> laws = score_laws(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # Normal(-1/2, 1) and Normal(1/2, 1)
     >>> [round(float(law @ laws.score), 3) for law in (laws.outside, laws.inside)]
@@ -73,7 +71,7 @@ def score_laws(mechanism: Mechanism) -> ScoreLaws:
 
 
 def _moments(release: Release) -> tuple[tuple[float, float], float]:
-    """Means of one step's score without and with the canary, and the larger of its variances."""
+    """Return the means of one step's score without and with the canary, and its larger variance."""
     x = np.linspace(-9 * release.sigma, 1 + 9 * release.sigma, 20_001)
     score = step_score(x, release.q, release.sigma)
     without, there = (np.exp(-(((x - shift) / release.sigma) ** 2) / 2) for shift in (0.0, 1.0))
@@ -84,7 +82,7 @@ def _moments(release: Release) -> tuple[tuple[float, float], float]:
 
 
 def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: int) -> FloatArray:
-    """Probabilities of the sum on nodes start ... start + size - 1, taken on a circle."""
+    """Return the probabilities of the sum on nodes start ... start + size - 1, computed on a circle."""
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
     for release in mechanism.releases:
         transform *= np.asarray(rfft(_cells(release, mesh, size, side))) ** release.count
@@ -94,7 +92,7 @@ def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: in
 
 
 def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
-    """Probabilities of one step's score, each at its nearest node, on a circle of so many nodes."""
+    """Return the probabilities of one step's score at its nearest nodes, on a circle of so many nodes."""
     reach = step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma) / mesh
     first, last = int(np.floor(reach[0])) - 1, int(np.ceil(reach[1])) + 1
     edge = _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release) / release.sigma
@@ -106,7 +104,7 @@ def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
 
 
 def _released(score: FloatArray, release: Release) -> FloatArray:
-    """The release of a step whose score is this: the inverse of `step_score`, -inf below its least value."""
+    """Invert `step_score`: return the release with this score, -inf below the least score."""
     q, sigma = release.q, release.sigma
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = score if q == 1 else np.log(np.maximum(np.expm1(score) + q, 0.0)) - log(q)

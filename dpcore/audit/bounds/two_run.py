@@ -1,9 +1,9 @@
-"""Audits of scores that are independent: of canaries in many runs, or of the steps of one.
+"""Tests of independent scores, from canaries of many runs or from the steps of one run.
 
-The losses of one trained model are counted in the same way, as an estimate: its examples are not independent.
+The losses of one trained model are counted alike, but give an estimate: its examples are not independent.
 
-A threshold has a true-positive rate among scores with the canary and a false-positive rate among those without it.
-Bounds of both (Clopper and Pearson) bound epsilon, in either direction:
+A threshold has a true-positive rate among scores with the canary, and a false-positive rate among scores without it.
+Clopper and Pearson's bounds of both bound epsilon in either direction:
 
     epsilon >= ln((TPR - delta) / FPR),   epsilon >= ln((1 - FPR - delta) / (1 - TPR)).
 
@@ -28,14 +28,14 @@ from dpcore.privacy.report.numbers import nearest, outward
 
 
 class Rates(NamedTuple):
-    """Bounds of both rates of one threshold: scores above it count as positive."""
+    """Bounds of both rates of a threshold; scores above it count as positive."""
 
     threshold: float
     true_positives: float  # from below
     false_positives: float  # from above
 
     def epsilon(self, delta: float) -> float:
-        """The lower bound of epsilon that follows."""
+        """Return the lower bound of epsilon that follows."""
         return max(
             _ratio(self.true_positives - delta, self.false_positives),
             _ratio(1 - self.false_positives - delta, 1 - self.true_positives),
@@ -50,21 +50,21 @@ def _ratio(over: float, under: float) -> float:
 
 
 def rates_at(scores_in: FloatArray, scores_out: FloatArray, threshold: float, error: float) -> Rates:
-    """Both rates of a threshold that was chosen before; together false with probability `error` at most."""
+    """Bound both rates of a threshold chosen in advance; together they fail with probability `error` at most."""
     right, wrong = np.count_nonzero(scores_in > threshold), np.count_nonzero(scores_out > threshold)
     above = float(rate_above(right, scores_in.size, error / 2))
     return Rates(threshold, above, float(rate_below(wrong, scores_out.size, error / 2)))
 
 
 def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, error: float) -> float:
-    """The threshold that would show the largest epsilon, if it had been chosen before; halfway between two scores."""
+    """Return the threshold, halfway between two scores, that would show the largest epsilon if chosen in advance."""
     values = np.unique(np.concatenate([scores_in, scores_out]))
     thresholds = (values[1:] + values[:-1]) / 2
     right = scores_in.size - np.searchsorted(np.sort(scores_in), thresholds, side="right")
     wrong = scores_out.size - np.searchsorted(np.sort(scores_out), thresholds, side="right")
     true = rate_above(right, scores_in.size, error / 2)
     false = rate_below(wrong, scores_out.size, error / 2)
-    with np.errstate(divide="ignore", invalid="ignore"):  # rates at which nothing is shown
+    with np.errstate(divide="ignore", invalid="ignore"):  # of rates that show nothing
         worth = np.maximum((true - delta) / false, (1 - false - delta) / (1 - true))
     return float(thresholds[int(np.argmax(worth))])
 
@@ -72,19 +72,19 @@ def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwoRunFinding(Finding):
-    """The power of a threshold to tell scores with the canary from scores without it."""
+    """The power of a threshold to separate scores with the canary from scores without it."""
 
-    title, tests, untested = words_of("two_run")
+    title, tests, untested = words_of("in_out")
 
-    scores: tuple[int, int]  # in, out: those that were counted
+    scores: tuple[int, int]  # in, out: the scores counted
     rates: Rates | None = None
 
     def _measured(self) -> str:
         rates = self.rates or Rates(0.0, 0.0, 1.0)
         return (
-            f"A threshold of {nearest(rates.threshold)} finds at least {nearest(100 * rates.true_positives, 3)} % of "
-            f"the scores with the canary, and at most {nearest(100 * rates.false_positives, 3)} % of those without: "
-            f"epsilon is at least {outward(self.epsilon or 0.0, math.floor)}."
+            f"At least {nearest(100 * rates.true_positives, 3)} % of scores with the canary, and at most "
+            f"{nearest(100 * rates.false_positives, 3)} % of those without, exceed {nearest(rates.threshold)}: epsilon "
+            f"is at least {outward(self.epsilon or 0.0, math.floor)}."
         )
 
 
@@ -97,11 +97,10 @@ def audit_two_run(
     independent: bool = True,
     confidence: float = CONFIDENCE,
 ) -> TwoRunFinding:
-    """A lower bound of epsilon from scores with the canary, (n,), and without it, (k,); high scores speak for it.
+    """Bound epsilon from scores with the canary, (n,), and without it, (k,); high scores speak for it.
 
-    A threshold that was not chosen before is chosen on the scores at even places, and counted on the others.
-    `independent` says whether the scores are, as those of one canary in separate runs are. Canaries of one run share
-    its noise: then the number is an estimate.
+    Without a given threshold, the scores at even places choose one and the others are counted. Scores of separate runs
+    are `independent`; canaries of one run share its noise, and give an estimate.
     **Guarantees:** for independent scores the bound fails with probability 1 - confidence at most.
 
     >>> generator = np.random.default_rng(0)
@@ -131,7 +130,7 @@ def audit_two_run(
 
 
 def _too_few(inside: int, outside: int, confidence: float) -> str:
-    """A sentence where even a threshold without any error would show nothing."""
+    """Return a sentence if even a threshold without errors would show nothing."""
     if inside and outside:
         error = (1 - confidence) / 2
         if rate_above(inside, inside, error) > rate_below(0, outside, error):
@@ -145,30 +144,30 @@ def _too_few(inside: int, outside: int, confidence: float) -> str:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LossFinding(Finding):
-    """The power of a threshold on the loss to tell members from others: who took part tends to have a smaller loss.
+    """The power of a threshold on the loss to separate members from others: members tend to have a smaller loss.
 
-    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, for the true-positive rate at a
-    small false-positive rate as the number to look at.
+    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, on small false-positive rates.
     """
 
     title, tests, untested = words_of("losses")
 
     roc: Roc | None = None
-    rates: Rates | None = None  # of the threshold that epsilon follows from
+    rates: Rates | None = None  # of the threshold behind epsilon
 
     def _measured(self) -> str:
         told = self.roc.told if self.roc else ()
         shares = " and ".join(
-            f"{nearest(100 * each.seen, 3)} % at {nearest(100 * each.rate, 3)} % false positives" for each in told
+            f"{nearest(100 * each.seen, 3)} % of members at {nearest(100 * each.rate, 3)} % false positives"
+            for each in told
         )
         return (
-            f"A threshold on the loss finds {shares}. Were examples independent, epsilon would be at least "
+            f"A threshold on the loss finds {shares}. If examples were independent, epsilon would be at least "
             f"{outward(self.epsilon or 0.0, math.floor)} (an estimate)."
         )
 
 
 def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE) -> LossFinding:
-    """The finding from the losses of examples that took part (n,), and of others of the same kind (k,).
+    """Compare the losses of training examples (n,) with those of other examples of the same kind (k,).
 
     >>> import numpy as np
     >>> generator = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""The charts of an audit: canaries told apart, their scores, the limits of one run, and the attack from outside."""
+"""Charts of an audit: the number line, the canaries, the limits of one run, and the attack on the model alone."""
 
 import math
 from functools import lru_cache
@@ -10,36 +10,42 @@ from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.events import Measured, Traced
 from dpcore.figures import audit as figures
 from dpcore.figures.audit import Reached, Seen, canaries_alt, canaries_figure
-from dpcore.figures.number_line import Claimed, Shown, Stretch, audit_line_alt, audit_line_figure
+from dpcore.figures.number_line import CLAIM, GREY, MARKS, Mark, Stretch, audit_line_alt, audit_line_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
-from pages.parts.audit.findings_table import SMALLEST_P
+from pages.parts.audit.findings_table import p_text
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import SMALL, chart_size
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
-RATES = (0.01, 0.001)  # false-positive rates at which the attack from outside is told
+RATES = (0.01, 0.001)  # false-positive rates at which the attack on the model is reported
 ROC = (
-    "ROC of the canaries: how well scores tell who was in. The band holds the true curve everywhere at once, at the "
-    "confidence, if scores are independent, as those of canaries in one run are but roughly. If the claim is true, "
-    "the true curve nowhere lies above the certified one."
+    "Scores of canaries guess which canaries were in the data. The band holds the whole true curve at the confidence "
+    "if scores are independent; canaries of one run are so only roughly. A true claim keeps the true curve below the "
+    "certified one."
 )
 SCORES = (
-    "Scores of canaries: log-likelihood ratios, summed over the steps. Bars: what was seen; lines: the laws that "
-    "theory predicts for what is charged. Where training is not as charged, they part."
+    "Scores are log-likelihood ratios, summed over the steps. Bars show the audit's scores; lines show the laws that "
+    "the charged training would give. A faulty trainer drives them apart."
 )
-NO_CANARIES = "There are no scores of canaries to draw: the table says why."
+NO_CANARIES = "The audit has no scores of canaries; the table says why."
 NO_LAWS = "The laws of the scores are not drawn: "
-SMALLEST_SHOWN = 1e-3  # a lower bound below it says nothing, and would stretch the line
+SMALLEST_SHOWN = 0.05  # of the certified value: smaller bounds would only stretch the line
+SIGNS = {
+    "bound": "bound",
+    "conditional": "bound if the rest is as charged",
+    "estimate": "estimate",
+    CLAIM: "accountant",
+}
 LEGEND = (
-    "In a correct trainer: measured (▶ a bound, ▷ one if what the audit leaves untested is as charged, ◇ an estimate) "
-    "≤ certified ≤ accountants. Red: an audit that fails, and a number that lies "
-    "below what is proven or below what a failed audit shows. Each shown number holds at the confidence on its own."
+    f"<p class=legend>{' '.join(f'<span>{MARKS[kind][1]} {words}</span>' for kind, words in SIGNS.items())} "
+    "<span>✕ refuted</span></p>"
 )
+ORDER = "In a correct trainer: tests ≤ certified ≤ accountants, at δ = {}. Each test's number holds on its own."
 NOTHING_CLAIMED = "No epsilon is claimed, so there is no number line."
 
 
@@ -48,9 +54,9 @@ laws_of = lru_cache(maxsize=64)(score_laws)  # of a canary's score, computed onc
 
 @lru_cache(maxsize=64)
 def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> list[tuple[float, float]]:
-    """For each of COUNTS, what no run exceeds, and what the best canaries show, about.
+    """For each of COUNTS, the most that one run can show and the expectation for the best canaries.
 
-    Errors: ValueError where their scores have no laws.
+    Errors: ValueError if their scores have no laws.
     """
     laws = laws_of(claim)
     return [
@@ -60,7 +66,7 @@ def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> list
 
 
 def audit_charts(found: AuditResults) -> None:
-    """Draw what there is."""
+    """Draw the charts of the canaries, of one run and of the model."""
     canaries = found.trace("one_run")
     if found.scored and canaries:
         beside = st.container(key="beside").columns(2, gap="medium")
@@ -99,7 +105,7 @@ def _scores(found: AuditResults) -> None:
 
 
 def _limits(found: AuditResults) -> None:
-    """What one run can show at most, and a sentence on why that is little."""
+    """Draw the limits of one run, with a sentence on them."""
     judged, claim, request = found.judged, found.claim, found.request
     if judged is None or claim is None or judged.claimed_upper is None:
         return
@@ -116,101 +122,89 @@ def _limits(found: AuditResults) -> None:
     most, expected = limits[COUNTS.index(1000)]
     chart(figure, "limits", canaries_alt(most, expected, reached, 1000), "What one run can show", None)
     st.caption(
-        f"Why one run shows little: of 1,000 canaries even the best are expected to show about {short(expected)}, and "
-        f"no guesses at all can show more than {short(most)}; {short(certified.high)} is certified. Each canary is in "
-        "or out but once, so little can be counted, and a run that passes says little."
+        f"Why one run shows little: the best 1,000 canaries are expected to show epsilon ≥ {short(expected)}, and no "
+        f"guesses can show more than {short(most)}; {short(certified.high)} is certified. Each canary is in or out "
+        "only once, so a pass says little."
     )
 
 
 def _outside(found: AuditResults) -> None:
-    """The attack on the trained model alone: its ROC, and how many members it finds at small error rates."""
+    """Draw the attack on the trained model alone, with its power at small error rates."""
     traced, losses = found.trace("losses"), found.finding("losses")
     if losses is None or traced is None:
         return
     _roc(found, traced, "Losses of the trained model")
     known = dict(losses.figures)
     told = [
-        f"at {percent(rate, 1)} false positives it finds {percent(known[name])} of the members, "
-        f"from {percent(known[f'{name}_above'])} to {percent(known[f'{name}_below'])}"
+        f"at {percent(rate, 1)} false positives it finds {percent(known[name])} of members "
+        f"({percent(known[f'{name}_above'])} to {percent(known[f'{name}_below'])})"
         for rate in RATES
         if f"{(name := f'tpr_at_{rate:g}_fpr')}_above" in known
     ]
     st.caption(
-        f"The attack from outside, a threshold on the loss of the trained model: {'; '.join(told)}. "
-        "It is far weaker than canaries in the gradients: a model that withstands it need not keep its claim."
+        f"A threshold on the model's loss attacks from outside: {'; '.join(told)}. Canaries in the gradients are far "
+        "stronger, so a model that withstands this attack may still break its claim."
     )
 
 
 def number_line(found: AuditResults) -> None:
-    """Draw the line; a sentence where nothing is claimed."""
+    """Draw the tests' bounds, the certified claim and the accountants on a line; a sentence if nothing is claimed."""
     judged = found.judged
     if judged is None or judged.claimed_upper is None:
         st.info(NOTHING_CLAIMED)
         return
     certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
-    shown = [_shown(found, each) for each in found.shown if each.unbounded or (each.epsilon or 0.0) >= SMALLEST_SHOWN]
-    claimed, beyond = claimed_rows(found, certified), exceeding(found, certified.high)
+    smallest = SMALLEST_SHOWN * certified.high
+    measured = [_mark(found, each) for each in found.shown if each.unbounded or (each.epsilon or 0) >= smallest]
+    beyond, accountants = exceeding(found, certified.high), accountant_marks(found, certified)
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
-    refuted = f" ✕ {_by(beyond)} ({p_text(found.p_values[beyond.audit])})" if beyond else ""
-    words = f"Certified: {band} at δ = {plain(raised(found.request.config.delta))}{refuted}"
-    figure = audit_line_figure(shown, certified, claimed, words, kept=not beyond, size=chart_size())
-    st.plotly_chart(figure, key="audit_line", config=SMALL, alt=audit_line_alt(shown, words, claimed))
-    st.caption(LEGEND)
+    claim = Mark(certified.high, f"Certified {band}", CLAIM, GREY, beyond is not None)
+    figure = audit_line_figure(measured, certified, claim, accountants, size=chart_size())
+    st.plotly_chart(figure, key="audit_line", config=SMALL, alt=audit_line_alt(measured, claim, accountants))
+    st.html(LEGEND)
+    below = [each.label for each in accountants if each.value < certified.low]
+    sentences = [ORDER.format(plain(raised(found.request.config.delta)))]
+    if beyond:
+        sentences.append(f"{beyond.title} shows {_least(beyond)}: that refutes the claim and all smaller numbers.")
+    if below:
+        least = outward(certified.low, math.floor)
+        sentences.append(f"No trainer keeps {', '.join(below)}: at least {least} is proven.")
+    st.caption(" ".join(sentences))
 
 
-def _shown(found: AuditResults, each: Measured) -> Shown:
-    """What an audit shows, with its p-value where it fails."""
-    fails = each.audit in found.failed
-    least = "infinite" if each.unbounded else f"≥ {outward(each.epsilon or 0.0, math.floor)}"
-    least = f"about {short(each.epsilon or 0.0)}" if is_estimate(each) and not each.unbounded else least
-    p_value = f", fails: {p_text(found.p_values[each.audit])}" if fails else ""
-    value = math.inf if each.unbounded else each.epsilon or 0.0
-    return Shown(value, f"{each.title}: {least} ({each.evidence}{p_value})", each.evidence, fails)
+def _mark(found: AuditResults, each: Measured) -> Mark:
+    """The bound of a test, with its p-value if it fails."""
+    fails, value = each.audit in found.failed, math.inf if each.unbounded else each.epsilon or 0.0
+    number = f"≈ {short(value)}" if is_estimate(each) and not each.unbounded else _least(each).removeprefix("epsilon ")
+    label = f"{each.title} {_kept(number)}"
+    if fails:
+        p_value = p_text(found.p_values[each.audit])
+        label += f", {_kept(f'p {p_value}' if p_value.startswith('<') else f'p ≤ {p_value}')}"
+    return Mark(value, label, each.evidence, refuted=fails)
 
 
 def exceeding(found: AuditResults, value: float) -> Measured | None:
-    """The failed audit that shows the largest epsilon, if that is above a value and no estimate."""
+    """The failed test with the largest bound of epsilon, if that is above a value."""
     some = [each for each in found.shown if each.audit in found.failed and not is_estimate(each)]
     return next((each for each in some if each.unbounded or (each.epsilon or 0.0) > value), None)
 
 
-def claimed_rows(found: AuditResults, certified: Stretch) -> list[Claimed]:
-    """A row for each usual accountant, and for each whose number is refuted."""
-    claim = found.claim
-    if claim is None:
-        return []
-    rows = []
-    for name in (each for each in ACCOUNTANTS if each != CERTIFIED):
-        curve = cache.final(name, claim, found.request.config.delta)
+def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:
+    """The usual accountants, and all that are refuted, by a proof or by a test; the smallest first."""
+    claim, rows = found.claim, []
+    for name in (each for each in ACCOUNTANTS if each != CERTIFIED and claim):
+        curve, style = cache.final(name, claim, found.request.config.delta), style_of(name)
         value = float(curve.epsilon[-1])
-        if not math.isfinite(value):
-            continue
-        reason = _refuted(found, value, certified)
-        if reason or name in DEFAULT_ACCOUNTANTS:
-            words = f"{style_of(name).label} {marked(value, curve.kind)}{reason}"
-            rows.append(Claimed(value, words, bool(reason)))
+        shown = name in DEFAULT_ACCOUNTANTS or value < certified.low or exceeding(found, value)
+        if math.isfinite(value) and shown:
+            rows.append(Mark(value, f"{style.label} {_kept(marked(value, curve.kind))}", CLAIM, style.color))
     return sorted(rows, key=lambda each: each.value)
 
 
-def _refuted(found: AuditResults, value: float, certified: Stretch) -> str:
-    """Why nobody may claim a number: it is below the proven one, or below what a failed audit shows."""
-    if value < certified.low:
-        return f" ✕ at least {outward(certified.low, math.floor)} is proven"
-    beyond = exceeding(found, value)
-    # The audit's p-value is that of what is charged, and not of what another accountant gives.
-    sure = f"at a confidence of {percent(found.request.confidence, 0)} on its own"
-    return f" ✕ {_by(beyond)} {sure}" if beyond else ""
+def _kept(text: str) -> str:
+    """The text on one line of a label."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _by(beyond: Measured) -> str:
-    least = "that it is infinite" if beyond.unbounded else f"≥ {outward(beyond.epsilon or 0.0, math.floor)}"
-    return f"{beyond.title} shows {least}"
-
-
-def p_text(value: float) -> str:
-    """A corrected p-value in words.
-
-    >>> p_text(0.0123), p_text(0.0), p_text(1e-12)
-    ('p ≤ 0.0123', 'p < 1e-300', 'p ≤ 1e-12')
-    """
-    return f"p ≤ {outward(value, math.ceil)}" if value > SMALLEST_P else f"p < {SMALLEST_P:g}"
+def _least(each: Measured) -> str:
+    return "epsilon infinite" if each.unbounded else f"epsilon ≥ {outward(each.epsilon or 0.0, math.floor)}"

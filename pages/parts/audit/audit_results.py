@@ -1,22 +1,34 @@
-"""What an audit has found so far, from its events."""
+"""Results of an audit so far, from its events; and a recorded example, half the noise.
 
+`python -m pages.parts.audit.audit_results` records the example anew.
+"""
+
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
 
-from dpcore.audit.bounds.finding import Evidence
+from dpcore.audit.bounds.finding import TESTS, Evidence
 from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
 from dpcore.audit.request import AuditRequest
 from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.runs.kinds import AUDIT, event_from_json, event_to_json
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
 from pages.parts.jobs import all_of, last_of, scaled_seconds
+
+EXAMPLE = Path(__file__).with_name("example.json")
+QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
+REQUEST = AuditRequest(replace(QUICK, seed=1), "half_noise")
 
 
 @dataclass(frozen=True)
 class AuditResults:
-    """An audit: what was asked for, and what was found until now."""
+    """An audit's request and its results so far."""
 
-    run: Run
+    run: Run | None  # None for the recorded example
     request: AuditRequest
     prepared: Prepared | None = None
     watched: Watched | None = None  # the newest
@@ -30,28 +42,25 @@ class AuditResults:
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The audits that reject what is claimed; none before all are there."""
+        """The tests that reject the claim; none before the verdict."""
         return self.judged.failed if self.judged else ()
 
     @property
     def p_values(self) -> dict[str, float]:
-        """By audit, corrected for their number; empty before all are there."""
+        """p-values by test, corrected for their number; empty before the verdict."""
         return dict(self.judged.p_values) if self.judged else {}
 
     def finding(self, audit: str) -> Measured | None:
-        """The finding of an audit, if it is there already."""
+        """The finding of a test, if it has reported."""
         return next((each for each in self.measured if each.audit == audit), None)
 
     def trace(self, audit: str) -> Traced | None:
-        """The ROC curve of an audit, if there is one."""
+        """The ROC curve of a test, if there is one."""
         return next((each for each in self.traced if each.audit == audit), None)
 
     @property
     def claim(self) -> Mechanism | None:
-        """What is charged, once all is known; None where nothing is.
-
-        A trainer that charges the steps that it accepted is charged for as many as it said in the end.
-        """
+        """The charged mechanism, None if nothing is charged; the number of accepted steps is known last."""
         if self.prepared is None or not self.prepared.claimed:
             return None
         releases = self.finding("releases")
@@ -64,18 +73,30 @@ class AuditResults:
 
     @property
     def shown(self) -> list[Measured]:
-        """Findings with a lower bound of epsilon above 0, the largest first."""
+        """The findings with a lower bound of epsilon above 0, the largest first."""
         some = [each for each in self.measured if each.unbounded or each.epsilon]
         return sorted(some, key=lambda each: -float("inf") if each.unbounded else -(each.epsilon or 0.0))
 
 
 def audit_results(store: Store, run: Run) -> AuditResults:
-    """What the store has of an audit; ValueError where this version does not know what was asked for."""
-    said: Sequence[object] = [event for _, event in store.tail(run.id)]
+    """Read an audit from the store. Errors: ValueError if this version does not know its request."""
+    return _results(run, run.request, [event for _, event in store.tail(run.id)])
+
+
+@lru_cache(maxsize=1)
+def example() -> AuditResults:
+    """The recorded example; it has no scores and curves of canaries."""
+    said = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    return _results(
+        None, REQUEST, [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
+    )
+
+
+def _results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> AuditResults:
     finished = last_of(said, Finished)
     return AuditResults(
         run,
-        run.request,
+        request,
         last_of(said, Prepared),
         last_of(said, Watched),
         last_of(said, Stopped),
@@ -89,11 +110,24 @@ def audit_results(store: Store, run: Run) -> AuditResults:
 
 
 def is_estimate(found: Measured) -> bool:
-    """Whether its epsilon is no bound."""
+    """True if its epsilon is no bound."""
     return found.evidence == Evidence.ESTIMATE
 
 
 def expected_seconds(request: AuditRequest, past: Sequence[Run]) -> float | None:
-    """By the latest audit of these data with this model that has finished here; None where there is none."""
+    """Scale the latest audit of the same data and model that finished here; None without one."""
     steps = request.config.steps_of_epochs
     return scaled_seconds(past, request.config, lambda run: steps / run.last.steps)
+
+
+def record() -> None:
+    """Record the example anew, but for words that findings.toml has."""
+    from dpcore.audit.run_audit import audit  # late: it loads torch
+
+    kept = (event_to_json(each) for each in audit(REQUEST) if isinstance(each, Prepared | Measured | Judged | Finished))
+    lines = (json.dumps({key: value for key, value in each.items() if key not in TESTS["noise"]}) for each in kept)
+    EXAMPLE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record()

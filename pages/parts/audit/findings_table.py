@@ -1,4 +1,4 @@
-"""The tables of an audit: what each audit tests, leaves untested and found, and how far normal numbers reach."""
+"""Tables of an audit: a row for each test, lit as it reports; and the reach of normal numbers."""
 
 import math
 from html import escape
@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 from scipy.special import ndtr
 
+from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
 from dpcore.privacy.report.numbers import outward, short
@@ -13,42 +14,74 @@ from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import head_cells, row_cells, table
 
-SMALLEST_P = 1e-300  # below it a p-value of a finite sample is a rounding
+SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
-FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for the others"
-SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", "#808080"), WAITING: ("…", "#808080")}
-TITLE = "What each audit found"
-REACH_TITLE = "How far normal numbers reach"
-
-REACH_HEADS = ("Drawn", "Largest, by size", "Normal ones beyond it, expected", "Chance of none")
+FAILS, PASSES, UNTOLD, UNDECIDED, WAITING = "fails", "passes", "cannot tell", "undecided", "waits"
+GREY = "#808080"
+SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
+         WAITING: ("○", GREY)}  # fmt: skip
+TITLE = "The tests"
+REACH_TITLE = "Reach of normal numbers"
+REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
 TORCH_NAME = "torch's float32 on a CPU"
 REACH = (
-    "The first is the trainer's noise over what is charged, the second what libraries draw noise from by default. "
-    "Where far more than none are expected beyond the largest, noise ends where normal noise does not, and a release "
-    "beyond that proves who took part, whatever is claimed. The chance of none is the p-value of one test alone."
+    "The first row is the trainer's noise over the noise charged; many libraries draw noise from the second. If far "
+    "more than 0 are expected beyond the largest, the generator ends too early, and a release beyond its end proves "
+    "membership. The chance of none is the p-value of one test alone."
 )
 
 
+def p_text(value: float) -> str:
+    """A p-value, rounded up.
+
+    >>> p_text(0.01234), p_text(0.0)
+    ('0.0124', '< 1e-300')
+    """
+    return outward(value, math.ceil) if value > SMALLEST_P else f"< {SMALLEST_P:g}"
+
+
+def lights(found: AuditResults) -> None:
+    """Draw a sign for each test, on a line."""
+    signs = (f"<span>{_sign(_result_of(found, name))} {escape(TESTS[name]['title'])}</span>" for name in _names(found))
+    st.html(f"<p class=legend>{' '.join(signs)}</p>")
+
+
 def findings(found: AuditResults) -> None:
-    """Draw the table; once all is there, as a file too."""
-    heads = f"<th scope=col>Audit</th>{head_cells(HEADS, 'audits')}"
-    made = table(TITLE, "verdicts audits", heads, (_row(found, each) for each in found.measured))
+    """Draw a table of the tests; after the verdict, as a file too."""
+    heads = f"<th scope=col>Test</th>{head_cells(HEADS, 'audits')}"
+    made = table(TITLE, "verdicts audits", heads, (_row(found, name) for name in _names(found)))
     st.html(f"<h2 class=part>{TITLE}</h2>{made}")
-    if found.judged:
+    if found.judged and found.run:
         csv_button("Download the audit (CSV)", lambda: columns(found), f"audit-{found.run.id}.csv", "download_audit")
 
 
-def result_of(found: AuditResults, each: Measured) -> str:
-    """What an audit came to, in a word or two."""
+def _names(found: AuditResults) -> list[str]:
+    """The tests that have reported; and before the verdict, all others, too."""
+    return [name for name in TESTS if found.finding(name) or not found.judged]
+
+
+def _result_of(found: AuditResults, name: str) -> str:
+    """The result of a test in a few words.
+
+    A p-value that is so large, or small, that no correction can change its side is decided before the verdict.
+    """
+    each, error = found.finding(name), 1 - found.request.confidence
+    if each is None:
+        return WAITING
     if each.p_value is None:
         return UNTOLD
-    if found.judged is None:
-        return WAITING
-    return FAILS if each.audit in found.failed else PASSES
+    if found.judged is None and each.p_value <= error < len(TESTS) * each.p_value:
+        return UNDECIDED
+    return FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
 
 
-def epsilon_text(each: Measured) -> str:
-    """What an audit shows of epsilon, and what kind of number that is."""
+def _sign(result: str) -> str:
+    mark, color = SIGNS[result]
+    return f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b>'
+
+
+def _epsilon_text(each: Measured) -> str:
+    """The bound of epsilon, with its evidence."""
     if each.unbounded:
         return f"infinite ({each.evidence})"
     if each.epsilon is None:
@@ -57,23 +90,23 @@ def epsilon_text(each: Measured) -> str:
     return f"{number} ({each.evidence})"
 
 
-def _row(found: AuditResults, each: Measured) -> str:
-    result = result_of(found, each)
-    mark, color = SIGNS[result]
-    sign = f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b> {result}'
-    p_value = found.p_values.get(each.audit, each.p_value)  # corrected for the number of audits where all are known
-    shown = "–" if p_value is None else outward(p_value, math.ceil) if p_value > SMALLEST_P else f"< {SMALLEST_P:g}"
-    plain = (shown, epsilon_text(each), each.tests, each.untested)
-    title = f"<th scope=row>{escape(each.title)}<small>{escape(each.shows)}</small></th>"
-    return f"<tr>{title}<td data-label=Result>{sign}</td>{row_cells(HEADS[1:], plain)}</tr>"
+def _row(found: AuditResults, name: str) -> str:
+    each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
+    p_value = found.p_values.get(name, each.p_value if each else None)  # corrected once all are known
+    shown = "–" if p_value is None else p_text(p_value)
+    kept = zip(HEADS, (f"{_sign(result)} {result}", escape(shown)), strict=False)
+    cells = "".join(f"<td data-label={label}><span class=kept>{text}</span></td>" for label, text in kept)
+    plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
+    title = f"<th scope=row>{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small></th>"
+    return f"<tr>{title}{cells}{row_cells(HEADS[2:], plain)}</tr>"
 
 
 def columns(found: AuditResults) -> Columns:
-    """A row for each audit, as a file."""
+    """A row for each test, as a file."""
     rows = found.measured
     return {
         "audit": [each.title for each in rows],
-        "result": [result_of(found, each) for each in rows],
+        "result": [_result_of(found, each.audit) for each in rows],
         "p-value": [each.p_value for each in rows],
         "p-value, corrected": [found.p_values.get(each.audit) for each in rows],
         "epsilon at least": [math.inf if each.unbounded else each.epsilon for each in rows],
@@ -85,10 +118,7 @@ def columns(found: AuditResults) -> Columns:
 
 
 def generators(found: AuditResults) -> None:
-    """Draw how far the trainer's normal numbers and torch's reach, as far as it is counted while the audit goes on.
-
-    Nothing where nobody asked for the count.
-    """
+    """Draw the reach of the trainer's normal numbers and of torch's, if the request counts them."""
     rows, own = [], found.finding("generator")
     figures = dict(own.figures) if own else {}
     if "largest" in figures:
@@ -104,6 +134,5 @@ def generators(found: AuditResults) -> None:
 
 def _generator_row(name: str, draws: int, largest: float) -> str:
     beyond = 2 * draws * float(ndtr(-largest))
-    none = outward(chance_of_none(draws, largest), math.ceil)
-    cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), none)
+    cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), p_text(chance_of_none(draws, largest)))
     return f"<tr><th scope=row>{escape(name)}</th>{row_cells(REACH_HEADS, cells, number=True)}</tr>"

@@ -1,10 +1,12 @@
-"""An audit on its page: what is asked for, how it is begun and found again, how far it is, and what it has found."""
+"""The panel of an audit: its form, its button, its progress and its results."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
 import streamlit as st
 
 from dpcore import check
+from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.request import CANARIES, MAX_CANARIES, MAX_CONFIDENCE, AuditRequest
 from dpcore.privacy.report.glossary import help_on
@@ -17,8 +19,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audit_charts import audit_charts, number_line
-from pages.parts.audit.audit_results import AuditResults, audit_results, expected_seconds
-from pages.parts.audit.findings_table import findings, generators
+from pages.parts.audit.audit_results import QUICK, AuditResults, audit_results, example, expected_seconds
+from pages.parts.audit.findings_table import findings, generators, lights
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 from pages.parts.jobs import Asked, ShownJob, line_end
@@ -26,9 +28,8 @@ from pages.parts.jobs import Asked, ShownJob, line_end
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
 BESIDE = "Count torch's normal numbers too"
-TORCH_DRAWS = 500_000_000  # some seconds; of as many normal numbers 4 would be beyond torch's largest
+TORCH_DRAWS = 500_000_000  # takes seconds; 4 of as many normal numbers would be beyond torch's largest
 RECENT = 20  # finished runs to choose from
-QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
 SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
 BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
 EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
@@ -44,11 +45,15 @@ CANARY_COUNT = Quantity(
 )  # fmt: skip
 EXPECTED = "an audit on this machine, or a finished training run to audit"
 SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPECTED)
-FIGURES = "What is shown here are exact figures of the training data, which no epsilon covers."
+FIGURES = "These are exact figures of the training data, which no epsilon covers."
+INVITATION = (
+    f"Press **Audit**. The trainer trains again, and {len(TESTS)} tests watch each step and try to refute the claimed "
+    "epsilon. Ours should pass; each broken trainer should fail."
+)
 
 
 def request_form(store: Store | None) -> Asked:
-    """Draw the controls below the button; values that do not go together are a sentence."""
+    """Draw the controls below the button; values that do not fit give a sentence."""
     trainer = choice_by_title("Trainer", tuple(TRAINERS), "trainer", lambda name: TRAINERS[name].title)
     st.caption(TRAINERS[trainer].story)
     runs = _finished(store)
@@ -67,7 +72,7 @@ def request_form(store: Store | None) -> Asked:
 
 
 def _chosen_here() -> RunConfig | str:
-    """The settings of the controls, or why they do not go together."""
+    """The settings of the controls, or a sentence if they do not fit."""
     models = tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset))))
     model = choice_of(st, "Model", models, "audit_model", wrap=True)
     st.caption(MODELS[model].note)
@@ -79,7 +84,7 @@ def _chosen_here() -> RunConfig | str:
 
 
 def _finished(store: Store | None) -> Mapping[str, Run]:
-    """The latest runs whose settings can be trained again, and the one that the reader has come with."""
+    """The latest runs whose settings can be trained again, and the run that the address names."""
     if store is None:
         return {}
     try:
@@ -88,7 +93,7 @@ def _finished(store: Store | None) -> Mapping[str, Run]:
         if wanted not in (OWN_SETTINGS, *latest):
             latest[wanted] = store.run(wanted)
     except UnknownRun:
-        pass  # said beside the choice, as of any unknown option
+        pass  # the choice reports it, like any unknown option
     except StoreError:
         return {}
     return {name: run for name, run in latest.items() if run.status is Status.FINISHED and _can_be_trained(run)}
@@ -102,7 +107,7 @@ def _can_be_trained(run: Run) -> bool:
 
 
 def settings_taken(run: Run) -> bool:
-    """Have the form that comes next choose the settings of a training run that has finished, if it is one."""
+    """Choose the settings of a finished training run in the form; False for any other run."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
     st.session_state[AUDITED] = run.id
@@ -110,14 +115,14 @@ def settings_taken(run: Run) -> bool:
 
 
 def audit_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
-    """Draw the button, with the time that pressing it takes where that is known, or why it cannot be pressed."""
+    """Draw the button, with the expected time, or with the reason why it is off."""
     SHOWN.button(store, asked.request, expected_seconds(asked.request, past) if asked.request else None)
     if asked.problem:
         st.error(asked.problem)
 
 
 def audit_line(run: Run) -> str:
-    """What was audited, in a line that tells it from the others."""
+    """A line on an audit for the choice."""
     return f"{run.request.title.removeprefix('Audit of ')} {line_end(run)}"
 
 
@@ -126,18 +131,25 @@ def follow(store: Store, run: Run) -> None:
     SHOWN.follow(store, run, audit_results, lambda found: _draw(store, found))
 
 
+def invite() -> None:
+    """Draw the recorded example, with the list of tests, before the first audit."""
+    with st.container(key="answer"):
+        st.markdown(INVITATION)
+        st.html(f"<h2 class=part>A recorded example: {example().request.by.title.lower()}</h2>")
+        _outcome(example())
+    findings(example())
+
+
 def _draw(store: Store, found: AuditResults) -> None:
-    st.markdown(f"**{found.request.title}**")
-    until = "What it had found until then is shown." if found.measured else "It had found nothing until then."
-    done = found.watched.step / found.watched.steps if found.watched else 0.0
-    SHOWN.status(store, found.run, done, _progress(found), until)
-    if found.stopped:
-        st.warning(f"{found.stopped.reason} What had been seen until then is judged.")
-    if found.judged:
-        _verdict(found)
-        number_line(found)
-    if found.measured:
-        findings(found)
+    with st.container(key="answer"):
+        st.html(f"<h2 class=part>{escape(found.request.title)}</h2>")
+        until = "Its findings until then are shown." if found.measured else "It had no findings yet."
+        done = found.watched.step / found.watched.steps if found.watched else 0.0
+        SHOWN.status(store, found.run, done, _progress(found), until)
+        if found.stopped:
+            st.warning(f"{found.stopped.reason} The steps before are judged.")
+        _outcome(found)
+    findings(found)
     generators(found)
     if found.judged:
         audit_charts(found)
@@ -150,21 +162,26 @@ def _progress(found: AuditResults) -> str:
         return "training begins"
     step = f"step {found.watched.step:,} of {found.watched.steps:,}"
     if found.watched.step == found.watched.steps:
-        return f"{step}, {len(found.measured)} audits judged"
+        return f"{step}, {len(found.measured)} of {len(TESTS)} tests"
     seen = "" if found.watched.sigma is None else f", noise so far: sigma about {nearest(found.watched.sigma, 3)}"
     return f"{step}{seen}"
 
 
-def _verdict(found: AuditResults) -> None:
-    """What all audits say together, and how it came about."""
-    sure = f"at a confidence of {percent(found.request.confidence, 0)} for all audits together"
-    names = [each.title for each in found.measured if each.audit in found.failed]
-    if names:
-        st.error(f"✕ Claim refuted: {', '.join(names)} failed, {sure}.")
+def _outcome(found: AuditResults) -> None:
+    """Draw the verdict of all tests, their signs and the number line; before the verdict, the signs alone."""
+    if not found.judged:
+        lights(found)
+        return
+    sure = f"{percent(found.request.confidence, 0)} confidence over all tests"
+    failed = [each.title for each in found.measured if each.audit in found.failed]
+    if failed:
+        st.error(f"✕ Claim refuted: {' and '.join(failed)} {'fails' if len(failed) == 1 else 'fail'} ({sure}).")
     else:
-        st.success(f"✓ No audit found anything wrong, {sure}. That is no proof: the table says what is left untested.")
+        st.success(f"✓ No test refutes the claim ({sure}). That is no proof: see what each test leaves untested.")
+    lights(found)
     if found.prepared and found.prepared.unaccounted:
         st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
+    number_line(found)
     st.caption(" ".join([_measured(found), found.request.by.story, FIGURES]))
 
 
@@ -172,7 +189,9 @@ def _measured(found: AuditResults) -> str:
     prepared, config = found.prepared, found.request.config
     if prepared is None:
         return ""
-    took = f"Trained and audited here in {duration(found.seconds)}: " if found.seconds else ""
-    canaries = f"{prepared.canaries:,} canaries, {prepared.inside:,} of them in" if prepared.canaries else "no canaries"
-    noise = f"sigma {nearest(config.sigma)}" if config.private else "without privacy"
-    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples, {canaries}; {noise}."
+    took = f"Trained and tested in {duration(found.seconds)}: " if found.seconds else ""
+    canaries = (
+        f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)" if prepared.canaries else "no canaries"
+    )
+    noise = f"sigma {nearest(config.sigma)}" if config.private else "no privacy"
+    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples with {canaries}, {noise}."

@@ -1,4 +1,4 @@
-"""What somebody claims, as it is typed into fields or pasted as a text or JSON."""
+"""The entry of a claim, typed into fields or pasted as a text or JSON."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,10 +24,20 @@ WAYS = ("numbers", "text or JSON")
 WAY, TEXT = "claim_by", "claim_text"
 MAX_FIELD_CHARS = 40
 UNSAID = "unsaid"
-HELP = {"epochs": "epoch"}  # the entry of the glossary, where that is not called as the field
-LABELS = {"epsilon": "Claimed epsilon", "delta": "delta", "q": "Rate q", "batch": "Batch", "examples": "Examples n",
+HELP = {"epochs": "epoch"}  # entries of the glossary with another name than the field
+LABELS = {"epsilon": "Claimed epsilon", "delta": "Delta", "q": "Rate q", "batch": "Batch", "examples": "Examples n",
           "sigma": "Sigma", "epochs": "Epochs", "steps": "Steps T"}  # fmt: skip
-PROMISED = ("epsilon", "delta")  # asked for beside a text too: the state of an accountant has neither
+WRITE = {  # the right values of a field
+    "epsilon": "a number above 0, for example 3.0",
+    "delta": "a number between 0 and 1, for example 1e-5",
+    "q": "a number above 0 and up to 1, for example 0.01 or 256/60000",
+    "batch": "a whole number above 0, for example 256",
+    "examples": "a whole number above 0, for example 60,000",
+    "sigma": "a number above 0, for example 1.1",
+    "epochs": "a number above 0, for example 15",
+    "steps": "a whole number above 0, for example 10,000",
+}
+PROMISED = ("epsilon", "delta")  # fields beside a text, as an accountant's state has neither
 COUNTS = ("batch", "examples", "steps")
 CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {  # label, titles, entry of the glossary
     "sampler": ("Batches", lambda: BATCHES, "poisson"),
@@ -35,34 +45,34 @@ CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {  # labe
     "accountant": ("Counted by", lambda: {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
 }
 PLACEHOLDER = (
-    "We train with noise multiplier 1.1 and batch size 256 of 60,000 examples for 15 epochs: (ε, δ) = (2.92, 1e-5)."
+    "We train for 15 epochs on 60,000 examples with batch size 256 and noise multiplier 1.1: (ε, δ) = (2.92, 1e-5)."
 )
-OUTSIDE = "A text, the state of an accountant of Opacus as JSON, or a DpEvent of dp-accounting. It is read, never run."
+OUTSIDE = "A text, an Opacus accountant's state as JSON, or a DpEvent of dp-accounting. Nothing in it is run."
 
 
 @dataclass(frozen=True)
 class Entered:
-    """A claim, where it stands in a text that was pasted, and why there is none."""
+    """A claim, its places in a pasted text, and the problem if there is none."""
 
     claim: Claim
     read: Read | None = None
     text: str = ""
-    problem: str = ""  # a sentence; empty where there is a claim
+    problem: str = ""  # sentences; empty for a claim
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was entered yet."""
+        """True before the first entry."""
         return self.claim == Claim() and not self.text.strip()
 
 
 def entered_claim() -> Entered:
-    """Draw the fields or the place to paste into; values that are none are a sentence."""
+    """Draw the fields, or the box for a text; wrong values give a sentence."""
     pasted = choice_of(st, "Enter it as", WAYS, WAY, show_label=False) == WAYS[1]
     text = _pasted() if pasted else ""
     try:
         if not pasted:
             return Entered(_typed(tuple(LABELS), tuple(CHOICES), _key))
-        beside = _typed(PROMISED, ("sampler",), "beside_{}".format)  # what was typed without a text is not about it
+        beside = _typed(PROMISED, ("sampler",), "beside_{}".format)  # separate from the fields without a text
         read = read_claim(text)
         claim = joined([beside, read.claim])
         if (claim.mechanism is None or len(claim.mechanism.releases) == 1) and text.strip():  # the fields can hold it
@@ -74,7 +84,7 @@ def entered_claim() -> Entered:
 
 @uninterrupted
 def fill_in(claim: Claim) -> None:
-    """Put a claim into the fields, whatever they held. As a callback."""
+    """Replace the fields by a claim. As a callback."""
     values = values_of(claim)
     for name in LABELS:
         put(_key(name), _written(values.get(name)), "")
@@ -92,7 +102,7 @@ def _pasted() -> str:
 
 
 def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str], str]) -> Claim:
-    """The claim of what is typed; an empty field says nothing."""
+    """The claim of the fields; an empty field says nothing."""
     texts = {}
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
     for place, name in enumerate(fields):
@@ -100,7 +110,7 @@ def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str
             help = help_on(HELP.get(name, name))
             texts[name] = text_field(st, LABELS[name], key(name), MAX_FIELD_CHARS, help=help)
     chosen = {name: _choice(name, key(name)) for name in choices}
-    values = {name: value_in(name, text) for name, text in texts.items() if text.strip()}
+    values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}
     return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
 
 
@@ -112,11 +122,22 @@ def _choice(name: str, key: str) -> str:
 
 
 def value_in(name: str, text: str) -> object:
-    """The value of a field's text. Errors: ValueError says what is wrong with it."""
+    """The value of a field's text. Errors: ValueError for a text that is no number."""
     if name == "epsilon":
         return printed_epsilon(text)
     value = float(read_number(text, name))
     return int(value) if name in COUNTS and value.is_integer() else value
+
+
+def _checked(name: str, text: str) -> object:
+    """The value of a field. Errors: ValueError says what to write instead."""
+    try:
+        value = value_in(name, text)
+        Claim(**{name: value})
+    except ValueError:
+        point = " Write a point before decimals, not a comma." if "," in text else ""
+        raise ValueError(f"{LABELS[name]}: write {WRITE[name]}.{point}") from None
+    return value
 
 
 def _written(value: object) -> str:
@@ -132,7 +153,7 @@ def _key(name: str) -> str:
 
 
 def show_examples() -> None:
-    """Draw a button for each example, and what they come from."""
+    """Draw a button for each example, and their sources."""
     st.html("<h2 class=part>Published claims to try</h2>")
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:

@@ -1,12 +1,13 @@
-"""The verdict on a claim: what it is worth, on the number line, who gives the number, and the sentence for a review."""
+"""The verdict on a claim: its headline, the number line, the details, and the sentence for a review."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
 import streamlit as st
 
-from dpcore.claims import Claim, ClaimVerdict, Standing, judge
+from dpcore.claims import ClaimVerdict, Standing, judge
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.reading import Read
 from dpcore.claims.verdict import event_for
@@ -17,40 +18,28 @@ from pages.parts.results.odds import term
 from pages.parts.results.tables import head_cells, row_cells, table
 from pages.parts.shell.menu import SMALL, chart_size
 
-SIGNS = {  # of a verdict, with its colour: neither speaks alone
+SIGNS = {  # of a verdict, with a colour
     Standing.HOLDS: ("✓", "#2e9150"),
     Standing.UNPROVEN: ("?", "#808080"),
     Standing.REFUTED: ("✕", "#cf4a5a"),
     Standing.CONTRADICTORY: ("≠", "#c9741a"),
     Standing.INSUFFICIENT: ("–", "#808080"),
 }
-READ = "What was read, marked in the text"
-COUNTED = "What each accountant gives for Poisson batches"
-HEADS = ("Accountant", "Run how", "Epsilon", "Gives it")
+READ = "Values read from the text"
+COUNTED = "Epsilon by each accountant, for Poisson batches"
+HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 
 
 verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
 
 
-def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None:
-    """Draw the verdict and what backs it; of a text that was pasted, what was read."""
-    verdict = verdict_on(claim)
-    with st.container(border=True, key="claim_verdict"):
-        st.html(verdict_html(verdict))
-        if verdict.certificate and (printed := claim.epsilon):
-            proven = Stretch(verdict.certificate.bounds.lower, verdict.certificate.bounds.upper)
-            figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
-            st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
-        for each in verdict.notes:
-            st.caption(each)
-        for each in read.unsure if read else ():
-            st.caption(each)
-    st.markdown("**For a review**")
+def show_review(verdict: ClaimVerdict, read: Read | None, text: str) -> None:
+    """Draw the sentence for a review, the values read from a text, and all recounts."""
+    st.html("<h2 class=part>For a review</h2>")
     st.code(verdict.review, language=None, wrap_lines=True)
-    st.caption("The button in the upper right corner of the box copies it.")
+    st.caption("The button in the upper right corner of the box copies the text.")
     if read and read.found:
-        st.markdown(f"**{READ}**")
-        st.html(f"<p class=read>{marked_text(text, read)}</p>")
+        st.html(f"<h2 class=part>{READ}</h2><p class=read>{marked_text(text, read)}</p>")
     if verdict.certificate:
         with st.expander(COUNTED):
             st.html(counts_table(verdict))
@@ -59,22 +48,38 @@ def show_verdict(claim: Claim, read: Read | None = None, text: str = "") -> None
             st.download_button(label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore")
 
 
-def verdict_html(verdict: ClaimVerdict) -> str:
-    """The verdict in words: its sign, its name, why, of which setting, and whose number it is."""
+def show_card(verdict: ClaimVerdict, unsure: Sequence[str] = ()) -> None:
+    """Draw the headline, the reason, the number line and the details."""
+    printed, certificate = verdict.claim.epsilon, verdict.certificate
+    with st.container(border=True, key="claim_verdict"):
+        st.html(headline(verdict))
+        if certificate and printed:
+            proven = Stretch(certificate.bounds.lower, certificate.bounds.upper)
+            figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
+            st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
+        if details := [*details_of(verdict), *unsure]:
+            st.caption("\n".join(f"- {each}" for each in details))
+
+
+def headline(verdict: ClaimVerdict) -> str:
+    """The sign and the name of the verdict, and the reason, as HTML."""
     mark, color = SIGNS[verdict.standing]
     name = term("claim", "verdict", verdict.standing.value.capitalize())
-    lines = [f'<h2 class=part><b class=sign style="color:{color}">{mark}</b> {name}</h2>']
-    lines.append(f"<p>{escape(verdict.sentence)}</p>")
-    if verdict.certificate:
-        lines.append(f"<p>Judged: {escape(str(verdict.certificate.setup))}.</p>")
-    if verdict.given_by:
+    sign = f'<b class=sign style="color:{color}">{mark}</b>'
+    return f'<h2 class=part style="font-size:1.75rem">{sign} {name}</h2><p>{escape(verdict.sentence)}</p>'
+
+
+def details_of(verdict: ClaimVerdict) -> list[str]:
+    """Sentences on the judged setup, on the source of the claimed number, and on assumptions."""
+    details = [f"Judged: {verdict.certificate.setup}."] if verdict.certificate else []
+    if verdict.given_by and verdict.claim.epsilon:
         named = "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by)
-        lines.append(f"<p>These accountants give the claimed number for Poisson batches: {escape(named)}.</p>")
-    return "".join(lines)
+        details.append(f"For Poisson batches these accountants give {verdict.claim.epsilon.shown}: {named}.")
+    return [*details, *verdict.notes]
 
 
 def marked_text(text: str, read: Read) -> str:
-    """The text as HTML, with what was read from it marked and named."""
+    """The text as HTML, with each value marked and named."""
     parts, at = [], 0
     for each in read.found:
         if each.start >= at:
@@ -85,7 +90,7 @@ def marked_text(text: str, read: Read) -> str:
 
 
 def counts_table(verdict: ClaimVerdict) -> str:
-    """An HTML table with a row for each way to run an accountant."""
+    """An HTML table with a row for each variant of an accountant."""
     rows = (_row(each, verdict) for each in verdict.counted if each.accountant != CERTIFIED)
     return table("Accountants", "verdicts", head_cells(HEADS, "counted"), rows)
 

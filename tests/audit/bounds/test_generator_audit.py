@@ -148,7 +148,7 @@ def test_the_impossible_mass_of_the_measured_case() -> None:
     found = audit_generator(clipped(5.768), DRAWS, charged=Charged(whole, 1e-5, 5.768))
     assert found.epsilon == math.inf
     assert found.evidence is Evidence.CONDITIONAL
-    assert found.shows.endswith("releases that prove who took part have 205 times delta.")
+    assert found.shows.endswith("releases beyond it, of probability 205 times delta, prove membership.")
 
 
 def test_the_impossible_mass_is_that_of_the_counted_releases() -> None:
@@ -165,7 +165,7 @@ def test_the_impossible_mass_is_that_of_the_counted_releases() -> None:
 def test_a_radius_that_a_draw_is_beyond_is_no_radius() -> None:
     found = audit_generator(normal(0), DRAWS, charged=Charged(ONE, 1e-5, 3.0))
     assert found.impossible is None
-    assert found.note == "A draw lies beyond the radius of 3 that was given."
+    assert found.note == "A draw lies beyond the given radius of 3."
     assert found.epsilon != math.inf
 
 

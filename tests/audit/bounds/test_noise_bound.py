@@ -55,7 +55,7 @@ def test_noise_as_charged_passes_and_half_of_it_does_not() -> None:
     assert half.epsilon is not None
     assert half.epsilon > 15
     assert half.sigma_below == pytest.approx(right.sigma_below / 2)
-    assert half.shows.startswith("5,000 projections: sigma is at most 0.54")
+    assert half.shows.startswith("From 5,000 numbers, sigma is at most 0.54")
 
 
 def test_a_little_too_little_noise_takes_many_projections() -> None:
@@ -160,7 +160,7 @@ def test_a_seed_that_comes_back_once_is_found_with_its_two_steps() -> None:
     found = audit_repetition(drawn)
     assert found.rejected
     assert found.pair == (7, 555)
-    assert found.shows == "Of 600 steps, the noise of steps 7 and 555 has the largest correlation, 1.000."
+    assert found.shows == "Among 600 steps, steps 7 and 555 have the most correlated noise: 1.000."
 
 
 def test_noise_that_is_taken_back_is_found() -> None:
@@ -205,7 +205,7 @@ def test_more_than_the_clip_norm_is_rejected_and_costs_that_of_less_noise() -> N
     assert found.p_value == 0
     assert found.largest == 3.0
     assert found.epsilon == pytest.approx(lower_epsilon(Mechanism.constant(0.1, 0.5, 50), DELTA), rel=2e-3)
-    assert "moves it by 3 clipping norms" in found.shows
+    assert "one moves a sum by 3 clipping norms" in found.shows
 
 
 def test_without_sampling_it_is_the_closed_form() -> None:

@@ -1,16 +1,21 @@
 """The audit page: what is asked, audited, shown, said of what cannot be shown, and kept."""
 
 import json
+import re
+from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
+from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import BROKEN, TRAINERS
 from dpcore.audit.events import Counted, Scored, Traced
+from dpcore.figures.number_line import BROKEN as RED
 from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.audit.panel import QUICK, TORCH_DRAWS
+from pages.parts.audit.audit_results import QUICK, example
+from pages.parts.audit.panel import TORCH_DRAWS
 from pages.parts.controls.url_state import UNDER_WAY
 from tests.pages.audit_page import (
     CONFIG,
@@ -26,6 +31,25 @@ from tests.pages.audit_page import (
 from tests.pages.train_page import charts
 
 
+def red_in(page: AppTest) -> list[str]:
+    """The marks of the number line that are red."""
+    line = json.loads(page.get("plotly_chart")[0].proto.spec)
+    return plainly([each["name"] for each in line["data"] if each.get("marker", {}).get("color") == RED])
+
+
+def plainly(labels: list[str]) -> list[str]:
+    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in labels]
+
+
+def rows_in(page: AppTest) -> list[str]:
+    """The rows of the table of tests."""
+    return html_of(page).split('aria-label="The tests"')[1].split("</table>")[0].split("<tr>")[2:]
+
+
+def results_in(page: AppTest) -> list[str]:
+    return [each.split("</b> ")[1].split("<")[0] for each in rows_in(page)]
+
+
 def names_in(page: AppTest) -> list[list[str]]:
     """The names of the traces of each figure."""
     drawn = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
@@ -37,8 +61,11 @@ def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     assert page.title[0].value == "Does the trainer keep what it claims?"
     assert page.selectbox(key="trainer").options == [each.title for each in TRAINERS.values()]
     assert TRAINERS["own"].story in words(page, "caption")
-    assert "press Audit" in words(page, "info")
-    assert not names_in(page)
+    assert "Press **Audit**" in words(page, "markdown")
+    assert "A recorded example: half the noise" in html_of(page)
+    verdicts = {name: "fails" if name in example().failed else "passes" for name in example().p_values}
+    assert results_in(page) == [verdicts.get(each.audit, "cannot tell") for each in example().measured]
+    assert "Noise ≥ 12.9, p < 1e-300" in plainly(names_in(page)[0])
 
 
 def test_audit_queues_what_the_controls_say_and_the_address_keeps_it(store: Store):
@@ -71,52 +98,59 @@ def test_it_says_how_far_it_is_and_is_cancelled(store: Store):
     assert bar.proto.value == 50
     page.button(key=f"cancel_{run}").click().run()
     assert "was not started in this tab" in words(page, "markdown")
+    assert {*results_in(page)} == {"waits"}
+    assert len(results_in(page)) == len(TESTS)
     page.button(key="cancel_yes").click().run()
     assert store.run(run).cancelling
     store.end(run, Status.CANCELLED)
     page.run()
-    assert "was cancelled. It had found nothing" in words(page, "info")
+    assert "was cancelled. It had no findings yet." in words(page, "info")
     assert not page.button(key="audit").disabled
 
 
 def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     page = opened(run=recorded(store))
-    assert "Claim refuted: Noise failed" in words(page, "error")
-    (line, *_) = names_in(page)
-    assert line[:2] == ["Certified", "Noise: ≥ 9.00 (conditional, fails: p < 1e-300)"]
-    assert any(each.startswith("Certified: ") and "✕ Noise shows ≥ 9" in each for each in line)
-    (renyi,) = (each for each in line if each.startswith("Rényi DP ≤"))
-    assert "✕ Noise shows ≥ 9" in renyi
-    assert renyi.endswith("at a confidence of 95 % on its own")  # the p-value is that of what is charged
-    assert any("about 0.400 (estimate)" in each for each in line)
+    assert "Claim refuted: Noise fails (95 % confidence over all tests)." in words(page, "error")
+    line = plainly(names_in(page)[0])
+    assert line[:3] == ["Certified", "Proven", "Noise ≥ 9.00, p < 1e-300"]
+    assert any(each.startswith("Rényi DP ≤") for each in line)
+    assert "In and out ≈ 0.400" in line
+    assert words(page, "caption").count("Noise shows epsilon ≥ 9.00: that refutes the claim") == 1
+    assert red_in(page) == ["Noise ≥ 9.00, p < 1e-300", next(each for each in line if each.startswith("Certified "))]
 
 
 def test_ours_passes_and_only_what_lies_below_the_proven_bound_is_red(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(0.5, 0.6)), request=of_config()))
-    assert "No audit found anything wrong" in words(page, "success")
+    assert "No test refutes the claim" in words(page, "success")
     assert "That is no proof" in words(page, "success")
-    (line, *_) = names_in(page)
-    red = [each for each in line if "✕" in each]
-    assert red
-    assert all("is proven" in each for each in red)
-    assert not [each for each in red if "≤" in each]  # a proven accountant's number is never below the proven bound
+    assert not red_in(page)
+    (below,) = re.findall(r"No trainer keeps (.*): at least", words(page, "caption"))
+    assert "≤" not in below  # a proven accountant's number is never below the proven bound
 
 
 def test_an_estimate_or_an_audit_that_passes_refutes_no_number(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(50.0, 0.6)), request=of_config()))
-    (line, *_) = names_in(page)
-    assert not [each for each in line if "✕ Noise" in each]
+    assert not red_in(page)
+    assert "Noise shows" not in words(page, "caption")
 
 
 def test_the_table_says_what_is_tested_what_is_not_and_what_came_out(store: Store):
-    table = html_of(opened(run=recorded(store))).split('aria-label="What each audit found"')[1].split("</table>")[0]
-    assert table.count("<tr>") == 1 + 5
-    rows = table.split("<tr>")[2:]
-    results = [each.split("</b> ")[1].split("<")[0] for each in rows]
-    assert results == ["fails", "passes", "passes", "cannot tell", "cannot tell"]
+    page = opened(run=recorded(store))
+    rows = rows_in(page)
+    assert results_in(page) == ["fails", "passes", "passes", "cannot tell", "cannot tell"]
     assert "9.00 (conditional)" in rows[0]
+    assert "&lt; 1e-300" in rows[0]
     assert "≈ 0.400 (estimate)" in rows[3]
     assert all('data-label="What it leaves untested"' in each for each in rows)
+
+
+def test_tests_light_up_one_by_one_and_those_that_no_correction_turns_are_decided_at_once(store: Store):
+    first = [found_noise(9.0, 1e-9), replace(found_noise(None, 0.02), audit="generator"),
+             replace(found_noise(None, 0.06), audit="one_run")]  # fmt: skip
+    page = opened(run=recorded(store, [*events_of()[:3], *first], None))
+    assert "3 of 13 tests" in page.get("progress")[0].proto.text
+    lit = dict(zip(TESTS, results_in(page), strict=True))
+    assert (lit["noise"], lit["generator"], lit["one_run"], lit["losses"]) == ("fails", "undecided", "passes", "waits")
 
 
 def test_charts_show_the_canaries_under_the_certified_curve_their_laws_and_the_limits(store: Store):
@@ -128,12 +162,12 @@ def test_charts_show_the_canaries_under_the_certified_curve_their_laws_and_the_l
     assert {"No run shows more", "Best canaries, about", "One run"} <= {*limits}
     captions = words(page, "caption")
     assert "Why one run shows little" in captions
-    assert "at 1.0 % false positives it finds 2.0 % of the members, from 1.0 % to 10.0 %" in captions
+    assert "at 1.0 % false positives it finds 2.0 % of members (1.0 % to 10.0 %)" in captions
 
 
 def test_without_canaries_or_a_claim_the_rest_is_shown_with_a_sentence(store: Store):
     page = opened(run=recorded(store, without(events_of(), Scored, Traced, Counted)))
-    assert "no scores of canaries to draw" in words(page, "info")
+    assert "no scores of canaries" in words(page, "info")
     assert len(names_in(page)) == 2
     raw = opened(run=recorded(store, events_of(found_noise(None, 0.5), None), request=of_config(private=False)))
     assert "Nothing is claimed. Nothing is charged" in words(raw, "info")
@@ -155,7 +189,7 @@ def test_a_finished_training_run_in_the_address_is_what_is_audited(store: Store)
 
 def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(store: Store):
     for field, value, said in (
-        ("canaries", "6000", "at most half of the 10000 training examples"), ("canaries", "-1", "Expected canaries="),
+        ("canaries", "6000", "write at most 5000, half of the examples"), ("canaries", "-1", "Expected canaries="),
         ("confidence", "1", "Expected confidence="), ("audit_sigma", "x", "Expected sigma="),
         ("audit_batch", "20000", "Expected batch=20000"),
     ):  # fmt: skip

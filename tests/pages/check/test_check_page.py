@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.claims import Standing, judge
 from dpcore.claims.reading import read_text
 from dpcore.claims.worked import EXAMPLES
-from pages.parts.check.verdict_card import SIGNS, counts_table, marked_text, verdict_html
+from pages.parts.check.verdict_card import SIGNS, counts_table, details_of, marked_text
 from tests.pages.check_page import CLAIM
 from tests.pages.train_page import opened_at
 
@@ -26,10 +26,12 @@ def verdict_of(app: AppTest) -> str:
     return next(each.proto.body for each in app.get("html") if "class=sign" in each.proto.body)
 
 
-def test_it_opens_on_an_invitation_and_twelve_printed_claims() -> None:
+def test_it_opens_on_an_invitation_an_example_and_the_printed_claims() -> None:
     app = opened()
     assert not app.exception
-    assert "Type or paste" in app.info[0].value
+    assert "Type or paste" in app.markdown[0].value
+    assert "at least 0.862" in verdict_of(app)  # of an example
+    assert not app.code
     assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES)
 
 
@@ -68,9 +70,10 @@ def test_what_was_typed_before_says_nothing_of_a_text() -> None:
 
 def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
     for field, text, words in (
-        ("epsilon", "0", "epsilon=0"), ("epsilon", "much", "much\\` to be a number"),
-        ("delta", "1", "delta=1.0 to be above 0 and below 1"), ("sigma", "-1", "sigma=-1.0"), ("q", "2", "q=2.0"),
-        ("batch", "1.5", "batch=1.5"),
+        ("epsilon", "0", "Claimed epsilon\\: write a number above 0, for example 3.0."),
+        ("epsilon", "3,0", "for example 3.0. Write a point before decimals, not a comma."),
+        ("delta", "1", "between 0 and 1, for example 1e-5"), ("sigma", "-1", "a number above 0"), ("q", "2", "up to 1"),
+        ("batch", "1.5", "Batch\\: write a whole number"),
     ):  # fmt: skip
         app = opened(**{f"claim_{field}": text})
         assert not app.exception, (field, text, words)
@@ -97,7 +100,7 @@ def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> N
     assert set(SIGNS) == set(Standing)
     assert len({sign for sign, _ in SIGNS.values()}) == len(Standing)
     verdict = judge(EXAMPLES[0].claim)
-    assert "Moments accountant, as it is here" in verdict_html(verdict)
+    assert any("Moments accountant, as in this program" in each for each in details_of(verdict))
     table = counts_table(verdict)
     assert table.count("<tr>") == len(verdict.counted)  # its head, and all but the certified one, whose band is above
     assert "≤ 1.26" in table
