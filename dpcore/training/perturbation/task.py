@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Draws: TypeAlias = "noise.Stream"  # random numbers of one fit; in words, for it loads torch
 ROUNDING = 1 + 1e-9  # of a sensitivity: that sums of float64 err by less is taken on trust, README.md, section 5
 ADJACENCY = "replace-one"
-NEIGHBOURS = "neighbours differ in one row that is replaced"  # the same in words
+NEIGHBOURS = "neighbours differ in one replaced row"  # the same in words
 
 
 @lru_cache(maxsize=4096)

@@ -31,7 +31,7 @@ DETAILS = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accur
 
 
 def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "papers") -> str:
-    """Return an HTML table of HTML texts. The first cell of a row is its head; on a narrow screen the others name theirs."""
+    """Return a table of HTML texts. The first cell of a row is its head; on a narrow screen the others name theirs."""
     body = "".join(
         f"<tr><th scope=row>{first}</th>"
         + "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in zip(heads[1:], rest, strict=True))
