@@ -90,7 +90,7 @@ def public_rows(dataset: str, classes: tuple[str, ...]) -> Public:
 def pictures(request: Request, task: Task, public: Public) -> str:
     """Return an HTML table of pictures: a column for each epsilon, rows for the noisy row and what is made of it."""
     row, scale = public.rows[0], _scale(public)
-    what = ("with noise", "clipped to −1 … 1", "nearest public row", "chance of a flipped label")
+    what = ("with noise", "clipped to its range", "nearest public row", "chance of a flipped label")
     lines: list[list[str]] = [[] for _ in what]
     for epsilon in sorted(request.epsilons, reverse=True):
         after = handed_over(task, epsilon, row)
