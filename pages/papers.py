@@ -6,13 +6,13 @@ from pages.parts.calibrate.question import move_on
 from pages.parts.components.elements import follow_links
 from pages.parts.layout import page_columns
 from pages.parts.papers import computed
-from pages.parts.papers.choices import chosen_outcomes, chosen_paper
+from pages.parts.papers.choices import chosen_outcomes, chosen_paper, score
 from pages.parts.papers.figures import show_figures
-from pages.parts.papers.head import show_calculators, show_experiments, show_findings, show_head, show_remarks
+from pages.parts.papers.head import show_calculators, show_claims, show_experiments, show_head, show_remarks
 from pages.parts.papers.opening import open_link
-from pages.parts.papers.tables import numbers_download, show_numbers
+from pages.parts.papers.tables import numbers_columns, show_numbers
 from pages.parts.papers.trainings import show_trainings
-from pages.parts.results.exports import address
+from pages.parts.results.exports import address, csv_button
 
 left, right = page_columns("What do the papers claim, and what holds?")
 move_on()
@@ -20,26 +20,23 @@ follow_links(open_link)
 
 with left:
     paper = chosen_paper()
-    outcomes = chosen_outcomes()
-    saved = st.container()
+    show_head(paper)
+    scored = st.empty()
 
 with right:
-    show_head(paper)
-    findings, figures, table, rest = (st.container() for _ in range(4))
-    with findings:
-        show_findings(paper)
-    with figures:
-        show_figures(paper, address())
-    found = [each for each in computed.numbers(paper) if each.outcome in outcomes]
-    with table:
-        if paper.entries:
-            show_numbers(found)
-    with rest:
-        show_trainings(paper)
-        show_experiments(paper)
-        show_calculators(paper)
-        show_remarks(paper)
-
-if paper.entries:
-    with saved:
-        numbers_download(paper.id, lambda: computed.numbers(paper), address())
+    link = address()
+    show_figures(paper, link)
+    finish_claims = show_claims(paper)
+    if paper.entries:
+        found = computed.numbers(paper)
+        scored.html(score(found))
+        st.subheader("Its numbers, and ours", anchor=False)
+        outcomes = chosen_outcomes()
+        show_numbers([each for each in found if each.outcome in outcomes])
+        columns = lambda: numbers_columns(found, link)  # noqa: E731
+        csv_button("Download the numbers (CSV)", columns, f"paper-{paper.id}-numbers.csv", "download_numbers")
+    show_trainings(paper)
+    show_experiments(paper)
+    show_calculators(paper)
+    show_remarks(paper)
+    finish_claims()  # last: it may take a second, and all else is drawn by then

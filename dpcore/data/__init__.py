@@ -1,1 +1,1 @@
-"""Data sets: what they are, where they lie, how they come. Free of torch, but for torchvision's downloads."""
+"""Data sets: their catalogue, files and downloads. Free of torch, except for torchvision's downloads."""

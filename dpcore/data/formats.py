@@ -1,6 +1,6 @@
-"""The files that data sets consist of: IDX files, CIFAR-10's Python batches, and arrays that `data import` makes.
+"""Files of data sets: IDX files, CIFAR-10's Python batches, and arrays that `data import` writes.
 
-Each kind of file says how large it may be, checks the bytes of one, and reads them as examples and labels.
+Each kind limits the size of a file, checks its bytes, and reads them as examples and labels.
 """
 
 import gzip
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 Part = tuple[NDArray[Any], NDArray[np.uint8]]  # examples (n, ...) and labels (n,)
 CIFAR_SHAPE = (3, 32, 32)  # channels, height, width of an image in CIFAR's Python batches
-HARMLESS = {  # all that a batch needs: arrays and byte strings
+HARMLESS = {  # enough for a batch: arrays and byte strings
     ("numpy.core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "_reconstruct"),
     ("numpy", "ndarray"),
@@ -32,7 +32,7 @@ HARMLESS = {  # all that a batch needs: arrays and byte strings
 
 @dataclass(frozen=True)
 class IdxFile:
-    """One file in the IDX format: big-endian magic number and sizes, then bytes."""
+    """A file in the IDX format: big-endian magic number and sizes, then bytes."""
 
     name: str
     shape: tuple[int, ...]
@@ -45,11 +45,11 @@ class IdxFile:
 
     @property
     def max_bytes(self) -> int:
-        """Bytes that it may have: no more are read."""
+        """Most bytes that are read."""
         return self.size
 
     def check(self, raw: bytes, path: Path) -> None:
-        """Errors: ValueError unless magic number, shape, length and MD5 sum are those of the file."""
+        """Raise ValueError unless magic number, shape, length and MD5 sum are those of the file."""
         dimensions = len(self.shape)
         magic = 0x0800 + dimensions  # 0x08 stands for unsigned bytes
         header = struct.unpack_from(f">{1 + dimensions}I", raw) if len(raw) >= 4 + 4 * dimensions else (0,)
@@ -62,7 +62,7 @@ class IdxFile:
         _check_md5(raw, self.md5, path)
 
     def read(self, raw: bytes) -> NDArray[np.uint8]:
-        """The bytes of a checked file as an array of its shape."""
+        """Return the bytes of a checked file as an array of its shape."""
         return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(self.shape)).reshape(self.shape)
 
     def is_at(self, path: Path) -> bool:
@@ -75,10 +75,10 @@ class IdxFile:
 
 
 class HarmlessUnpickler(pickle.Unpickler):
-    """An unpickler that knows arrays and byte strings only, so that a pickle runs nothing."""
+    """An unpickler for arrays and byte strings only, so that a pickle cannot run code."""
 
     def find_class(self, module: str, name: str) -> Any:
-        """The named function if it is harmless; UnpicklingError otherwise."""
+        """Return the named function if it is harmless; UnpicklingError otherwise."""
         if (module, name) not in HARMLESS:
             raise pickle.UnpicklingError(f"it names {module}.{name}")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
@@ -98,44 +98,43 @@ class CifarFile:
 
     @property
     def size(self) -> int:
-        """Bytes of its pixels: the file has some more."""
+        """Bytes of its pixels; the file has some more."""
         return self.count * math.prod(CIFAR_SHAPE)
 
     @property
     def max_bytes(self) -> int:
-        """Bytes that it may have, so that no more are read: the real ones are 1.01 times their pixels."""
+        """Most bytes that are read; the real files have 1.01 times their pixels."""
         return 2 * self.size + 4096
 
     def check(self, raw: bytes, path: Path) -> None:
-        """Errors: ValueError unless the MD5 sum is the file's, and the bytes a batch of its images."""
+        """Raise ValueError unless the MD5 sum is the file's, and the bytes are a batch of its images."""
         _check_md5(raw, self.md5, path)
         self.read(raw, path)
 
     def read(self, raw: bytes, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Images (n, 3, 32, 32) and labels (n,) of a batch; ValueError if it is none."""
+        """Return images (n, 3, 32, 32) and labels (n,) of a batch; ValueError if it is none."""
         try:
             batch = HarmlessUnpickler(io.BytesIO(raw), encoding="bytes").load()
             pixels, labels = batch[b"data"], np.array(batch[b"labels"], dtype=np.uint8)
             images = pixels.astype(np.uint8, casting="safe").reshape(self.count, *CIFAR_SHAPE)
             return images, labels.reshape(self.count)
         except Exception as error:  # a damaged pickle may raise anything
-            sentence = f"Expected {path} to be a CIFAR-10 Python batch of {self.count} images; {error}."
-            raise ValueError(sentence) from error
+            raise ValueError(f"Expected {path} to be a CIFAR-10 batch of {self.count} images; {error}.") from error
 
 
 @dataclass(frozen=True)
 class ArraysFile:
-    """Examples that are no images, as `data import` makes them of a set's original files.
+    """Examples other than images, as `data import` makes them from a set's original files.
 
-    Training examples, their labels, test examples, their labels, one after another without a header: ids as 16-bit
-    numbers, low byte first, all else as bytes.
+    Training examples, their labels, test examples, their labels, without a header: ids as 16-bit numbers, low byte
+    first, everything else as bytes.
     """
 
     shape: tuple[int, ...]  # of one example
     train: int
     test: int
-    originals: str  # what it is made of, in words
-    ids: int = 0  # how many there are to name, where an example's numbers are ids; 0: they are quantities
+    originals: str  # the files it is made from, in words
+    ids: int = 0  # number of ids, if an example's numbers are ids; 0: they are quantities
     name: str = "examples"
 
     @property
@@ -150,16 +149,16 @@ class ArraysFile:
 
     @property
     def max_bytes(self) -> int:
-        """Bytes that it may have: no more are read."""
+        """Most bytes that are read."""
         return self.size
 
     def check(self, raw: bytes, path: Path) -> None:
-        """Errors: ValueError unless the length is that of the file; its numbers are checked as they are read."""
+        """Raise ValueError unless the length is that of the file; `read` checks its numbers."""
         if len(raw) != self.size:
             raise ValueError(f"Expected {path} to hold {self.size} bytes; it holds {len(raw)}.")
 
     def read(self, raw: bytes, path: Path, classes: int) -> tuple[Part, Part]:
-        """The training and the test part of a checked file; ValueError where its numbers name no class or id."""
+        """Return the training and the test part of a checked file; ValueError for an unknown class or id."""
         start, parts = 0, []
         for count in (self.train, self.test):
             shape = (count, *self.shape)
@@ -172,7 +171,7 @@ class ArraysFile:
         return parts[0], parts[1]
 
     def written(self, train: Part, test: Part) -> bytes:
-        """Both parts as the bytes of the file."""
+        """Return both parts as the bytes of the file."""
         return b"".join(
             examples.astype(self.kind).tobytes() + labels.astype(np.uint8).tobytes()
             for examples, labels in (train, test)
@@ -183,13 +182,13 @@ File = IdxFile | CifarFile | ArraysFile
 
 
 class Bounded:
-    """A stream that refuses to be read beyond its first bytes, whatever an archive says of its members' sizes."""
+    """A stream that cannot be read beyond its first bytes, so that an archive cannot lie about its sizes."""
 
     def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
         self.stream, self.max_bytes = stream, max_bytes
 
     def read(self, size: int) -> bytes:
-        """The next bytes; ReadError beyond the bound."""
+        """Return the next bytes; ReadError beyond the bound."""
         self._allow(self.tell() + size)
         return self.stream.read(size)
 
@@ -199,7 +198,7 @@ class Bounded:
         return self.stream.seek(position)
 
     def tell(self) -> int:
-        """The position."""
+        """Return the position."""
         return self.stream.tell()
 
     def _allow(self, position: int) -> None:
@@ -208,22 +207,22 @@ class Bounded:
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """The file in the folder, plain or gzipped; None where it is not there."""
+    """Return the path of a file in the folder, plain or gzipped; None if it is missing."""
     return next((path for path in (folder / name, folder / f"{name}.gz") if os.path.isfile(path)), None)
 
 
 def uncompressed(path: Path) -> BinaryIO:
-    """The file as a stream, unpacked while it is read if it is gzipped."""
+    """Open a file as a stream, unpacked on the fly if it is gzipped."""
     with path.open("rb") as stream:
         gzipped = stream.read(2) == b"\x1f\x8b"
     return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
 
 
 def content(path: Path, max_bytes: int) -> bytes:
-    """The uncompressed bytes of a file, gzipped or not; ValueError if it cannot be read whole or holds too many."""
+    """Return the uncompressed bytes of a file, gzipped or not; ValueError if it is unreadable or too large."""
     try:
         with uncompressed(path) as stream:
-            raw = stream.read(max_bytes + 1)  # the one beyond is never there, or the file is another
+            raw = stream.read(max_bytes + 1)  # one byte more tells a file that is too large
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"Expected {path} to be a readable file; {error}.") from error
     if len(raw) > max_bytes:
@@ -232,7 +231,7 @@ def content(path: Path, max_bytes: int) -> bytes:
 
 
 def checked_content(folder: Path, file: File) -> bytes:
-    """The uncompressed bytes of a data set's file in the folder; ValueError if it is missing or not the one."""
+    """Return the uncompressed bytes of a data set's file in the folder; ValueError if it is missing or another one."""
     path = find(folder, file.name)
     if path is None:
         raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")

@@ -1,4 +1,4 @@
-"""Bringing full data sets into the data root: everything is checked first, and arrives at once or not at all."""
+"""Install full data sets in the data root: checked first, and complete or not at all."""
 
 import os
 import reprlib
@@ -17,16 +17,16 @@ from dpcore.data.originals import READERS
 from dpcore.data.tabular.delimited import Original, folder_of_tables
 
 ARCHIVE = "cifar-10-python.tar.gz"  # as published, and as torchvision leaves it
-MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)  # twice what the batches may have
+MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)
 SHORTENED = reprlib.Repr()
 SHORTENED.maxstring = 300  # letters of a path in a message
 
 
 def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
-    """Check the data set's files in the folder and put them, uncompressed, where torchvision looks; that place.
+    """Check the data set's files in the folder and put them, uncompressed, where torchvision looks; return that place.
 
-    Errors: ValueError naming the first file that is missing, truncated or not the one it should be, or a root that
-    cannot be written; the root is then as it was.
+    Errors: ValueError naming the first file that is missing, truncated or another one, or a root that cannot be
+    written; the root is then unchanged.
     """
     target = raw_folder(dataset, root)
     _put(_contents(dataset, folder), target, root)
@@ -34,12 +34,11 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
 
 
 def _contents(dataset: Dataset, folder: Path) -> dict[str, bytes]:
-    """The checked files of a data set in the folder."""
     return {file.name: checked_content(folder, file) for file in dataset.files}
 
 
 def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
-    """Put a folder of these files in the target's place, at once."""
+    """Replace the target by a folder of these files, at once."""
     with _staging(root or data_root()) as staging:
         for name, raw in contents.items():
             (staging / name).write_bytes(raw)
@@ -47,10 +46,10 @@ def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
 
 
 def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
-    """Install every data set found under a folder: in torchvision's layout, or files side by side; gzipped or not.
+    """Install every data set under a folder: in torchvision's layout or side by side; gzipped or not.
 
-    Instead of a folder it takes an archive as it is published, which may also lie in the folder.
-    Errors: ValueError if a file is not the one it should be or nothing is found; nothing is then installed.
+    A published archive may stand in for the folder, or lie in it.
+    Errors: ValueError if a file is another one or nothing is found; nothing is then installed.
     """
     found = [(dataset, _made(dataset, place)) for dataset, place in _of_originals(folder)]
     if not found or _has_images(folder):
@@ -61,7 +60,7 @@ def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
 
 
 def _images_in(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
-    """The data sets of images in a folder or an archive, with their checked files."""
+    """Return the data sets of images in a folder or an archive, with their checked files."""
     archive = folder / ARCHIVE
     if os.path.isfile(archive) and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
         return [*(_checked_images(folder) if _found(folder) else []), *_images_in(archive)]
@@ -78,7 +77,7 @@ def _checked_images(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
 
 @contextmanager
 def _unpacked(path: Path) -> Iterator[Path]:
-    """The folder itself, or for an archive a folder with its batches, gone afterwards; ValueError if it is neither."""
+    """Yield the folder itself, or a temporary folder with an archive's batches; ValueError if it is neither."""
     if os.path.isdir(path):
         yield path
         return
@@ -93,7 +92,7 @@ def _unpacked(path: Path) -> Iterator[Path]:
 
 
 def _unpack(path: Path, target: Path) -> None:
-    """Write the members that are named as batches, wherever they lie in the archive; nothing else is touched."""
+    """Write the archive's members that are named as batches, and nothing else."""
     files = {file.name: file for dataset in DATASETS.values() for file in dataset.batches}
     with (
         uncompressed(path) as stream,
@@ -107,7 +106,7 @@ def _unpack(path: Path, target: Path) -> None:
 
 
 def has_data_sets(folder: Path) -> bool:
-    """True if a folder has a file of a data set of the catalogue, or its archive."""
+    """Return True if a folder has a file of a data set of the catalogue, or its archive."""
     return _has_images(folder) or bool(_of_originals(folder))
 
 
@@ -116,7 +115,7 @@ def _has_images(folder: Path) -> bool:
 
 
 def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
-    """The data sets whose original files are here, each with their place."""
+    """Return the data sets whose original files are in the folder, each with their place."""
     found = []
     for name, reader in READERS.items():
         file = DATASETS[name].arrays
@@ -126,18 +125,18 @@ def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
 
 
 def _made(dataset: Dataset, place: Path) -> dict[str, bytes]:
-    """The file that a data set's original files make."""
+    """Make a data set's file from its original files."""
     assert dataset.arrays
     parts = READERS[dataset.name].read(place, dataset.arrays)
     return {dataset.arrays.name: dataset.arrays.written(*parts)}
 
 
 def _found(folder: Path) -> list[tuple[Dataset, Path]]:
-    """The data sets under the folder, each with the place of its files."""
+    """Return the data sets under the folder, each with the place of its files."""
     found = []
     for dataset in (each for each in DATASETS.values() if not each.arrays):
         places = [folder / dataset.folder / "raw", folder / dataset.folder]
-        if folder.name == dataset.folder or dataset.batches:  # the names of batches tell whose they are
+        if folder.name == dataset.folder or dataset.batches:  # the names of batches identify the data set
             places += [folder / "raw", folder]
         if folder.name == "raw" and folder.resolve().parent.name == dataset.folder:
             places.append(folder)
@@ -150,7 +149,7 @@ def _found(folder: Path) -> list[tuple[Dataset, Path]]:
 
 
 def _recognised(folder: Path) -> Dataset:
-    """Whose files lie side by side in a folder that does not say: the names are the same, the contents tell."""
+    """Identify the data set of IDX files by their contents, since their names are the same."""
     families = [dataset for dataset in DATASETS.values() if dataset.idx]
     for dataset in families:
         for file in dataset.idx:
@@ -169,7 +168,7 @@ def _has_any(folder: Path, dataset: Dataset) -> bool:
 
 @contextmanager
 def _staging(root: Path) -> Iterator[Path]:
-    """A fresh folder in the root, gone afterwards."""
+    """Yield a temporary folder in the root."""
     try:
         root.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(prefix=".incoming-", dir=root))
@@ -186,7 +185,7 @@ def _staging(root: Path) -> Iterator[Path]:
 
 
 def _swap(staged: Path, target: Path) -> None:
-    """Put the staged folder in the target's place; what was there goes with the staging folder."""
+    """Replace the target by the staged folder; the old one is deleted with the staging folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = staged.with_name("old")
     if target.exists():
@@ -200,7 +199,7 @@ def _swap(staged: Path, target: Path) -> None:
 
 
 def found_in(folder: Path, originals: Iterable[Original]) -> list[Original]:
-    """Those of which a file lies in the folder, each of them read; ValueError where a file is missing or wrong."""
+    """Return the originals with a file in the folder, after reading them; ValueError if a file is missing or wrong."""
     found = [each for each in originals if any(find(folder, name) for name in each.files)]
     for each in found:
         each.rows(folder)
@@ -208,7 +207,7 @@ def found_in(folder: Path, originals: Iterable[Original]) -> list[Original]:
 
 
 def install_tables(folder: Path, originals: Iterable[Original]) -> None:
-    """Copy the files of tables that were found in the folder into the data root."""
+    """Copy the files of these tables from the folder into the data root."""
     target = folder_of_tables()
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -219,7 +218,7 @@ def install_tables(folder: Path, originals: Iterable[Original]) -> None:
 
 
 def _replace_file(source: Path | None, target: Path, name: str) -> None:
-    """Put a copy in the target's place at once; the same file with the other ending goes."""
+    """Replace a file by a copy at once, and delete the same file with the other ending."""
     if source is None:
         raise ValueError(f"Expected {name} to be there still.")
     handle, copy = tempfile.mkstemp(dir=target)

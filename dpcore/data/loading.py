@@ -1,4 +1,4 @@
-"""The examples and labels of a data set as arrays, and a hash that tells one from another; free of torch."""
+"""Examples and labels of a data set as arrays, and a hash that identifies it; free of torch."""
 
 import hashlib
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Images:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A data set: what is trained on and what is tested on."""
+    """The training and the test part of a data set."""
 
     train: Images
     test: Images
@@ -48,11 +48,11 @@ _FINGERPRINTS: WeakKeyDictionary[Images, str] = WeakKeyDictionary()  # a sample'
 
 
 def load(name: str, source: str) -> Split:
-    """The training and test part of a data set.
+    """Load the training and test part of a data set.
 
-    "sample" is the bundled one: 10,000 and 2,000 images, every class equally often. "full" is read from the data root,
-    in torchvision's layout but without torchvision, whose import alone takes longer than the first epoch of some runs;
-    or from Debian's package if that is installed. ValueError if the source is not here or not intact.
+    "sample" is bundled: 10,000 and 2,000 images, every class equally often. "full" is read from the data root in
+    torchvision's layout, without torchvision's slow import, or from Debian's package. ValueError if the source is
+    missing or damaged.
 
     >>> split = load("mnist", "sample")
     >>> split.train.images.shape, len(split.test)
@@ -68,7 +68,7 @@ def load(name: str, source: str) -> Split:
 
 
 def load_test_images(name: str, source: str) -> Images:
-    """The test part of a data set of images alone: of its files no others are read. Errors as those of `load`.
+    """Load only the test part of a data set of images, from its own files. Errors as those of `load`.
 
     >>> len(load_test_images("mnist", "sample"))
     2000
@@ -84,7 +84,7 @@ def load_test_images(name: str, source: str) -> Images:
 
 
 def _folder_of(dataset: Dataset) -> Path:
-    """The folder of the full set's files; ValueError where they are not here."""
+    """Return the folder of the full set's files; ValueError if they are missing."""
     faults = missing(dataset)
     if not faults:
         return raw_folder(dataset)
@@ -94,7 +94,7 @@ def _folder_of(dataset: Dataset) -> Path:
 
 
 def split_of(dataset: Dataset, folder: Path) -> Split:
-    """The data set read from a folder of its files, gzipped or not, each one checked."""
+    """Read a data set from a folder of its files, gzipped or not, each one checked."""
     raw = [checked_content(folder, file) for file in dataset.files]
     if dataset.arrays:
         train, test = dataset.arrays.read(raw[0], folder / dataset.arrays.name, len(dataset.classes))
@@ -110,7 +110,7 @@ def split_of(dataset: Dataset, folder: Path) -> Split:
 
 @lru_cache(maxsize=1)
 def _sample(path: Path) -> Split:
-    """The bundled sample, at hand once it has been read: a worker reads it while it waits for a run."""
+    """Read the bundled sample once: a worker does so while it waits for a run."""
     with np.load(path) as parts:
         arrays = {name: parts[name] for name in parts}
     for array in arrays.values():
@@ -119,10 +119,10 @@ def _sample(path: Path) -> Split:
 
 
 def fingerprint_of(split: Split) -> str:
-    """SHA-256 over the training and the test part: examples and labels, their shapes and kinds.
+    """Return SHA-256 over the training and the test part: examples and labels, their shapes and types.
 
-    **No guarantee of privacy:** it is an exact function of the data. Whoever knows all examples but one can try those
-    that the last one may be, so that no epsilon covers showing it: of public data it may be shown.
+    **No guarantee of privacy:** it is an exact function of the data, and no epsilon covers it. An attacker who knows
+    all examples but one can try candidates for the last. Show it for public data only.
 
     >>> fingerprint_of(load("mnist", "sample"))[:16]
     'b89a8a18179fe38a'
@@ -132,7 +132,7 @@ def fingerprint_of(split: Split) -> str:
 
 
 def fingerprint_of_part(part: Images) -> str:
-    """SHA-256 over one part: examples and labels, their shapes and kinds; as little private as that of a data set."""
+    """Return SHA-256 over one part: examples and labels, their shapes and types; as little private as above."""
     if part not in _FINGERPRINTS:
         digest = hashlib.sha256()
         for array in (part.images, part.labels):

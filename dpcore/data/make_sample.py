@@ -1,6 +1,6 @@
-"""Writes the bundled samples: python -m dpcore.data.make_sample DIR, with the full sets' IDX files under DIR.
+"""Write the bundled samples: python -m dpcore.data.make_sample DIR, with the full sets' IDX files under DIR.
 
-Of every class the first 1,000 training and 200 test images, in their original order: the same bytes on every machine.
+The first 1,000 training and 200 test images of every class, in their original order: the same bytes on every machine.
 """
 
 import sys
@@ -14,7 +14,7 @@ from dpcore.data.loading import Images, split_of
 
 
 def first_of_each(labels: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
-    """Positions of the first `count` examples of every class, increasing.
+    """Return the positions of the first `count` examples of every class, increasing.
 
     >>> first_of_each(np.array([3, 3, 5, 3, 5], np.uint8), 1)
     array([0, 2])
@@ -23,7 +23,7 @@ def first_of_each(labels: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
 
 
 def stratified(part: Images, per_class: int) -> Images:
-    """The first `per_class` examples of every class."""
+    """Return the first `per_class` examples of every class."""
     chosen = first_of_each(part.labels, per_class)
     return Images(part.images[chosen], part.labels[chosen])
 

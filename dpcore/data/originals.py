@@ -1,10 +1,10 @@
-"""The original files of data sets that are no images, each read once, by `data import`; free of torch.
+"""Read the original files of data sets other than images, for `data import`; free of torch.
 
 Adult: 123 binary features, LIBSVM's columns, of which each number is one of a few ranges.
 
 The Large Movie Review Dataset: a text file for each review, in the folder aclImdb or its archive. Paper 004 keeps the
-10,000 most frequent words, which are counted on the reviews themselves. That count is no release with noise, so no
-epsilon covers it. Here a word's id follows from the word alone: some words share one.
+10,000 most frequent words, counted on the reviews themselves without noise: no epsilon covers that. Here a word's id
+follows from the word alone, and some words share one.
 
 MovieLens 1M: a line UserID::MovieID::Rating::Timestamp for each rating, in ratings.dat or in ml-1m.zip.
 """
@@ -27,9 +27,9 @@ from dpcore.data.formats import ArraysFile, Bounded, Part, find, uncompressed
 from dpcore.data.tabular.columns import Category, Ranges
 from dpcore.data.tabular.tables import ADULT
 
-ADULT_FILE = "adult.data"  # 32,561 rows: all that paper 004 takes; adult.test is left alone, as there
-MAX_ADULT = 1 << 25  # bytes of the file that are looked at
-ADULT_RANGES = {  # where a next range begins: LIBSVM's are fifths of the rows, these are round numbers of ours
+ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
+MAX_ADULT = 1 << 25  # bytes that are read
+ADULT_RANGES = {  # starts of ranges: LIBSVM's are fifths of the rows, ours are round numbers
     "age": (26, 33, 41, 50),
     "fnlwgt": (110_000, 160_000, 200_000, 260_000),
     "education-num": (9, 10, 11, 13),
@@ -51,7 +51,7 @@ WORD = re.compile(r"[a-z0-9']+")
 RATINGS, RATINGS_FOLDER, RATINGS_ARCHIVE = "ratings.dat", "ml-1m", "ml-1m.zip"
 MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
 USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
-MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating; all from 1
+MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating, each from 1
 
 Key = tuple[str, str, str]  # part, kind, name of a review
 
@@ -60,14 +60,14 @@ Key = tuple[str, str, str]  # part, kind, name of a review
 class Reader:
     """The two functions that turn the files of a data set into its two parts."""
 
-    find: Callable[[Path, ArraysFile], Path | None]  # in a folder, or the archive itself; None: they are not there
-    read: Callable[[Path, ArraysFile], tuple[Part, Part]]  # what was found; ValueError where it is something else
+    find: Callable[[Path, ArraysFile], Path | None]  # in a folder, or the archive itself; None: nothing there
+    read: Callable[[Path, ArraysFile], tuple[Part, Part]]  # ValueError if the files are wrong
 
 
 def by_place(examples: NDArray, labels: NDArray, file: ArraysFile, what: str) -> tuple[Part, Part]:
-    """Rows in a training and a test part, by their places alone: no value has a say in which row is where.
+    """Split rows into a training and a test part by their positions alone, never by a value.
 
-    ValueError where there are not as many rows as the data set has.
+    ValueError if the number of rows is not the data set's.
     """
     count = file.train + file.test
     if len(labels) != count:
@@ -78,12 +78,12 @@ def by_place(examples: NDArray, labels: NDArray, file: ArraysFile, what: str) ->
 
 
 def shuffled(count: int) -> NDArray[np.int64]:
-    """So many places in an order that is always the same."""
+    """Return so many positions in an order that is always the same."""
     return np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
 
 
 def _find_adult(folder: Path, file: ArraysFile) -> Path | None:
-    """The folder, if it has the file with all rows: fewer are a table, which is compared on and not trained on."""
+    """Return the folder if its file has all rows; a file with fewer is a table for comparisons."""
     path = find(folder, ADULT_FILE)
     if path is None:
         return None
@@ -98,7 +98,7 @@ def _read_adult(folder: Path, file: ArraysFile) -> tuple[Part, Part]:
 
 
 def ids_of(text: str, ids: int, length: int) -> NDArray[np.uint16]:
-    """The ids of a review's last words, from 1; short reviews are filled up in front.
+    """Return the ids of a review's last words, from 1; short reviews are padded in front.
 
     >>> ids_of("Good, GOOD<br />film", 10_000, 4).tolist()
     [0, 2274, 2274, 1779]
@@ -132,7 +132,7 @@ def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:
 
 
 def _reviews_of(part: str, found: dict[Key, NDArray[np.uint16]], count: int, place: Path) -> Part:
-    """The reviews of a part in a fixed order, in which kinds mix: the last ones may be held out as public data."""
+    """Return a part's reviews in a fixed order that mixes both kinds: the last may be held out as public data."""
     named = sorted(key for key in found if key[0] == part)
     if len(named) != count:
         raise ValueError(
@@ -152,7 +152,6 @@ def _reviews_in_folder(place: Path) -> Iterator[tuple[Key, bytes]]:
 
 
 def _reviews_in_archive(place: Path) -> Iterator[tuple[Key, bytes]]:
-    """Whatever else the archive holds is passed over."""
     with (
         uncompressed(place) as stream,
         tarfile.open(fileobj=cast(IO[bytes], Bounded(stream, MAX_REVIEWS_UNPACKED)), mode="r:") as archive,
@@ -185,7 +184,7 @@ def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
 
 
 def _ratings_in(place: Path) -> bytes:
-    """The ratings' bytes; ValueError beyond the bound, whatever an archive says of its size."""
+    """Return the bytes of the ratings; ValueError beyond the bound, for an archive may lie about its sizes."""
     if place.name == RATINGS:
         with place.open("rb") as stream:
             raw = stream.read(MAX_RATINGS + 1)

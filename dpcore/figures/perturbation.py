@@ -1,4 +1,4 @@
-"""Methods that put the noise in different places: accuracy and optimality gap against epsilon, over seeds."""
+"""Accuracy and optimality gap against epsilon, over seeds, of methods that add noise at different places."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -21,12 +21,12 @@ LOOKS = (  # of the methods, in their order; the first is the one without noise
     ("#6d94c0", "longdashdot", "—·"),
     ("#426f53", "6px,2px,2px,2px", "-··"),
 )
-HEIGHT = 320
+HEIGHT = 340
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
 PROVEN = "epsilon, proven"
-NOT_PROVEN = "epsilon asked for, not kept"
-SHADES = {None: 0.1, True: 0.22, False: 0.04}  # opacity from the worst to the best seed, of methods picked out or not
+NOT_PROVEN = "epsilon requested, not proven"
+SHADE, BARS = 0.22, 0.4  # opacity of what lies between the worst and the best seed
 FAINT = 0.45  # opacity of the lines beside those that are picked out
 
 
@@ -46,7 +46,7 @@ class Level(NamedTuple):
 
 
 def method_style(name: str) -> Style:
-    """Colour and dash of a method, by its place in the registry; its label is its own, or its title, shortened."""
+    """Return colour and dash of a method by its place in the registry, and its label or shortened title."""
     label = METHODS[name].label or METHODS[name].title.partition(",")[0].removesuffix(" perturbation")
     return Style(*look_at(LOOKS, list(METHODS).index(name)), label)
 
@@ -62,15 +62,15 @@ def perturbation_figure(
     height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """A measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from the worst to the best shaded.
+    """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from worst to best.
 
-    `kept` says whether the methods keep the epsilon they were asked for; the axis says so. Those `picked` out are drawn
-    before the others, which are faint. The axis reaches over all `epsilons`, whatever is there of them already. A gap
-    has a logarithmic axis, which leaves out what is not above 0.
+    `kept` names the axis: do the methods keep the epsilon requested? The `picked` ones are shaded in front of the
+    others, which are faint and have bars. The axis spans all `epsilons`, measured or not. That of a gap is logarithmic
+    and leaves out values of 0 or less.
 
     >>> figure = perturbation_figure([Spread("output", [0.5, 1.0], [[0.7, 0.9], [0.8, 1.0]])], "accuracy")
-    >>> [trace.name for trace in figure.data], [round(each) for each in figure.data[1].y]
-    (['', 'Output'], [80, 90])
+    >>> [trace.name for trace in figure.data], [round(each) for each in figure.data[0].y]
+    (['Output'], [80, 90])
     """
     check.one_of(MEASURES, measure=measure)
     log = measure == "gap"
@@ -95,7 +95,7 @@ def perturbation_figure(
 def perturbation_alt(
     spreads: Sequence[Spread], measure: str, *, levels: Sequence[Level] = (), kept: bool = True
 ) -> str:
-    """The mean of each method at its smallest and its largest epsilon, and every level.
+    """Describe the mean of each method at its smallest and its largest epsilon, and every level.
 
     >>> perturbation_alt([Spread("output", [0.5, 1.0], [[0.7, 0.9], [0.8, 1.0]])], "accuracy")
     'Line chart of test accuracy against epsilon, means of 2 seeds. Output: 80.0 % at 0.5, 90.0 % at 1.'
@@ -108,12 +108,12 @@ def perturbation_alt(
     seeds = max((len(values) for each in spreads for values in each.values), default=0)
     means = f", means of {seeds} seeds" if seeds > 1 else ""
     what = "the optimality gap" if log else "test accuracy"
-    against = "epsilon" if kept else "an epsilon that was asked for and is not kept"
+    against = "epsilon" if kept else "an epsilon that was requested and is not proven"
     return f"Line chart of {what} against {against}{means}. {'; '.join(told) or 'Nothing yet'}."
 
 
 def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
-    """A logarithmic axis over these epsilons, with the powers of ten in words that need no exponent."""
+    """Return a logarithmic axis over these epsilons, with powers of ten written without exponents."""
     low, high = math.log10(across[0]), math.log10(across[-1])
     powers = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
     ticks = powers if len(powers) > 1 else sorted({across[0], across[-1]})
@@ -122,27 +122,30 @@ def _epsilon_axis(across: Sequence[float]) -> dict[str, Any]:
 
 
 def _span(across: Sequence[float]) -> list[float]:
-    """The ends of the axis over these epsilons; with room beside a single one, where a level can be drawn."""
+    """Return the ends of the axis over these epsilons, with room for levels beside a single one."""
     low, high = math.log10(across[0]), math.log10(across[-1])
     edge = 0.03 * max(high - low, 1)
     return [10 ** (low - edge), 10 ** (high + edge)]
 
 
 def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> list[dict[str, Any]]:
-    """The shade from the worst to the best seed, and the mean; `picked` is None where no method is picked out."""
+    """Return the mean with what lies between the worst and the best seed: a shade if picked, else bars."""
     means, low, high = _over_seeds(spread, log)
     told = [f"{_written(each, log)}, from {_written(least, log)} to {_written(most, log)}"
             for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
     mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
     mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if picked is False else 1.0}
     red, green, blue = (int(style.color[place : place + 2], 16) for place in (1, 3, 5))
+    if not picked:
+        bars = {"array": high - means, "arrayminus": means - low, "thickness": 1, "width": 0}
+        return [mean | {"error_y": bars | {"color": f"rgba({red},{green},{blue},{BARS})"}}]
     shade = line([*spread.epsilons, *reversed(spread.epsilons)], [*high, *low[::-1]], style, fill="toself")
     shade |= {"line": {"width": 0, "color": style.color}, "hoverinfo": "skip", "name": ""}
-    return [shade | {"fillcolor": f"rgba({red},{green},{blue},{SHADES[picked]})"}, mean]
+    return [shade | {"fillcolor": f"rgba({red},{green},{blue},{SHADE})"}, mean]
 
 
 def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, smallest and largest over the seeds at each epsilon: in percent, or what a logarithmic axis can show."""
+    """Return mean, smallest and largest over the seeds, in percent; NaN where a logarithmic axis cannot show it."""
     values = np.array(spread.values, dtype=float)  # (E, S)
     rows = values.mean(axis=1), values.min(axis=1), values.max(axis=1)
     mean, low, high = (np.where(each > 0, each, np.nan) if log else 100 * each for each in rows)
@@ -160,7 +163,7 @@ def _end(style: Style, value: float, log: bool) -> End:
 
 
 def _bounds(spreads: Sequence[Spread], levels: Sequence[Level], log: bool) -> tuple[float, float]:
-    """From the lowest to the highest that is drawn, in the axis' own units."""
+    """Return the ends of the y axis, in its own units."""
     own = [each for spread in spreads if spread.values for each in _over_seeds(spread, log)]
     drawn_here = np.concatenate([*own, [(1 if log else 100) * each.value for each in levels]])
     finite = drawn_here[np.isfinite(drawn_here)]

@@ -39,7 +39,7 @@ def test_a_line_says_epsilon_and_mean_and_spread_of_accuracy_and_gap_over_the_se
     assert main(asked) == 0
     first, promise, seeded, head, line, last = capsys.readouterr().out.splitlines()
     assert first.startswith("120 training rows, 30 test rows, 5 parameters; without noise: accuracy 100")
-    assert promise == "delta = 1e-5; neighbours differ in one row that is replaced."
+    assert promise == "delta = 1e-5; neighbours differ in one replaced row."
     assert seeded.startswith("The seed is fixed")
     assert head.split() == ["method", "epsilon", "noise", "accuracy", "gap"]
     assert line.split()[:2] == ["objective", "1"]

@@ -107,7 +107,7 @@ def test_what_is_not_a_batch_is_refused(root, cifar10, tmp_path):
         import_folder(write(tmp_path / "given", spoiled))
     assert not root.exists()
     for content in (b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])):  # of the right sum
-        with pytest.raises(ValueError, match="to be a CIFAR-10 Python batch of 20 images"):
+        with pytest.raises(ValueError, match="to be a CIFAR-10 batch of 20 images"):
             CifarFile("test_batch", EACH, "").read(content, tmp_path)
 
 

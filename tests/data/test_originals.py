@@ -191,13 +191,13 @@ def test_without_its_files_a_sentence_says_which_to_bring_and_what_was_damaged_i
     assert set(changes) == set(READERS)
     for name, (change, words) in changes.items():
         assert missing(dataset_of(name)) == ["examples is missing"]
-        with pytest.raises(ValueError, match="'python -m dpcore data import DIR' makes it of"):
+        with pytest.raises(ValueError, match="'python -m dpcore data import DIR' makes it from"):
             load(name, "full")
         assert main(["data", "status", "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["sources"][name] == []
         if name != "adult":  # which as a table is fetched
             assert main(["data", "download", "--dataset", name]) == 1
-            assert "not downloaded; 'python -m dpcore data import DIR' makes it of" in capsys.readouterr().out
+            assert "not downloaded; 'python -m dpcore data import DIR' makes it from" in capsys.readouterr().out
         WRITERS[name](given)
         import_folder(given)
         path = raw_folder(dataset_of(name)) / "examples"

@@ -200,7 +200,7 @@ def test_on_perturbation_a_place_is_chosen_and_methods_compared(tab: Page, app: 
     expect(tab.get_by_text("Noise on each gradient: gradient perturbation.")).to_be_visible()
     expect(tab.get_by_role("button", name="each gradient")).to_have_attribute("aria-pressed", "true")
     pressed(tab, "Compare")
-    expect(tab.get_by_text("Measured here in")).to_be_visible()
+    expect(tab.get_by_text("held-out rows (", exact=False).filter(has_not_text="Measured before")).to_be_visible()
     expect(tab.locator(".js-plotly-plot")).to_have_count(2)
     (comparison,) = in_address(tab, "comparison")
     with Store(app.home) as store:

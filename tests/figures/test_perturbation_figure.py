@@ -24,9 +24,13 @@ def named(figure: Any, name: str) -> Any:
     return trace
 
 
-def test_a_line_is_the_mean_over_seeds_and_its_shade_reaches_from_the_worst_to_the_best():
-    figure: Any = perturbation_figure([OUTPUT], "accuracy")
-    mean, shade = named(figure, "Output"), figure.data[0]
+def test_a_line_is_the_mean_over_seeds_with_a_shade_from_worst_to_best_if_picked_else_with_bars():
+    other = OUTPUT._replace(method="gradient")
+    figure: Any = perturbation_figure([OUTPUT, other], "accuracy", picked=["output"])
+    assert len(figure.data) == 3, "the other has no shade"
+    bars = named(figure, "Gradient").error_y
+    assert np.allclose([bars.array, bars.arrayminus], [[5.0, 5.0, 1.0]] * 2)
+    mean, shade = named(figure, "Output"), figure.data[1]
     assert list(mean.x) == [0.1, 1.0, 8.0]
     assert np.allclose(mean.y, [55.0, 85.0, 96.0])
     assert np.allclose(shade.y, [60.0, 90.0, 97.0, 95.0, 80.0, 50.0])
@@ -63,6 +67,6 @@ def test_gaps_are_on_a_logarithmic_axis_that_leaves_out_what_is_not_above_0():
 def test_an_epsilon_that_is_not_kept_is_called_so():
     figure: Any = perturbation_figure([OUTPUT], "accuracy", kept=False)
     assert figure.layout.xaxis.title.text == NOT_PROVEN
-    assert "asked for and is not kept" in perturbation_alt([OUTPUT], "accuracy", kept=False)
+    assert "requested and is not proven" in perturbation_alt([OUTPUT], "accuracy", kept=False)
     kept: Any = perturbation_figure([OUTPUT], "accuracy")
     assert kept.layout.xaxis.title.text == "epsilon, proven"

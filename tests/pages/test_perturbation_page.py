@@ -10,7 +10,8 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS
-from tests.pages.perturbation_page import events_of, html, opened, recorded, texts
+from pages.parts.perturbation.results import example
+from tests.pages.perturbation_page import REQUEST, events_of, html, opened, recorded, texts
 from tests.pages.train_page import charts
 
 
@@ -23,9 +24,10 @@ def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     page = opened()
     assert page.title[0].value == "Where can the noise go?"
     assert [page.selectbox(key=key).value for key in ("table", "learner")] == ["breast_cancer", "logistic"]
-    assert "Press one" in texts(page, "markdown")
-    assert "press Compare" in texts(page, "info")
-    assert not charts(page)
+    assert "Click one" in texts(page, "markdown")
+    assert ":blue-badge[Example] **Breast Cancer" in texts(page, "markdown")
+    assert (example().done, example().prepared.notes, example().seconds is None) == (61, (), False)
+    assert len(charts(page)) == 4
 
 
 def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: Store):
@@ -56,14 +58,14 @@ def test_a_running_comparison_says_how_far_it_is_and_is_cancelled(store: Store):
     store.end(run, Status.CANCELLED)
     page.run()
     assert "was cancelled" in texts(page, "info")
-    assert "3 of 7 results" in texts(page, "info")
+    assert "Until then it had 3 of 7 results." in texts(page, "info")
     assert not page.get("progress")
 
 
 def test_a_comparison_that_has_ended_is_still_there_when_the_address_is_opened_again(store: Store):
     run = recorded(store, status=Status.FINISHED)
     page = opened(comparison=run)
-    assert "Measured here in 4 s" in texts(page, "caption")
+    assert "Tested on 113 held-out rows (4 s)." in texts(page, "caption")
     assert "means over 2 seeds" in texts(page, "caption")
     assert "Mind the gap." in texts(page, "caption")
     assert "456 rows to learn from" in texts(page, "markdown")
@@ -73,9 +75,27 @@ def test_a_comparison_that_has_ended_is_still_there_when_the_address_is_opened_a
         {"Output", "Gradient", "Without noise", "Blind guess"}, {"Output", "Gradient"}
     ]  # fmt: skip
     assert [lines(each) for each in apart] == [{"Paper's input", "Blind guess"}, {"Paper's input"}]
-    assert all("not kept" in each["layout"]["xaxis"]["title"]["text"] for each in apart)
-    assert all("proven" in each["layout"]["xaxis"]["title"]["text"] for each in kept)
-    assert "Drawn apart" in texts(page, "markdown")
+    assert all("not proven" in each["layout"]["xaxis"]["title"]["text"] for each in apart)
+    assert all(each["layout"]["xaxis"]["title"]["text"] == "epsilon, proven" for each in kept)
+    assert "Shown separately" in texts(page, "markdown")
+
+
+def test_the_same_controls_find_a_finished_comparison_again_without_its_id(store: Store):
+    controls = {"methods": REQUEST.methods, "epsilons": ["0.1", "1"], "fits": "2"}
+    recorded(store, status=Status.CANCELLED)
+    assert "[Example]" in texts(opened(**controls), "markdown")
+    run = recorded(store, status=Status.FINISHED)
+    page = opened(**controls)
+    assert "Tested on 113 held-out rows (4 s)." in texts(page, "caption")
+    assert page.selectbox(key=f"comparison_chosen_{run}_finished").value == run
+    assert "[Example]" in texts(opened(**controls | {"fits": "3"}), "markdown")
+
+
+def test_a_row_is_drawn_with_its_noise_at_each_epsilon_from_the_largest(store: Store):
+    table = html(opened(epsilons=["8", "0.1"])).split('aria-label="A row before and after"')[1].split("</table>")[0]
+    assert table.index("ε = 8") < table.index("ε = 0.1")
+    assert table.count("<img ") == 1 + 3 * 2
+    assert "with noise" in table
 
 
 def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store: Store):
@@ -135,7 +155,7 @@ def test_single_rows_keep_an_epsilon_beyond_their_theorem_that_other_bounds_prov
 def test_the_conditions_and_what_is_shown_say_which_tables_are_neighbours(store: Store):
     page = opened(comparison=recorded(store, status=Status.FINISHED))
     assert f"δ = 1e-5; {NEIGHBOURS}" in texts(page, "markdown")
-    for title in ("Which conditions held for what is shown above", "Which conditions hold"):
+    for title in ("Conditions of the comparison above", "Which conditions hold"):
         assert f"{title}</h2><p class=promise>δ = 1e-5; {NEIGHBOURS}</p>" in html(page)
-    assert "one row that is replaced" in NEIGHBOURS
+    assert "one replaced row" in NEIGHBOURS
     assert "except on the page Perturbation" in GLOSSARY["adjacency"].meaning

@@ -1,4 +1,4 @@
-"""Columns and how they become features: by constants alone, so that no row has a say in how another is scaled."""
+"""Columns and their features, scaled by constants alone: no row affects the scale of another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dpcore.privacy.mechanism import FloatArray
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers: `low` becomes -1 and `high` 1, what lies beyond is cut to them."""
+    """A column of numbers: `low` becomes -1 and `high` 1, and numbers beyond are cut to these."""
 
     name: str
     low: float
@@ -20,11 +20,11 @@ class Number:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its feature."""
+        """Name of its feature."""
         return (self.name,)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
-        """(n, 1) in [-1, 1]; what is no number, or not a finite one, is NaN."""
+        """Return features (n, 1) in [-1, 1]; NaN for anything but a finite number."""
         numbers = np.array([_number(value) for value in values]) if _is_text(values) else np.asarray(values, np.float64)
         low, high = (np.log1p(self.low), np.log1p(self.high)) if self.log else (self.low, self.high)
         if self.log:
@@ -35,14 +35,14 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A column of words: a feature for each known word, 1 where it stands and 0 elsewhere; others are all 0."""
+    """A column of words: a feature for each known word, 1 in rows with that word and 0 elsewhere."""
 
     name: str
     words: tuple[str, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its features.
+        """Names of its features.
 
         >>> Category("sex", ("Female", "Male")).names
         ('sex: Female', 'sex: Male')
@@ -50,21 +50,21 @@ class Category:
         return tuple(f"{self.name}: {word}" for word in self.words)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
-        """(n, words) of 0 and 1."""
+        """Return features (n, words) of 0 and 1."""
         given = np.array([str(value).strip() for value in values])
         return (given[:, None] == np.array(self.words)[None, :]).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """A column of numbers: a feature for each range, 1 where the number lies; a next range begins at each start."""
+    """A column of numbers: a feature for each range, 1 if the number lies in it; each start begins a range."""
 
     name: str
     starts: tuple[float, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its features.
+        """Names of its features.
 
         >>> Ranges("age", (26, 33)).names
         ('age below 26', 'age from 26', 'age from 33')
@@ -73,7 +73,7 @@ class Ranges:
         return (f"{self.name} below {self.starts[0]:g}", *later)
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
-        """(n, ranges) of 0 and 1; what is no number lies in none.
+        """Return features (n, ranges) of 0 and 1; all 0 for anything but a number.
 
         >>> Ranges("age", (26, 33)).features(["17", "26", "?"]).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -87,17 +87,17 @@ Column = Number | Category | Ranges
 
 
 def features_of(columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]) -> FloatArray:
-    """The features (n, d) of a table that is given column by column."""
+    """Return the features (n, d) of a table given column by column."""
     return np.hstack([column.features(each) for column, each in zip(columns, values, strict=True)])
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
-    """A name for each feature of a table."""
+    """Return a name for each feature of a table."""
     return tuple(name for column in columns for name in column.names)
 
 
 def unit_rows(features: FloatArray, bound: float) -> FloatArray:
-    """The features and a constant 1 for the intercept, over the bound; rows that are longer than 1 are cut to it.
+    """Append a constant 1 for the intercept, divide by the bound, and cut longer rows to norm 1.
 
     **Guarantees:** every row of finite features has norm at most 1, whatever the others are.
 
@@ -105,7 +105,7 @@ def unit_rows(features: FloatArray, bound: float) -> FloatArray:
     [[0.949, 0.316], [0.0, 0.5]]
     """
     rows = np.hstack([features, np.ones((len(features), 1))]) / bound
-    with np.errstate(invalid="ignore"):  # what is not finite is for the problem to refuse
+    with np.errstate(invalid="ignore"):  # `Problem` refuses numbers that are not finite
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)  # so that rounding takes no row beyond 1
 

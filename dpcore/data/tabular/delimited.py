@@ -1,4 +1,4 @@
-"""Tables that come as delimited text: their original files, checked field by field, plain or gzipped."""
+"""Tables in delimited text files, plain or gzipped, checked field by field."""
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
@@ -12,13 +12,13 @@ from dpcore.data.formats import content, find
 from dpcore.data.tabular.columns import Column, features_of, names_of
 from dpcore.data.tabular.table import Rows, Table
 
-MAX_BYTES = 1 << 30  # that are read of one file
+MAX_BYTES = 1 << 30  # read of one file at most
 Lines = list[str]
 
 
 @dataclass(frozen=True)
 class Original:
-    """A table that is read from its original files, which lie in the data root."""
+    """A table in its original files, which lie in the data root."""
 
     name: str
     title: str
@@ -27,35 +27,35 @@ class Original:
     origin: str
     files: tuple[str, ...]  # all are needed, one after another
     fields: tuple[str, ...]  # of each line, in order; the last one is the class
-    columns: tuple[Column, ...]  # those that are learnt from, named as fields
-    words: tuple[tuple[str, int], ...]  # what the last field says of which class
+    columns: tuple[Column, ...]  # those used as features, named as fields
+    words: tuple[tuple[str, int], ...]  # words of the last field, each with its class
     separator: str = ","
     header: bool = False
     otherwise: int | None = None  # the class of any other word; None: there is none
-    chosen: Callable[[Lines], Lines] = list  # the lines that are kept
+    chosen: Callable[[Lines], Lines] = list  # selects the lines to keep
     openml: int | None = None  # the table's number at openml.org, whose columns are named as the fields
 
     def table(self) -> Table:
-        """The catalogue's entry."""
+        """Return the catalogue's entry."""
         names = names_of(self.columns)
         given = (self.name, self.title, self.classes, len(names), self.bound, self.origin)
         return Table(*given, self.read, self.absent, names)
 
     def absent(self) -> str:
-        """Why it cannot be read, as a sentence; empty where it can."""
+        """Say in a sentence why it cannot be read; nothing if it can."""
         missing = [each for each in self.files if find(folder_of_tables(), each) is None]
         fetch = f"'python -m dpcore data download --dataset {self.name}' or " if self.openml else ""
         place = f"Expected {missing[0]} in {folder_of_tables()}; " if missing else ""
         return f"{place}{fetch}{IMPORT} brings it." if missing else ""
 
     def read(self) -> Rows:
-        """The table as it lies in the data root."""
+        """Read the table from the data root."""
         if why := self.absent():
             raise ValueError(why)
         return self.rows(folder_of_tables())
 
     def rows(self, folder: Path) -> Rows:
-        """The table read from a folder of its files; ValueError, as a sentence, where one is not what it should be."""
+        """Read the table from a folder of its files; ValueError, as a sentence, if one is missing or wrong."""
         lines = [line for name in self.files for line in self._lines(folder, name)]
         values = self._values(self.chosen(lines))
         taken = [values[self.fields.index(column.name)] for column in self.columns]
@@ -71,7 +71,7 @@ class Original:
                 yield line
 
     def _values(self, lines: Lines) -> list[Sequence[str]]:
-        """The fields, column by column."""
+        """Return the fields, column by column."""
         read = csv.reader(lines, delimiter=self.separator, skipinitialspace=True)
         try:
             rows = [[field.strip() for field in row] for row in read]
@@ -88,7 +88,7 @@ class Original:
 
     def _labels(self, values: Sequence[str]) -> np.ndarray:
         words = dict(self.words)
-        bare = [value.rstrip(".") for value in values]  # as Adult's test file and KDDCup99 have it
+        bare = [value.rstrip(".") for value in values]  # Adult's test file and KDDCup99 end words with a point
         unknown = sorted({value for value in bare if value not in words})
         if unknown and self.otherwise is None:
             raise ValueError(
@@ -98,5 +98,5 @@ class Original:
 
 
 def folder_of_tables() -> Path:
-    """Where the original files of tables lie."""
+    """Return the folder of the original files of tables."""
     return data_root() / "tables"

@@ -1,4 +1,4 @@
-"""A table: its classes, how its rows are scaled, where it comes from, and the problem of telling two classes apart."""
+"""A table: its classes, scale and origin, and the problem of telling two of its classes apart."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MIN_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Rows to learn from and rows to test on. Neighbours differ in one row to learn from; their number is public."""
+    """Training rows and test rows. Neighbours differ in one training row; the number of rows is public."""
 
     rows: FloatArray  # (n, d)
     labels: FloatArray  # (n,) of -1 and +1
@@ -43,53 +43,53 @@ class Problem:
 
     @property
     def examples(self) -> int:
-        """Rows to learn from, n."""
+        """Number of training rows n."""
         return len(self.labels)
 
     @property
     def features(self) -> int:
-        """Features d, the intercept's among them."""
+        """Number of features d, the intercept's included."""
         return self.rows.shape[1]
 
     @property
     def constant_columns(self) -> int:
-        """Features that have one value in all rows to learn from: they tell nothing."""
+        """Number of features with one value in all training rows, which are useless."""
         return int((np.ptp(self.rows, axis=0) == 0).sum())
 
 
-REST = "rest"  # in the place of the second class: all others
-TEST_SHARE = 5  # one row of so many is tested on, where the table has no test part of its own
+REST = "rest"  # a second class of all others
+TEST_SHARE = 5  # one row of so many is a test row, if the table has no test part of its own
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table as it was read: features in [-1, 1], and the number of each row's class."""
+    """Rows of a table: features in [-1, 1], and the number of each row's class."""
 
     features: FloatArray  # (n, d)
     labels: NDArray[np.int64]  # (n,)
-    tests: NDArray[np.int64] | None = None  # positions of the test part, where the table has its own
+    tests: NDArray[np.int64] | None = None  # positions of the test part, if the table has its own
 
 
 @dataclass(frozen=True)
 class Table:
     """A table of the catalogue.
 
-    Ranges of columns and the bound of norms are constants: no comparison takes them from its rows. Some were chosen by
-    who had seen the table, and no budget covers that choice.
+    Ranges of columns and the bound of norms are constants, never computed from the rows. We had seen some tables when
+    we chose them, and no budget covers that.
     """
 
     name: str  # the id in requests and on the command line
     title: str
     classes: tuple[str, ...]
     features: int  # without the intercept
-    bound: float  # a row of features is divided by it, and cut to norm 1 where it is longer still
+    bound: float  # divides each row of features; longer rows are cut to norm 1
     origin: str
-    read: Callable[[], Rows]  # ValueError with a sentence where it is not here
-    absent: Callable[[], str]  # why it cannot be read, as a sentence; empty where it can
-    names: tuple[str, ...] = ()  # of the features, where they have any
+    read: Callable[[], Rows]  # ValueError, as a sentence, if it is missing
+    absent: Callable[[], str]  # a sentence on why it cannot be read; nothing if it can
+    names: tuple[str, ...] = ()  # of the features, if they have any
 
     def pair(self, classes: tuple[str, ...]) -> tuple[str, str]:
-        """The two classes, the first two where none are given; ValueError unless they are two of the table's."""
+        """Return the two classes, by default the first two; ValueError unless they are two of the table's."""
         chosen = classes or self.classes[:2]
         if len(chosen) != 2 or chosen[0] == chosen[1]:
             raise ValueError(f"Expected classes={','.join(chosen)!r} to be two different ones.")
@@ -98,9 +98,9 @@ class Table:
         return chosen[0], chosen[1]
 
     def problem(self, classes: tuple[str, ...] = ()) -> Problem:
-        """The rows of two classes, labelled +1 and -1, in a part to learn from and one to test on.
+        """Return the rows of two classes, labelled +1 and -1, as training and test rows.
 
-        Errors: ValueError, as a sentence, where the table is not here or does not make a problem.
+        Errors: ValueError, as a sentence, if the table is missing or makes no problem.
         """
         first, second = self.pair(classes)
         rows = self.read()
@@ -113,7 +113,7 @@ class Table:
 
 
 def parts_of(count: int, tests: NDArray[np.int64] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions to learn from and to test on. They depend on the number of rows alone, and on no value.
+    """Return the positions of training and of test rows, which depend on the number of rows alone.
 
     >>> [part.tolist() for part in parts_of(6)]
     [[2, 1, 3, 0, 4], [5]]

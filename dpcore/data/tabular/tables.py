@@ -1,8 +1,8 @@
-"""The tables of `tables.toml`: scikit-learn's small ones and those that come as delimited text; and pairs of images.
+"""The tables of `tables.toml` (scikit-learn's small ones, and delimited text), and pairs of classes of images.
 
-Adult: who earned more than 50,000 dollars in 1994. Bank: which client took a deposit after a call. KDDCup99: which
-connection is an attack. Credit card fraud: all frauds and as many other payments. Images are of the full set if it is
-here, else of the sample.
+Adult: incomes above 50,000 dollars in 1994. Bank: clients who took a deposit after a call. KDDCup99: attacks among
+connections. Credit card fraud: all frauds and as many other payments. Images are of the full set if it is here, else
+of the sample.
 """
 
 import tomllib
@@ -19,13 +19,13 @@ from dpcore.data.tabular.delimited import Lines, Original
 from dpcore.data.tabular.table import Rows, Table
 
 FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
-NUCLEI_SHARE = 0.7  # of the printed range of cell nuclei: few lie beyond, and the rest is spread over more of [-1, 1]
-KDD_ROWS = 70_000  # rows, as many as in the paper
+NUCLEI_SHARE = 0.7  # of the printed range of cell nuclei: few lie beyond, and the others fill more of [-1, 1]
+KDD_ROWS = 70_000  # as in the paper
 FRAUD = "1"
 
 
 def _column(name: str, *facts: Any) -> Column:
-    """Words are a text; of numbers there are the lowest and the highest, and "log" behind them."""
+    """Make a column of words from a text, or one of numbers from the lowest, the highest and maybe "log"."""
     if isinstance(facts[0], str):
         return Category(name, tuple(facts[0].split()))
     low, high, *log = facts
@@ -35,40 +35,34 @@ def _column(name: str, *facts: Any) -> Column:
 def _original(name: str, chosen: Callable[[Lines], Lines] = list) -> Original:
     facts = FACTS[name]
     columns = tuple(_column(*each) for each in facts["columns"])
+    named = [*(each.name for each in columns), facts.get("label")]
+    kept = ("title", "bound", "origin", "separator", "header", "otherwise", "openml")
     return Original(
         name=name,
-        title=facts["title"],
         classes=tuple(facts["classes"]),
-        bound=facts["bound"],
-        origin=facts["origin"],
         files=tuple(facts["files"]),
-        fields=tuple(facts["fields"].split())
-        if "fields" in facts
-        else (*(each.name for each in columns), facts["label"]),
+        fields=tuple(facts["fields"].split() if "fields" in facts else named),
         columns=columns,
         words=tuple(facts["words"].items()),
-        separator=facts.get("separator", ","),
-        header=facts.get("header", False),
-        otherwise=facts.get("otherwise"),
         chosen=chosen,
-        openml=facts.get("openml"),
+        **{each: facts[each] for each in kept if each in facts},
     )
 
 
 def complete(lines: Lines) -> Lines:
-    """The rows without an unknown field: 45,222 of 48,842, as in the paper."""
+    """Select the rows without an unknown field: 45,222 of 48,842, as in the paper."""
     return [line for line in lines if "?" not in line]
 
 
 def at_fixed_places(lines: Lines) -> Lines:
-    """Rows at fixed random positions: which ones does not depend on what stands in them."""
+    """Select rows at fixed random positions, which depend on no value."""
     if len(lines) <= KDD_ROWS:
         return lines
     return [lines[place] for place in np.random.RandomState(0).permutation(len(lines))[:KDD_ROWS]]
 
 
 def balanced(lines: Lines) -> Lines:
-    """All frauds, and as many others at fixed random positions: 984 rows, as in the paper."""
+    """Select all frauds, and as many others at fixed random positions: 984 rows, as in the paper."""
     words = [line.rpartition(",")[2].strip().strip('"') for line in lines]
     frauds = [line for line, word in zip(lines, words, strict=True) if word == FRAUD]
     others = [line for line, word in zip(lines, words, strict=True) if word != FRAUD]
@@ -122,15 +116,8 @@ NUCLEI = tuple(
     for low, high in [ranges[place]]
 )
 ADULT = _original("adult", complete)
-ORIGINALS = {  # read from files that must be brought
-    each.name: each
-    for each in (
-        ADULT,
-        _original("bank"),
-        _original("kddcup99", at_fixed_places),
-        _original("credit_card", balanced),
-    )
-}
+READ = (ADULT, _original("bank"), _original("kddcup99", at_fixed_places), _original("credit_card", balanced))
+ORIGINALS = {each.name: each for each in READ}  # read from files that the user provides
 BUNDLED = (
     _scikit_table("breast_cancer", NUCLEI),
     *(_scikit_table(name, tuple(_column(*each) for each in FACTS[name]["columns"])) for name in ("iris", "wine")),

@@ -1,1 +1,1 @@
-"""Where the noise can go: private learning of two classes by output, objective, gradient and input perturbation."""
+"""Private learning of two classes by output, objective, gradient and input perturbation."""

@@ -1,4 +1,4 @@
-"""Methods compared on one table: a generator of events, so that whoever runs it can report and stop between them."""
+"""Compare methods on one table, as a generator of events that can be stopped between them."""
 
 import math
 import time
@@ -18,29 +18,26 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from dpcore.training.randomness.streams import new_secret
 
-AT_ONCE = 5e7  # products of rows, parameters and fits that are worked on together
-OVERFLOW = (
-    "Learning leaves the floating-point numbers; lower the step size, raise the regulariser, or choose an epsilon "
-    "nearer to 1."
-)
+AT_ONCE = 5e7  # product of rows, parameters and fits computed together
+OVERFLOW = "Training overflows. Lower the step size, raise the regulariser, or choose an epsilon nearer to 1."
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What all fits of a comparison have in common."""
+    """Data and settings that all fits of a comparison share."""
 
     request: Request
     task: Task
     problem: Problem
     least: float  # loss without noise, L*
-    start: int  # of all random numbers
+    start: int  # the seed of all random numbers
 
 
 def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
-    """The events of a comparison: Prepared, then a Measured or Skipped for each method and epsilon, then Finished.
+    """Yield the events of a comparison: Prepared, a Measured or Skipped for each method and epsilon, Finished.
 
-    `secret` is the seed where the request has none; None draws a fresh one.
-    Errors: ValueError, as a sentence, where the table is not here or does not make a problem.
+    `secret` is the seed if the request has none; None draws a fresh one.
+    Errors: ValueError, as a sentence, if the table is missing or makes no problem.
     """
     began = time.perf_counter()
     problem = TABLES[request.dataset].problem(request.classes)
@@ -66,28 +63,28 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
 
 
 def task_of(request: Request, problem: Problem) -> Task:
-    """What is public of the request on this problem."""
+    """Return the public facts of the request on this problem."""
     sizes = (problem.examples, problem.features)
     settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
     return Task(request.model, *sizes, *settings)
 
 
 def notes_on(ground: Ground) -> tuple[str, ...]:
-    """What whoever reads the figures should know, as sentences."""
+    """Return sentences that a reader of the figures should know."""
     notes, request, task = [], ground.request, ground.task
     if small := delta_warning(request.delta, task.examples):
         notes.append(small)
     if count := ground.problem.constant_columns:
-        notes.append(f"Features with one value in all rows: {count}. They tell nothing and only take noise.")
+        notes.append(f"Features with one value in all rows: {count}. They are useless and only add noise.")
     if not is_exact(task):
-        notes.append("L* is the smallest loss that long gradient descent found: a gap may come out below 0.")
+        notes.append("L* is the smallest loss that long gradient descent found, so a gap may be below 0.")
     if request.seed is not None:
         notes.append(seed_warning([request.seed]))
     return tuple(notes)
 
 
 def _measured(ground: Ground, method: Method) -> Iterator[Event]:
-    """The events of one method: as many epsilons are fitted together as memory and patience allow."""
+    """Yield the events of one method, fitting as many epsilons together as memory and patience allow."""
     if not method.takes_epsilon:
         yield from _fitted(ground, method, (math.inf,), 1)
         return
@@ -110,12 +107,12 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
         for number in range(seeds)
     ]
     shown = [epsilon if method.takes_epsilon else None for epsilon in epsilons]
-    try:  # a fit draws little at once, and threads would mostly wait for one another
+    try:  # one thread: a fit draws little at once, and threads would mostly wait for one another
         with one_thread(), np.errstate(over="raise", invalid="raise"):
             thetas = released(method.fit(task, problem, np.repeat(epsilons, seeds).tolist(), draws))
             losses = task.model.losses(thetas, problem.rows, problem.labels, task.regulariser)
     except (RuntimeError, ArithmeticError) as error:
-        if len(epsilons) > 1:  # each alone, from the same draws: only those that fail are skipped
+        if len(epsilons) > 1:  # each alone, from the same draws, to skip only those that fail
             for epsilon in epsilons:
                 yield from _fitted(ground, method, (epsilon,), seeds)
             return
@@ -130,5 +127,5 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
 
 
 def released(thetas: FloatArray) -> FloatArray:
-    """The parameters as they are released, with the digits of float32: the last ones of float64 may tell sums apart."""
+    """Round the parameters to float32 for release: the last digits of float64 may tell sums apart."""
     return thetas.astype(np.float32).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What a comparison says while it goes: plain values that cross processes as JSON."""
+"""Events of a comparison: plain values that cross processes as JSON."""
 
 from dataclasses import dataclass
 from typing import get_args
@@ -8,30 +8,30 @@ from typing import get_args
 class Prepared:
     """The data is read and the minimiser without noise is known."""
 
-    examples: int  # rows to learn from, n
-    tests: int
-    features: int  # d, the intercept's among them
+    examples: int  # training rows n
+    tests: int  # test rows
+    features: int  # d, the intercept's included
     parameters: int  # p
-    best_loss: float  # L*: the smallest loss on the rows to learn from
-    best_accuracy: float  # on the tests, of the parameters that have it
-    majority: float  # share of the larger class among the tests: what blind guessing reaches
+    best_loss: float  # L*: the smallest training loss
+    best_accuracy: float  # test accuracy of the minimiser
+    majority: float  # share of the larger class among the test rows: the accuracy of blind guessing
     notes: tuple[str, ...] = ()  # sentences about the data and the request
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One method at one epsilon, over all seeds. Where there is an obstacle, epsilon is asked for and not kept."""
+    """One method at one epsilon, over all seeds. With an obstacle, nothing proves the epsilon requested."""
 
     method: str
     epsilon: float | None  # None: the method takes none
     noise: float  # standard deviation of its noise, in the method's own unit
-    accuracies: tuple[float, ...]  # on the tests, one for each seed
-    gaps: tuple[float, ...]  # L(theta) - L* on the rows to learn from
+    accuracies: tuple[float, ...]  # on the test rows, one for each seed
+    gaps: tuple[float, ...]  # L(theta) - L* on the training rows
     obstacles: tuple[str, ...] = ()  # sentences: why the method is not private here
 
     @property
     def private(self) -> bool:
-        """Whether epsilon may be shown: every condition of the method's theorem holds."""
+        """True if every condition of the method's theorem holds, so that epsilon may be shown."""
         return not self.obstacles
 
 

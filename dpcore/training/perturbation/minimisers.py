@@ -1,4 +1,4 @@
-"""Learning without noise: gradient descent, minimisers with a known tolerance, and learning from perturbed rows."""
+"""Training without noise: gradient descent, minimisers with a known tolerance, and training on perturbed rows."""
 
 from dataclasses import replace
 
@@ -9,13 +9,13 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.task import Task
 
-MAX_NEWTON_STEPS = 200  # of Newton's iteration: it needs about ten
-NOT_REACHED = "The minimiser is not reached; raise the regulariser."
-MIN_FACTOR = 1e-12  # of a step of Newton's iteration
+MAX_NEWTON_STEPS = 200  # about ten are needed
+NOT_REACHED = "The solver found no minimiser; raise the regulariser."
+MIN_FACTOR = 1e-12  # of a Newton step
 
 
 def descended(task: Task, rows: FloatArray, labels: FloatArray, linear: FloatArray | None = None) -> FloatArray:
-    """The parameters (S, p) after T steps of gradient descent, with each of the linear terms (S, p), or (1, p)."""
+    """Return the parameters (S, p) after T steps of gradient descent with each linear term (S, p); (1, p) without."""
     thetas = task.model.start(task.features)[None]
     for _ in range(task.steps):
         slopes = task.model.gradients(thetas, rows, labels)
@@ -26,11 +26,11 @@ def descended(task: Task, rows: FloatArray, labels: FloatArray, linear: FloatArr
 def minimiser(
     rows: FloatArray, labels: FloatArray, curvature: float, tolerance: float, linear: FloatArray | float = 0.0
 ) -> FloatArray:
-    """Where mean ln(1 + exp(-y theta . x)) + (curvature / 2) |theta|^2 + linear . theta is least, (p,).
+    """Minimise mean ln(1 + exp(-y theta . x)) + (curvature / 2) |theta|^2 + linear . theta; return theta (p,).
 
-    **Guarantees:** its gradient there is at most the tolerance long, so that the exact minimiser is at most tolerance /
-    curvature away. RuntimeError where that is not reached. Newton's iteration, whose steps are halved until the
-    gradient is shorter than before: short steps always shorten it, as the objective is strictly convex.
+    **Guarantees:** the gradient's norm there is at most the tolerance, so the exact minimiser is at most tolerance /
+    curvature away; otherwise RuntimeError. Newton's steps are halved until the gradient is shorter than before: short
+    steps always shorten it, as the objective is strictly convex.
     """
     signed = labels[:, None] * rows
     theta = np.zeros(rows.shape[1])
@@ -41,7 +41,7 @@ def minimiser(
     gradient = slope(theta)
     for _ in range(MAX_NEWTON_STEPS):
         length = np.linalg.norm(gradient)
-        if length <= tolerance / 2:  # the other half is for rounding
+        if length <= tolerance / 2:  # the other half covers rounding
             return theta
         chance = expit(signed @ theta)
         hessian = (signed.T * (chance * (1 - chance) / len(rows))) @ signed
@@ -57,29 +57,29 @@ def minimiser(
     raise RuntimeError(NOT_REACHED)
 
 
-BASELINE_TOLERANCE = 1e-10  # of the gradient's length at the minimiser
-MIN_CURVATURE = 1e-8  # where the objective has less, steps are counted instead
-LONG_DESCENT = 20  # times the steps of a request, where no minimiser is to be found
+BASELINE_TOLERANCE = 1e-10  # of the gradient's norm at the minimiser
+MIN_CURVATURE = 1e-8  # with less, gradient descent replaces the solver
+LONG_DESCENT = 20  # times the steps of a request, without a solver
 
 
 def is_exact(task: Task) -> bool:
-    """Whether `best` is the minimiser, up to a gradient of TOLERANCE."""
+    """Return True if `best` is the minimiser, up to its tolerance."""
     return task.model.convex and task.regulariser >= MIN_CURVATURE
 
 
 def best(task: Task, problem: Problem) -> FloatArray:
-    """The minimiser (1, p) of the objective; where it is not strongly convex, what long gradient descent ends at."""
+    """Return the minimiser (1, p) of the objective; without strong convexity, the end of long gradient descent."""
     if is_exact(task):
         return minimiser(problem.rows, problem.labels, task.regulariser, BASELINE_TOLERANCE)[None]
     longer = replace(task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate))
     return descended(longer, problem.rows, problem.labels)
 
 
-PERTURBED_TOLERANCE = 1e-7  # of the gradient's length, for rows of norm 1
+PERTURBED_TOLERANCE = 1e-7  # of the gradient's norm, for rows of norm 1
 
 
 def learnt(task: Task, rows: FloatArray, labels: FloatArray) -> FloatArray:
-    """The minimiser (p,) of the objective on these rows; where none is to be found, what descent ends at."""
+    """Return the minimiser (p,) of the objective on these rows; without strong convexity, the end of descent."""
     length = float(np.sqrt((rows**2).sum(axis=1).mean()))
     if is_exact(task):
         return minimiser(rows, labels, task.regulariser, PERTURBED_TOLERANCE * max(1.0, length))
@@ -87,5 +87,5 @@ def learnt(task: Task, rows: FloatArray, labels: FloatArray) -> FloatArray:
 
 
 def stepped(task: Task, rows: FloatArray, labels: FloatArray, square: float) -> FloatArray:
-    """The parameters (p,) after T steps of gradient descent, shorter by the rows' mean squared norm."""
+    """Return the parameters (p,) after T steps of gradient descent, with steps divided by `square`."""
     return descended(replace(task, given_rate=task.rate / square), rows, labels)[0]

@@ -1,4 +1,4 @@
-"""Models of a comparison: loss, gradients and what is proven of them. Several parameter vectors are taken at once."""
+"""Models of a comparison: loss, gradients and their proven bounds, for several parameter vectors at once."""
 
 from abc import ABC, abstractmethod
 from typing import final
@@ -15,42 +15,42 @@ class RowModel(ABC):
     name: str
     title: str
     note: str
-    convex: bool  # whether the loss of every row is convex in theta
-    linear: bool  # whether the score is linear in theta: the Hessian of a row's loss is then of rank 1
-    lipschitz: float | None  # G: bound of the loss's gradient for rows of norm at most 1; None: there is none
-    smoothness: float | None  # of the loss of one row of norm at most 1; None: there is no bound
+    convex: bool  # is the loss of every row convex in theta?
+    linear: bool  # is the score linear in theta, and so the Hessian of a row's loss of rank 1?
+    lipschitz: float | None  # G: bound of the loss's gradient for rows of norm at most 1; None: no bound
+    smoothness: float | None  # of the loss of one row of norm at most 1; None: no bound
 
     @abstractmethod
     def parameters(self, features: int) -> int:
-        """How many, p."""
+        """Return the number of parameters p."""
 
     @abstractmethod
     def start(self, features: int) -> FloatArray:
-        """Where learning starts, (p,): a public constant."""
+        """Return the initial parameters (p,), a public constant."""
 
     @abstractmethod
     def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
-        """f of every row under every vector of parameters: (S, p) and (n, d) give (S, n)."""
+        """Return f of every row under every parameter vector: (S, p) and (n, d) give (S, n)."""
 
     @abstractmethod
     def gradients(
         self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
     ) -> FloatArray:
-        """Mean over rows of the loss's gradient under every vector (S, p), each row's clipped where asked for."""
+        """Return the mean gradient of the loss under every vector (S, p), each row's clipped if there is a norm."""
 
     @abstractmethod
     def row_gradients(
         self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
     ) -> FloatArray:
-        """Gradient (S, p) of the loss of one row for each vector: rows (S, d), labels (S,)."""
+        """Return the gradient (S, p) of the loss of one row for each vector: rows (S, d), labels (S,)."""
 
     def losses(self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, regulariser: float) -> FloatArray:
-        """L(theta) = mean loss of the rows + (regulariser / 2) |theta|^2, (S,)."""
+        """Return L(theta) = mean loss of the rows + (regulariser / 2) |theta|^2, (S,)."""
         mean = np.logaddexp(0, -labels * self.scores(thetas, rows)).mean(axis=1)
         return mean + regulariser / 2 * (thetas**2).sum(axis=1)
 
     def accuracies(self, thetas: FloatArray, rows: FloatArray, labels: FloatArray) -> FloatArray:
-        """Share of rows whose class is told, (S,); a score of 0 tells none."""
+        """Return the share of rows classified correctly, (S,); a score of 0 is wrong."""
         return (labels * self.scores(thetas, rows) > 0).mean(axis=1)
 
 
@@ -83,22 +83,18 @@ class Logistic(RowModel):
     def gradients(
         self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
     ) -> FloatArray:
-        weights = slopes(self.scores(thetas, rows), labels)
-        if clip_norm is not None:
-            weights = _clipped(weights, rows, clip_norm)
-        return weights @ rows / len(rows)
+        return _clipped(slopes(self.scores(thetas, rows), labels), rows, clip_norm) @ rows / len(rows)
 
     def row_gradients(
         self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
     ) -> FloatArray:
-        weights = slopes((thetas * rows).sum(axis=1), labels)
-        if clip_norm is not None:
-            weights = _clipped(weights, rows, clip_norm)
-        return weights[:, None] * rows
+        return _clipped(slopes((thetas * rows).sum(axis=1), labels), rows, clip_norm)[:, None] * rows
 
 
-def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float) -> FloatArray:
-    """The weights, less where weight times row would be longer than the clipping norm."""
+def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float | None) -> FloatArray:
+    """Reduce weights so that no weight times row is longer than the clipping norm, if there is one."""
+    if clip_norm is None:
+        return weights
     norms = np.linalg.norm(rows, axis=1)
     most = np.divide(clip_norm, norms, out=np.full(len(rows), np.inf), where=norms > 0)
     return np.clip(weights, -most, most)
@@ -108,12 +104,12 @@ def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float) -> FloatAr
 class Mlp(RowModel):
     """f = v . tanh(W x), with as many hidden units as features.
 
-    Source: Kang et al., input perturbation, section 6: one hidden layer of the input's size, its activation untold.
+    Source: Kang et al., input perturbation, section 6: one hidden layer of the input's size; no activation is named.
     """
 
     name = "mlp"
     title = "Network with one hidden layer"
-    note = "As many tanh units as features; not convex, and its gradients have no bound but that of clipping."
+    note = "As many tanh units as features. The loss is not convex, and only clipping bounds its gradients."
     convex = False
     linear = False
     lipschitz = None
@@ -146,26 +142,25 @@ class Mlp(RowModel):
 
 
 def _parts(theta: FloatArray, features: int) -> tuple[FloatArray, FloatArray]:
-    """W (d, d) and v (d,)."""
+    """Return W (d, d) and v (d,)."""
     return theta[features:].reshape(features, features), theta[:features]
 
 
 def _forward(theta: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What the hidden units say (n, d), and the scores (n,)."""
+    """Return the hidden activations (n, d) and the scores (n,)."""
     inner, outer = _parts(theta, rows.shape[1])
     hidden = np.tanh(rows @ inner.T)
     return hidden, hidden @ outer
 
 
 def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None) -> FloatArray:
-    """Mean gradient (p,) of the rows, each one's clipped where asked for.
+    """Return the mean gradient (p,) of the rows, each one's clipped if there is a norm.
 
-    The gradient of a row is r (h, (v (1 - h^2)) x^T), so its norm needs no gradient of its own.
+    The gradient of a row is r (h, (v (1 - h^2)) x^T), which gives its norm without computing it.
     """
     hidden, scores = _forward(theta, rows)
     back = _parts(theta, rows.shape[1])[1] * (1 - hidden**2)  # (n, d)
-    weights = slopes(scores, labels)
-    weights = _clipped_layers(weights, hidden, back, rows, clip_norm)
+    weights = _clipped_layers(slopes(scores, labels), hidden, back, rows, clip_norm)
     inner = (weights[:, None] * back).T @ rows
     return np.concatenate([weights @ hidden, inner.reshape(-1)]) / len(rows)
 
@@ -173,7 +168,7 @@ def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm
 def _clipped_layers(
     weights: FloatArray, hidden: FloatArray, back: FloatArray, rows: FloatArray, clip_norm: float | None
 ) -> FloatArray:
-    """The weights (n,), less where a row's gradient would be longer than the clipping norm."""
+    """Reduce the weights (n,) so that no row's gradient is longer than the clipping norm."""
     if clip_norm is None:
         return weights
     squares = (hidden**2).sum(axis=1) + (back**2).sum(axis=1) * (rows**2).sum(axis=1)

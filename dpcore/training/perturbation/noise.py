@@ -1,4 +1,4 @@
-"""The random numbers of a comparison: a stream for every fit, from the project's own generator."""
+"""Random numbers of a comparison: a stream for every fit, from the project's own generator."""
 
 import hashlib
 import json
@@ -19,8 +19,8 @@ from dpcore.training.randomness.random_words import AesWords, machine_of, secret
 class Stream:
     """Random numbers from AES in counter mode; normals and uniforms have two keys, so that neither shifts the other.
 
-    **Guarantees:** those of the generators of training runs: each normal number is within rounding of a Gaussian one,
-    except with a probability that is charged.
+    **Guarantees:** as in training runs, each normal number is within rounding of a Gaussian one, except with a
+    probability that is charged.
     """
 
     def __init__(self, seed: SeedSequence) -> None:
@@ -28,16 +28,16 @@ class Stream:
         self._noise, self._chances = (AesWords(secret_of(each, machine)) for each in seed.spawn(2))
 
     def normals(self, *shape: int) -> FloatArray:
-        """Independent standard Gaussian numbers."""
+        """Draw independent standard Gaussian numbers."""
         return normals(self._noise, math.prod(shape)).numpy().reshape(shape)
 
     def uniforms(self, *shape: int) -> FloatArray:
-        """Independent multiples of 2^-53, uniform on [0, 1)."""
+        """Draw independent multiples of 2^-53, uniform on [0, 1)."""
         words = self._chances.draw(math.prod(shape)).numpy()
         return (words >> (BITS - 53)).astype(np.float64).reshape(shape) * 2.0**-53
 
 
 def stream_of(start: int, what: dict[str, Any]) -> Stream:
-    """The stream of a fit: another start, or anything else of what is fitted, gives one that shares nothing."""
+    """Return the stream of a fit; another seed, or any other setting of the fit, gives an independent one."""
     text = json.dumps([what, f"{start:032x}"], sort_keys=True)
     return Stream(SeedSequence(int.from_bytes(hashlib.sha256(text.encode()).digest())))

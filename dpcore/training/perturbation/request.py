@@ -1,4 +1,4 @@
-"""What a comparison is asked for: flat, JSON, and checked when it is made; free of torch, so that pages may ask."""
+"""Request of a comparison: flat, JSON, and checked when it is made; free of torch, so that pages may import it."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,24 +16,24 @@ MAX_REGULARISER, MAX_RATE = 1e3, 1e6
 
 @dataclass(frozen=True)
 class Request:
-    """One comparison. A value: making one checks its settings, and reads no data.
+    """Settings of one comparison. Making one checks them, and reads no data.
 
     >>> Request.from_json(Request(epsilons=(1.0,)).to_json()).epsilons
     (1.0,)
     """
 
     dataset: str = "breast_cancer"  # a table of `dpcore/data/tabular`
-    classes: tuple[str, ...] = ()  # two of them, the second maybe "rest"; none: the first two
+    classes: tuple[str, ...] = ()  # two, the second maybe "rest"; none: the first two
     model: str = "logistic"
     methods: tuple[str, ...] = tuple(METHODS)
     epsilons: tuple[float, ...] = EPSILONS
     delta: float = 1e-5
-    seeds: int = 10  # how often each method is fitted at each epsilon, with noise of its own
-    seed: int | None = None  # fixed: noise that anybody who knows it can draw again; None: a fresh secret
+    seeds: int = 10  # fits of each method at each epsilon, each with its own noise
+    seed: int | None = None  # fixed: anybody who knows it can draw the noise again; None: a fresh secret
     steps: int = 50  # T of gradient descent
     rate: float | None = None  # alpha of gradient descent; None: the largest that output perturbation allows
     regulariser: float = 0.01  # Dl: the objective has (Dl / 2) |theta|^2
-    clip_norm: float = 1.0  # G of a model whose gradients have no bound of their own
+    clip_norm: float = 1.0  # G of a model whose gradients have no bound
 
     def __post_init__(self) -> None:
         for name in ("classes", "methods", "epsilons"):
@@ -61,20 +61,20 @@ class Request:
             check.in_range(MIN_EPSILON, MAX_EPSILON, epsilon=epsilon)
         for name in ("methods", "epsilons"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise ValueError(f"Expected each of {name} once: the same again would draw the same noise.")
+                raise ValueError(f"Expected each of {name} once: a second one would draw the same noise.")
 
     @property
     def fits(self) -> int:
-        """How often parameters are learned, at most: by each method at each epsilon with each seed."""
+        """Largest number of fits: each method at each epsilon with each seed."""
         return len(self.methods) * len(self.epsilons) * self.seeds
 
     def to_json(self) -> dict[str, Any]:
-        """A flat JSON object."""
+        """Return a flat JSON object."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Request":
-        """The request that `to_json` wrote; an unknown key is an error."""
+        """Return the request that `to_json` wrote; an unknown key is an error."""
         known = list(cls.__dataclass_fields__)
         check.one_of(known, **{f"key {key}": key for key in values})
         return cls(**values)

@@ -1,4 +1,4 @@
-"""What is public of a fit, and all that noise and conditions may depend on."""
+"""Public facts of a fit: noise and conditions depend on nothing else."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,15 +13,15 @@ from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 if TYPE_CHECKING:
     from dpcore.training.perturbation import noise
 
-Draws: TypeAlias = "noise.Stream"  # random numbers of one fit; in words, for it loads torch
-ROUNDING = 1 + 1e-9  # of a sensitivity: that sums of float64 err by less is taken on trust, README.md, section 5
+Draws: TypeAlias = "noise.Stream"  # random numbers of one fit; a string, since the module loads torch
+ROUNDING = 1 + 1e-9  # of a sensitivity: we trust that sums of float64 err by less, README.md, section 5
 ADJACENCY = "replace-one"
-NEIGHBOURS = "neighbours differ in one row that is replaced"  # the same in words
+NEIGHBOURS = "neighbours differ in one replaced row"
 
 
 @lru_cache(maxsize=4096)
 def mu_within(epsilon: float, delta: float) -> float:
-    """The largest mu that keeps (epsilon, delta), with what no generator returns paid from delta before.
+    """Return the largest mu that keeps (epsilon, delta), after a reserve of delta for noise that is never drawn.
 
     >>> round(1 / mu_within(1.0, 1e-5), 3)
     3.731
@@ -44,38 +44,38 @@ class Task:
 
     @cached_property
     def model(self) -> RowModel:
-        """The model of that name."""
+        """Model of that name."""
         return MODELS[self.model_name]
 
     @property
     def parameters(self) -> int:
-        """Parameters p."""
+        """Number of parameters p."""
         return self.model.parameters(self.features)
 
     @property
     def lipschitz(self) -> float:
-        """G: how long the gradient of one row's loss can be, clipped where the model has no bound of its own."""
+        """G: largest norm of the gradient of one row's loss, by clipping if the model has no bound."""
         return self.clip_norm if self.model.lipschitz is None else self.model.lipschitz
 
     @property
     def clipping(self) -> float | None:
-        """The norm that gradients must be clipped to; None where they are shorter anyway."""
+        """Norm to clip gradients to; None if the model bounds them."""
         return self.clip_norm if self.model.lipschitz is None else None
 
     @property
     def sensitivity(self) -> float:
-        """How far replacing one row moves the mean gradient: 2 G / n. The regulariser's gradient stays."""
+        """Distance by which replacing one row can move the mean gradient: 2 G / n. The regulariser adds nothing."""
         return 2 * self.lipschitz / self.examples * ROUNDING
 
     @property
     def smoothness(self) -> float:
-        """Lsm of the objective: of mean loss and regulariser. Without a bound that of a convex loss stands in."""
+        """Lsm of the objective: mean loss and regulariser. A model without a bound gets that of a convex loss."""
         own = 0.25 if self.model.smoothness is None else self.model.smoothness
         return own + self.regulariser
 
     @property
     def most_rate(self) -> float:
-        """Up to here a step of gradient descent brings two runs together: 2 / (Lsm + Dl)."""
+        """Largest step size at which gradient descent contracts: 2 / (Lsm + Dl)."""
         return 2 / (self.smoothness + self.regulariser)
 
     @property
@@ -84,20 +84,18 @@ class Task:
         return self.most_rate if self.given_rate is None else self.given_rate
 
     def mu(self, epsilon: float) -> float:
-        """The largest mu at which a Gaussian mechanism keeps this epsilon and the task's delta."""
+        """Return the largest mu at which a Gaussian mechanism keeps this epsilon and the task's delta."""
         return mu_within(epsilon, self.delta)
 
     def missing(self, mu: float, count: int = 1) -> str:
-        """Why noise that no generator returns lets no epsilon be given, as a sentence; empty where it is paid for.
+        """Say in a sentence why delta cannot pay for noise that is never drawn; nothing if it can.
 
-        `count` releases, each of a value that one row moves by mu standard deviations of its noise.
+        There are `count` releases, and one row moves each by mu standard deviations of its noise.
         """
-        enough = mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], RADIUS["AES"]) <= (
-            RESERVED * self.delta
-        )
-        if enough:
+        reserved = RESERVED * self.delta
+        if mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], RADIUS["AES"]) <= reserved:
             return ""
         return (
-            f"Noise is drawn up to {RADIUS['AES']:.3g} standard deviations, and one row moves what is released by "
-            f"{mu:.3g} of them: what is cut off may show it more often than delta allows for."
+            f"Noise is drawn up to {RADIUS['AES']:.3g} standard deviations, and one row moves the release by "
+            f"{mu:.3g} of them: the missing tails may show it more often than delta allows."
         )

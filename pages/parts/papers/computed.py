@@ -6,18 +6,19 @@ from typing import TypeVar
 
 from dpcore.papers.comparison import Comparison, compared
 from dpcore.papers.entry import Trained
-from dpcore.papers.paper import Paper
+from dpcore.papers.paper import CheckedClaim, Paper
 
 Result = TypeVar("Result")
 _compared = lru_cache(maxsize=1024)(compared)
+answers: dict[tuple[CheckedClaim, ...], list[str]] = {}  # a paper's claims -> what holds, once computed
 
 
 def numbers(paper: Paper) -> tuple[Comparison, ...]:
-    """Every number of a paper beside ours; runs that were recorded meanwhile count."""
+    """Compare every number of a paper with ours, including runs that were recorded meanwhile."""
     return tuple((compared if isinstance(each, Trained) else _compared)(paper.id, each) for each in paper.entries)
 
 
 @lru_cache(maxsize=256)
 def result_of(compute: Callable[[], Result]) -> Result:
-    """The lines of a drawing, the cells of a map, or what holds of a finding."""
+    """Compute the lines of a drawing or the cells of a map."""
     return compute()

@@ -31,9 +31,8 @@ def show_figures(paper: Paper, link: str) -> None:
     every = by_name(lambda each: each.place, (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders))
     if not every:
         return
-    st.subheader("Its figures, drawn again", anchor=False)
     titled = lambda name: f"{every[name].place}: {every[name].title}"  # noqa: E731
-    name = choice_by_title("Figure", tuple(every), f"figure_{paper.id}", titled)
+    name = choice_by_title("Figure, drawn again", tuple(every), f"figure_{paper.id}", titled)
     chosen = every[name]
     title = f"{paper.short} ({paper.id}), {chosen.place}: {chosen.title}\n{link}".strip()
     show = partial(_show, f"paper-{paper.id}-{name}", title)

@@ -1,5 +1,6 @@
-"""Title and claims of a paper, the answers to them, its calculators, and the gaps that it leaves."""
+"""Title and claims of a paper, what holds of them, its calculators, and what it leaves out."""
 
+from collections.abc import Callable, Iterable
 from html import escape
 
 import streamlit as st
@@ -10,16 +11,17 @@ from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.papers.computed import result_of
+from pages.parts.papers import computed
 from pages.parts.papers.tables import table
 from pages.parts.results.odds import linked
 from pages.parts.shell import menu
 
 EMPTY = "No number, figure or claim of this paper has been entered yet."
+COMPUTING = "Being computed …"
 
 
 def show_head(paper: Paper) -> None:
-    """Draw what the paper is; it needs nothing computed."""
+    """Draw the paper's title, source and subject."""
     source = ", ".join(filter(None, (escape(paper.authors), linked(paper.published))))
     title, about = escape(paper.title), escape(paper.about)
     st.html(f"<div class=paper-head><h2>{title}</h2><small>{source}</small><br>{about}</div>")
@@ -27,13 +29,24 @@ def show_head(paper: Paper) -> None:
         st.info(EMPTY)
 
 
-def show_findings(paper: Paper) -> None:
-    """Draw its claims beside what holds of each."""
+def show_claims(paper: Paper) -> Callable[[], None]:
+    """Draw the paper's claims at once; return a function that computes and draws what holds of each."""
     if not paper.findings:
-        return
-    rows = [(linked(each.claim), linked(result_of(each.holds))) for each in paper.findings]
+        return lambda: None
     st.subheader("What it claims, and what holds", anchor=False)
-    st.html(table("Findings", ("It claims", "What holds"), rows, "findings"))
+    place, claims = st.empty(), [linked(each.claim) for each in paper.findings]
+
+    def draw(answers: Iterable[str]) -> None:
+        rows = zip(claims, map(linked, answers), strict=True)
+        place.html(table("Findings", ("It claims", "What holds"), rows, "findings"))
+
+    def finish() -> None:
+        if paper.findings not in computed.answers:
+            computed.answers[paper.findings] = [each.holds() for each in paper.findings]
+            draw(computed.answers[paper.findings])
+
+    draw(computed.answers.get(paper.findings) or [COMPUTING] * len(claims))
+    return finish
 
 
 def show_remarks(paper: Paper) -> None:
@@ -49,7 +62,7 @@ PAGE = "pages/perturbation.py"
 
 
 def show_experiments(paper: Paper) -> None:
-    """Draw a link for each."""
+    """Draw a link for each comparison that the paper makes."""
     if not paper.experiments:
         return
     st.subheader("Compare it yourself", anchor=False)

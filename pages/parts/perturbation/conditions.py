@@ -1,4 +1,4 @@
-"""The four places where noise can go: their picture, what the chosen one means, and which conditions hold."""
+"""The four places where noise can go: their picture, the text of the chosen one, and the conditions that hold."""
 
 import tomllib
 from collections.abc import Sequence
@@ -33,11 +33,11 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 
 class Place(NamedTuple):
-    """A place, the methods that put noise there, and two sentences: what is noised, and who is protected and when."""
+    """A place, the methods that put noise there, and a text: what gets noise, who is protected and when."""
 
     id: str
     title: str
-    method: str  # what it is called, under the picture
+    method: str  # the name under the picture
     methods: list[str]
     said: str
 
@@ -51,7 +51,7 @@ IDS = tuple(BY_ID)
 
 
 def chosen_place() -> Place | None:
-    """Draw the picture, and say of the chosen place what is noised, who is protected, and what the theorem asks for."""
+    """Draw the picture and the text of the chosen place."""
     strange = unknown(PLACE, IDS)
     recall_ids(PLACE, IDS, [])
     chosen = st.session_state[PLACE][:1]
@@ -70,7 +70,7 @@ def chosen_place() -> Place | None:
 
 @uninterrupted
 def choose_pressed() -> None:
-    """Choose the place that was pressed in the picture; pressed again, it is chosen no more."""
+    """Choose the place that was pressed in the picture, or unchoose it if it was chosen. As a callback."""
     pressed = st.session_state[PICTURE].get("pressed")
     if pressed in BY_ID:
         st.session_state[PLACE] = [] if st.session_state.get(PLACE) == [pressed] else [pressed]
@@ -78,7 +78,7 @@ def choose_pressed() -> None:
 
 HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {
-    methods.Protection.CENTRAL: "from whoever sees the model",
+    methods.Protection.CENTRAL: "from readers of the model",
     methods.Protection.LOCAL: "even from the analyst",
     methods.Protection.NONE: "from nobody",
 }
@@ -87,7 +87,7 @@ Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at eac
 
 @lru_cache(maxsize=32)
 def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
-    """Rows to learn from and features; ValueError, as a sentence, where the data make no problem."""
+    """Count rows to learn from and features; ValueError, as a sentence, if the data cannot be used."""
     data = TABLES[dataset]
     if dataset not in DATASETS:
         problem = data.problem(classes)
@@ -100,13 +100,13 @@ def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
 
 
 def task_of(request: Request) -> Task:
-    """What the conditions depend on; ValueError, as a sentence, where the data make no problem."""
+    """Return the task on which the conditions depend; ValueError, as a sentence, if the data cannot be used."""
     settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
     return Task(request.model, *sizes(request.dataset, request.classes), *settings)
 
 
 def examples_of(request: Request) -> int | None:
-    """Rows to learn from; None where the data make no problem, which is said elsewhere."""
+    """Count rows to learn from; None if the data cannot be used, which the page says elsewhere."""
     try:
         return task_of(request).examples
     except ValueError:
@@ -114,12 +114,12 @@ def examples_of(request: Request) -> int | None:
 
 
 def judged(task: Task, method: str, epsilons: Sequence[float]) -> Judged:
-    """The conditions of the method's theorem at each epsilon."""
+    """Return the conditions of the method's theorem at each epsilon."""
     return {epsilon: METHODS[method].conditions(task, epsilon) for epsilon in sorted(epsilons)}
 
 
 def failing(found: Judged) -> dict[str, tuple[float, ...]]:
-    """Each sentence on what fails, with the epsilons that it fails at; empty where all holds."""
+    """Return each sentence on a failing condition with its epsilons; nothing if all hold."""
     fails: dict[str, tuple[float, ...]] = {}
     for epsilon, each in found.items():
         for said in (condition.said for condition in each if condition.fails):
@@ -128,10 +128,7 @@ def failing(found: Judged) -> dict[str, tuple[float, ...]]:
 
 
 def checked(found: Judged) -> str:
-    """Each condition as HTML on one line: a check, a cross where it fails at any epsilon, a dash where it is unasked.
-
-    Why it fails is said in the verdict.
-    """
+    """Return conditions as HTML on one line: a check, a cross if one fails at any epsilon, a dash if not needed."""
     signed = []
     for each in zip(*found.values(), strict=True):  # one condition at every epsilon
         if at := [epsilon for epsilon, condition in zip(found, each, strict=True) if condition.fails]:
@@ -144,9 +141,9 @@ def checked(found: Judged) -> str:
 
 
 def conditions(title: str, request: Request) -> str:
-    """A title, and an HTML table: each method, who is protected, what kind of number its epsilon is, and what fails.
+    """Return a title and an HTML table: each method, who is protected, the kind of its epsilon, and the verdict.
 
-    Errors: ValueError, as a sentence, where the data make no problem.
+    Errors: ValueError, as a sentence, if the data cannot be used.
     """
     task, where = task_of(request), title.lower().replace(" ", "-")
     heads = f"<th scope=col>Method</th>{head_cells(HEADS, where)}"
@@ -155,7 +152,7 @@ def conditions(title: str, request: Request) -> str:
 
 
 def promise(delta: float) -> str:
-    """What epsilon is told with: delta, and which tables are neighbours."""
+    """Return delta and the definition of neighbours, as they stand beside epsilon."""
     return f"δ = {plain(delta)}; {NEIGHBOURS}"
 
 
@@ -190,7 +187,7 @@ def _verdict(request: Request, task: Task, name: str, fails: dict[str, tuple[flo
 
 
 def _places(fails: dict[str, tuple[float, ...]]) -> list[float]:
-    """The epsilons at which anything fails."""
+    """Return the epsilons at which anything fails."""
     return sorted({epsilon for each in fails.values() for epsilon in each})
 
 

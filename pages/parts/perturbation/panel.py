@@ -1,4 +1,4 @@
-"""A comparison on its page: what is asked for, how it is begun and found again, how far it is, what it has found."""
+"""A comparison on its page: the form that asks for it, its button, its progress and its charts."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
 from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import promise
-from pages.parts.perturbation.results import Results, expected_seconds, numbers, results, results_of
+from pages.parts.perturbation.results import Results, example, expected_seconds, numbers, results, results_of
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
@@ -60,13 +60,14 @@ SHOWN = ShownJob(
 )
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
 APART = (
-    "**Drawn apart: not private for this model.** These methods were asked for an epsilon that nothing proves: a "
-    "condition of their theorem fails here, or there is none. The table below says which."
+    "**Shown separately: no proof that these methods reach the epsilon requested.** A condition of their theorem fails "
+    "for this model, or there is no theorem. The table of conditions below names the reason."
 )
+EXAMPLE = ":blue-badge[Example]"
 
 
 def request_form() -> Asked:
-    """Draw the controls below the button; values that do not go together are a sentence."""
+    """Draw the controls below the button; return the request, or a sentence on why there is none."""
     table = TABLES[choice_by_title("Data", tuple(TABLES), "table", lambda name: TABLES[name].title)]
     classes = _classes(table)
     model = choice_by_title("Model", tuple(MODELS), "learner", lambda name: MODELS[name].title)
@@ -103,7 +104,7 @@ def request_form() -> Asked:
 
 
 def _classes(table: Table) -> tuple[str, ...]:
-    """The two classes, or none where the table has no others than its two."""
+    """Draw the choice of two classes; return none for a table with two classes."""
     if len(table.classes) == 2:
         return ()
     left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
@@ -119,17 +120,17 @@ def _classes(table: Table) -> tuple[str, ...]:
 
 
 def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
-    """Draw the button, with the time that pressing it takes where that is known, or why it cannot be pressed."""
+    """Draw the button with its expected time, or the reason why it is disabled."""
     seconds = expected_seconds(asked.request, past) if asked.request else None
     SHOWN.button(store, asked.request, seconds)
     if asked.problem:
         st.info(asked.problem)
     elif seconds is None:
-        st.caption("First comparison on these data: the time is unknown.")
+        st.caption("First comparison on this data; time unknown.")
 
 
 def line_of(run: Run) -> str:
-    """What was compared, in a line that tells it from the others."""
+    """Return a line that tells a comparison from the others."""
     request = run.request
     data = TABLES[request.dataset].title
     pair = f" ({' or '.join(request.classes)})" if request.classes else ""
@@ -141,24 +142,32 @@ def line_of(run: Run) -> str:
 
 
 def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
-    """Draw the comparison and keep it up to date; the lines of some methods are picked out."""
-    SHOWN.follow(store, run, results, lambda found: _draw(store, found, picked))
+    """Draw a comparison and keep it up to date, with the lines of the picked methods in front."""
+
+    SHOWN.follow(store, run, results, lambda found: _draw(store, found.run, found, picked))
 
 
-def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
+def _draw(store: Store, run: Run, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
-    until = f"What it had found until then is shown: {found.done} of {results_of(found.request)} results."
-    until = until if found.done else "It had found nothing until then."
-    SHOWN.status(store, found.run, found.done / results_of(found.request), _progress(found), until)
-    if found.run.status is Status.FINISHED:
+    until = f"Until then it had {found.done} of {results_of(found.request)} results."
+    SHOWN.status(store, run, found.done / results_of(found.request), _progress(found), until)
+    if run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
         charts(found, picked)
         numbers(found)
 
 
+def show_example(picked: Sequence[str]) -> None:
+    """Draw the comparison that ships with the package."""
+    st.markdown(f"{EXAMPLE} **{described(example())}**")
+    st.caption(f"Measured before with the default settings. Press Compare for your own. {_measured(example())}")
+    charts(example(), picked)
+    numbers(example())
+
+
 def described(found: Results) -> str:
-    """What is compared, in a line."""
+    """Return data, model, seeds and promise of a comparison in a line."""
     request, table = found.request, TABLES[found.request.dataset]
     first, second = table.pair(request.classes)
     rows = f", {found.prepared.examples:,} rows to learn from" if found.prepared else ""
@@ -177,20 +186,23 @@ def _progress(found: Results) -> str:
 
 
 def _measured(found: Results) -> str:
-    """How the numbers came about."""
-    tests = f" on {found.prepared.tests:,} rows that nothing was learnt from" if found.prepared else ""
+    tests = f" on {found.prepared.tests:,} held-out rows" if found.prepared else ""
     seeds = found.request.seeds
-    over = f": means over {seeds} seeds, the shade from the worst to the best of them" if seeds > 1 else ""
-    return f"Measured here in {duration(found.seconds or 1)}{tests}{over}."
+    over = f" Lines are means over {seeds} seeds; bars and shades span worst to best." if seeds > 1 else ""
+    return f"Tested{tests} ({duration(found.seconds or 1)}).{over}"
 
 
 def charts(found: Results, picked: Sequence[str]) -> None:
-    """Accuracy and gap side by side: of the methods that keep their epsilon, then of those that do not."""
+    """Draw accuracy and gap of the methods that keep their epsilon, then of the others, and why any was skipped."""
     if any(found.spreads("accuracy", kept=True)):
-        _pair(found, picked, kept=True)
+        for measure in TITLES:
+            _chart(found, measure, picked, kept=True)
     if any(found.spreads("accuracy", kept=False)):
         st.markdown(APART)
-        _pair(found, picked, kept=False)
+        beside = st.container(key="fan").columns(2, gap="medium")
+        for column, measure in zip(beside, TITLES, strict=True):
+            with column:
+                _chart(found, measure, picked, kept=False)
     skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
     for each in found.skipped:
         skipped.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
@@ -199,15 +211,12 @@ def charts(found: Results, picked: Sequence[str]) -> None:
         st.warning(f"{METHODS[method].title}{at}: {reason}")
 
 
-def _pair(found: Results, picked: Sequence[str], *, kept: bool) -> None:
-    beside = st.container(key="beside" if kept else "fan").columns(2, gap="medium")
-    for column, measure in zip(beside, TITLES, strict=True):
-        spreads = found.spreads(measure, kept=kept)
-        levels = found.levels(measure) if kept else found.levels(measure)[-1:]
-        here = [name for name in picked if any(each.method == name for each in spreads)]
-        look = {"picked": here, "epsilons": found.request.epsilons, "size": chart_size()}
-        figure = perturbation_figure(spreads, measure, levels=levels, kept=kept, **look)
-        alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
-        title = TITLES[measure] if kept else f"{TITLES[measure]}, not private"
-        with column:
-            chart(figure, f"{measure}_{'kept' if kept else 'apart'}", alt, title, None)
+def _chart(found: Results, measure: str, picked: Sequence[str], *, kept: bool) -> None:
+    spreads = found.spreads(measure, kept=kept)
+    levels = found.levels(measure) if kept else found.levels(measure)[-1:]
+    here = [name for name in picked if any(each.method == name for each in spreads)]
+    look = {"picked": here, "epsilons": found.request.epsilons, "size": chart_size()}
+    figure = perturbation_figure(spreads, measure, levels=levels, kept=kept, **look)
+    alt = perturbation_alt(spreads, measure, levels=levels, kept=kept)
+    title = TITLES[measure] if kept else f"{TITLES[measure]}, not private"
+    chart(figure, f"{measure}_{'kept' if kept else 'apart'}", alt, title, None)

@@ -1,8 +1,12 @@
-"""What a comparison has found so far, from its events."""
+"""Results of a comparison, from its events."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -10,24 +14,27 @@ import streamlit as st
 from dpcore.figures.perturbation import Level, Spread, method_style
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, nearest, percent
-from dpcore.runs.record import Run
+from dpcore.runs.kinds import PERTURBATION, event_from_json
+from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
+from dpcore.training import perturbation
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
-from pages.parts.jobs import all_of, last_of, scaled_seconds
+from pages.parts.jobs import all_of, last_of, request_of, scaled_seconds
 from pages.parts.results.exports import Columns, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, table
 
+EXAMPLE = Path(perturbation.__file__).with_name("example.json")
 NOT_KEPT = "✕"
 BLIND = method_style(next(iter(METHODS)))._replace(color="#808080", dash="dot", glyph="···", label="Blind guess")
 
 
 @dataclass(frozen=True)
 class Results:
-    """A comparison: what was asked for, and what was found until now."""
+    """A comparison: its request and the results until now."""
 
-    run: Run
+    run: Run | None  # None: the example
     request: Request
     prepared: Prepared | None = None
     measured: tuple[Measured, ...] = ()
@@ -36,16 +43,16 @@ class Results:
 
     @property
     def done(self) -> int:
-        """Results that there are."""
+        """The number of results."""
         return len(self.measured) + len(self.skipped)
 
     def of(self, method: str, *, kept: bool) -> list[Measured]:
-        """A method's results by rising epsilon, of those that are kept, or that are not."""
+        """Return a method's results by rising epsilon, either those that keep it or those that do not."""
         own = [each for each in self.measured if each.method == method and each.private == kept and each.epsilon]
         return sorted(own, key=lambda each: each.epsilon or 0)
 
     def spreads(self, measure: str, *, kept: bool) -> list[Spread]:
-        """A line for each method that has such results; `measure` is "accuracy" or "gap"."""
+        """Return a line for each method that has such results; `measure` is "accuracy" or "gap"."""
         return [
             Spread(method, [each.epsilon or 0 for each in own],
                    [each.accuracies if measure == "accuracy" else each.gaps for each in own])
@@ -54,7 +61,7 @@ class Results:
         ]  # fmt: skip
 
     def levels(self, measure: str) -> list[Level]:
-        """The accuracy without noise, where that was asked for, and of blind guessing."""
+        """Return the accuracies without noise, if measured, and of blind guessing."""
         if measure != "accuracy" or self.prepared is None:
             return []
         without = [
@@ -66,41 +73,57 @@ class Results:
 
 
 def results(store: Store, run: Run) -> Results:
-    """What the store has of a comparison; ValueError where this version does not know what was asked for."""
-    events = [event for _, event in store.tail(run.id)]
-    seconds = getattr(last_of(events, Finished), "seconds", None)
+    """Read a comparison from the store; ValueError if this version does not know its request."""
+    return _results(run, run.request, [event for _, event in store.tail(run.id)])
+
+
+@lru_cache(maxsize=1)
+def example() -> Results:
+    """Read the comparison that ships with the package: the default settings, measured once."""
+    events = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    return _results(None, Request(), [event_from_json(PERTURBATION.name, each) for each in events])
+
+
+def _results(run: Run | None, request: Request, events: Sequence[Any]) -> Results:
     found = last_of(events, Prepared), all_of(events, Measured), all_of(events, Skipped)
-    return Results(run, run.request, *found, seconds)
+    return Results(run, request, *found, getattr(last_of(events, Finished), "seconds", None))
+
+
+def finished(past: Sequence[Run], request: Request | None) -> Run | None:
+    """Return the newest finished comparison of these settings, if there is one."""
+    same = (run for run in past if run.status is Status.FINISHED and request_of(run) == request)
+    return next(same, None) if request else None
 
 
 def results_of(request: Request) -> int:
-    """How many results a comparison has in the end."""
+    """Return the number of results that a comparison will have."""
     return sum(len(request.epsilons) if METHODS[name].takes_epsilon else 1 for name in request.methods)
 
 
 def work_of(request: Request) -> int:
-    """What its time grows with, where data and model stay: fits, and steps of each."""
+    """Return the number of steps of all fits, to which the time is proportional for the same data and model."""
     return results_of(request) * request.seeds * request.steps
 
 
 def expected_seconds(request: Request, past: Sequence[Run]) -> float | None:
-    """By the latest comparison with these data and this model that has finished here; None where there is none."""
+    """Estimate the time from the latest finished comparison of the same data and model; None without one."""
     return scaled_seconds(past, request, lambda run: work_of(request) / work_of(run.request))
 
 
 def numbers(found: Results) -> None:
-    """Mean accuracies as a table; every number behind it, and as CSV."""
+    """Draw mean accuracies as a table; all numbers folded, and as CSV."""
     st.html(accuracy_table(found))
     st.caption(
-        f"Test accuracy, measured: mean over seeds, in percent. {NOT_KEPT}: the method does not keep this epsilon. "
-        "Each fit spends its epsilon anew; accuracies and gaps are exact figures of the data, which no epsilon covers."
+        f"Test accuracy in percent, mean over seeds. {NOT_KEPT}: no proof that the method keeps this epsilon. "
+        "Each fit spends its epsilon anew. Accuracies and gaps are computed from the raw data: no epsilon covers them."
     )
     numbers_table("All numbers of the comparison", "comparison_numbers", lambda: columns(found))
-    csv_button("Download the comparison (CSV)", lambda: columns(found), f"perturbation-{found.run.id}.csv", "download")
+    file = f"perturbation-{found.run.id if found.run else 'example'}.csv"
+    csv_button("Download the comparison (CSV)", lambda: columns(found), file, "download")
 
 
 def accuracy_table(found: Results) -> str:
-    """An HTML table: a row for each method, a column for each epsilon."""
+    """Return an HTML table with a row for each method and a column for each epsilon."""
     epsilons = sorted(found.request.epsilons)
     heads = "".join(f"<th scope=col class=number>ε = {each:g}</th>" for each in epsilons)
     by_place = {(each.method, each.epsilon): each for each in found.measured}
@@ -122,7 +145,7 @@ def _cell(measured: Measured | None, marks: bool) -> str:
 
 
 def columns(found: Results) -> Columns:
-    """One row for each method and epsilon: what kind of number epsilon is, the noise, and both measures over seeds."""
+    """Return a row for each method and epsilon: the kind of epsilon, the noise, and both measures over seeds."""
     rows = found.measured
     return {
         "method": [METHODS[each.method].title for each in rows],
@@ -139,7 +162,7 @@ def columns(found: Results) -> Columns:
 def _kind(measured: Measured) -> str:
     if measured.epsilon is None:
         return "none"
-    return WORDS[Kind.UPPER] if measured.private else "asked for, not kept"
+    return WORDS[Kind.UPPER] if measured.private else "requested, not proven"
 
 
 def _summary(name: str, rows: list[tuple[float, ...]]) -> dict[str, list[float]]:

@@ -8,6 +8,7 @@ from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
+from pages.parts.papers import computed
 from pages.parts.papers.figures import drawing_columns, map_columns
 from pages.parts.papers.tables import details_table, line_of, numbers_columns, sweep_table
 from tests.pages.papers.dummy import (
@@ -45,7 +46,7 @@ def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdic
         assert sorted(unescape(each) for each in shown) == sorted(found), paper
         for name, row in shown.items():
             each = found[unescape(name)]
-            cells = re.findall(r"<td class=number data-label=\"\w+\">(.*?)</td>", row)
+            cells = re.findall(r"<td class=number data-label=\"\w+\">(?:<span.*?<button.*?>)?(.*?)<", row)
             assert [unescape(cell) for cell in cells] == [each.entry.printed, each.ours_text or "–"], paper
             assert f"<b>{each.outcome.value}</b>" in row, paper
 
@@ -63,8 +64,8 @@ def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
 def test_a_recorded_accuracy_tells_date_device_seeds_spread_and_epsilon_rounded_up(store: Store, dummy: Paper):
     shown = rows(opened(**OPENED))
     row = shown[name_of(TRAINED)]
-    assert ">95.4 ± 0.36<" in row
-    assert "Recorded on 2026-11-22: 3 seeds on cpu, torch 2.9, epsilon ≤ 1.24 (certified)." in row
+    assert ">95.4 ± 0.36</button>" in row
+    assert "<b>3 seeds.</b> Recorded on 2026-11-22 on cpu, torch 2.9. Epsilon ≤ 1.24 (certified)." in row
     assert "<b>untrained</b>" in shown[name_of(UNTRAINED)]
 
 
@@ -77,6 +78,16 @@ def test_only_numbers_with_the_chosen_verdicts_are_shown_and_the_address_says_so
     page.pills(key="verdict").set_value([]).run()
     assert len(rows(page)) == len(PAPER.entries)
     assert "verdict" not in page.query_params
+
+
+def test_claims_are_shown_at_once_and_answers_once_they_are_computed(store: Store, dummy: Paper):
+    computed.answers.pop(PAPER.findings, None)
+    for _ in range(2):  # the second time from memory
+        page = written(opened(**OPENED))
+        assert "It is better than all." in page
+        assert "It is proven to be at least 0.5." in page
+        assert "Being computed" not in page
+    assert re.search("differs</b></span> 1</span>", page)
 
 
 def test_an_unknown_paper_is_said_and_the_first_is_shown(store: Store):

@@ -1,4 +1,4 @@
-"""The methods: each is one object with its line in the registry, and says itself when it is not private."""
+"""Registry of the methods: each is one object with one line here."""
 
 from dpcore.training.perturbation.methods.base import Method, Protection
 from dpcore.training.perturbation.methods.bassily import BassilyDescent

@@ -1,4 +1,4 @@
-"""Gradient perturbation by single rows: the noise is that of a gradient which counts n times."""
+"""Gradient perturbation by single rows, with noise for a gradient that counts n times."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,20 +11,13 @@ from scipy.special import gammaln
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import (
-    Condition,
-    Method,
-    Protection,
-    asked,
-    bounded_gradients,
-    tails,
-    unasked,
-)
+from dpcore.training.perturbation.methods import base
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
-DRAWN = 600_000  # numbers of one fit, about: so many steps are done of the n^2 that are charged
-CHUNK = 3_000_000  # numbers that are drawn at once
-FREE_RADIUS = 10.0  # of the ball of parameters, where no regulariser bounds the minimiser
+DRAWN = 600_000  # numbers of one fit, about, which limit the steps done of the n^2 charged
+CHUNK = 3_000_000  # numbers drawn at once
+FREE_RADIUS = 10.0  # of the ball of parameters, if no regulariser bounds the minimiser
 ORDERS = range(2, 65)
 
 
@@ -32,14 +25,14 @@ ORDERS = range(2, 65)
 class BassilyDescent(Method):
     """theta <- Proj(theta - eta_t [n grad l_i + Normal(0, s^2 I)]).
 
-    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and i is one row, drawn anew in each step: README.md, Theorem
-    5. Of its n^2 steps the first ones are done, which releases less.
+    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and each step draws a row i: README.md, Theorem 5. Only the
+    first of its n^2 steps are done, which releases less.
     """
 
     name = "bassily"
     title = "Gradient perturbation by single rows"
     label = "Single rows"
-    note = "Stochastic gradient descent on n times the gradient of one random row, with its own noise in each step."
+    note = "Stochastic gradient descent on n times the gradient of one random row, with fresh noise in each step."
     unit = "of each coordinate of n times a row's gradient, in every step"
     source = "Bassily, Smith and Thakurta 2014, arXiv 1405.7085, Algorithm 1 and Theorem 2.1"
     kind = Protection.CENTRAL
@@ -47,31 +40,31 @@ class BassilyDescent(Method):
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         most, proven = 2 * sqrt(log(1 / task.delta)), self.proven(task, epsilon)
         beyond = f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}. " if epsilon > most else ""
-        failed = f"{beyond}Of its noise only epsilon = {proven:.3g} is confirmed here."
-        # Two bounds that do not need the theorem decide, so that they also cover what lies beyond its range.
-        kept = asked("epsilon confirmed", proven <= epsilon, "by two bounds of our own", failed)
-        drawn = tails(task, self.mu(task, epsilon), self.steps(task))
-        return (bounded_gradients(task), kept, drawn, *unasked("convex", "smooth"))
+        failed = f"{beyond}We can only confirm epsilon = {proven:.3g} for its noise."
+        # Two bounds that do not need the theorem decide, so that they also cover epsilons beyond its range.
+        kept = base.asked("epsilon confirmed", proven <= epsilon, "by two bounds of our own", failed)
+        drawn = base.tails(task, self.mu(task, epsilon), self.steps(task))
+        return (base.bounded_gradients(task), kept, drawn, *base.unasked("convex", "smooth"))
 
     def noise(self, task: Task, epsilon: float) -> float:
         factor = 32 * log(task.examples / task.delta) * log(1 / task.delta)
         return task.lipschitz * ROUNDING * task.examples * sqrt(factor) / epsilon
 
     def mu(self, task: Task, epsilon: float) -> float:
-        """By how many standard deviations replacing the row that is drawn moves a step."""
+        """Return the standard deviations by which replacing the drawn row moves a step."""
         return 2 * task.lipschitz * ROUNDING * task.examples / self.noise(task, epsilon)
 
     def steps(self, task: Task) -> int:
-        """Steps that are done, at most n^2."""
+        """Return the number of steps done, at most n^2."""
         return min(task.examples**2, max(1000, DRAWN // task.parameters))
 
     def proven(self, task: Task, epsilon: float) -> float:
-        """An epsilon that n^2 steps keep, whatever the theorem says: the smaller one of two bounds."""
+        """Return an epsilon that n^2 steps keep, without the theorem: the smaller of two bounds."""
         mu = self.mu(task, epsilon)
         return min(_by_composition(task.examples, mu, task.delta), _by_renyi(task.examples, mu, task.delta))
 
     def radius(self, task: Task) -> float:
-        """The minimiser lies in this ball: there the regulariser is at most ln 2, the loss of all parameters 0."""
+        """Return the radius of a ball around the minimiser: inside, the regulariser is at most ln 2, the loss at 0."""
         return sqrt(2 * log(2) / task.regulariser) if task.regulariser else FREE_RADIUS
 
     def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
@@ -94,7 +87,7 @@ class BassilyDescent(Method):
         return thetas
 
     def _rate(self, task: Task, noises: FloatArray, step: int) -> FloatArray | float:
-        """eta_t of Theorem 2.4: by strong convexity where there is any, else by the radius."""
+        """Return eta_t of Theorem 2.4: by strong convexity if there is any, else by the radius."""
         if task.regulariser and task.model.convex:
             return 1 / (task.examples * task.regulariser * step)
         length = (task.examples * task.lipschitz) ** 2 + task.parameters * noises**2
@@ -108,7 +101,7 @@ def _projected(thetas: FloatArray, radius: float) -> FloatArray:
 
 @lru_cache(maxsize=256)
 def _by_composition(examples: int, mu: float, delta: float) -> float:
-    """Advanced composition of n^2 steps that are amplified by sampling; half of delta for each.
+    """Bound epsilon by advanced composition of n^2 steps, amplified by sampling; half of delta for each.
 
     Source: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 9; Dwork, Rothblum and Vadhan 2010.
     """
@@ -119,7 +112,7 @@ def _by_composition(examples: int, mu: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def _by_renyi(examples: int, mu: float, delta: float) -> float:
-    """Composition of n^2 steps by Renyi divergences.
+    """Bound epsilon by composition of n^2 steps' Renyi divergences.
 
     Source: Wang, Balle and Kasiviswanathan 2019, arXiv 1808.00087, Theorem 9, for one row without replacement, and the
     conversion of Canonne, Kamath and Steinke 2020, arXiv 2004.00010, Proposition 12.
@@ -132,7 +125,7 @@ def _by_renyi(examples: int, mu: float, delta: float) -> float:
 
 
 def _sampled(order: int, mu: float, examples: int) -> float:
-    """Renyi divergence of this order of one step: a Gaussian that is mu-GDP, on one row of so many."""
+    """Return the Renyi divergence of one step at this order: a mu-GDP Gaussian on one row of so many."""
     powers = np.arange(2, order + 1)
     terms = gammaln(order + 1) - gammaln(powers + 1) - gammaln(order - powers + 1) + log(2) - powers * log(examples)
     terms += (powers - 1) * powers * mu**2 / 2

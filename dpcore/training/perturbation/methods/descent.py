@@ -1,6 +1,6 @@
-"""Gradient descent without noise, with noise on the parameters that it ends at, and with noise in each step.
+"""Gradient descent without noise, with noise on its final parameters, and with noise in each step.
 
-The theorems are those of README.md.
+The theorems are in README.md.
 """
 
 from collections.abc import Sequence
@@ -11,26 +11,18 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import (
-    Condition,
-    Method,
-    Protection,
-    bounded_gradients,
-    convex,
-    smooth,
-    tails,
-    unasked,
-)
+from dpcore.training.perturbation.methods import base
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection
 from dpcore.training.perturbation.minimisers import best, descended
 from dpcore.training.perturbation.task import Draws, Task
 
-MAX_EXPONENT = 600.0  # whose power leaves room for all that it is multiplied with
-TOO_FAR = "One row may move the parameters beyond the floating-point numbers; lower the step size or the steps."
+MAX_EXPONENT = 600.0  # e^x leaves room for its factors
+TOO_FAR = "The bound on how far one row moves the parameters overflows; lower the step size or the steps."
 
 
 @final
 class NonPrivate(Method):
-    """The minimiser of the objective, or the best that was found where it is not convex."""
+    """The minimiser of the objective; if it is not convex, the best parameters found."""
 
     name = "none"
     title = "Without noise"
@@ -41,7 +33,7 @@ class NonPrivate(Method):
     takes_epsilon = False
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        return (Condition("noise", False, "No noise is drawn: the parameters may give any row away."),)
+        return (Condition("noise", False, "No noise is drawn: the parameters may reveal any row."),)
 
     def noise(self, task: Task, epsilon: float) -> float:
         return 0.0
@@ -59,18 +51,18 @@ class OutputPerturbation(Method):
 
     name = "output"
     title = "Output perturbation"
-    note = "Gradient descent without noise; Gaussian noise on the parameters it ends at."
+    note = "Gradient descent without noise; Gaussian noise on its final parameters."
     unit = "of each parameter"
     source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        needed = (convex(task), smooth(task), tails(task, task.mu(epsilon)))
-        return (*needed, *unasked("strongly convex", "exact minimiser"))
+        needed = (base.convex(task), base.smooth(task), base.tails(task, task.mu(epsilon)))
+        return (*needed, *base.unasked("strongly convex", "exact minimiser"))
 
     def sensitivity(self, task: Task) -> float:
-        """How far replacing one row can move theta_T. RuntimeError where that leaves the floating-point numbers."""
-        # the factor less 1: itself it would lose the digits of what is small beside 1
+        """Return how far replacing one row can move theta_T; RuntimeError if that overflows."""
+        # the factor less 1, since the factor itself would lose digits
         excess = max(-task.rate * task.regulariser, task.rate * task.smoothness - 2)
         exponent = task.steps * log1p(excess)
         if exponent > MAX_EXPONENT:
@@ -99,8 +91,8 @@ class GradientPerturbation(Method):
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        drawn = tails(task, task.mu(epsilon) / sqrt(task.steps), task.steps)
-        return (bounded_gradients(task), drawn, *unasked("convex", "smooth"))
+        drawn = base.tails(task, task.mu(epsilon) / sqrt(task.steps), task.steps)
+        return (base.bounded_gradients(task), drawn, *base.unasked("convex", "smooth"))
 
     def noise(self, task: Task, epsilon: float) -> float:
         return sqrt(task.steps) * task.sensitivity / task.mu(epsilon)

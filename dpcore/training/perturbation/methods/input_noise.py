@@ -1,6 +1,6 @@
-"""Input perturbation, where every row is perturbed on its own: by a noise that is proven, and by its paper's formula.
+"""Input perturbation of every row by itself: with proven noise, and by its paper's formula.
 
-What is learnt from proven rows is free. The formula has a constant that nobody knows, and its proof does not hold.
+Training on rows with proven noise costs nothing. The formula has an unknown constant, and its proof does not hold.
 """
 
 from collections.abc import Sequence
@@ -11,56 +11,54 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection, tails, unasked
+from dpcore.training.perturbation.methods import base
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection
 from dpcore.training.perturbation.minimisers import learnt, stepped
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
-LABEL_SHARE = 0.5  # of epsilon: for the label; the rest, and all of delta, for the features
+LABEL_SHARE = 0.5  # of epsilon, for the label; the features get the rest, and all of delta
 DIGITS = 2.0**53
 
 
 @final
 class LocalInputPerturbation(Method):
-    """x + Normal(0, s^2 I) with s = 2 / mu, and a label that is flipped with chance 1 / (1 + e^(epsilon / 2)).
-
-    README.md, Theorem 6, proves it.
-    """
+    """x + Normal(0, s^2 I), s = 2 / mu; label flipped with chance 1 / (1 + e^(epsilon / 2)): README.md, Theorem 6."""
 
     name = "input"
     title = "Input perturbation, local"
-    note = "Each row gets its own Gaussian noise and a label that may be flipped; learning from them costs nothing."
+    note = "Each row gets its own Gaussian noise, and its label may be flipped; training on such rows costs nothing."
     unit = "of each feature of each row"
     source = (
         "The Gaussian mechanism (Balle and Wang 2018) and randomised response (Warner 1965) for one row, "
-        "in the place of Kang et al., input perturbation, Algorithm 1"
+        "instead of Kang et al., input perturbation, Algorithm 1"
     )
     kind = Protection.LOCAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         bounded = Condition("rows bounded", True, "at most 1 long by constants of the data set")
-        return (bounded, tails(task, self.mu(task, epsilon)), *unasked("convex", "smooth"))
+        return (bounded, base.tails(task, self.mu(task, epsilon)), *base.unasked("convex", "smooth"))
 
     def mu(self, task: Task, epsilon: float) -> float:
-        """By how many standard deviations replacing a row moves its features."""
+        """Return the standard deviations by which replacing a row moves its features."""
         return task.mu((1 - LABEL_SHARE) * epsilon)
 
     def noise(self, task: Task, epsilon: float) -> float:
         return 2 * ROUNDING / self.mu(task, epsilon)
 
     def flips(self, epsilon: float) -> float:
-        """Chance that a label is flipped, rounded up to what the generator can do.
+        """Return the chance that a label is flipped, rounded up to a multiple of the generator's unit.
 
         >>> LocalInputPerturbation().flips(2.0)
         0.2689414213699952
         """
         kept = exp(-min(LABEL_SHARE * epsilon, 700.0))
-        return min((ceil(kept / (1 + kept) * DIGITS) + 1) / DIGITS, 0.5)  # one more than rounding may take
+        return min((ceil(kept / (1 + kept) * DIGITS) + 1) / DIGITS, 0.5)  # a unit more, for rounding
 
     def perturbed(self, task: Task, problem: Problem, epsilon: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
-        """The rows and labels that are handed over: rows with the digits of float32.
+        """Return the noisy rows, rounded to float32, and labels.
 
-        The last digits of a float64 tell values apart that the noise is to hide: 0 leaves those of the noise as they
-        are, while a sum that cancels has zeros there.
+        The last digits of a float64 sum may reveal the value: adding 0 keeps those of the noise, and a sum that cancels
+        has zeros there.
         """
         drawn = problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
         rows = drawn.astype(np.float32).astype(np.float64)
@@ -75,12 +73,12 @@ class LocalInputPerturbation(Method):
 GAPS = (
     (
         "constant known",
-        "No guarantee: the formula has a constant c that no proof determines, as it swallows the loss that is left, "
-        "which depends on the data; here c = 1.",
+        "No guarantee: no proof determines the formula's constant c, which hides a loss that depends on the data; here "
+        "c = 1.",
     ),
     (
         "Gaussian gradients",
-        "The proof takes the noise of the gradient for Gaussian and fresh in each step; it is neither.",
+        "The proof assumes that the gradient's noise is Gaussian and fresh in each step; it is neither.",
     ),
     ("labels protected", "Labels are released as they are."),
 )
@@ -90,14 +88,14 @@ GAPS = (
 class PaperInputPerturbation(Method):
     """x + Normal(0, s^2 I) with s^2 = c G^2 T ln(1/delta) / (n (n - 1) sqrt(Dl) epsilon^2), and c = 1 here.
 
-    Without a regulariser the root of Dl is left out, as in the paper's Theorem 3. README.md, section 4, says why
-    nothing is proven of it.
+    Without a regulariser the root of Dl is omitted, as in the paper's Theorem 3. README.md, section 4, says why it
+    proves nothing.
     """
 
     name = "paper_input"
     title = "Input perturbation, the paper's formula"
     label = "Paper's input"
-    note = "Noise on each row by the paper's formula with its open constant set to 1: no guarantee."
+    note = "Noise on each row by the paper's formula with its unknown constant set to 1: no guarantee."
     unit = "of each feature of each row"
     source = (
         "Kang et al., Input Perturbation: A New Paradigm between Central and Local Differential Privacy, Equation 9"

@@ -1,4 +1,4 @@
-"""Objective perturbation: a random linear term in what is minimised."""
+"""Objective perturbation: a random linear term in the objective."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,12 +15,12 @@ from dpcore.training.perturbation.methods.base import Condition, Method, Protect
 from dpcore.training.perturbation.minimisers import descended, minimiser
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
 
-CURVATURE_SHARE = 0.5  # of epsilon, at most: what the change of the determinant may cost
-RESIDUAL_SHARE = 0.001  # of epsilon and delta: for what is missing to the exact minimiser
-TOLERANCE = 1e-9  # of the gradient's length where the solver stops
+CURVATURE_SHARE = 0.5  # of epsilon, at most, for the change of the determinant
+RESIDUAL_SHARE = 0.001  # of epsilon and delta, for the solver's error
+TOLERANCE = 1e-9  # of the gradient's norm, at which the solver stops
 HALVINGS = 60
 MAX_EXPONENT = 650.0  # of e^x: the curvature, its inverse with n as a factor, stays above 1e-300
-NO_MINIMISER = "Descent ends at no minimiser that is known."
+NO_MINIMISER = "Descent finds no known minimiser."
 
 
 @final
@@ -28,12 +28,12 @@ class ObjectivePerturbation(Method):
     """argmin L(theta) + ((m - Dl) / 2) |theta|^2 + b . theta / n with b from Normal(0, s^2 I).
 
     README.md, Theorem 2: the minimiser keeps (epsilon, delta) if delta(e; 2 G / s) + 2 delta(e; G / s) is at most delta
-    at e = epsilon - ln(1 + Lsm / (n m)). What the solver leaves open is hidden by noise of its own.
+    at e = epsilon - ln(1 + Lsm / (n m)). Noise of its own hides the solver's error.
     """
 
     name = "objective"
     title = "Objective perturbation"
-    note = "A random linear term in the objective; its minimiser is released."
+    note = "The objective gets a random linear term, and its minimiser is released."
     unit = "of each coefficient of the linear term of the summed loss"
     source = (
         "Kifer, Smith and Thakurta 2012, Algorithm 1; a solver's tolerance as Iyengar et al. 2019, Algorithm 2; the "
@@ -45,28 +45,28 @@ class ObjectivePerturbation(Method):
         return (
             convex(task),
             smooth(task),
-            asked("Hessians of rank 1", task.model.linear, "yes", "The Hessian of a row's loss has no rank 1."),
+            asked("Hessians of rank 1", task.model.linear, "yes", "The Hessian of a row's loss is not of rank 1."),
             asked("strongly convex", task.model.convex, "made so by the method", "No term here makes it convex."),
-            asked("exact minimiser", task.model.convex, f"a gradient up to {TOLERANCE:g} is paid for", NO_MINIMISER),
+            asked("exact minimiser", task.model.convex, f"a gradient up to {TOLERANCE:g} is charged", NO_MINIMISER),
             tails(task, self.mu(task, epsilon)),
         )
 
     def curvature(self, task: Task, epsilon: float) -> float:
-        """Strong convexity m of what is minimised: the regulariser's, or more where epsilon is small."""
+        """Return the strong convexity m of the objective: the regulariser's, or more if epsilon is small."""
         smoothness = task.smoothness - task.regulariser
-        # of a large exponent less: a curvature above what is needed, from which all else here follows
+        # a capped exponent gives more curvature than needed, and everything else here follows from the curvature
         change = expm1(min(CURVATURE_SHARE * epsilon, MAX_EXPONENT))
         return max(task.regulariser, smoothness * ROUNDING / (task.examples * change))
 
     def mu(self, task: Task, epsilon: float) -> float:
-        """2 G / s: by how many standard deviations replacing a row can move b."""
+        """Return 2 G / s: the standard deviations by which replacing a row can move b."""
         return _mu(task, epsilon, self.curvature(task, epsilon))
 
     def noise(self, task: Task, epsilon: float) -> float:
         return 2 * task.lipschitz * ROUNDING / self.mu(task, epsilon)
 
     def hiding(self, task: Task, epsilon: float) -> float:
-        """Standard deviation of the noise on the parameters: two solvers' rests differ by 2 TOLERANCE / m at most."""
+        """Return the standard deviation that hides solver errors, which differ by 2 TOLERANCE / m at most."""
         mu = mu_within(RESIDUAL_SHARE * epsilon, RESIDUAL_SHARE * task.delta)
         return 2 * TOLERANCE * ROUNDING / self.curvature(task, epsilon) / mu
 
@@ -77,7 +77,7 @@ class ObjectivePerturbation(Method):
         return thetas + hiding * np.stack([each.normals(task.parameters) for each in draws])
 
     def minima(self, task: Task, problem: Problem, epsilons: Sequence[float], linear: FloatArray) -> FloatArray:
-        """What is minimal (S, p) with these linear terms; where no minimiser is to be found, what descent ends at."""
+        """Return the minimisers (S, p) with these linear terms; without convexity, the end of descent."""
         if not task.model.convex:
             return descended(task, problem.rows, problem.labels, linear)
         curvatures = [self.curvature(task, epsilon) for epsilon in epsilons]
