@@ -15,7 +15,7 @@ from dpcore.privacy.report.numbers import rounded
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
 ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every map
-COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#9c2f4f"))  # white is legible on all of them
+COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#8a2a72"))  # white is legible on all of them
 INK = "#ffffff"
 SHADE = "rgba(0,0,0,0.6)"
 ASIDE = 0.85  # of the width

@@ -8,21 +8,32 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, points, written
+from dpcore.figures.style import (
+    BAND,
+    BELOW_BAND,
+    DOUBTFUL,
+    GREY,
+    HOLDS,
+    NORMAL,
+    REFUTED,
+    Size,
+    Style,
+    figure_of,
+    layout,
+    line,
+    points,
+    written,
+)
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 150
-CLAIMED = Style("#427db7", "solid", "┃", "Claimed")
-PROVEN = Style("#808080", "solid", "━", "Proven")
+PROVEN = Style(GREY, "solid", "━", "Proven")
 WIDE = 1.05  # from this ratio of its ends on the band is an interval: hatched
-HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": "#808080", "bgcolor": "rgba(128,128,128,0.12)"}
+HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": GREY, "bgcolor": "rgba(128,128,128,0.12)"}
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
 LINE, MARK = 20, 18  # pixels of a line of text, and of the mark below the last of a row
 MAX_LINE_CHARS = 46  # as many as a telephone shows
-BROKEN = "#cf4a5a"  # a claim that lies below what is proven, or shown
-HOLDS = "#2469a6"
-GREY = "#808080"
 MARKS = {  # of each kind of evidence: plotly's symbol, and as text
     "bound": ("triangle-right", "▶"),
     "conditional": ("triangle-right-open", "▷"),
@@ -51,12 +62,14 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size 
     value = float(claimed)
     room = lambda least, most: max(0.15 * (most - least), 0.01 * most)  # noqa: E731
     low, high = _ends([value, *rounded, *proven], room, BEYOND if math.isinf(proven.high) else 1.0)
+    worth = REFUTED if rounded.high < proven.low else HOLDS if value >= proven.high else DOUBTFUL
+    claim = Style(worth, "solid", "┃", "Claimed")
     look = {"fillpattern": HATCH} if proven.high > WIDE * proven.low else {"fillcolor": BAND}
     traces = [
         _filled("Not kept", low, proven.low, {"fillpattern": BELOW_BAND}),
         _filled("Proven", proven.low, min(proven.high, high), look),
-        line([rounded.low, rounded.high], [0.5, 0.5], CLAIMED._replace(label="Rounds to it"), hoverinfo="skip"),
-        line([value, value], [0.0, 1.0], CLAIMED, hovertemplate=f"claimed {claimed}<extra></extra>"),
+        line([rounded.low, rounded.high], [0.5, 0.5], claim._replace(label="Rounds to it"), hoverinfo="skip"),
+        line([value, value], [0.0, 1.0], claim, hovertemplate=f"claimed {claimed}<extra></extra>"),
     ]
     shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(44)}
@@ -64,7 +77,7 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size 
     shape["yaxis"] |= {"visible": False, "range": [0, 1]}
     shape["annotations"] = [
         _key(PROVEN, f"proven: {_told(proven)}", 0.0, "left", size),
-        _key(CLAIMED, f"claimed {claimed}", 1.0, "right", size),
+        _key(claim, f"claimed {claimed}", 1.0, "right", size),
     ]
     return figure_of(traces, shape, size)
 
@@ -171,13 +184,13 @@ def audit_line_figure(
     >>> [trace.name for trace in figure.data]
     ['Certified', 'Noise', 'Own', 'CLT']
     """
-    above = [_Row(each.value, each.words, *MARKS[each.evidence], BROKEN if each.fails else HOLDS) for each in shown]
-    below = [_Row(each.value, each.words, CLAIM, "┃", BROKEN if each.refuted else HOLDS) for each in claimed]
-    rows = [*above, _Row(certified.high, words, CLAIM, "━", GREY if kept else BROKEN), *below]
+    above = [_Row(each.value, each.words, *MARKS[each.evidence], REFUTED if each.fails else HOLDS) for each in shown]
+    below = [_Row(each.value, each.words, CLAIM, "┃", REFUTED if each.refuted else HOLDS) for each in claimed]
+    rows = [*above, _Row(certified.high, words, CLAIM, "━", GREY if kept else REFUTED), *below]
     low, high = _ends([*(row.value for row in rows), certified.low], lambda _, most: 0.2 * most)
     tops = [0, *accumulate(_height(row) for row in rows)]  # in pixels of normal text, from the top
     marks = [_mark(row, top, high) for row, top in zip(rows, tops, strict=False)]
-    look = {"fillcolor": BAND, "line": {"width": 1.2, "color": GREY if kept else BROKEN}}
+    look = {"fillcolor": BAND, "line": {"width": 1.2, "color": GREY if kept else REFUTED}}
     traces = [_filled("Certified", certified.low, min(certified.high, high), look, tops[-1]), *marks]
     shape = layout("epsilon", "", height=size.scaled(tops[-1] + 72), size=size, hovermode="closest")
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}

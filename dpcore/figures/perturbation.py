@@ -8,19 +8,24 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import NORMAL, End, Size, Style, figure_of, labelled, layout, line, look_at
+from dpcore.figures.style import (
+    BASELINES,
+    NORMAL,
+    RUNS,
+    End,
+    Size,
+    Style,
+    faded,
+    figure_of,
+    labelled,
+    layout,
+    line,
+    look_at,
+)
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 
-LOOKS = (  # of the methods, in their order; the first is the one without noise
-    ("#716b0d", "solid", "━━"),
-    ("#6d56d0", "dash", "╌╌"),
-    ("#939627", "dashdot", "╌·"),
-    ("#99527c", "longdash", "— —"),
-    ("#c2808a", "dot", "···"),
-    ("#6d94c0", "longdashdot", "—·"),
-    ("#426f53", "6px,2px,2px,2px", "-··"),
-)
+LOOKS = (BASELINES[0], RUNS[1], RUNS[2], RUNS[0], *RUNS[3:])  # of the methods, in their order
 HEIGHT = 320
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
@@ -135,10 +140,9 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
             for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
     mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
     mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if picked is False else 1.0}
-    red, green, blue = (int(style.color[place : place + 2], 16) for place in (1, 3, 5))
     shade = line([*spread.epsilons, *reversed(spread.epsilons)], [*high, *low[::-1]], style, fill="toself")
     shade |= {"line": {"width": 0, "color": style.color}, "hoverinfo": "skip", "name": ""}
-    return [shade | {"fillcolor": f"rgba({red},{green},{blue},{SHADES[picked]})"}, mean]
+    return [shade | {"fillcolor": faded(style.color, SHADES[picked])}, mean]
 
 
 def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,7 +1,8 @@
 """The look of the charts, legible on light and on dark paper: colours, dashes, sizes, layouts, and labels."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
 
 
 class Style(NamedTuple):
-    """A line: colour with a contrast of at least 3:1 against white and near-black, plotly dash, the dash as text."""
+    """A line: colour, plotly dash, the dash as text, and its name."""
 
     color: str
     dash: str
@@ -40,39 +41,45 @@ class Style(NamedTuple):
 
 
 Look = tuple[str, str, str]  # colour, plotly dash, the dash as text
+# One role, one colour, on every chart and page. Each has a contrast of at least 3:1 with white and with near-black.
+PRIVATE, NON_PRIVATE = "#2f70c4", "#c9741a"
+GREY = "#808080"  # certified bounds, chance, and what belongs to no role
+HOLDS, DOUBTFUL, REFUTED = "#008a5e", "#ab7e1b", "#cf4a5a"  # nothing else is red
+CERTIFIED_LOOK = (GREY, "solid", "━━")
+PINNED_LOOK = ("#875a63", "12px,3px,3px,3px,3px,3px", "—··")
+ATTACK_LOOK = ("#e151f3", "solid", "■")  # an attacker's gain
+SAMPLED_LOOK = ("#a26c48", "solid", "━━")  # batches that are not Poisson
 LOOKS = (  # of the accountants but the certified one, in their order
-    ("#427db7", "dash", "╌╌"),
-    ("#d07a68", "dashdot", "╌·"),
-    ("#b84c95", "dot", "···"),
-    ("#137d46", "longdash", "— —"),
-    ("#956cfd", "longdashdot", "—·"),
-    ("#a58316", "6px,2px,2px,2px", "-··"),
-    ("#d6224a", "2px,6px", "· ·"),
-    ("#30a0c0", "12px,3px,3px,3px,3px,3px", "—··"),  # for those to come
-    ("#a05000", "12px,12px", "—  —"),
+    ("#1b757e", "dash", "╌╌"),
+    ("#998724", "dashdot", "╌·"),
+    ("#8751c6", "dot", "···"),
+    ("#51a26c", "longdash", "— —"),
+    ("#bd7ea2", "longdashdot", "—·"),
+    ("#517512", "6px,2px,2px,2px", "-··"),
+    ("#9075bd", "2px,6px", "· ·"),
 )
-CERTIFIED_LOOK = ("#808080", "solid", "━━")
+RUNS = (  # that are private, in their order; also the methods of perturbation, and certified curves of growing length
+    (PRIVATE, "solid", "━━"),
+    ("#bd3690", "dot", "···"),
+    ("#098748", "dashdot", "╌·"),
+    ("#7587fc", "longdash", "— —"),
+    ("#756c00", "6px,2px", "-··"),
+    ("#12a287", "longdashdot", "—·"),
+)
+BASELINES = tuple((NON_PRIVATE, dash, glyph) for dash, glyph in (
+    ("dash", "╌╌"), ("dot", "···"), ("longdash", "— —"), ("dashdot", "╌·"), ("6px,2px", "-··"), ("longdashdot", "—·")
+))  # fmt: skip
 BAND = "rgba(128,128,128,0.35)"
 BELOW_BAND = {
     "shape": "/",
     "size": 12,
     "solidity": 0.1,
-    "fgcolor": "rgba(214,34,74,0.3)",
-    "bgcolor": "rgba(214,34,74,0.04)",
+    "fgcolor": "rgba(207,74,90,0.5)",
+    "bgcolor": "rgba(207,74,90,0.05)",
 }
-RUNS = ("#2469a6", "#ce7a4a", "#64790e", "#b45883", "#815be7", "#108b9e")  # overlaid runs, in order
-LENGTHS = (  # the same of certified curves of growing lengths T, in order
-    ("#585dbf", "solid", "━━"),
-    ("#3e8bb6", "dash", "╌╌"),
-    ("#c2008d", "dashdot", "╌·"),
-    ("#e86c2d", "longdash", "— —"),
-    ("#c64aff", "dot", "···"),
-)
 CHECKED = False  # whether Plotly checks every attribute of a figure, which takes longer than all else about it
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 LINE_PIXELS = 19  # of a line of normal text
-REGION = Style("#3054f0", "solid", "■", "")  # the edge of what a pair leaves to an attacker
-REGION_FILL = "rgba(48,84,240,0.10)"
 
 
 def style_of(name: str) -> Style:
@@ -81,6 +88,26 @@ def style_of(name: str) -> Style:
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, label)
     return Style(*look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), label)
+
+
+def run_styles(private: Iterable[bool]) -> list[Style]:
+    """The styles of runs on one chart, without labels: those without privacy share a colour.
+
+    >>> [style.color for style in run_styles([False, True, True])] == [NON_PRIVATE, PRIVATE, RUNS[1][0]]
+    True
+    """
+    looks = {True: cycle(RUNS), False: cycle(BASELINES)}
+    return [Style(*next(looks[each]), "") for each in private]
+
+
+def faded(color: str, opacity: float) -> str:
+    """A colour as a filling.
+
+    >>> faded("#2f70c4", 0.2)
+    'rgba(47,112,196,0.2)'
+    """
+    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
 
 
 def look_at(looks: Sequence[Look], number: int) -> Look:

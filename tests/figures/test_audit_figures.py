@@ -10,7 +10,6 @@ from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
 from dpcore.figures.number_line import (
-    BROKEN,
     Claimed,
     Shown,
     Stretch,
@@ -19,6 +18,7 @@ from dpcore.figures.number_line import (
     claim_alt,
     claim_figure,
 )
+from dpcore.figures.style import REFUTED
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 
@@ -53,11 +53,11 @@ def test_every_number_of_the_line_is_in_sight_and_rows_do_not_overlap() -> None:
 
 def test_what_is_wrong_is_red_and_what_is_infinite_stands_at_the_right_end() -> None:
     figure = audit_line_figure(SHOWN, CERTIFIED, CLAIMED, "Certified", kept=False)
-    red = [each.name for each in figure.data if each.mode == "markers" and each.marker.color == BROKEN]
+    red = [each.name for each in figure.data if each.mode == "markers" and each.marker.color == REFUTED]
     assert red == [SHOWN[0].words, "Certified", CLAIMED[0].words]
     assert named(figure, SHOWN[0].words).x[0] == max(each.x[0] for each in figure.data[1:])
     kept = audit_line_figure(SHOWN[1:], CERTIFIED, CLAIMED[1:], "Certified")
-    assert BROKEN not in [each.marker.color for each in kept.data]
+    assert REFUTED not in [each.marker.color for each in kept.data]
 
 
 def test_the_line_in_words_names_every_number() -> None:

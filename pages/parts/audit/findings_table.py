@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
+from dpcore.figures.style import GREY, HOLDS, REFUTED
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
@@ -16,7 +17,7 @@ from pages.parts.results.tables import head_cells, row_cells, table
 SMALLEST_P = 1e-300  # below it a p-value of a finite sample is a rounding
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, WAITING = "fails", "passes", "cannot tell", "waits for the others"
-SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", "#808080"), WAITING: ("…", "#808080")}
+SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), WAITING: ("…", GREY)}
 TITLE = "What each audit found"
 REACH_TITLE = "How far normal numbers reach"
 

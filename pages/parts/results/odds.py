@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from dpcore.figures.style import RUNS
+from dpcore.figures.style import ATTACK_LOOK, GREY
 from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
 from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
@@ -118,9 +118,9 @@ def _drawing(after: int) -> str:
     An image, since Streamlit takes SVG out of HTML: its colours are legible on light and on dark paper.
     """
     drawn = (
-        _people(RUNS[0], BODY, 0, BEFORE)
-        + _people(RUNS[1], BODY, BEFORE, after)
-        + _people("#808080", 1, max(after, BEFORE), PEOPLE)
+        _people(GREY, BODY, 0, BEFORE)
+        + _people(ATTACK_LOOK[0], BODY, BEFORE, after)
+        + _people(GREY, 1, max(after, BEFORE), PEOPLE)
     )
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * PITCH}"
     image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"

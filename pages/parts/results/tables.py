@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dpcore.figures.style import Style, style_of
+from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED, Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import WORDS, marked, outward, short
@@ -21,12 +21,12 @@ from pages.parts.results.odds import head, term
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 FORMS = ("text", "Markdown")  # of a statement
 COLORS = {  # of the signs of verdicts: neither speaks alone
-    Worth.SOUND_AND_TIGHT: "#2e9150",
-    Worth.LOOSE: "#2b7bd3",
-    Worth.CLAIMS_LESS: "#cf4a5a",
-    Worth.OUTSIDE: "#c9741a",
-    Worth.UNDECIDED: "#808080",
-    Worth.NOT_AVAILABLE: "#808080",
+    Worth.SOUND_AND_TIGHT: HOLDS,
+    Worth.LOOSE: HOLDS,
+    Worth.CLAIMS_LESS: REFUTED,
+    Worth.OUTSIDE: DOUBTFUL,
+    Worth.UNDECIDED: GREY,
+    Worth.NOT_AVAILABLE: GREY,
 }
 
 
