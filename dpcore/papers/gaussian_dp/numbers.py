@@ -4,7 +4,6 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import root_scalar
 from scipy.special import ndtr
 
 from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
@@ -96,6 +95,8 @@ def less_noise(setting: PrintedSetting) -> float:
 
     Source: equations (3.3) and (3.4).
     """
+    from scipy.optimize import root_scalar  # late: it takes a while, and the pages need it rarely
+
     wanted = moments_epsilon(setting)
     gap = lambda sigma: central_epsilon(replace(setting, sigma=sigma)) - wanted  # noqa: E731
     return float(root_scalar(gap, bracket=(setting.sigma / 4, setting.sigma)).root)

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,8 +23,10 @@ from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
+from pages.parts.components.elements import follows
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import ChosenSetting
+from pages.parts.layout import throttle
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
@@ -40,8 +42,10 @@ WHOLE = 5  # epochs, from which on the map has whole ones only
 BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
 KEY = "map"
 AXES = "map_axes"  # of the map that is on the screen
-FIRST = "rdp"  # painted first where the certified map, which takes long, is not known yet: a proven bound, and quick
-WAITING = "So far by RDP, a proven upper bound."
+FIRST = "rdp"  # drawn first where the certified map, which takes long, is not known yet: a proven bound, and quick
+PAINTED = "first_map_painted"
+PAUSE = 0.3  # seconds until the certified map is begun
+WAITING = "So far by Rényi DP, a proven upper bound."
 
 
 class Axes(NamedTuple):
@@ -100,35 +104,46 @@ class Shown(NamedTuple):
 
 def show_map(shown: Shown) -> None:
     """Draw the map; a click on it loads a cell. Then its numbers."""
-    setting, by = shown.setting, shown.by
-    axes, size = axes_of(setting, by), chart_size()
+    axes = axes_of(shown.setting, shown.by)
     st.session_state[AXES] = axes
-    early, place, below = st.empty(), st.container(), st.container()
-    parts: list[Grid] = []
-    coming = by == CERTIFIED and not known(axes, by)
-    if coming:
-        first = joined(list(strips(axes, FIRST)))
-        early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=shown.alt(first, axes))
-    for part in strips(axes, by):
-        parts.append(part)
-        if coming:
-            done = sum(len(each.sigmas) for each in parts)
-            below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
-    grid = joined(parts)
-    early.empty()
-    origin = origin_of_any(setting, address())
-    file = origin.file(f"epsilon-map-by-{by}")
-    with place:
-        live_chart(
-            shown.figure(grid, axes, size), [], key=KEY,
-            alt=shown.alt(grid, axes), title=shown.title(origin), file=file,
-            preview=partial(previewed, shown, axes, size), clicked=clicked,
-        )  # fmt: skip
-    below.caption(caption(grid, axes, shown))
+    if follows() and shown.by == CERTIFIED and not known(axes, shown.by):
+        st.session_state[PAINTED] = False
+        st.fragment(_meanwhile, run_every=PAUSE)(shown, axes)
+        return
+    grid = joined(list(strips(axes, shown.by)))
+    origin = origin_of_any(shown.setting, address())
+    file = origin.file(f"epsilon-map-by-{shown.by}")
+    _draw(shown, axes, grid, file).caption(caption(grid, axes, shown))
     across = {f"{epochs:.4g} epochs": grid.epsilon[:, place] for place, epochs in enumerate(axes.epochs.tolist())}
     numbers_table("The numbers on the map", "map_numbers", lambda: {"sigma": grid.sigmas, **across})
-    columns = lambda: {**origin._asdict(), **map_columns(grid, axes, by)}  # noqa: E731
+    columns = lambda: {**origin._asdict(), **map_columns(grid, axes, shown.by)}  # noqa: E731
     csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
+
+
+def _meanwhile(shown: Shown, axes: Axes) -> None:
+    """Draw a bound that is quick; the next time compute the certified map, and run the page again."""
+    below = _draw(shown, axes, joined(list(strips(axes, FIRST))), "epsilon-map")
+    below.caption(WAITING)
+    if not st.session_state[PAINTED]:
+        st.session_state[PAINTED] = True
+        return
+    done = 0
+    with throttle():
+        for part in strips(axes, shown.by):
+            done += len(part.sigmas)
+            below.caption(f"{WAITING} {done} of {len(axes.sigmas)} rows are done.")
+    st.rerun()
+
+
+def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
+    """Draw a map of these axes, and return the place below it."""
+    size = chart_size()
+    live_chart(
+        shown.figure(grid, axes, size), [], key=KEY, alt=shown.alt(grid, axes),
+        title=shown.title(origin_of_any(shown.setting, address())), file=file,
+        preview=partial(previewed, shown, axes, size), clicked=clicked,
+    )  # fmt: skip
+    return st.empty()
 
 
 def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
