@@ -20,7 +20,8 @@ with right:
     map_, table, statement = st.container(key="ahead"), st.container(), st.container()
     st.subheader("Same epsilon, less noise", anchor=False)
     less = st.container()
-with controls:
+asking = controls.container(key="question")
+with asking:
     solved, by = question.solve_controls()
 setting = setting_in(left, right, solved)
 delta = setting.delta
@@ -30,7 +31,7 @@ with left:
     pinned = pin_controls(setting)
 
 asked = found = target = None
-with controls:
+with asking:
     try:
         target = question.target_controls(delta)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The map of epsilon over sigma and epochs: its axes, its cells in cached strips, its data, and what a click loads."""
+"""The map of epsilon over sigma and epochs: axes, cells in cached strips, data, and the fields that a click loads."""
 
 import math
 from collections import Counter
@@ -34,12 +34,12 @@ from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
-FEW = 14  # sigmas where every one takes long: a schedule, certified
-STRIP = 8  # sigmas computed at once; between strips a reader's next move is heard
+FEW = 14  # rows of a map whose every row takes long: a schedule, certified
+STRIP = 8  # rows computed at once; between strips the page hears the reader's next move
 SIGMAS = (0.5, 10.0)
 EPOCHS = (1.0, 300.0)
 WHOLE = 5  # epochs, from which on the map has whole ones only
-BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
+BEYOND = 1.3  # a map that has to grow ends at so many times the present point
 KEY = "map"
 AXES = "map_axes"  # of the map that is on the screen
 FIRST = "rdp"  # drawn first where the certified map, which takes long, is not known yet: a proven bound, and quick
@@ -64,7 +64,7 @@ class Axes(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What is on the map: the controls, the question and its accountant, and what is pinned."""
+    """The setting, the question, the accountant and the pinned setting of a map."""
 
     setting: ChosenSetting
     solved: str
@@ -74,11 +74,11 @@ class Shown(NamedTuple):
 
     @property
     def thick(self) -> float | None:
-        """The target, where the map has its contour."""
+        """The target, if the map can have its contour."""
         return self.target.size if isinstance(self.target, EpsilonTarget) else None
 
     def marks(self) -> list[Mark]:
-        """The current point, the answer unless it lies on another map, and what is pinned."""
+        """The present point, the answer unless it has another q, and the pinned setting."""
         setting = self.setting
         found = [Mark(setting.epochs, setting.sigma, "now")]
         answer = question.answer(question.asked_of(self.solved, self.target, setting), self.by) if self.target else ""
@@ -87,7 +87,7 @@ class Shown(NamedTuple):
         return [*found, pinned_mark(self.pinned)] if self.pinned else found
 
     def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
-        """The map as far as it is computed; asks Streamlit nothing."""
+        """The figure; asks Streamlit nothing."""
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
 
     def alt(self, grid: Grid, axes: Axes) -> str:
@@ -95,9 +95,9 @@ class Shown(NamedTuple):
         return heatmap_alt(grid, axes.epochs, self.thick, self.marks())
 
     def title(self, origin: Origin) -> str:
-        """What stands over a picture of the map that a reader keeps."""
+        """The lines over a picture that a reader saves."""
         target = [f"thick: epsilon {self.thick:g}"] if self.thick else []
-        marks = [f"{each.word}: sigma {nearest(each.sigma)}, {epochs_of(each.epochs)}" for each in self.marks()]
+        marks = [f"{each.word}: sigma {nearest(each.sigma, 6)}, {epochs_of(each.epochs)}" for each in self.marks()]
         first = f"Epsilon over sigma and epochs, by {ACCOUNTANTS[self.by].title}"
         return "\n".join([first, origin.words, "; ".join([*target, *marks])])
 
@@ -147,7 +147,7 @@ def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
 
 
 def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
-    """The map where a field has this text; None where it would be another map, or may take long."""
+    """The map with this text in a field; None where it would be another map, or may take long."""
     setting = shown.setting
     if cache.slow(setting.mechanism, setting.delta):
         return None
@@ -162,18 +162,18 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
 
 
 def caption(grid: Grid, axes: Axes, shown: Shown) -> str:
-    """What the map shows, by whom, and what kind of numbers they are."""
+    """The caption: delta, q, accountant, kinds of numbers, and what a click does."""
     kinds = Counter(grid.kinds)
     named = [WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "") for kind, count in kinds.items()]
     thick = "" if shown.thick is None else "The thick line is the target. "
     return (
         f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by {ACCOUNTANTS[shown.by].title}: "
-        f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs, here and on the other pages."
+        f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs on all pages."
     )
 
 
 def axes_of(setting: ChosenSetting, by: str) -> Axes:
-    """The axes that hold the current point; they stay where they are while it moves within them."""
+    """The axes that hold the present point; they stay while it moves within them."""
     constant = setting.schedule == "constant"
     sigmas = _spaced(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
     most, now = MAX_SOLVED_STEPS * setting.q, setting.epochs
@@ -181,7 +181,7 @@ def axes_of(setting: ChosenSetting, by: str) -> Axes:
         low, high = EPOCHS[0], min(EPOCHS[1], most)
         epochs = _spaced((min(low, high / 100), high), min(now, most), CELLS)
         epochs = [round(each) if each >= WHOLE else each for each in epochs]
-    else:  # the noise of a longer one may run out, and every epoch more is a level more
+    else:  # the noise of a longer run may end, and each epoch adds a level
         epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
     steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MAX_SOLVED_STEPS) for each in epochs}
     return Axes(tuple(sigmas), tuple(sorted(steps)), setting.q, setting.delta, recipe_of(setting))
@@ -197,7 +197,7 @@ def strips(axes: Axes, by: str) -> Iterator[Grid]:
 
 
 def known(axes: Axes, by: str) -> bool:
-    """Whether the whole map has been computed before, for any reader."""
+    """True if the whole map has been computed before, for any reader."""
     return all(_kept(few, by) for few in _few_sigmas(axes))
 
 
@@ -208,7 +208,7 @@ def _few_sigmas(axes: Axes) -> Iterator[Axes]:
 
 @lru_cache(maxsize=128)
 def _kept(axes: Axes, by: str) -> list[Grid]:
-    """The strip once somebody has computed it, who adds it here; empty before."""
+    """The strip, which its first reader computes and adds; empty before."""
     return []
 
 
@@ -237,7 +237,7 @@ def joined(parts: list[Grid]) -> Grid:
 
 @uninterrupted
 def clicked() -> None:
-    """Load the cell that was clicked into the controls; for a callback."""
+    """Load the clicked cell into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)
     if axes and point:
         st.session_state.update(cell(axes, *point))
