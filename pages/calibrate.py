@@ -17,7 +17,7 @@ question.move_on()
 
 with right:
     controls, result = st.columns([2, 3], gap="medium")
-    map_, table, statement = st.container(key="ahead"), st.container(), st.container()
+    map_, table, statement = st.container(key="answer"), st.container(), st.container()
     st.subheader("Same epsilon, less noise", anchor=False)
     less = st.container()
 asking = controls.container(key="question")

@@ -20,6 +20,7 @@ from dpcore.figures.style import (
     layout,
     line,
     points,
+    power_ticks,
     style_of,
     written,
 )
@@ -85,7 +86,7 @@ def roc_figure(seen: Seen, band: Band | None, *, size: Size = NORMAL) -> go.Figu
     traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))
     shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "log", "range": [float(np.log10(least)), 0.05], "exponentformat": "power", "dtick": 1}
+        axis |= {"range": [float(np.log10(least)), 0.05], **power_ticks(np.log10(least), 0)}
     return figure_of(traces, with_key(shape, styles, True, size), size)
 
 

@@ -27,6 +27,7 @@ from dpcore.figures.style import (
     labelled,
     layout,
     line,
+    power_ticks,
     style_of,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
@@ -222,7 +223,7 @@ def profile_figure(
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
-    shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
+    shape["yaxis"] |= power_ticks(*np.log10(DELTAS[[0, -1]]))
     return figure_of(traces, shape, size)
 
 

@@ -21,6 +21,7 @@ from dpcore.figures.style import (
     layout,
     line,
     look_at,
+    power_ticks,
 )
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
@@ -92,7 +93,7 @@ def perturbation_figure(
     bounds = _bounds(spreads, levels, log)
     shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=height, right=RIGHT, size=size)
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
-    shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})}
+    shape["yaxis"] |= {"range": list(bounds), **(power_ticks(*bounds) if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
     return figure_of(traces, shape, size)
 

@@ -22,6 +22,7 @@ from dpcore.figures.style import (
     layout,
     line,
     look_at,
+    power_ticks,
     style_of,
     written,
 )
@@ -33,6 +34,7 @@ from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 MIN_FALSE_POSITIVES = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ROOMY = 240  # pixels of height from which there is room for a number at every power of ten
+LOWEST = math.log10(MIN_FALSE_POSITIVES)
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style(GREY, "dot", "···", "Blind guessing")
@@ -167,18 +169,17 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
     names = ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
     shape = layout(*names, height=height, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "log", "range": [np.log10(MIN_FALSE_POSITIVES), 0.05]} if log else {"range": [0, 1.02]}
-        if log:
-            axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
+        ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) if log else {}
+        axis |= {"range": [LOWEST, 0.05] if log else [0, 1.02], **ticks}
     return figure_of(traces, with_key(shape, styles, log, size), size)
 
 
 def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
-    """The layout with the names of the curves in the corner beyond blind guessing: above it, or below it for rates."""
-    step = size.scaled(20) / (shape["height"] - shape["margin"]["t"] - shape["margin"]["b"])  # of the plot's height
-    notes = []
-    for place, style in enumerate(styles):
-        y = (len(styles) - place - 0.6) * step if log else 1 - (place + 0.3) * step
-        at = {"x": 1, "xanchor": "right", "y": y, "yref": "paper", "yanchor": "middle"}
-        notes.append(written(style, style.label, size) | at)
+    """The layout with the names of the curves in the corner beyond blind guessing, where no curve can lie."""
+    at = {"x": 1, "xanchor": "right", "y": 0 if log else 1, "yref": "paper", "yanchor": "middle"}
+    first = len(styles) - 0.6 if log else -0.3  # in lines from the corner upwards
+    notes = [
+        written(style, style.label, size) | at | {"yshift": size.scaled(20 * (first - place))}
+        for place, style in enumerate(styles)
+    ]
     return shape | {"annotations": notes}

@@ -98,14 +98,24 @@ def address() -> str:
     return f"{st.context.url}?{query}" if query else st.context.url
 
 
-def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, preview: Preview = None) -> None:
-    """Draw a figure; what a reader saves of it has the title, the settings and their link, and is named after them.
+def chart(
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    title: str,
+    origin: Origin | None,
+    preview: Preview = None,
+    *,
+    fits: bool = False,
+) -> None:
+    """Draw a figure; a saved picture has the title, the settings and their link, and is named after them.
 
-    Without an origin, where nothing is accounted for, it has the title alone. `preview` is as in `live_chart`.
+    Without an origin, where nothing is accounted for, it has the title alone. `preview` and `fits` are those of
+    `live_chart`.
     """
     name = title.lower().replace(" ", "-")
     words, file = (f"{title}\n{origin.words}", origin.file(name)) if origin else (title, name)
-    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, preview=preview)
+    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, preview=preview, fits=fits)
 
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
