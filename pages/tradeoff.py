@@ -100,7 +100,7 @@ with right:
     if drawn:
         preview = partial(previewed, look, setting)
         with place.container(key="in_sight", gap=None):
-            chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview, fits=True)
+            chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True)
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])
 
