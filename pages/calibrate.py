@@ -1,10 +1,9 @@
-"""Which noise fits my budget? A target in, the sigma, steps, batch or q that keeps it out, by every accountant."""
+"""Which noise fits my budget? The sigma, steps, batch or q that keeps a target, by every accountant."""
 
 import streamlit as st
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.calibrate import answers, question
-from pages.parts.calibrate.answers import show_sampled
 from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.layout import page_columns
@@ -16,53 +15,48 @@ from pages.parts.results.tables import card, verdict_rows
 left, right = page_columns("Which noise fits my budget?")
 question.move_on()
 
-with left:
-    idle = st.container()
-setting = setting_in(left, right)
+with right:
+    controls, result = st.columns([2, 3], gap="medium")
+    map_, table, statement = st.container(key="answer"), st.container(), st.container()
+    st.subheader("Same epsilon, less noise", anchor=False)
+    less = st.container()
+asking = controls.container(key="question")
+with asking:
+    solved, by = question.solve_controls()
+setting = setting_in(left, right, solved)
 delta = setting.delta
 with left:
     sampler = sampler_choice()
     counting_mistakes(setting.q)
     pinned = pin_controls(setting)
 
-with right:
-    controls, result = st.columns([2, 3], gap="medium")
-    asked = found = target = None
-    with controls:
-        solved, by = question.solve_controls()
-        idle.caption(question.idle_control(solved))
-        try:
-            target = question.target_controls(delta)
-        except ValueError as error:
-            result.error(str(error))
-    with result:
-        if target is not None:
-            asked = question.asked_of(solved, target, setting)
-            found = question.answer(asked, by)
-            show_sampled(sampler, asked, setting, found)
-        if isinstance(found, str):
-            st.error(found)
-        elif found is not None and asked is not None:
-            answers.show_answer(found, asked, setting, by)
-
-    table, statement = st.container(), st.container()
-    st.subheader("Epsilon over sigma and epochs", anchor=False)
-    map_ = st.container()
-    st.subheader("Same epsilon, less noise", anchor=False)
-    less = st.container()
-
-    if found is not None and not isinstance(found, str):
+asked = found = target = None
+with asking:
+    try:
+        target = question.target_controls(delta)
+    except ValueError as error:
+        result.error(str(error))
+with result:
+    if target is not None:
+        asked = question.asked_of(solved, target, setting)
+        found = question.answer(asked, by)
+        answers.show_sampled(sampler, asked, setting, found)
+    if isinstance(found, str):
+        st.error(found)
+    elif found is not None and asked is not None:
+        answers.show_answer(found, asked, setting, by)
         with statement:
             card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n)
-    with map_:  # before the tables, which ask every accountant: the map follows the slider
-        if pinned:
-            st.markdown(difference(pinned, setting))
-        show_map(Shown(setting, solved, target, by, pinned))
-    if asked is not None:
-        with table:
-            heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
-            rows = [answers.answer_row(asked, name) for name in ACCOUNTANTS]
-            st.html(verdict_rows("Answers", answers.COUNTED_BY, heads, rows))
-            answers.answers_download(asked, origin_of_any(setting, address()))
-    with less:
-        answers.show_less_noise(setting)
+with map_:  # before the tables, which ask every accountant: the map follows the slider
+    st.subheader("Epsilon over sigma and epochs", anchor=False)
+    if pinned:
+        st.markdown(difference(pinned, setting))
+    show_map(Shown(setting, solved, target, by, pinned))
+if asked is not None:
+    with table:
+        heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
+        rows = [answers.answer_row(asked, name) for name in ACCOUNTANTS]
+        st.html(verdict_rows("Answers", answers.COUNTED_BY, heads, rows))
+        answers.answers_download(asked, origin_of_any(setting, address()))
+with less:
+    answers.show_less_noise(setting)

@@ -99,8 +99,8 @@ with right:
     drawn = picture(look, mechanism, delta)
     if drawn:
         preview = partial(previewed, look, setting)
-        with place:
-            chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview)
+        with place.container(key="in_sight", gap=None):
+            chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True)
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])
 

@@ -8,7 +8,22 @@ import plotly.graph_objects as go
 
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.figures.number_line import Stretch
-from dpcore.figures.style import BAND, NORMAL, RUNS, Size, Style, figure_of, layout, line, points, style_of, written
+from dpcore.figures.style import (
+    ATTACK_LOOK,
+    BAND,
+    GREY,
+    NORMAL,
+    Size,
+    Style,
+    faded,
+    figure_of,
+    layout,
+    line,
+    points,
+    power_ticks,
+    style_of,
+    written,
+)
 from dpcore.figures.tradeoff import BLIND, with_key
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -16,15 +31,15 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import percent, short
 
 HEIGHT = 340
-SEEN = Style(RUNS[0], "solid", "━━", "Seen")
-SEEN_FILL = "rgba(36,105,166,0.22)"
-INSIDE = Style(RUNS[1], "solid", "━━", "In the data")
-OUTSIDE = Style(RUNS[0], "dash", "╌╌", "Not in it")
-FILLS = ("rgba(206,122,74,0.35)", "rgba(36,105,166,0.35)")  # of the two, in this order
+SEEN = Style(ATTACK_LOOK[0], "solid", "━━", "Seen")
+SEEN_FILL = faded(SEEN.color, 0.22)
+INSIDE = SEEN._replace(label="In the data")
+OUTSIDE = Style(GREY, "dash", "╌╌", "Not in it")
+FILLS = faded(INSIDE.color, 0.35), faded(OUTSIDE.color, 0.35)
 BINS = 40
-LIMIT = Style("#808080", "dot", "···", "No run shows more")
-EXPECTED = Style(RUNS[4], "dash", "╌╌", "Best canaries, about")
-REACHED = Style(RUNS[0], "solid", "●", "Shown here")
+LIMIT = Style(GREY, "dot", "···", "No run shows more")
+EXPECTED = SEEN._replace(dash="dash", glyph="╌╌", label="Best canaries, about")
+REACHED = SEEN._replace(glyph="●", label="Shown here")
 
 
 class Seen(NamedTuple):
@@ -71,7 +86,7 @@ def roc_figure(seen: Seen, band: Band | None, *, size: Size = NORMAL) -> go.Figu
     traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))
     shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size, dragmode=False)
     for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "log", "range": [float(np.log10(least)), 0.05], "exponentformat": "power", "dtick": 1}
+        axis |= {"range": [float(np.log10(least)), 0.05], **power_ticks(np.log10(least), 0)}
     return figure_of(traces, with_key(shape, styles, True, size), size)
 
 

@@ -16,7 +16,9 @@ from dpcore.figures.style import (
     BAND,
     BELOW_BAND,
     DEFAULT_ACCOUNTANTS,
+    GREY,
     NORMAL,
+    PINNED_LOOK,
     End,
     Size,
     Style,
@@ -25,6 +27,7 @@ from dpcore.figures.style import (
     labelled,
     layout,
     line,
+    power_ticks,
     style_of,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
@@ -32,7 +35,6 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.report.verdict import SIGNS, verdict
 
-GHOST_LOOK = ("#825a6e", "8px,3px,2px,3px", "╌╌")  # neither an accountant's nor a run's
 GHOST_NAME = "Pinned"
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
@@ -54,7 +56,7 @@ class Ghost(NamedTuple):
 
 def ghost_style(label: str) -> Style:
     """The line style of every ghost."""
-    return Style(*GHOST_LOOK, label)
+    return Style(*PINNED_LOOK, label)
 
 
 def ghost_trace(ghost: Ghost, look: Style | None = None) -> dict[str, Any]:
@@ -159,7 +161,7 @@ def curves_figure(
     shape["yaxis"] |= content.axis(log)
     shape = labelled(shape, content.ends, content.bounds, size, log=log)
     if now is not None:
-        mark = {"color": "rgba(128,128,128,0.9)", "width": 1.5}
+        mark = {"color": GREY, "width": 1.5}
         shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
     return figure_of(content.traces, shape, size)
 
@@ -221,7 +223,7 @@ def profile_figure(
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
-    shape["yaxis"] |= {"type": "log", "exponentformat": "power"}
+    shape["yaxis"] |= power_ticks(*np.log10(DELTAS[[0, -1]]))
     return figure_of(traces, shape, size)
 
 

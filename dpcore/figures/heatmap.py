@@ -1,4 +1,4 @@
-"""Epsilon over sigma and epochs as a map, with contours: how much noise buys how much training."""
+"""A map of epsilon over sigma and epochs, with contours."""
 
 import math
 from collections.abc import Sequence
@@ -15,15 +15,16 @@ from dpcore.privacy.report.numbers import rounded
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
 ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every map
-COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#9c2f4f"))  # white is legible on all of them
+COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#8a2a72"))  # white is legible on all of them
 INK = "#ffffff"
 SHADE = "rgba(0,0,0,0.6)"
-ASIDE = 0.85  # of the width
+ASIDE = 0.85  # of the width: where the target's label stands
+BESIDE = ((-0.05, 0.16), (-0.09, 0.09))  # from a mark, in shares of the width and the height: the place of its word
 POINTS = "Points to click"
 
 
 class Mark(NamedTuple):
-    """A point on the map with its word."""
+    """A named point on the map."""
 
     epochs: float
     sigma: float
@@ -34,7 +35,7 @@ class Mark(NamedTuple):
 def contour(grid: Grid, level: float) -> FloatArray:
     """The smallest sigma at which epsilon falls to a level, at each number of steps (T,); NaN where there is none.
 
-    Between two sigmas log epsilon is taken as linear in log sigma; beside an infinite epsilon the finite end counts.
+    It interpolates log epsilon in log sigma; beside an infinite epsilon it takes the finite end.
 
     >>> from dpcore.privacy.calibration.solve import epsilon_grid
     >>> contour(epsilon_grid([2.0, 4.0, 8.0], [10_000], 0.01, 1e-5, "gdp"), 1.0).round(1).tolist()
@@ -62,9 +63,9 @@ def heatmap_figure(
     height: int = 460,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon over epochs (T,) and sigma, both logarithmic; the target's contour is the thick one.
+    """The map over epochs (T,) and sigma, both logarithmic; the target has the thick contour.
 
-    A cell without a promise is left empty. Every cell has a point to click, which tells its sigma and its epochs.
+    A cell without an epsilon is empty. Each cell has a point to click, whose hover names its sigma and epochs.
     """
     levels = [level for level in LEVELS if target is None or not 1 / CLOSE < level / target < CLOSE]
     paths = [(level, contour(grid, level), False) for level in levels]
@@ -77,7 +78,7 @@ def heatmap_figure(
     shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
     shape["yaxis"] |= log_axis(grid.sigmas)
-    labels = [_label(epochs, path, grid.sigmas, size) for path in paths]
+    labels = [_label(epochs, path, grid.sigmas, marks, size) for path in paths]
     shape["annotations"] = [label for label in labels if label]
     return figure_of(traces, shape, size)
 
@@ -85,7 +86,7 @@ def heatmap_figure(
 def cells_of(
     x: Any, y: Any, heights: Any, ends: tuple[float, float], colors: Sequence[tuple[float, str]] = COLORS, **more: Any
 ) -> dict[str, Any]:
-    """The trace of a map whose colours reach over these ends; what is written on the map tells the numbers."""
+    """The trace of a map whose colours reach over these ends; it has no colour bar."""
     scale = {"zmin": ends[0], "zmax": ends[1], "colorscale": [list(each) for each in colors], "showscale": False}
     return {"type": "heatmap", "x": x, "y": y, "z": heights, **scale, **more}
 
@@ -99,7 +100,7 @@ def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
 
 
 def _stroke(epochs: FloatArray, sigmas: FloatArray, thick: bool) -> list[dict[str, Any]]:
-    """A white line, the target's with a dark edge."""
+    """A white line; the target has a dark edge."""
     common = {"type": "scatter", "mode": "lines", "x": epochs, "y": sigmas, "hoverinfo": "skip"}
     inner = {"color": INK, "width": 3.5 if thick else 1.2, "dash": "solid" if thick else "dot"}
     edge = [common | {"line": {"color": "#000000", "width": 7}, "name": "edge"}] if thick else []
@@ -107,7 +108,7 @@ def _stroke(epochs: FloatArray, sigmas: FloatArray, thick: bool) -> list[dict[st
 
 
 def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
-    """A point in every cell, not to be seen: a heat map alone cannot be selected."""
+    """An invisible point in every cell, since a heat map cannot be clicked by itself."""
     across, up = np.meshgrid(epochs, grid.sigmas)
     steps = np.broadcast_to(grid.steps, grid.epsilon.shape)
     texts = [
@@ -123,7 +124,7 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
 
 
 def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool]) -> bool:
-    """True if a mark lies above the target's contour, if that is the path: its word is to keep clear of the line."""
+    """True if a mark lies above the contour of the target, so that its word goes above the line too."""
     _, sigmas, thick = path
     seen = np.isfinite(sigmas)
     return thick and bool(seen.any()) and mark.sigma > 1.01 * float(np.interp(mark.epochs, epochs[seen], sigmas[seen]))
@@ -139,24 +140,33 @@ def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
 
 
 def _label(
-    epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: FloatArray, size: Size
+    epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: FloatArray, marks: Sequence[Mark], size: Size
 ) -> dict[str, Any] | None:
-    """The level's number on its line: where that meets the diagonal, so that labels keep apart; the target's aside."""
+    """The level on its line, near the diagonal so that labels keep apart, and away from the words of marks."""
     level, sigmas, thick = path
     seen = np.isfinite(sigmas)
     if not seen.any():
         return None
     x, y = np.log10(epochs), np.log10(np.where(seen, sigmas, rows[0]))
-    across = (x - x[0]) / max(x[-1] - x[0], 1e-9)
-    up = (y - np.log10(rows[0])) / max(np.log10(rows[-1] / rows[0]), 1e-9)
-    place = int(np.argmin(np.where(seen, np.abs(across - ASIDE if thick else across + up - 1), np.inf)))
+    across, up = _share(x, x), _share(y, np.log10(rows))
+    distance = np.abs(across - ASIDE if thick else across + up - 1)
+    for mark in marks:
+        right, above = across - _share(np.log10(mark.epochs), x), up - _share(np.log10(mark.sigma), np.log10(rows))
+        (left, end), (low, high) = BESIDE
+        distance += 10 * ((left < right) & (right < end) & (low < above) & (above < high))
+    place = int(np.argmin(np.where(seen, distance, np.inf)))
     text = f"<b>epsilon {level:g}</b>" if thick else f"{level:g}"
     look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2}
     return {"x": x[place], "y": y[place], "text": text, "font": {"color": INK, "size": size.text}} | look
 
 
+def _share(values: Any, ends: FloatArray) -> FloatArray:
+    """The place of values between the ends of rising numbers, from 0 to 1."""
+    return (values - ends[0]) / max(ends[-1] - ends[0], 1e-9)
+
+
 def log_axis(values: FloatArray) -> dict[str, Any]:
-    """A logarithmic axis with ticks at 1, 2 and 5, from half a cell before the values to half a cell beyond."""
+    """A logarithmic axis with ticks at 1, 2 and 5 that ends half a cell outside the values."""
     low, high = np.log10(values[0]), np.log10(values[-1])
     half = (high - low) / max(values.size - 1, 1) / 2 or 0.1
     decades = range(int(np.floor(low)) - 1, int(np.ceil(high)) + 1)

@@ -8,8 +8,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content, ghost_end, ghost_trace
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import NORMAL, End, Size, end_labels, figure_of, layout, line, points, style_of
-from dpcore.figures.training import run_style
+from dpcore.figures.style import GREY, NORMAL, End, Size, Style, end_labels, figure_of, layout, line, points, style_of
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray
 
@@ -18,19 +17,18 @@ SHARE = 0.5  # of the rest of the height for epsilon
 CURVE, GHOST, RUN, NOW = "epsilon-", "ghost-", "run-", "now"  # how traces are told apart, most by a place too
 ACCURACY = (0.0, 102.0)
 INVITATION = "Press Train to see the accuracy here"
-MARK = "rgba(128,128,128,0.9)"
 NO_RUN = "no run yet"
 NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}
 MAX_LABEL_CHARS = 22  # of a run, beside its accuracy
 ENOUGH = 0.6  # of the x axis: the words about the shaded region have room left of where the curves end
-FAINT = 0.65  # opacity of what belongs to other settings than those that are chosen
+GHOST_PEN = 1.1  # width of the lines of other settings than those that are chosen
 
 
 class LabRun(NamedTuple):
     """A run on the lab's chart: equally long epochs, accuracies and certified epsilons of its tests."""
 
-    label: str
-    place: int  # in the order of the runs shown: its colour
+    style: Style  # its label is the run's
+    place: int  # in the order of the runs shown
     epochs: Sequence[float]
     accuracy: Sequence[float]
     spent: Sequence[float] = ()
@@ -39,6 +37,11 @@ class LabRun(NamedTuple):
     end: float = 0.0  # the epoch where it is to end
     most: float = 0.0  # the certified epsilon that it is to end with
     ghost: Ghost | None = None  # the certified epsilon of its settings, where they are no longer those chosen
+
+    @property
+    def drawn(self) -> Style:
+        """Its style, with a thin piece of line for a ghost."""
+        return self.style._replace(glyph=self.style.glyph.replace("━", "─")) if self.ghost else self.style
 
 
 def lab_figure(
@@ -63,7 +66,7 @@ def lab_figure(
     by_epsilon = over_epsilon(curves, across)
     x = curves[CERTIFIED].epsilon if by_epsilon else epochs
     ghosts = [] if by_epsilon else [run for run in runs if run.ghost]
-    beside = {run.label: run.ghost.curve for run in ghosts if run.ghost}
+    beside = {run.style.label: run.ghost.curve for run in ghosts if run.ghost}
     above = curves_content(curves, x, log=log, ghost=None if by_epsilon else ghost, beside=beside)
     reached = ((*run.spent, run.most) if by_epsilon else (run.end, *run.epochs) for run in runs)
     end = max([float(x[-1]), *(each for reach in reached for each in reach)])
@@ -79,12 +82,12 @@ def lab_figure(
     if x[-1] < ENOUGH * end:  # the words begin at the left edge, which would cut off what ends with them
         left = {"x": [0.0], "textposition": "top right"}
         tagged = [each | left if each["name"] == LIE else each for each in tagged]
-    certified = [_certified(run.ghost, run.place, run.label) for run in ghosts if run.ghost]
+    certified = [_certified(run, run.ghost) for run in ghosts if run.ghost]
     traces = [*tagged, *certified, *below, *dots]
     shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
     shape = _stacked(shape, above, log, end, size)
     top = None if log else above.bounds[1]
-    others = [ghost_end(run.ghost, run_style(run.place), run.label, top) for run in ghosts if run.ghost]
+    others = [ghost_end(run.ghost, run.drawn, run.style.label, top) for run in ghosts if run.ghost]
     above = above._replace(ends=[*above.ends, *(end for ends in others for end in ends)])
     shape = _labelled(shape, above, runs, log, size)
     if not runs:
@@ -102,7 +105,7 @@ def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size:
     """One x axis under two y axes; a line through both follows the cursor."""
     plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     low, axis = 1 - SHARE - GAP / plots, shape["yaxis"]
-    spike = {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikecolor": MARK}
+    spike = {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikecolor": GREY}
     titled = lambda text: {"title": {"text": text, "font": {"size": size.text}}}  # noqa: E731
     return shape | {
         "xaxis": shape["xaxis"] | {"anchor": "y2", "range": [0, 1.02 * end or 1.0]} | spike,
@@ -113,7 +116,7 @@ def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size:
 
 def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log: bool, size: Size) -> dict[str, Any]:
     named = [run for run in runs if run.accuracy]
-    ends = [End(run_style(run.place), 100 * run.accuracy[-1], label_of(run, 100 * run.accuracy[-1])) for run in named]
+    ends = [End(run.drawn, 100 * run.accuracy[-1], label_of(run, 100 * run.accuracy[-1])) for run in named]
     plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     upper = end_labels(above.ends, above.bounds, round(plots * SHARE), log=log, size=size)
     lower = end_labels(ends, ACCURACY, round(plots * (1 - SHARE)) - GAP, size=size)
@@ -127,12 +130,12 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
     The margin has room for so many characters of the run: its first and its last, where runs that are alike differ.
     Pointing at its line shows all of them.
 
-    >>> label_of(LabRun("private", 0, [], []), 90.91)
+    >>> label_of(LabRun(Style("#2f70c4", "solid", "━━", "private"), 0, [], []), 90.91)
     '90.9 % private'
-    >>> label_of(LabRun("upright scattering, 4 views, lr 4", 0, [], []), 97.4)
+    >>> label_of(LabRun(Style("#2f70c4", "solid", "━━", "upright scattering, 4 views, lr 4"), 0, [], []), 97.4)
     '97.4 % upright scatteri… lr 4'
     """
-    told = run.label
+    told = run.style.label
     if len(told) > MAX_LABEL_CHARS:
         last = told.rpartition(", ")[2][-MAX_LABEL_CHARS // 2 :]
         told = f"{told[: MAX_LABEL_CHARS - len(last) - 2].rstrip(', ')}… {last}"
@@ -140,20 +143,21 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
 
 
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
-    style, heights = run_style(run.place, run.label), [100 * each for each in run.accuracy]
+    heights = [100 * each for each in run.accuracy]
     across: Sequence[float] = run.spent if by_epsilon else run.epochs
     if by_epsilon and run.level and heights:  # no epsilon is spent: the last accuracy, all along
         across, heights = [0.0, end], [heights[-1]] * 2
-    faint = FAINT if run.ghost else 1.0
-    more = {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": "%{y:.1f} %", "opacity": faint}
-    return line([*across], heights, style, yaxis="y2", uid=f"{RUN}{run.place}", **more)
+    more = {"mode": "lines+markers", "marker": {"size": 3 if run.ghost else 5}, "hovertemplate": "%{y:.1f} %"}
+    trace = line([*across], heights, run.style, yaxis="y2", uid=f"{RUN}{run.place}", **more)
+    trace["line"] |= {"width": GHOST_PEN} if run.ghost else {}
+    return trace
 
 
-def _certified(ghost: Ghost, place: int, label: str) -> dict[str, Any]:
-    """The certified epsilon of a run whose settings are no longer those chosen, in the run's own look."""
-    trace = ghost_trace(ghost, run_style(place, f"{label}, certified"))
-    trace["line"] |= {"width": NORMAL.pen / 2}
-    return trace | {"opacity": FAINT, "uid": f"{GHOST}{place}"}
+def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
+    """The certified epsilon of a run whose settings are no longer those chosen."""
+    trace = ghost_trace(ghost, run.style._replace(label=f"{run.style.label}, certified"))
+    trace["line"] |= {"width": GHOST_PEN}
+    return trace | {"uid": f"{GHOST}{run.place}"}
 
 
 def _now(
@@ -165,12 +169,12 @@ def _now(
         return [], []
     now = float(walking.now or 0.0)
     at = float(np.interp(now, epochs, x))
-    pen = {"color": MARK, "width": 1.5}
+    pen = {"color": GREY, "width": 1.5}
     through = {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": pen}
     known = [(epochs, each.epsilon) for each in curves.values()]
     if walking.ghost:
         known = [(walking.ghost.epochs, walking.ghost.curve.epsilon)]
     reached = [float(np.interp(now, over, epsilon)) for over, epsilon in known if over is not None]
     seen = [each for each in reached if np.isfinite(each)]
-    look = {"size": 9, "color": MARK, "line": {"width": 1, "color": "white"}}
+    look = {"size": 9, "color": GREY, "line": {"width": 1, "color": "white"}}
     return [points([at] * len(seen), seen, look, name="now", hoverinfo="skip", uid=NOW)], [through]

@@ -8,29 +8,34 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from dpcore.figures.style import BAND, BELOW_BAND, NORMAL, Size, Style, figure_of, layout, line, points, written
+from dpcore.figures.style import (
+    BAND,
+    BELOW_BAND,
+    DOUBTFUL,
+    GREY,
+    HOLDS,
+    NORMAL,
+    REFUTED,
+    Size,
+    Style,
+    figure_of,
+    layout,
+    line,
+    points,
+    written,
+)
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 170
 PARTS = ("refuted", "unproven", "holds")  # of the line of a claim
 NAMED = 0.2  # share of the line from which on a part has room for its name, on a telephone too
-CLAIMED = Style("#427db7", "solid", "┃", "Claimed")
-PROVEN = Style("#808080", "solid", "━", "Proven")
+PROVEN = Style(GREY, "solid", "━", "Proven")
 WIDE = 1.05  # from this ratio of its ends on the band is an interval: hatched
-HATCH = {
-    "shape": "/",
-    "size": 10,
-    "solidity": 0.15,
-    "fgcolor": "rgba(128,128,128,0.6)",
-    "bgcolor": "rgba(128,128,128,0.12)",
-}
+HATCH = {"shape": "/", "size": 10, "solidity": 0.15, "fgcolor": GREY, "bgcolor": "rgba(128,128,128,0.12)"}
 MAX_TICKS = 8
 BEYOND = 2.5  # times the largest number, where a band without an upper end is cut off
 ROW, LINE = 30, 18  # pixels of a row, and of each further line of its label
 LABEL_CHARS = 26  # in a line of a label: a telephone has room for the plot beside it
-BROKEN = "#cf4a5a"  # a test that fails, and the claim that it refutes
-HOLDS = "#2469a6"
-GREY = "#808080"
 CLAIM = "claim"
 MARKS = {  # of each kind of number: plotly's symbol, and as text
     "bound": ("triangle-right", "▶"),
@@ -60,12 +65,14 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size 
     value = float(claimed)
     room = lambda least, most: max(0.15 * (most - least), 0.01 * most)  # noqa: E731
     low, high = _ends([value, *rounded, *proven], room, BEYOND if math.isinf(proven.high) else 1.0)
+    worth = REFUTED if rounded.high < proven.low else HOLDS if value >= proven.high else DOUBTFUL
+    claim = Style(worth, "solid", "┃", "Claimed")
     look = {"fillpattern": HATCH} if proven.high > WIDE * proven.low else {"fillcolor": BAND}
     traces = [
         _filled("Refuted", low, proven.low, {"fillpattern": BELOW_BAND}),
         _filled("Unproven", proven.low, min(proven.high, high), look),
-        line([rounded.low, rounded.high], [0.5, 0.5], CLAIMED._replace(label="Rounds to it"), hoverinfo="skip"),
-        line([value, value], [0.0, 1.0], CLAIMED, hovertemplate=f"claimed {claimed}<extra></extra>"),
+        line([rounded.low, rounded.high], [0.5, 0.5], claim._replace(label="Rounds to it"), hoverinfo="skip"),
+        line([value, value], [0.0, 1.0], claim, hovertemplate=f"claimed {claimed}<extra></extra>"),
     ]
     shape = layout("epsilon", "", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(12), "t": size.scaled(56)}
@@ -75,7 +82,7 @@ def claim_figure(claimed: str, rounded: Stretch, proven: Stretch, *, size: Size 
     side = "left" if places[-1] < 0.5 * NAMED else "right" if places[-1] > 1 - 0.5 * NAMED else "center"
     shape["annotations"] = [
         _note(written(PROVEN, f"proven: {_told(proven)}", size), 0.0, "left", size.scaled(26)),
-        _note(written(CLAIMED, "", size) | {"text": f"claimed {claimed}"}, places[-1], side, size.scaled(4)),
+        _note(written(claim, "", size) | {"text": f"claimed {claimed}"}, places[-1], side, size.scaled(4)),
         *(_note(written(PROVEN, "", size) | {"text": word}, (start + end) / 2, "center", -size.scaled(64))
           for word, start, end in zip(PARTS, places[:3], places[1:4], strict=True) if end - start > NAMED),
     ]  # fmt: skip
@@ -174,17 +181,17 @@ def audit_line_figure(
     texts = ["  <br>".join(wrap(row.label, LABEL_CHARS)) for row in rows]
     ends = [0, *accumulate(ROW + LINE * text.count("<br>") for text in texts)]  # in pixels of normal text, from the top
     middles = [(start + end) / 2 for start, end in pairwise(ends)]
-    edge = {"fillcolor": BAND, "line": {"width": 1.2, "color": BROKEN if claim.refuted else GREY}}
+    edge = {"fillcolor": BAND, "line": {"width": 1.2, "color": REFUTED if claim.refuted else GREY}}
     traces = [_filled("Certified", certified.low, min(certified.high, high), edge, ends[-1])]
     if claim.refuted:
         first = next(place for place, row in enumerate(measured) if row.refuted and row.value > claim.value)
-        x, dotted = min(rows[first].value, high / 1.05), {"color": BROKEN, "dash": "dot", "width": 1.5}
+        x, dotted = min(rows[first].value, high / 1.05), {"color": REFUTED, "dash": "dot", "width": 1.5}
         traces.append(line([x, x], [middles[first], ends[-1]], PROVEN, hoverinfo="skip") | {"line": dotted})
     traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
     shape = layout("epsilon", "", height=size.scaled(ends[-1] + 60), size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}
     shape["xaxis"] |= _axis(low, high)
-    signs = [f'<span style="color:{BROKEN}">✕</span> ' if row.refuted else "" for row in rows]
+    signs = [f'<span style="color:{REFUTED}">✕</span> ' if row.refuted else "" for row in rows]
     labels = [f"{sign}{text}  " for sign, text in zip(signs, texts, strict=True)]
     shape["yaxis"] |= {"range": [ends[-1] + 4, -4], "tickvals": middles, "ticktext": labels, "automargin": True,
                        "showgrid": False}  # fmt: skip
@@ -203,7 +210,7 @@ def audit_line_alt(measured: Sequence[Mark], claim: Mark, accountants: Sequence[
 
 def _mark(row: Mark, y: float, high: float) -> dict[str, Any]:
     """Draw one number; an infinite one stands at the right end."""
-    color = BROKEN if row.refuted else row.color
+    color = REFUTED if row.refuted else row.color
     marker = {"symbol": MARKS[row.kind][0], "color": color, "size": 13, "line": {"width": 2.5, "color": color}}
     told = {"name": row.label, "hovertemplate": f"{row.label}<extra></extra>"}
     return points([min(row.value, high / 1.05)], [y], marker, cliponaxis=False, **told)

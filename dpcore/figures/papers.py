@@ -13,13 +13,15 @@ import plotly.graph_objects as go
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
 from dpcore.figures.style import (
+    ATTACK_LOOK,
     BAND,
     CERTIFIED_LOOK,
-    LENGTHS,
     LINE_PIXELS,
     LOOKS,
     NORMAL,
-    REGION,
+    PINNED_LOOK,
+    RUNS,
+    SAMPLED_LOOK,
     End,
     Size,
     Style,
@@ -35,7 +37,7 @@ from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, nearest, short
 
-OTHERS = ((REGION.color, "solid", "━━"), *reversed(LOOKS[-2:]))  # of lines that are no accountant's, beside some
+OTHERS = (SAMPLED_LOOK, (ATTACK_LOOK[0], "dash", "╌╌"), PINNED_LOOK)  # of lines that are no accountant's, beside some
 LETTER = 7.6  # pixels of a letter of normal text
 NAME = 28  # letters in a line of a label
 HEIGHT = 430
@@ -115,7 +117,7 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
 
     A lower bound looks as the line that it belongs to.
     """
-    free = cycle(OTHERS if any(each.accountant for each in lines) else (*LENGTHS, *OTHERS))
+    free = cycle(OTHERS if any(each.accountant for each in lines) else (*RUNS, *OTHERS))
     used: Counter[str] = Counter()
     styles: list[Style] = []
     for each in lines:

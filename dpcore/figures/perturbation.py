@@ -8,19 +8,25 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import NORMAL, End, Size, Style, figure_of, labelled, layout, line, look_at
+from dpcore.figures.style import (
+    BASELINES,
+    NORMAL,
+    RUNS,
+    End,
+    Size,
+    Style,
+    faded,
+    figure_of,
+    labelled,
+    layout,
+    line,
+    look_at,
+    power_ticks,
+)
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 
-LOOKS = (  # of the methods, in their order; the first is the one without noise
-    ("#716b0d", "solid", "━━"),
-    ("#6d56d0", "dash", "╌╌"),
-    ("#939627", "dashdot", "╌·"),
-    ("#99527c", "longdash", "— —"),
-    ("#c2808a", "dot", "···"),
-    ("#6d94c0", "longdashdot", "—·"),
-    ("#426f53", "6px,2px,2px,2px", "-··"),
-)
+LOOKS = (BASELINES[0], RUNS[1], RUNS[2], RUNS[0], *RUNS[3:])  # of the methods, in their order
 HEIGHT = 340
 RIGHT = 176  # pixels: a dash and "Objective 98.7 %"
 MEASURES = {"accuracy": "test accuracy, %", "gap": "optimality gap L(θ) − L*"}
@@ -87,7 +93,7 @@ def perturbation_figure(
     bounds = _bounds(spreads, levels, log)
     shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=height, right=RIGHT, size=size)
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
-    shape["yaxis"] |= {"range": list(bounds), **({"type": "log", "exponentformat": "power", "dtick": 1} if log else {})}
+    shape["yaxis"] |= {"range": list(bounds), **(power_ticks(*bounds) if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
     return figure_of(traces, shape, size)
 
@@ -135,13 +141,12 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
             for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
     mean = line(spread.epsilons, means, style, mode="lines+markers", marker={"size": 5})
     mean |= {"text": told, "hovertemplate": "%{text}", "opacity": FAINT if picked is False else 1.0}
-    red, green, blue = (int(style.color[place : place + 2], 16) for place in (1, 3, 5))
     if not picked:
         bars = {"array": high - means, "arrayminus": means - low, "thickness": 1, "width": 0}
-        return [mean | {"error_y": bars | {"color": f"rgba({red},{green},{blue},{BARS})"}}]
+        return [mean | {"error_y": bars | {"color": faded(style.color, BARS)}}]
     shade = line([*spread.epsilons, *reversed(spread.epsilons)], [*high, *low[::-1]], style, fill="toself")
     shade |= {"line": {"width": 0, "color": style.color}, "hoverinfo": "skip", "name": ""}
-    return [shade | {"fillcolor": f"rgba({red},{green},{blue},{SHADE})"}, mean]
+    return [shade | {"fillcolor": faded(style.color, SHADE)}, mean]
 
 
 def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

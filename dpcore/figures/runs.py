@@ -9,15 +9,15 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.heatmap import COLORS, INK, cells_of, log_axis
-from dpcore.figures.style import NORMAL, RUNS, Size, Style, figure_of, layout, line, points
-from dpcore.figures.training import Track, run_style
+from dpcore.figures.style import BASELINES, GREY, NORMAL, PRIVATE, Size, Style, figure_of, layout, line, points
+from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.training.seed_summary import summary
 
 FRONT, OTHERS = "Pareto front", "other runs"
-FRONT_COLOR, OTHER_COLOR = RUNS[0], "rgba(128,128,128,0.75)"
-LEVEL = Style(RUNS[1], "dash", "╌╌", "without privacy")
+FRONT_COLOR, OTHER_COLOR = PRIVATE, GREY
+LEVEL = Style(*BASELINES[0], "without privacy")
 MAX_POINTS = 1000  # beside the front that are drawn
 WIDE = 10.0  # from this ratio of the largest to the smallest number on the axis is logarithmic
 SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
@@ -96,8 +96,8 @@ def level_of(outcomes: Sequence[Outcome]) -> float | None:
 def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy of each class in percent, a mark a run; the runs have the colours of their lines."""
     traces = []
-    for place, run in enumerate(runs):
-        marker = {"size": 10, "color": run_style(place).color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}
+    for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
+        marker = {"size": 10, "color": style.color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}
         heights = [100 * each for each in run.y]
         traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate="%{x}: %{y:.1f} %"))
     shape = layout("class", "test accuracy, %", height=300, size=size)

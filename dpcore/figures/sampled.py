@@ -7,17 +7,28 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, Content, at_least, at_most, lie, profile_figure
-from dpcore.figures.style import BELOW_BAND, NORMAL, End, Size, Style, figure_of, hover_text, line
+from dpcore.figures.style import (
+    BELOW_BAND,
+    NORMAL,
+    SAMPLED_LOOK,
+    End,
+    Size,
+    Style,
+    faded,
+    figure_of,
+    hover_text,
+    line,
+)
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.sampling import OtherCurve, Sampler
 
-LOOK = ("#8a5a00", "solid", "━━")  # neither an accountant's nor a run's nor a pinned setting's
-OTHERS = {Kind.APPROXIMATE: ("#8a5a00", "dot", "···"), Kind.UPPER: ("#8a5a00", "dash", "╌╌")}
-BETWEEN = "rgba(138,90,0,0.25)"  # of a certified band
-HATCHED = {"shape": "\\", "size": 10, "solidity": 0.18, "fgcolor": "rgba(138,90,0,0.75)", "bgcolor": "rgba(0,0,0,0)"}
+COLOR = SAMPLED_LOOK[0]
+OTHERS = {Kind.APPROXIMATE: (COLOR, "dot", "···"), Kind.UPPER: (COLOR, "dash", "╌╌")}
+BETWEEN = faded(COLOR, 0.25)  # of a certified band
+HATCHED = {"shape": "\\", "size": 10, "solidity": 0.18, "fgcolor": faded(COLOR, 0.75), "bgcolor": "rgba(0,0,0,0)"}
 FAINT = 0.45  # opacity of what is counted for Poisson batches beside it
 TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
 
@@ -53,7 +64,7 @@ class SampledBand(NamedTuple):
     @property
     def style(self) -> Style:
         """The look of both curves, named after sampler and adjacency."""
-        return Style(*LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
+        return Style(*SAMPLED_LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
 
     @property
     def filling(self) -> dict[str, Any]:
@@ -86,7 +97,7 @@ def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
     """Epsilon over epochs: both ends with what lies between them, and what others count in the style of its kind."""
     curve, seen = shown.curve, _finite(shown.curve.epsilon)
     lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
-    style = Style(*LOOK, f"{shown.sampler.title}, at least")
+    style = Style(*SAMPLED_LOOK, f"{shown.sampler.title}, at least")
     below = line(shown.epochs, lower, style, fill="tozeroy", fillpattern=BELOW_BAND)
     above = line(shown.epochs, seen, style._replace(label=shown.words), fill="tonexty", **_between(shown.sampler))
     if shown.sampler.by_epoch:  # the lower end counts whole epochs, the upper one those that have begun
@@ -99,7 +110,7 @@ def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
     """Delta over epsilon after the whole training, of a curve that is a profile."""
     curve, seen = shown.curve, _finite(shown.curve.epsilon)
     lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
-    style = Style(*LOOK, f"{shown.sampler.title}, at least")
+    style = Style(*SAMPLED_LOOK, f"{shown.sampler.title}, at least")
     highest_style = style._replace(label=f"{shown.sampler.title}, {shown.sampler.adjacency}, at most")
     above = line(seen, curve.delta, highest_style, fill="tonextx", **_between(shown.sampler))
     below = line(lower, curve.delta, style, fill="tozerox", fillpattern=BELOW_BAND)
@@ -108,7 +119,7 @@ def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
 
 def sampled_ends(shown: Sampled) -> list[End]:
     """The labels at the right: the end of each line, with its mark and name."""
-    last, style, sampler = shown.curve.last, Style(*LOOK, shown.words), shown.sampler
+    last, style, sampler = shown.curve.last, Style(*SAMPLED_LOOK, shown.words), shown.sampler
     least = f"≥ {at_least(last.lower or 0.0)}, {sampler.adjacency}"
     found = [End(style._replace(label=f"{sampler.title}, at least"), last.lower or 0.0, least, sampler.title)]
     if np.isfinite(last.value):

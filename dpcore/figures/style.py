@@ -1,7 +1,10 @@
-"""The look of the charts, legible on light and on dark paper: colours, dashes, sizes, layouts, and labels."""
+"""The look of the charts: roles with their colours and dashes, sizes, layouts, and labels."""
 
 import math
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from itertools import cycle
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +15,13 @@ from dpcore.privacy.mechanism import FloatArray
 
 
 class Size(NamedTuple):
-    """The size of a chart's text and lines, in pixels."""
+    """The size of text and lines, in pixels."""
 
     text: int = 14
     pen: float = 2.2
 
     def scaled(self, pixels: float) -> int:
-        """Pixels that are right beside normal text, beside this one.
+        """Pixels beside text of this size, from pixels beside normal text.
 
         >>> NORMAL.scaled(48), PRESENT.scaled(48)
         (48, 62)
@@ -31,7 +34,7 @@ PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
 
 
 class Style(NamedTuple):
-    """A line: colour with a contrast of at least 3:1 against white and near-black, plotly dash, the dash as text."""
+    """A line: colour, plotly dash, the dash as text, and its name."""
 
     color: str
     dash: str
@@ -39,57 +42,52 @@ class Style(NamedTuple):
     label: str
 
 
-Look = tuple[str, str, str]  # colour, plotly dash, the dash as text
-LOOKS = (  # of the accountants but the certified one, in their order
-    ("#427db7", "dash", "╌╌"),
-    ("#d07a68", "dashdot", "╌·"),
-    ("#b84c95", "dot", "···"),
-    ("#137d46", "longdash", "— —"),
-    ("#956cfd", "longdashdot", "—·"),
-    ("#a58316", "6px,2px,2px,2px", "-··"),
-    ("#d6224a", "2px,6px", "· ·"),
-    ("#30a0c0", "12px,3px,3px,3px,3px,3px", "—··"),  # for those to come
-    ("#a05000", "12px,12px", "—  —"),
-)
-CERTIFIED_LOOK = ("#808080", "solid", "━━")
+Look = Sequence[str]  # colour, plotly dash, the dash as text
+ROLES = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
+PRIVATE, NON_PRIVATE, GREY, HOLDS, DOUBTFUL, REFUTED = ROLES["colours"].values()
+CERTIFIED_LOOK, PINNED_LOOK, ATTACK_LOOK, SAMPLED_LOOK = ROLES["looks"].values()
+LOOKS, RUNS, BASELINES = ROLES["lines"].values()
 BAND = "rgba(128,128,128,0.35)"
-BELOW_BAND = {
-    "shape": "/",
-    "size": 12,
-    "solidity": 0.1,
-    "fgcolor": "rgba(214,34,74,0.3)",
-    "bgcolor": "rgba(214,34,74,0.04)",
-}
-RUNS = ("#2469a6", "#ce7a4a", "#64790e", "#b45883", "#815be7", "#108b9e")  # overlaid runs, in order
-LENGTHS = (  # the same of certified curves of growing lengths T, in order
-    ("#585dbf", "solid", "━━"),
-    ("#3e8bb6", "dash", "╌╌"),
-    ("#c2008d", "dashdot", "╌·"),
-    ("#e86c2d", "longdash", "— —"),
-    ("#c64aff", "dot", "···"),
-)
-CHECKED = False  # whether Plotly checks every attribute of a figure, which takes longer than all else about it
+BELOW_BAND = ROLES["below_band"]
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+CHECKED = False  # Plotly does not check the attributes of a figure, which would take longer than all else
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 LINE_PIXELS = 19  # of a line of normal text
-REGION = Style("#3054f0", "solid", "■", "")  # the edge of what a pair leaves to an attacker
-REGION_FILL = "rgba(48,84,240,0.10)"
 
 
 def style_of(name: str) -> Style:
     """The line style of an accountant, by its place in the registry."""
-    label = ACCOUNTANTS[name].title.removesuffix(" accountant")  # as short as a label beside a chart must be
+    label = ACCOUNTANTS[name].title.removesuffix(" accountant")
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, label)
     return Style(*look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), label)
 
 
+def run_styles(private: Iterable[bool]) -> list[Style]:
+    """The styles of runs on one chart, without labels: those without privacy share a colour.
+
+    >>> [style.color for style in run_styles([False, True, True])] == [NON_PRIVATE, PRIVATE, RUNS[1][0]]
+    True
+    """
+    looks = {True: cycle(RUNS), False: cycle(BASELINES)}
+    return [Style(*next(looks[each]), "") for each in private]
+
+
+def faded(color: str, opacity: float) -> str:
+    """A colour as a filling.
+
+    >>> faded("#2f70c4", 0.2)
+    'rgba(47,112,196,0.2)'
+    """
+    red, green, blue = (int(color[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
 def look_at(looks: Sequence[Look], number: int) -> Look:
-    """The look of the line of this number, from 0.
+    """The look of the line of this number, from 0; past the last look, a colour comes again with another dash.
 
-    Past the last look the colours begin again, each with another dash: those that share a colour differ in that.
-
-    >>> [look_at((("red", "solid", "━━"), ("blue", "dot", "···")), number)[:2] for number in range(3)]
-    [('red', 'solid'), ('blue', 'dot'), ('red', 'dot')]
+    >>> [" ".join(look_at((("red", "solid", "━━"), ("blue", "dot", "···")), number)[:2]) for number in range(3)]
+    ['red solid', 'blue dot', 'red dot']
     """
     rounds, place = divmod(number, len(looks))
     _, dash, glyph = looks[(place + rounds) % len(looks)]
@@ -97,10 +95,7 @@ def look_at(looks: Sequence[Look], number: int) -> Look:
 
 
 def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any) -> dict[str, Any]:
-    """The layout that every chart shares; colours of paper and text are left to the theme.
-
-    `right` is the room beside the plot, in pixels of normal text.
-    """
+    """The layout of every chart; `right` is the room beside the plot, in pixels of normal text."""
     font = {"size": size.text}
     axis = {"zeroline": False, "tickfont": font}
     return {
@@ -116,8 +111,20 @@ def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = N
     }
 
 
+def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
+    """Ticks of a logarithmic axis at powers of ten between two exponents; Plotly's own are larger than other text.
+
+    >>> power_ticks(-3, 0)["ticktext"], power_ticks(-12, -1, 4)["ticktext"]
+    (['1', '10⁻¹', '10⁻²', '10⁻³'], ['10⁻¹', '10⁻⁴', '10⁻⁷', '10⁻¹⁰'])
+    """
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
+    powers = range(last, first - 1, -max(1, -(-(last - first + 1) // most)))
+    texts = [{0: "1", 1: "10"}.get(power, f"10{str(power).translate(RAISED)}") for power in powers]
+    return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": texts}
+
+
 def figure_of(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
-    """The figure of traces and a layout, its lines as thick as its size says."""
+    """The figure of traces and a layout, with lines of this size."""
     thicker = size.pen / NORMAL.pen
     if thicker != 1:
         traces = [each | {"line": each["line"] | {"width": thicker * each["line"]["width"]}}
@@ -126,13 +133,13 @@ def figure_of(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = 
 
 
 def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
-    """The hover of bounds (n,), as they are written, since plotly's own formats round to the nearest."""
+    """The hover of bounds (n,), rounded outwards: plotly's own formats round to the nearest."""
     texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
     return {"text": texts, "hovertemplate": "%{text}"}
 
 
 def line(x: Any, y: Any, style: Style, **more: Any) -> dict[str, Any]:
-    """A scatter trace in one style, as a plain dict: building plotly's own objects is several times slower."""
+    """A scatter trace as a plain dict, several times faster than plotly's own objects."""
     pen = {"color": style.color, "dash": style.dash, "width": NORMAL.pen}
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": pen, "name": style.label, **more}
 
@@ -143,7 +150,7 @@ def points(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any
 
 
 class End(NamedTuple):
-    """The end of a curve: how it is drawn, how high it is, what is written there, and below that its name."""
+    """The end of a curve: its style, its height, its text, and a name on the line below."""
 
     style: Style
     y: float
@@ -152,9 +159,9 @@ class End(NamedTuple):
 
 
 def moved_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
-    """The positions, moved as little as a sweep can so that neighbours are `gap` apart and all lie in [low, high].
+    """The positions, moved so that neighbours are `gap` apart within [low, high].
 
-    Where they cannot all fit, the lowest stay at `gap` and the rest run out at the top.
+    Those that do not fit run out at the top.
 
     >>> moved_apart([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
     [2.5, 3.5, 5.0]
@@ -176,14 +183,11 @@ def moved_apart(positions: list[float], gap: float, low: float, high: float) -> 
 def end_labels(
     ends: Sequence[End], bounds: tuple[float, float], height: int, *, log: bool = False, size: Size = NORMAL
 ) -> list[dict[str, Any]]:
-    """Annotations right of the plot, one for each end; bounds of the y axis, in its own (log) units.
-
-    `height` is that of the plot between its margins.
-    """
+    """Annotations right of a plot of this height, one for each end; `bounds` are in the (log) units of the axis."""
     low, high = bounds
     lines = 2 if any(each.name for each in ends) else 1
     gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
-    below = gap * (lines - 1) / (2 * lines)  # what a second line reaches further down than a line alone
+    below = gap * (lines - 1) / (2 * lines)  # a second line reaches so much further down
     values = [float(np.log10(each.y)) if log else each.y for each in ends]
     return [
         written(each.style, f"{each.text}<br>{each.name}" if each.name else each.text, size)
@@ -195,13 +199,13 @@ def end_labels(
 def labelled(
     shape: dict[str, Any], ends: Sequence[End], bounds: tuple[float, float], size: Size, *, log: bool = False
 ) -> dict[str, Any]:
-    """The layout of one plot with its curves' labels beside the plot."""
+    """The layout of one plot with labels at the ends of its curves."""
     height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
 
 
 def written(style: Style, text: str, size: Size) -> dict[str, Any]:
-    """An annotation of a piece of a line and a text, called as its line; where it stands is still to be said."""
+    """An annotation without a place: a piece of the line and a text, with the name of the line."""
     marked = f'<span style="color:{style.color}">{style.glyph}</span> {text}'
     look = {"showarrow": False, "align": "left", "font": {"size": size.text}}
     return {"name": style.label, "xref": "paper", "text": marked} | look

@@ -9,17 +9,20 @@ import plotly.graph_objects as go
 
 from dpcore.figures.sampled import SampledBand, faint
 from dpcore.figures.style import (
+    ATTACK_LOOK,
     BAND,
-    LENGTHS,
+    GREY,
     NORMAL,
-    REGION,
-    REGION_FILL,
+    RUNS,
     Size,
     Style,
+    faded,
     figure_of,
     hover_text,
     layout,
     line,
+    look_at,
+    power_ticks,
     style_of,
     written,
 )
@@ -31,9 +34,10 @@ from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 MIN_FALSE_POSITIVES = 1e-6  # false-positive rate at the left end of the logarithmic chart
 ROOMY = 240  # pixels of height from which there is room for a number at every power of ten
+LOWEST = math.log10(MIN_FALSE_POSITIVES)
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
-BLIND = Style("rgba(128,128,128,0.9)", "dot", "···", "Blind guessing")
+BLIND = Style(GREY, "dot", "···", "Blind guessing")
 FEW = 8  # corners of a curve up to which the chart shows each of them
 DECIMALS = 4  # of an error in the hover
 HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
@@ -68,8 +72,7 @@ def tradeoff_figure(
     logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only. `otherwise`
     is the band of batches that are not Poisson: all else is faint beside it.
     """
-    edge = {"color": REGION.color, "dash": REGION.dash, "glyph": REGION.glyph}  # since it is no accountant's curve
-    lines = [each._replace(style=each.style._replace(**edge)) if each.region else each for each in lines]
+    lines = [each._replace(style=Style(*ATTACK_LOOK, each.style.label)) if each.region else each for each in lines]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
     styles = [each.style for each in lines]
     if band is not None and not band.empty:
@@ -101,7 +104,7 @@ def growth_figure(
     traces, styles = [], []
     certified = {steps: band for steps, band in bands.items() if not band.empty}
     for place, (steps, band) in enumerate(certified.items()):
-        style = Style(*LENGTHS[place % len(LENGTHS)], f"Certified, T = {steps:,}")
+        style = Style(*look_at(RUNS, place), f"Certified, T = {steps:,}")
         traces += _band(band, style, log)
         styles.append(style)
     traces.append(_curve(limit.f, limit.style, log) | {"line": {"color": limit.style.color, "width": 3.5}})
@@ -153,7 +156,7 @@ def _region(each: Line, log: bool) -> list[dict[str, Any]]:
     """Blind guessing once more, as the edge that the filling ends at."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
     pen = {"color": each.style.color, "dash": each.style.dash, "width": 1.3}
-    return [edge, _line(each, log) | {"line": pen, "fill": "tonexty", "fillcolor": REGION_FILL}]
+    return [edge, _line(each, log) | {"line": pen, "fill": "tonexty", "fillcolor": faded(each.style.color, 0.1)}]
 
 
 def _blind(log: bool) -> dict[str, Any]:
@@ -166,18 +169,17 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
     names = ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
     shape = layout(*names, height=height, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
-        axis |= {"type": "log", "range": [np.log10(MIN_FALSE_POSITIVES), 0.05]} if log else {"range": [0, 1.02]}
-        if log:
-            axis |= {"exponentformat": "power", "dtick": 1 if height >= ROOMY else 2}
+        ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) if log else {}
+        axis |= {"range": [LOWEST, 0.05] if log else [0, 1.02], **ticks}
     return figure_of(traces, with_key(shape, styles, log, size), size)
 
 
 def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
-    """The layout with the names of the curves in the corner beyond blind guessing: above it, or below it for rates."""
-    step = size.scaled(20) / (shape["height"] - shape["margin"]["t"] - shape["margin"]["b"])  # of the plot's height
-    notes = []
-    for place, style in enumerate(styles):
-        y = (len(styles) - place - 0.6) * step if log else 1 - (place + 0.3) * step
-        at = {"x": 1, "xanchor": "right", "y": y, "yref": "paper", "yanchor": "middle"}
-        notes.append(written(style, style.label, size) | at)
+    """The layout with the names of the curves in the corner beyond blind guessing, where no curve can lie."""
+    at = {"x": 1, "xanchor": "right", "y": 0 if log else 1, "yref": "paper", "yanchor": "middle"}
+    first = len(styles) - 0.6 if log else -0.3  # in lines from the corner upwards
+    notes = [
+        written(style, style.label, size) | at | {"yshift": size.scaled(20 * (first - place))}
+        for place, style in enumerate(styles)
+    ]
     return shape | {"annotations": notes}

@@ -8,21 +8,35 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import NORMAL, RUNS, End, Size, Style, figure_of, labelled, layout, line, written
+from dpcore.figures.style import (
+    GREY,
+    NORMAL,
+    PRIVATE,
+    RUNS,
+    End,
+    Size,
+    Style,
+    faded,
+    figure_of,
+    labelled,
+    layout,
+    line,
+    run_styles,
+    written,
+)
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
 
-DASHES = (("solid", "━━"), ("dash", "╌╌"), ("dot", "···"), ("dashdot", "╌·"), ("longdash", "— —"), ("6px,2px", "-··"))
 MAX_POINTS = 400  # of one line sent to a browser
 HEIGHT = 210
 RIGHT = 108  # pixels: a dash and "6: 98.7 %"
 STRIP = 130
 HOVER = "%{customdata:.0%}"
-ACCEPTED, REJECTED = RUNS[0], RUNS[1]
+ACCEPTED, REJECTED = PRIVATE, GREY
 NORM_WORDS = ("5 % are below", "25 % are below", "half are below", "75 % are below", "95 % are below")
-FAN = Style(RUNS[0], "solid", "━━", "")  # of which the median is the line that one sees
-FAN_FILLS = {0.05: "rgba(36,105,166,0.18)", 0.25: "rgba(36,105,166,0.32)"}  # from this quantile to the one opposite
-CLIPPED = Style(RUNS[1], "dash", "╌╌", "C")
+FAN = Style(*RUNS[0], "")  # of which the median is the line that one sees
+FAN_FILLS = {0.05: faded(PRIVATE, 0.18), 0.25: faded(PRIVATE, 0.32)}  # from this quantile to the one opposite
+CLIPPED = Style(GREY, "dash", "╌╌", "C")
 NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
@@ -34,12 +48,13 @@ class Track(NamedTuple):
     y: Sequence[float]
     level: bool = False
     averaged: Sequence[float] | None = None  # a second y: of the weights' moving average, where one is kept
+    private: bool = True
 
 
-def run_style(place: int, label: str = "") -> Style:
-    """Colour and dash of the run in this place of an overlay."""
-    dash, glyph = DASHES[place % len(DASHES)]
-    return Style(RUNS[place % len(RUNS)], dash, glyph, label)
+def track_styles(tracks: Sequence[Track]) -> list[Style]:
+    """The style of each run, named after it."""
+    styles = run_styles(track.private for track in tracks)
+    return [style._replace(label=track.label) for style, track in zip(styles, tracks, strict=True)]
 
 
 def accuracy_figure(
@@ -70,8 +85,7 @@ def accuracy_figure(
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
     """Of each line of `accuracy_figure` the place of its run, how it is drawn, and its accuracies."""
     lines: list[tuple[int, Style, Sequence[float]]] = []
-    for place, track in enumerate(tracks):
-        style = run_style(place, track.label)
+    for place, (track, style) in enumerate(zip(tracks, track_styles(tracks), strict=True)):
         lines.append((place, style, track.y))
         if track.averaged is not None:
             averaged = style._replace(dash="2px,2px", glyph="····", label=f"{track.label}, averaged")
@@ -85,9 +99,9 @@ def track_figure(
     """A small chart of one quantity over epochs, one line a run; percent fixes the axis to 0 to 100."""
     scale = 100.0 if percent else 1.0
     traces = []
-    for place, track in enumerate(tracks):
+    for track, style in zip(tracks, track_styles(tracks), strict=True):
         across, heights = thinned(track.x, track.y)
-        traces.append(line(across, heights * scale, run_style(place, track.label), hovertemplate="%{y:.4g}"))
+        traces.append(line(across, heights * scale, style, hovertemplate="%{y:.4g}"))
     shape = layout(x, y, height=HEIGHT, size=size)
     shape["yaxis"] |= {"range": [0, 102]} if percent else {"rangemode": "tozero"}
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks)]) or 1.0
@@ -98,7 +112,7 @@ def track_figure(
 def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy of each class in percent, as bars."""
     percents = [100 * each for each in accuracy]
-    bar: dict[str, Any] = {"type": "bar", "x": list(classes), "y": percents, "marker": {"color": RUNS[0]}}
+    bar: dict[str, Any] = {"type": "bar", "x": list(classes), "y": percents, "marker": {"color": PRIVATE}}
     bar |= {"text": [f"{each:.0f}" for each in percents], "textposition": "outside", "cliponaxis": False}
     bar |= {"hovertemplate": "%{x}: %{y:.1f} %<extra></extra>"}
     shape = layout("class", "test accuracy, %", height=HEIGHT, size=size, hovermode="closest")
@@ -196,7 +210,7 @@ def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NOR
     counts = np.array([release.count * release.q for release in mechanism.releases])
     starts = np.cumsum(counts) - counts
     sigmas = [release.sigma for release in mechanism.releases]
-    pen = {"shape": "hv", "color": RUNS[0], "width": 2}
+    pen = {"shape": "hv", "color": PRIVATE, "width": 2}
     trace = {"type": "scatter", "mode": "lines", "x": [*starts, float(counts.sum())], "y": [*sigmas, sigmas[-1]]}
     trace |= {"line": pen, "hovertemplate": "sigma %{y:.4g}<extra></extra>"}
     shape = layout("epoch", "sigma", height=height, size=size)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures import Track, accuracy_figure, charted, epochs_at
 from dpcore.figures.lab import LabRun, lab_figure
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, RUNS, Style
 from dpcore.notebook.explorer import curves_of, redraw, statement_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of, percent, plain, raised, rounded, spoken
@@ -107,9 +107,9 @@ class LiveRun:
         accuracy, end = [each.accuracy for each in self.evaluated], self.plan.steps * self.config.q
         mechanism = self.plan.mechanism
         if mechanism is None:
-            return accuracy_figure([Track(NAME, epochs, accuracy)], "epoch", end=end)
+            return accuracy_figure([Track(NAME, epochs, accuracy, private=False)], "epoch", end=end)
         training = bool(epochs) and not isinstance(self.events[-1], Finished)
-        run = LabRun(NAME, 0, epochs, accuracy, now=epochs[-1] if training else None, end=end)
+        run = LabRun(Style(*RUNS[0], NAME), 0, epochs, accuracy, now=epochs[-1] if training else None, end=end)
         return lab_figure(self._curves, epochs_at(mechanism, charted(mechanism)), [run])
 
     def _say(self, words: str) -> None:

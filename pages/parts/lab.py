@@ -14,8 +14,7 @@ from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.sampled import Sampled
-from dpcore.figures.style import Size, written
-from dpcore.figures.training import run_style
+from dpcore.figures.style import Size, Style, run_styles, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, percent
@@ -75,7 +74,7 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     say_outcome(form, shown.curves, shown.otherwise, watched)
     st.markdown(shown.certain)
     show_answers(form, watched)
-    runs, size = [run_on_chart(each, place, form) for place, each in enumerate(watched)], chart_size()
+    runs, size = runs_on_chart(watched, form), chart_size()
     drawing = drawing_of(shown, runs, watched, size)
     title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
     name = "epsilon-and-accuracy"
@@ -110,7 +109,7 @@ def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, 
     if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta) or shown.otherwise:
         return None
     curves = {name: cache.curve(name, form.mechanism, form.delta) for name in shown.curves}
-    runs = [run_on_chart(each, place, form) for place, each in enumerate(watched)]
+    runs = runs_on_chart(watched, form)
     return drawing_of(shown._replace(form=form, curves=curves), runs, watched, size)
 
 
@@ -120,7 +119,7 @@ def alt_of(
     """The chart in words and numbers; a run that goes on has none yet."""
     ends = [f"{titled(name)} {marked(float(curve.epsilon[-1]), curve.kind)}" for name, curve in curves.items()]
     reached = [
-        f"{run.label} {percent(run.accuracy[-1])}"
+        f"{run.style.label} {percent(run.accuracy[-1])}"
         for run, of in zip(runs, watched, strict=True)
         if run.accuracy and not of.run.active
     ]
@@ -141,7 +140,7 @@ def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool
     if by_epsilon and not (table or level):
         return []
     name = f"{RUN}{run.place}"
-    label = Label(name, written(run_style(run.place), label_of(run), size)["text"])
+    label = Label(name, written(run.drawn, label_of(run), size)["text"])
     since: dict[str, Any] = {"run": watched.run.id, "after": watched.history.sequence, "table": table}
     found: list[Growth | Mark] = [Growth(**since, trace=places[name], scale=100.0, level=level, label=label)]
     if run.now is not None and NOW in places:
@@ -158,8 +157,13 @@ def epochs_of(form: Form) -> np.ndarray:
     return epochs_at(form.mechanism, charted(form.mechanism))
 
 
-def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
-    """A run beside the settings that are chosen now: a ghost where it has others."""
+def runs_on_chart(watched: Sequence[Watched], form: Form) -> list[LabRun]:
+    """The runs beside the settings that are chosen now: a ghost where one has others."""
+    styles = enumerate(run_styles(each.config.private for each in watched))
+    return [_on_chart(each, place, style, form) for (place, style), each in zip(styles, watched, strict=True)]
+
+
+def _on_chart(watched: Watched, place: int, style: Style, form: Form) -> LabRun:
     tests, mechanism = watched.history.evaluated, watched.plan.mechanism
     label, ghost = with_origin(label_beside(watched.config, form), watched.run), None
     if mechanism and mechanism != form.mechanism:
@@ -167,7 +171,7 @@ def run_on_chart(watched: Watched, place: int, form: Form) -> LabRun:
         ghost = Ghost(label, curve, epochs_at(mechanism, charted(mechanism)))
     most = watched.epsilons(CERTIFIED, [watched.plan.steps])
     return LabRun(
-        label=label,
+        style=style._replace(label=label),
         place=place,
         epochs=[each.epoch for each in tests],
         accuracy=[each.accuracy for each in tests],

@@ -6,7 +6,7 @@ from functools import lru_cache
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.data.loading import Images, load_test_images
 from dpcore.figures.sampled import Sampled
-from dpcore.figures.training import run_style
+from dpcore.figures.style import run_styles
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.report.numbers import marked, plain
 from dpcore.privacy.report.verdict import lowered
@@ -88,8 +88,8 @@ def show_answers(form: Form, watched: Sequence[Watched]) -> None:
     shown = [each for each in watched if each.config.dataset == dataset]
     detail = last_of(shown, private=True) or (shown[-1] if shown else None)
     runs = [
-        Answering(each.run.id, each.label, run_style(place).color, each.run.active, each.history.sequence, _last(each))
-        for place, each in enumerate(shown)
+        Answering(each.run.id, each.label, style.color, each.run.active, each.history.sequence, _last(each))
+        for each, style in zip(shown, run_styles(each.config.private for each in shown), strict=True)
     ]
     answers_strip(images, DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT)
 

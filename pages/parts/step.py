@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.figures.style import GREY, PRIVATE
 from dpcore.figures.training import NORM_WORDS
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, percent
@@ -22,7 +23,7 @@ PIXELS = 56  # of an image's side
 SQUARES = 100  # of a batch, each for as many examples
 MAX_TIMES = 4  # C, or the noise, that a bar can show
 SPREAD = 2.5  # standard deviations of the noise from grey to black
-FILLED, NOISE = "#2469a6", "#ce7a4a"
+FILLED, NOISE = PRIVATE, GREY
 ONE_STEP = (
     "This is what one step learns about the class {label} from {batch} examples of the sample, in a linear layer that "
     "begins at zero. One step is mostly noise. Many steps together still learn, because their noise averages out."

@@ -11,7 +11,6 @@ from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
 from dpcore.figures.number_line import (
-    BROKEN,
     CLAIM,
     Mark,
     Stretch,
@@ -20,6 +19,7 @@ from dpcore.figures.number_line import (
     claim_alt,
     claim_figure,
 )
+from dpcore.figures.style import REFUTED
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 
@@ -56,12 +56,12 @@ def test_every_number_of_the_line_is_in_sight_and_each_label_stands_on_the_line_
 
 def test_failed_tests_and_the_claim_are_red_and_what_is_infinite_stands_at_the_right_end() -> None:
     figure = audit_line_figure(TESTS, CERTIFIED, OWN._replace(refuted=True), ACCOUNTANTS)
-    red = [each.name for each in figure.data if each.mode == "markers" and each.marker.color == BROKEN]
+    red = [each.name for each in figure.data if each.mode == "markers" and each.marker.color == REFUTED]
     assert red == [TESTS[0].label, OWN.label]
     infinite = next(each for each in figure.data[1:] if each.name == TESTS[0].label)
     assert infinite.x[0] == max(x for each in figure.data[1:] for x in each.x)
     kept = audit_line_figure(TESTS[1:], CERTIFIED, OWN, ACCOUNTANTS)
-    assert BROKEN not in [each.marker.color for each in kept.data]
+    assert REFUTED not in [each.marker.color for each in kept.data]
 
 
 def test_the_line_in_words_names_every_number() -> None:

@@ -63,3 +63,15 @@ def test_colours_mean_the_same_on_every_map_and_white_is_legible_on_all_of_them(
     few, many = (heatmap_figure(made([[low, 2 * low]]), np.array([1.0, 2.0])).data[0] for low in (0.3, 30.0))
     assert (few.zmin, few.zmax) == (many.zmin, many.zmax)
     assert all(contrast("#ffffff", color) >= 4.5 for _, color in few.colorscale)
+
+
+def test_no_level_is_written_over_the_word_of_a_mark():
+    def place(*marks: Mark) -> np.ndarray:
+        notes = {each.text: each for each in heatmap_figure(GRID, STEPS * Q, marks=marks).layout.annotations}
+        return np.array([notes["2"].x, notes["2"].y])
+
+    alone = place()
+    epochs, sigma = 10**alone
+    right, up = place(Mark(epochs, sigma, "now")) - alone
+    spans = np.log10(STEPS[-1] / STEPS[0]), np.log10(SIGMAS[-1] / SIGMAS[0])
+    assert not (-0.05 < right / spans[0] < 0.16 and abs(up / spans[1]) < 0.09)

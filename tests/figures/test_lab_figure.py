@@ -6,6 +6,7 @@ import pytest
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import GHOST, NOW, RUN, LabRun, lab_figure
+from dpcore.figures.style import BASELINES, NORMAL, RUNS, Style
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 
@@ -13,8 +14,8 @@ MECHANISM, OTHER = Mechanism.constant(0.0256, 1.23, 196), Mechanism.constant(0.0
 STEPS = charted(MECHANISM)
 EPOCHS = epochs_at(MECHANISM, STEPS)
 CURVES = {name: ACCOUNTANTS[name].curve(MECHANISM, STEPS, 1e-5) for name in ("moments", "pld")}
-PRIVATE = LabRun("private", 0, [1.0, 2.0], [0.5, 0.8], [0.7, 0.9], end=5.0, most=1.56)
-BASELINE = LabRun("non-private", 1, [1.0, 3.0], [0.9, 0.97], level=True, end=5.0)
+PRIVATE = LabRun(Style(*RUNS[0], "private"), 0, [1.0, 2.0], [0.5, 0.8], [0.7, 0.9], end=5.0, most=1.56)
+BASELINE = LabRun(Style(*BASELINES[0], "non-private"), 1, [1.0, 3.0], [0.9, 0.97], level=True, end=5.0)
 
 
 def drawn(*runs: LabRun, **how) -> tuple[dict, dict]:
@@ -38,14 +39,16 @@ def test_the_mark_walks_on_every_curve_of_the_settings_that_train():
 def ghostly(run: LabRun) -> LabRun:
     """The run, as of settings that are no longer chosen."""
     curve = ACCOUNTANTS["pld"].curve(OTHER, charted(OTHER), 1e-5)
-    return run._replace(label="sigma 2", ghost=Ghost("sigma 2", curve, epochs_at(OTHER, charted(OTHER))))
+    return run._replace(
+        style=run.style._replace(label="sigma 2"), ghost=Ghost("sigma 2", curve, epochs_at(OTHER, charted(OTHER)))
+    )
 
 
 def test_settings_that_are_left_stay_as_a_ghost_with_their_label_and_a_mark_of_their_own():
     run = ghostly(PRIVATE)._replace(now=2.0)
     traces, layout = drawn(run)
     ghost = traces[f"{GHOST}0"]
-    assert ghost["opacity"] < 1
+    assert ghost["line"]["width"] < NORMAL.pen
     assert ghost["y"][-1] == pytest.approx(ACCOUNTANTS["pld"].curve(OTHER, [196], 1e-5).epsilon[0])
     assert any("sigma 2" in note["text"] and "≤" in note["text"] for note in layout["annotations"])
     assert run.ghost

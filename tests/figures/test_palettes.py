@@ -5,32 +5,33 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from dpcore.figures.epsilon import GHOST_LOOK
-from dpcore.figures.number_line import BROKEN, HOLDS
 from dpcore.figures.perturbation import LOOKS as METHOD_LOOKS
-from dpcore.figures.sampled import LOOK as SAMPLED
-from dpcore.figures.style import CERTIFIED_LOOK, LENGTHS, LOOKS, REGION, RUNS, style_of
-from dpcore.figures.training import DASHES
-from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.figures.style import (
+    ATTACK_LOOK,
+    BASELINES,
+    CERTIFIED_LOOK,
+    HOLDS,
+    LOOKS,
+    NON_PRIVATE,
+    PINNED_LOOK,
+    REFUTED,
+    RUNS,
+    SAMPLED_LOOK,
+    run_styles,
+    style_of,
+)
 from tests.figures.colour_vision import EYES, contrast, difference, lab
 
 PAPERS = ("#ffffff", "#171614")  # the lightest and the lightest dark one
-ACCOUNTED = {CERTIFIED_LOOK[0], *(color for color, _, _ in LOOKS)}  # also those that no accountant has yet
-GROWING = [color for color, _, _ in LENGTHS]
-METHODS = [color for color, _, _ in METHOD_LOOKS]  # of perturbation
+ACCOUNTED = [color for color, _, _ in (CERTIFIED_LOOK, *LOOKS)]
+TRAINED = [*(color for color, _, _ in RUNS), NON_PRIVATE]
+BESIDE = [ATTACK_LOOK[0], PINNED_LOOK[0], SAMPLED_LOOK[0]]
 TOGETHER = {  # colours that share a chart
-    "accountants": [*ACCOUNTED],
-    "runs": [*RUNS],
-    "methods of perturbation": METHODS,
-    "what is claimed, kept or broken": [BROKEN, HOLDS],
-    "lengths and the limit": [*GROWING, style_of("gdp").color],
-    "accountants, a sampler, what a pair leaves, and a ghost": [
-        *(style_of(name).color for name in ACCOUNTANTS),
-        SAMPLED[0],
-        REGION.color,
-        GHOST_LOOK[0],
-    ],
-    "accountants, what a pair leaves, and a ghost": [*ACCOUNTED, REGION.color, GHOST_LOOK[0]],
+    "accountants, an attacker's gain, a pinned setting, another sampler": [*ACCOUNTED, *BESIDE],
+    "runs": TRAINED,
+    "methods of perturbation": [color for color, _, _ in METHOD_LOOKS],
+    "claims, kept or refuted, and what is certified": [HOLDS, REFUTED],
+    "growing lengths and the limit": [*TRAINED[:5], style_of("gdp").color],
 }
 APART = 8.0  # CIEDE2000
 
@@ -55,13 +56,26 @@ def test_colours_that_share_a_chart_can_be_told_apart_by_every_eye_on_light_and_
         assert min(contrast(color, paper) for paper in PAPERS) >= 3, color
 
 
-def test_a_colour_that_means_an_accountant_means_nothing_else():
-    for palette in (RUNS, GROWING, [REGION.color, GHOST_LOOK[0]], METHODS):
-        assert min(difference(lab(one, "all three"), lab(other, "all three"))
-                   for one, other in product(palette, ACCOUNTED)) > 5  # fmt: skip
+def apart(ones: list[str], others: list[str]) -> float:
+    """The least difference between the two groups."""
+    return min(difference(lab(one, "all three"), lab(other, "all three")) for one, other in product(ones, others))
+
+
+def test_a_colour_has_one_role():
+    assert apart([*ACCOUNTED, *BESIDE], [*TRAINED[:1], NON_PRIVATE, REFUTED]) > 12
+    assert apart([*ACCOUNTED, *BESIDE], TRAINED) > 8
+    assert apart([*ACCOUNTED, *BESIDE, *TRAINED], [REFUTED]) > 12  # nothing else is red
+
+
+def test_private_runs_and_baselines_keep_their_looks_in_any_order():
+    for order in ([True, False], [False, True], [False, True, False, True]):
+        styles = run_styles(order)
+        assert [next(style[:3] for style, each in zip(styles, order, strict=True) if each is private)
+                for private in (True, False)] == [tuple(RUNS[0]), tuple(BASELINES[0])]  # fmt: skip
+        assert len(set(styles)) == len(order)
 
 
 def test_lines_that_share_a_chart_differ_in_their_dashes_too():
-    looks = [*LOOKS, CERTIFIED_LOOK]
-    for lines in (looks, LENGTHS, [(color, *dash) for color, dash in zip(RUNS, DASHES, strict=True)]):
-        assert all(len(set(column)) == len(lines) for column in zip(*lines, strict=True))
+    for lines in ([*LOOKS, CERTIFIED_LOOK, PINNED_LOOK], RUNS, METHOD_LOOKS):
+        assert len({dash for _, dash, _ in lines}) == len({glyph for *_, glyph in lines}) == len(lines)
+    assert len({dash for _, dash, _ in BASELINES}) == len(BASELINES)

@@ -14,7 +14,7 @@ from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.training.slider_stops import show
-from pages.parts.calibrate import question
+from pages.parts.calibrate import epsilon_map, question
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import sentences
 from tests.pages.train_page import charts, opened_at
@@ -52,7 +52,7 @@ def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the
     name, sigma = answer(page)
     assert (name, sentences(page)) == ("sigma", [])
     assert 0.995 * 3 < certified(sigma) <= 3 < certified(0.998 * sigma)
-    assert "certified: the exact epsilon lies between" in spoken(page)
+    assert "The exact epsilon lies between" in spoken(page)
 
 
 def test_every_quantity_can_be_solved_and_its_answer_never_overshoots():
@@ -112,3 +112,18 @@ def test_the_map_shows_the_target_the_current_point_and_the_answer():
     drawn = {each["name"]: (each["x"][0], each["y"][0]) for each in figure["data"] if each["name"] in ("now", "answer")}
     assert drawn["now"] == (pytest.approx(STEPS * Q), 1.23)
     assert drawn["answer"] == (pytest.approx(STEPS * Q), answer(page)[1])
+
+
+def test_the_solved_field_stands_last_and_says_that_it_does_not_change_the_answer():
+    for solved, key in (("sigma", "sigma"), ("steps", "epochs"), ("q", "batch")):
+        page = opened(**FAST, solve=solved)
+        keys = [each.key for each in page.text_input if each.key != "target_epsilon"]
+        assert keys[-1] == key, solved
+        assert any(each.value.startswith(f"You are solving for {solved}.") for each in page.caption)
+
+
+def test_a_quick_bound_stands_on_the_map_until_the_certified_one_is_computed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(epsilon_map, "follows", lambda: True)
+    page = opened(sigma="1.77", q="0.017", sampling="q")
+    assert epsilon_map.WAITING in [each.value for each in page.caption]
+    assert {"target", "now", "answer"} <= {each.get("name") for each in charts(page)[-1]["data"]}

@@ -9,6 +9,7 @@ from scipy.special import ndtr
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
+from dpcore.figures.style import GREY, HOLDS, REFUTED
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
@@ -17,8 +18,7 @@ from pages.parts.results.tables import head_cells, row_cells, table
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, UNDECIDED, WAITING = "fails", "passes", "cannot tell", "undecided", "waits"
-GREY = "#808080"
-SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
+SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
          WAITING: ("○", GREY)}  # fmt: skip
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"

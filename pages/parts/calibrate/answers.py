@@ -1,4 +1,4 @@
-"""Answers side by side: by every accountant, and what the same epsilon allows each of them."""
+"""The answer in words, every accountant's answer in a table, and the noise that each needs for one epsilon."""
 
 import math
 from functools import lru_cache
@@ -33,16 +33,14 @@ from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 
 COUNTED_BY = "Counted by"
-COUNTED = ("moments", "gdp", CERTIFIED)  # who promises, who takes less noise for it, and who may
-
-BELOW = "All below, the map and the tables too, is for Poisson batches, add/remove."
+COUNTED = ("moments", "gdp", CERTIFIED)  # the first promises an epsilon, the others need less noise for it
+BELOW = "The map and the tables below are for Poisson batches, add/remove."
 COUNTING = "Counting batches that are not Poisson ..."
 LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
 LESS_NOISE = (
-    "The moments accountant promises an epsilon at the sigma of the sliders. A tighter accountant needs less noise for "
-    "the same epsilon: [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, do so by the central "
-    "limit theorem (equations 3.3 and 3.4). The table shows their sigma, the one that a certified count allows, and "
-    "what is true of each."
+    "The moments accountant gives an epsilon for your present sigma, {sigma:g}. A tighter accountant needs less noise "
+    "for the same epsilon. [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, use the central limit "
+    "theorem for that (equations 3.3 and 3.4). The table compares their sigma with the certified one."
 )
 FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
     f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": {"sampling": "batch", "length": "epochs"}
@@ -53,9 +51,10 @@ FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; eps
 
 
 def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) -> None:
-    """Draw the answer: large, what it spends, what that is worth, and the ways to load it."""
-    st.header(question.headline(found), anchor=False)
-    st.markdown(question.sentence(found))
+    """Draw the answer, its cost, the verdict on that, and the buttons that load it."""
+    with st.container(key="in_sight", gap="xsmall"):
+        st.header(question.headline(found), anchor=False)
+        st.markdown(question.sentence(found))
     verdict = judged(asked, by)
     if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
@@ -76,8 +75,8 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
 
 
 def show_less_noise(setting: ChosenSetting) -> None:
-    """Draw paper 004's comparison at the current setting, with its own settings as presets."""
-    st.markdown(LESS_NOISE)
+    """Draw the comparison of Bu et al. at the present setting, with their own settings as presets."""
+    st.markdown(LESS_NOISE.format(sigma=setting.sigma))
     row = st.container(horizontal=True, gap="small")
     for name, fields in FIGURE_4.items():
         row.button(name, on_click=load, args=(fields,))
@@ -89,7 +88,7 @@ def show_less_noise(setting: ChosenSetting) -> None:
 
 
 def answers_download(asked: Asked, origin: Origin) -> None:
-    """A button for the answers as CSV, each with the whole setting that it gives."""
+    """Draw a button for the answers as CSV, each with its whole setting."""
     solved = "q" if asked.solve == "batch" else asked.solve
     shared = origin._replace(sigma=asked.sigma, steps=asked.steps)._replace(**{solved: None})
     columns = lambda: {**shared._asdict(), **answers_columns(asked)}  # noqa: E731
@@ -98,10 +97,7 @@ def answers_download(asked: Asked, origin: Origin) -> None:
 
 
 def answers_columns(asked: Asked) -> Columns:
-    """One row for each accountant: its answer, the next value that overshoots, what it spends, kind, verdict.
-
-    The last column is the answer as the setting that it changes: q where the batch was asked for.
-    """
+    """One row for each accountant; the last column is the field that the answer sets: q for a batch."""
     header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
     header.append("q" if asked.solve == "batch" else asked.solve)
     return dict(zip(header, zip(*(_answer_cells(asked, name) for name in ACCOUNTANTS), strict=True), strict=True))
@@ -109,7 +105,7 @@ def answers_columns(asked: Asked) -> Columns:
 
 @lru_cache(maxsize=256)
 def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe) -> tuple[VerdictRow, ...] | str:
-    """The moments accountant's sigma and promise, and the sigmas at which others give it; or why there are none."""
+    """The rows of the moments accountant and of those that need less noise; or why there are none."""
     first, *others = COUNTED
     try:
         known = {"promised_by": first, "accountants": tuple(others), "recipe": recipe}
@@ -132,17 +128,19 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
-    """The answer by one accountant, what it spends by its own count, kind and verdict."""
+    """A row of the table of answers."""
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))
-    return VerdictRow(name, (value_of(found), show(found.spent)), found.reading.kind, verdict.worth, verdict.text)
+    return VerdictRow(
+        name, (value_of(found), question.spent_text(found)), found.reading.kind, verdict.worth, verdict.text
+    )
 
 
 def _less_row(found: Answer, before: float) -> VerdictRow:
-    """A row of the same epsilon: the sigma that one accountant takes for it, what is certified there, its verdict."""
+    """A row of the comparison: sigma, certified epsilon and verdict."""
     sigma, exact, verdict = float(found.value), spent(found.target, CERTIFIED, found.mechanism), verdict_on(found)
-    certified = "no bound"  # some sigmas are too small to certify
+    certified = "no bound"  # a sigma can be too small to certify
     if math.isfinite(exact.value):
         certified = f"{outward(exact.lower or 0.0, math.floor)} to {outward(exact.value, math.ceil)}"
     less = f"{100 * (1 - sigma / before):.0f} %" if sigma != before else "–"
@@ -152,7 +150,7 @@ def _less_row(found: Answer, before: float) -> VerdictRow:
 
 
 def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: Answer | str) -> None:
-    """Draw the answer for a sampler, or why there is none; nothing for Poisson."""
+    """Draw the answer for batches that are not Poisson, or why there is none."""
     sampler = SAMPLERS[name]
     if name == Poisson.name:
         return
@@ -175,17 +173,17 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
 
 
 def unsolvable(name: str, asked: Asked) -> str:
-    """Why a question has no answer for a sampler, in a sentence; "" where it has one.
+    """A sentence that says why a sampler has no answer; "" where it has one.
 
     >>> from dpcore.privacy.schedule import Recipe
     >>> unsolvable("shuffle", Asked("q", EpsilonTarget(3.0, 1e-5), Recipe(), 1000, 0.0, 1.0, 10))
-    'Shuffled every epoch: only sigma and steps are solved for. What is shown is for Poisson batches.'
+    'Shuffled every epoch: solve for sigma or steps. The answer below is for Poisson batches.'
     """
     title = SAMPLERS[name].title
     if asked.solve not in SOLVABLE_FOR_SAMPLERS:
-        return f"{title}: only sigma and steps are solved for. What is shown is for Poisson batches."
+        return f"{title}: solve for sigma or steps. The answer below is for Poisson batches."
     if not isinstance(asked.target, EpsilonTarget):
-        return f"{title}: only an epsilon can be its target. What is shown is for Poisson batches."
+        return f"{title}: choose epsilon as the target. The answer below is for Poisson batches."
     return ""
 
 
@@ -193,7 +191,7 @@ def unsolvable(name: str, asked: Asked) -> str:
 def answer_for(
     name: str, solved: str, target: EpsilonTarget, q: float, sigma: float, steps: int
 ) -> SampledAnswer | str:
-    """The answer for a sampler, or the sentence that says why there is none; `steps` are those of Poisson batches."""
+    """The answer for a sampler, or why there is none; `steps` are those of Poisson batches."""
     sampler = SAMPLERS[name]
     try:
         if solved == "sigma":
@@ -211,22 +209,26 @@ def sampled_headline(found: SampledAnswer) -> str:
 
 
 def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
-    """What it keeps and between what its epsilon lies; never rounded past the target."""
+    """The range of its epsilon, never rounded past the target."""
     kept = found.reading._replace(value=min(float(outward(found.reading.value, math.ceil)), target.epsilon))
     counted = f"at delta = {plain(raised(target.delta))} over {epochs_of(epochs_in(found))}, {found.steps:,} steps"
-    beyond = "" if found.beyond is None else f" At {found.solved} = {show(found.beyond)} it already exceeds the target."
+    beyond = (
+        ""
+        if found.beyond is None
+        else f" At {found.solved} = {show(found.beyond)}, epsilon already exceeds the target."
+    )
     return (
         f"{proven_range(found.sampler, kept).rstrip('.')}, {counted}, within the target of {target.epsilon:g}.{beyond}"
     )
 
 
 def at_poisson_sigma(name: str, found: SampledAnswer, by_poisson: Answer) -> str:
-    """What the sampler costs at the noise that would do for Poisson batches."""
+    """The cost of the sampler at the answer for Poisson batches."""
     sigma, mechanism = float(by_poisson.value), by_poisson.mechanism
     there = cache.sampled_end(name, found.q, sigma, mechanism.steps, by_poisson.target.at or 0.0).last
     low, high = outward(there.lower or 0.0, math.floor), outward(there.value, math.ceil)
     return (
-        f"At sigma = {show(sigma)}, the answer for Poisson batches, its epsilon lies between **{low}** and **{high}**."
+        f"At sigma = {show(sigma)}, the answer for Poisson batches, epsilon lies between **{low}** and **{high}** here."
     )
 
 
@@ -238,7 +240,7 @@ def epochs_in(found: SampledAnswer) -> float:
 
 
 def fields_of(found: SampledAnswer) -> dict[str, str]:
-    """The controls that say the answer."""
+    """The fields of the answer."""
     if found.solved == "sigma":
         return {"sigma": show(found.value)}
     if found.sampler.by_epoch:

@@ -1,10 +1,10 @@
-"""The map of epsilon over sigma and epochs: its axes, its cells in cached strips, its data, and what a click loads."""
+"""The map of epsilon over sigma and epochs: axes, cells in cached strips, data, and the fields that a click loads."""
 
 import math
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -23,8 +23,10 @@ from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
 from pages.parts.calibrate.question import epochs_text, recipe_of
+from pages.parts.components.elements import follows
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import ChosenSetting
+from pages.parts.layout import throttle
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
 from pages.parts.results.pinned_setting import pinned_mark
@@ -32,16 +34,18 @@ from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
-FEW = 14  # sigmas where every one takes long: a schedule, certified
-STRIP = 8  # sigmas computed at once; between strips a reader's next move is heard
+FEW = 14  # rows of a map whose every row takes long: a schedule, certified
+STRIP = 8  # rows computed at once; between strips the page hears the reader's next move
 SIGMAS = (0.5, 10.0)
 EPOCHS = (1.0, 300.0)
 WHOLE = 5  # epochs, from which on the map has whole ones only
-BEYOND = 1.3  # how far past the current point the map goes, where that lies outside
+BEYOND = 1.3  # a map that has to grow ends at so many times the present point
 KEY = "map"
 AXES = "map_axes"  # of the map that is on the screen
-FIRST = "rdp"  # painted first where the certified map, which takes long, is not known yet: a proven bound, and quick
-WAITING = "So far by RDP, a proven upper bound."
+FIRST = "rdp"  # drawn first where the certified map, which takes long, is not known yet: a proven bound, and quick
+PAINTED = "first_map_painted"
+PAUSE = 0.3  # seconds until the certified map is begun
+WAITING = "So far by Rényi DP, a proven upper bound."
 
 
 class Axes(NamedTuple):
@@ -60,7 +64,7 @@ class Axes(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What is on the map: the controls, the question and its accountant, and what is pinned."""
+    """The setting, the question, the accountant and the pinned setting of a map."""
 
     setting: ChosenSetting
     solved: str
@@ -70,11 +74,11 @@ class Shown(NamedTuple):
 
     @property
     def thick(self) -> float | None:
-        """The target, where the map has its contour."""
+        """The target, if the map can have its contour."""
         return self.target.size if isinstance(self.target, EpsilonTarget) else None
 
     def marks(self) -> list[Mark]:
-        """The current point, the answer unless it lies on another map, and what is pinned."""
+        """The present point, the answer unless it has another q, and the pinned setting."""
         setting = self.setting
         found = [Mark(setting.epochs, setting.sigma, "now")]
         answer = question.answer(question.asked_of(self.solved, self.target, setting), self.by) if self.target else ""
@@ -83,7 +87,7 @@ class Shown(NamedTuple):
         return [*found, pinned_mark(self.pinned)] if self.pinned else found
 
     def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
-        """The map as far as it is computed; asks Streamlit nothing."""
+        """The figure; asks Streamlit nothing."""
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
 
     def alt(self, grid: Grid, axes: Axes) -> str:
@@ -91,48 +95,59 @@ class Shown(NamedTuple):
         return heatmap_alt(grid, axes.epochs, self.thick, self.marks())
 
     def title(self, origin: Origin) -> str:
-        """What stands over a picture of the map that a reader keeps."""
+        """The lines over a picture that a reader saves."""
         target = [f"thick: epsilon {self.thick:g}"] if self.thick else []
-        marks = [f"{each.word}: sigma {nearest(each.sigma)}, {epochs_of(each.epochs)}" for each in self.marks()]
+        marks = [f"{each.word}: sigma {nearest(each.sigma, 6)}, {epochs_of(each.epochs)}" for each in self.marks()]
         first = f"Epsilon over sigma and epochs, by {ACCOUNTANTS[self.by].title}"
         return "\n".join([first, origin.words, "; ".join([*target, *marks])])
 
 
 def show_map(shown: Shown) -> None:
     """Draw the map; a click on it loads a cell. Then its numbers."""
-    setting, by = shown.setting, shown.by
-    axes, size = axes_of(setting, by), chart_size()
+    axes = axes_of(shown.setting, shown.by)
     st.session_state[AXES] = axes
-    early, place, below = st.empty(), st.container(), st.container()
-    parts: list[Grid] = []
-    coming = by == CERTIFIED and not known(axes, by)
-    if coming:
-        first = joined(list(strips(axes, FIRST)))
-        early.plotly_chart(shown.figure(first, axes, size), key="first_map", alt=shown.alt(first, axes))
-    for part in strips(axes, by):
-        parts.append(part)
-        if coming:
-            done = sum(len(each.sigmas) for each in parts)
-            below = below.caption(f"{WAITING} {done} of {len(axes.sigmas)} sigmas are done.")
-    grid = joined(parts)
-    early.empty()
-    origin = origin_of_any(setting, address())
-    file = origin.file(f"epsilon-map-by-{by}")
-    with place:
-        live_chart(
-            shown.figure(grid, axes, size), [], key=KEY,
-            alt=shown.alt(grid, axes), title=shown.title(origin), file=file,
-            preview=partial(previewed, shown, axes, size), clicked=clicked,
-        )  # fmt: skip
-    below.caption(caption(grid, axes, shown))
+    if follows() and shown.by == CERTIFIED and not known(axes, shown.by):
+        st.session_state[PAINTED] = False
+        st.fragment(_meanwhile, run_every=PAUSE)(shown, axes)
+        return
+    grid = joined(list(strips(axes, shown.by)))
+    origin = origin_of_any(shown.setting, address())
+    file = origin.file(f"epsilon-map-by-{shown.by}")
+    _draw(shown, axes, grid, file).caption(caption(grid, axes, shown))
     across = {f"{epochs:.4g} epochs": grid.epsilon[:, place] for place, epochs in enumerate(axes.epochs.tolist())}
     numbers_table("The numbers on the map", "map_numbers", lambda: {"sigma": grid.sigmas, **across})
-    columns = lambda: {**origin._asdict(), **map_columns(grid, axes, by)}  # noqa: E731
+    columns = lambda: {**origin._asdict(), **map_columns(grid, axes, shown.by)}  # noqa: E731
     csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
 
 
+def _meanwhile(shown: Shown, axes: Axes) -> None:
+    """Draw a bound that is quick; the next time compute the certified map, and run the page again."""
+    below = _draw(shown, axes, joined(list(strips(axes, FIRST))), "epsilon-map")
+    below.caption(WAITING)
+    if not st.session_state[PAINTED]:
+        st.session_state[PAINTED] = True
+        return
+    done = 0
+    with throttle():
+        for part in strips(axes, shown.by):
+            done += len(part.sigmas)
+            below.caption(f"{WAITING} {done} of {len(axes.sigmas)} rows are done.")
+    st.rerun()
+
+
+def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
+    """Draw a map of these axes, and return the place below it."""
+    size = chart_size()
+    live_chart(
+        shown.figure(grid, axes, size), [], key=KEY, alt=shown.alt(grid, axes),
+        title=shown.title(origin_of_any(shown.setting, address())), file=file,
+        preview=partial(previewed, shown, axes, size), clicked=clicked,
+    )  # fmt: skip
+    return st.empty()
+
+
 def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
-    """The map where a field has this text; None where it would be another map, or may take long."""
+    """The map with this text in a field; None where it would be another map, or may take long."""
     setting = shown.setting
     if cache.slow(setting.mechanism, setting.delta):
         return None
@@ -147,18 +162,18 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
 
 
 def caption(grid: Grid, axes: Axes, shown: Shown) -> str:
-    """What the map shows, by whom, and what kind of numbers they are."""
+    """The caption: delta, q, accountant, kinds of numbers, and what a click does."""
     kinds = Counter(grid.kinds)
     named = [WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "") for kind, count in kinds.items()]
     thick = "" if shown.thick is None else "The thick line is the target. "
     return (
         f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by {ACCOUNTANTS[shown.by].title}: "
-        f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs, here and on the other pages."
+        f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs on all pages."
     )
 
 
 def axes_of(setting: ChosenSetting, by: str) -> Axes:
-    """The axes that hold the current point; they stay where they are while it moves within them."""
+    """The axes that hold the present point; they stay while it moves within them."""
     constant = setting.schedule == "constant"
     sigmas = _spaced(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
     most, now = MAX_SOLVED_STEPS * setting.q, setting.epochs
@@ -166,7 +181,7 @@ def axes_of(setting: ChosenSetting, by: str) -> Axes:
         low, high = EPOCHS[0], min(EPOCHS[1], most)
         epochs = _spaced((min(low, high / 100), high), min(now, most), CELLS)
         epochs = [round(each) if each >= WHOLE else each for each in epochs]
-    else:  # the noise of a longer one may run out, and every epoch more is a level more
+    else:  # the noise of a longer run may end, and each epoch adds a level
         epochs = np.geomspace(min(1.0, now / 10), now, CELLS).tolist()
     steps = {min(max(1, math.ceil(each / setting.q - 1e-9)), MAX_SOLVED_STEPS) for each in epochs}
     return Axes(tuple(sigmas), tuple(sorted(steps)), setting.q, setting.delta, recipe_of(setting))
@@ -182,7 +197,7 @@ def strips(axes: Axes, by: str) -> Iterator[Grid]:
 
 
 def known(axes: Axes, by: str) -> bool:
-    """Whether the whole map has been computed before, for any reader."""
+    """True if the whole map has been computed before, for any reader."""
     return all(_kept(few, by) for few in _few_sigmas(axes))
 
 
@@ -193,7 +208,7 @@ def _few_sigmas(axes: Axes) -> Iterator[Axes]:
 
 @lru_cache(maxsize=128)
 def _kept(axes: Axes, by: str) -> list[Grid]:
-    """The strip once somebody has computed it, who adds it here; empty before."""
+    """The strip, which its first reader computes and adds; empty before."""
     return []
 
 
@@ -222,7 +237,7 @@ def joined(parts: list[Grid]) -> Grid:
 
 @uninterrupted
 def clicked() -> None:
-    """Load the cell that was clicked into the controls; for a callback."""
+    """Load the clicked cell into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)
     if axes and point:
         st.session_state.update(cell(axes, *point))

@@ -1,6 +1,6 @@
-"""The inverse question on a page: what to solve, for which target, by whom; its answer, and the way to load it.
+"""The inverse question: its controls, its answer by one accountant, and the way to load that into other pages.
 
-An answer that was taken to a page that trains names the number of examples that it is for, where the data are others.
+A page that trains on other data says for how many examples a loaded answer is.
 """
 
 import math
@@ -29,17 +29,12 @@ from pages.parts.controls.url_state import keep
 from pages.parts.controls.widgets import accountant_choice, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-SOLVABLE = {  # with the slider that is then idle
-    "sigma": "Sigma",
-    "steps": "The number of steps (or epochs)",
-    "batch": "The batch (or its rate)",
-    "q": "The sampling rate (or the batch)",
-}
-TARGET = "target_"  # how the keys of its fields begin
-GO = "go"  # the page that was asked for
+SOLVABLE = ("sigma", "steps", "batch", "q")
+TARGET = "target_"  # the keys of its fields begin with it
+GO = "go"  # the page to open next
 CARRIED = "answer_carried"
 UNSOLVED = "answer_unsolved"  # why the last one could not be solved again
-COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # of the fields that it sets
+COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # fields of a loaded answer
 
 EPSILON = Quantity(
     "target_epsilon", "Target epsilon", "3", 0.1, 100,
@@ -55,7 +50,7 @@ ADVANTAGE = Quantity(
 MU = Quantity(
     "target_mu", "Target mu", "1", 0.05, 8,
     lambda mu: check.positive(target_mu=mu), "more private", "more accurate",
-    help=f"{help_on('mu')}\n\nIt is meant where both errors are at least delta.",
+    help=f"{help_on('mu')}\n\nIt holds where both errors are at least delta.",
 )  # fmt: skip
 
 TARGET_FIELDS = {"epsilon": EPSILON, "advantage": ADVANTAGE, "mu": MU}
@@ -63,7 +58,7 @@ TARGET_FIELDS = {"epsilon": EPSILON, "advantage": ADVANTAGE, "mu": MU}
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be solved; the solved quantity itself is 0, so that it makes no difference to a cache."""
+    """A question; the solved quantity itself is 0, so that it makes no difference to a cache."""
 
     solve: str
     target: Target
@@ -75,39 +70,34 @@ class Asked:
 
 
 def solve_controls() -> tuple[str, str]:
-    """Draw what to solve for and by whom: (solved quantity, accountant)."""
+    """Draw the choice of the solved quantity and of the accountant, and return both."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    solve = choice_of(row, "Solve for", tuple(SOLVABLE), "solve")
+    solve = choice_of(row, "Solve for", SOLVABLE, "solve")
     with row.container(width=250):
         by = accountant_choice("Counted by", "by")
     return solve, by
 
 
-def idle_control(solve: str) -> str:
-    """Why one of the controls does not change the answer."""
-    return f"{SOLVABLE[solve]} is solved for: its slider only says where you are now, and where the map has its mark."
-
-
 def recipe_of(setting: ChosenSetting) -> Recipe:
-    """How sigma changes over the steps."""
+    """The noise schedule of a setting."""
     return Recipe(setting.schedule, setting.rate)
 
 
 def target_controls(delta: float) -> Target:
-    """Draw the target; ValueError says in a sentence why there is no such target."""
+    """Draw the target; a ValueError says why there is none."""
     kind = choice_of(st, "Target", tuple(TARGET_FIELDS), "target")
     return target_of(kind, number(TARGET_FIELDS[kind]), delta)
 
 
 def target_of(kind: str, size: float, delta: float) -> Target:
-    """A target of one of the kinds; ValueError says why there is no such target."""
+    """A target of one of the kinds; a ValueError says why there is none."""
     if kind == "advantage":
         return AdvantageTarget(size)
     return MuTarget(size, delta) if kind == "mu" else EpsilonTarget(size, delta)
 
 
 def moved_target(target: Target, field: str, text: str) -> Target:
-    """The target where its field says this text; ValueError where that is none, or the field another target's."""
+    """The target with this text in its field; ValueError for another field, or no target."""
     quantity = TARGET_FIELDS[target.word]
     if field != quantity.key:
         raise ValueError(f"Expected field={field[:40]!r} to be {quantity.key}.")
@@ -115,14 +105,14 @@ def moved_target(target: Target, field: str, text: str) -> Target:
 
 
 def asked_of(solve: str, target: Target, setting: ChosenSetting) -> Asked:
-    """The question that the controls ask."""
+    """The question of the controls."""
     asked = Asked(solve, target, recipe_of(setting), setting.n, setting.q, setting.sigma, setting.mechanism.steps)
     return replace(asked, **{"q" if solve == "batch" else solve: 0})
 
 
 @lru_cache(maxsize=512)
 def answer(asked: Asked, by: str) -> Answer | str:
-    """The answer by one accountant, or the sentence that says why there is none and what to change."""
+    """The answer by one accountant, or a sentence that says what to change."""
     known = {"q": asked.q, "sigma": asked.sigma, "steps": asked.steps, "examples": asked.n, "recipe": asked.recipe}
     try:
         return solve(asked.solve, asked.target, accountant=by, **known)
@@ -132,14 +122,14 @@ def answer(asked: Asked, by: str) -> Answer | str:
 
 @lru_cache(maxsize=512)
 def judged(asked: Asked, by: str) -> Verdict | None:
-    """What the answer is worth, by the certified accountant; None where there is no answer."""
+    """The certified verdict on the answer; None where there is no answer."""
     found = answer(asked, by)
     return None if isinstance(found, str) else verdict_on(found)
 
 
 @lru_cache(maxsize=512)
 def spent(target: Target, by: str, mechanism: Mechanism) -> Reading:
-    """What a mechanism spends of a target by one accountant; infinite, with a note, where it has no answer."""
+    """The cost of a mechanism by one accountant; infinite, with a note, where it has no answer."""
     try:
         return target.spent_by(ACCOUNTANTS[by], mechanism)
     except RuntimeError as error:
@@ -147,13 +137,19 @@ def spent(target: Target, by: str, mechanism: Mechanism) -> Reading:
 
 
 def value_of(found: Answer) -> str:
-    """The solved number as it would be typed.
+    """The solved number, as a field takes it.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
     >>> value_of(solve("steps", EpsilonTarget(1.0, 1e-5), q=0.01, sigma=4.0, steps=0, accountant="rdp"))
     '9,375'
     """
     return f"{found.value:,}" if found.solved in ("steps", "batch") else show(found.value)
+
+
+def spent_text(found: Answer) -> str:
+    """The cost of the answer, rounded up to three digits, but never past the target."""
+    text = outward(found.reading.value, math.ceil)
+    return text if float(text) <= found.target.size else show(found.target.size)
 
 
 def headline(found: Answer) -> str:
@@ -166,45 +162,44 @@ def headline(found: Answer) -> str:
 
 
 def sentence(found: Answer) -> str:
-    """What the answer keeps, what it spends and what kind of number that is; never rounded past the target."""
+    """The cost of the answer and the kind of that number."""
     target, reading = found.target, found.reading
     where = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
-    least = show(found.spent)
-    text = f"It gives **{spoken(target.word, least, reading.kind)}**, within the target of {target.size:g}{where}"
+    cost = spent_text(found)
+    text = f"It gives **{spoken(target.word, cost, reading.kind)}**, within the target of {target.size:g}{where}"
     if reading.kind is Kind.CERTIFIED and reading.lower is not None:
-        low = outward(reading.lower, math.floor)
-        text += f" (certified: the exact {target.word} lies between {low} and {least})."
+        text += f". The exact {target.word} lies between {outward(reading.lower, math.floor)} and {cost}."
     else:
         text += f" ({ACCOUNTANTS[found.accountant].title}: {WORDS[reading.kind]})."
     if found.beyond is None:
         return text
     beyond = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
-    return f"{text} At {found.solved} = {beyond} it already exceeds the target."
+    return f"{text} At {found.solved} = {beyond}, {target.word} already exceeds the target."
 
 
 def fixed(found: Answer) -> str:
-    """What was held fixed, in one line."""
+    """The values that were held fixed, in one line."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     held = {"sigma": f"sigma = {nearest(first.sigma, 6)}", "q": f"q = {nearest(first.q)}"}
     held["steps"] = f"T = {steps:,} steps"
     held.pop("q" if found.solved == "batch" else found.solved)
     epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
-    return f"At {' and '.join(held.values())}{epochs}."
+    return f"Held fixed: {' and '.join(held.values())}{epochs}."
 
 
 def standing(setting: ChosenSetting, target: Target, by: str) -> str:
-    """What the controls as they stand spend of the target."""
+    """The cost of the present setting, beside the target."""
     now = spent(target, by, setting.mechanism)
-    noise, steps = f"sigma = {setting.sigma:g}, q = {nearest(setting.q)}", setting.mechanism.steps
-    here = f"Where the sliders are now ({noise}, {steps:,} steps)"
+    here = f"sigma = {setting.sigma:g}, q = {nearest(setting.q)}, {setting.mechanism.steps:,} steps"
     if math.isinf(now.value):
-        return f"{here}, there is no {target.word} by this accountant."
+        return f"This accountant has no {target.word} for your present setting ({here})."
     held = "over the target" if now.value > target.size else "within the target"
-    return f"{here}, {spoken(target.word, outward(now.value, math.ceil), now.kind)}: {held}."
+    cost = spoken(target.word, outward(now.value, math.ceil), now.kind)
+    return f"Your present setting ({here}) gives {cost}, {held}."
 
 
 def loaded(found: Answer, setting: ChosenSetting) -> dict[str, str]:
-    """The fields of the answer, as texts: they give the same mechanism on every page."""
+    """The fields of the answer, as texts that give the same mechanism on every page."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     fields = {"n": show(setting.n), "sigma": show(first.sigma), "delta": show(setting.delta)}
     batch = max(1, round(first.q * setting.n))  # the nearest one, for a page that knows no q
@@ -218,7 +213,7 @@ def loaded(found: Answer, setting: ChosenSetting) -> dict[str, str]:
 
 @uninterrupted
 def load(fields: Mapping[str, str], go: str = "") -> None:
-    """Set the controls, here and on the page to go to next, if any; for a callback."""
+    """Set the controls, and note the page to open next, if any; for a callback."""
     for key, text in fields.items():
         st.session_state[key] = text
         keep(key, text)
@@ -226,14 +221,14 @@ def load(fields: Mapping[str, str], go: str = "") -> None:
 
 
 def move_on() -> None:
-    """Go where `load` was told to."""
+    """Open the page that `load` has noted."""
     if go := st.session_state.pop(GO, ""):
         st.switch_page(go, query_params={LEAVING: "1"})  # None would be refused: the controls hold on to the address
 
 
 @dataclass(frozen=True)
 class Carried:
-    """An answer that was taken to the controls: what was asked of whom, at which setting, and the fields it has set."""
+    """A loaded answer: the question, the accountant, the setting, and the fields that it has set."""
 
     asked: Asked
     by: str
@@ -242,13 +237,13 @@ class Carried:
 
     @property
     def stands(self) -> bool:
-        """Whether the controls still say it."""
+        """True while the controls still say it."""
         unused = "q" if self.fields["sampling"] == "batch" else "batch"
         texts = {key: self.fields[key] for key in COMPARED if key != unused}
         return all(st.session_state.get(key, text) == text for key, text in texts.items())
 
     def mechanism(self, n: int) -> Mechanism:
-        """What the same fields mean for n examples; ValueError where they mean nothing."""
+        """The mechanism of the same fields for n examples; ValueError where there is none."""
         fields = self.fields
         q = rate_of(float(fields["batch"]), n) if fields["sampling"] == "batch" else float(fields["q"])
         steps = steps_of(float(fields["epochs"]), q)
@@ -257,7 +252,7 @@ class Carried:
 
 @uninterrupted
 def carry(found: Answer, asked: Asked, by: str, setting: ChosenSetting, go: str = "") -> None:
-    """Set the controls to an answer, and the data to some that it is for, if they are here; for a callback."""
+    """Set the controls to an answer, and choose data of its size, if they are here; for a callback."""
     fields = loaded(found, setting)
     st.session_state[CARRIED] = Carried(asked, by, setting, fields)
     choose(setting.n)
@@ -265,7 +260,7 @@ def carry(found: Answer, asked: Asked, by: str, setting: ChosenSetting, go: str 
 
 
 def tell_other_data(data: Data) -> None:
-    """Say that the answer in the controls is for other data, with what it costs here and a way to solve it again."""
+    """Say that the loaded answer is for other data; draw its cost here and a button that solves again."""
     if problem := st.session_state.pop(UNSOLVED, ""):
         st.error(problem)
     carried = st.session_state.get(CARRIED)
@@ -288,7 +283,7 @@ def _cost(carried: Carried, n: int) -> str:
 
 @uninterrupted
 def _solve_again(carried: Carried, here: Data) -> None:
-    """Ask the same of the data that are here: batch (or q) and epochs stay, where they are not what is solved."""
+    """Solve again for the data that are here, with the same batch (or q) and epochs."""
     asked = replace(carried.asked, n=here.n)
     try:
         if asked.solve in ("sigma", "steps"):

@@ -12,6 +12,7 @@ from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.reading import Read
 from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
+from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from pages.parts.results.odds import term
@@ -19,11 +20,11 @@ from pages.parts.results.tables import head_cells, row_cells, table
 from pages.parts.shell.menu import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with a colour
-    Standing.HOLDS: ("✓", "#2e9150"),
-    Standing.UNPROVEN: ("?", "#808080"),
-    Standing.REFUTED: ("✕", "#cf4a5a"),
-    Standing.CONTRADICTORY: ("≠", "#c9741a"),
-    Standing.INSUFFICIENT: ("–", "#808080"),
+    Standing.HOLDS: ("✓", HOLDS),
+    Standing.UNPROVEN: ("?", GREY),
+    Standing.REFUTED: ("✕", REFUTED),
+    Standing.CONTRADICTORY: ("≠", DOUBTFUL),
+    Standing.INSUFFICIENT: ("–", GREY),
 }
 READ = "Values read from the text"
 COUNTED = "Epsilon by each accountant, for Poisson batches"

@@ -1,5 +1,6 @@
 """The fields of a mechanism, drawn: on the pages that speak about one without training it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -27,8 +28,10 @@ GOOD = "last_good_setting"
 PRESET_FIELDS = (controls.N, controls.BATCH, controls.SIGMA, controls.EPOCHS, controls.DELTA, controls.CLIP_NORM)
 
 
-def setting_in(column: Any, beside: Any) -> ChosenSetting:
+def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
     """Draw the fields and the schedule's chart in a column; the setting that they say.
+
+    The field that a page solves for stands last, since it does not change the answer.
 
     Values that do not go together are a fault at the field concerned, and the page stays with the last setting that
     did; without one it stops.
@@ -41,22 +44,31 @@ def setting_in(column: Any, beside: Any) -> ChosenSetting:
         beside.caption(NOTHING if setting is None else LAST)
     with column:
         with st.container(gap="xsmall"):
-            _draw(fields)
+            _draw(fields, solved)
         if setting is None:
             st.stop()
         schedule_chart(setting.mechanism, setting.schedule)
     return setting
 
 
-def _draw(fields: Fields) -> None:
+def _draw(fields: Fields, solved: str) -> None:
     drawing = Drawing(fields)
     top = st.container(gap="xsmall")
     drawing.draw("n")
-    drawing.draw_either(SAMPLING)
-    drawing.draw("sigma")
-    drawing.draw_either(LENGTH)
+    draws: dict[str, Callable[[], None]] = {
+        "batch": lambda: drawing.draw_either(SAMPLING),
+        "sigma": lambda: drawing.draw("sigma"),
+        "steps": lambda: drawing.draw_either(LENGTH),
+    }
+    last = draws.pop("batch" if solved == "q" else solved, None)
+    for draw in draws.values():
+        draw()
     drawing.draw("delta")
-    with st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")):
+    rest = st.container(gap="xsmall")
+    if last:
+        st.caption(f"You are solving for {solved}. Below, set your present value: the mark “now” on the map.")
+        last()
+    with rest, st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")):
         drawing.draw_rest()
     drawing.say_problem()
     with top:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
+from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Comparison, Outcome
 from dpcore.papers.paper import Paper
@@ -15,10 +16,10 @@ from pages.parts.controls.widgets import choice_by_title, several
 
 Thing = TypeVar("Thing")
 SIGNS = {  # mark and colour of a verdict: neither speaks alone
-    Outcome.REPRODUCED: ("✓", "#2e9150"),
-    Outcome.DIFFERS: ("≠", "#c9741a"),
-    Outcome.REFUTED: ("✕", "#cf4a5a"),
-    Outcome.UNTRAINED: ("–", "#808080"),
+    Outcome.REPRODUCED: ("✓", HOLDS),
+    Outcome.DIFFERS: ("≠", DOUBTFUL),
+    Outcome.REFUTED: ("✕", REFUTED),
+    Outcome.UNTRAINED: ("–", GREY),
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpcore.figures.perturbation import Level, Spread, method_style
+from dpcore.figures.style import GREY
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, nearest, percent
 from dpcore.runs.kinds import PERTURBATION, event_from_json
@@ -27,7 +28,7 @@ from pages.parts.results.tables import drawn_line, table
 
 EXAMPLE = Path(perturbation.__file__).with_name("example.json")
 NOT_KEPT = "✕"
-BLIND = method_style(next(iter(METHODS)))._replace(color="#808080", dash="dot", glyph="···", label="Blind guess")
+BLIND = method_style(next(iter(METHODS)))._replace(color=GREY, dash="dot", glyph="···", label="Blind guess")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dpcore.privacy.report.glossary import linked
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.runs.in_words import as_csv
-from pages.parts.components.live_chart import Preview, live_chart
+from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
@@ -98,14 +98,14 @@ def address() -> str:
     return f"{st.context.url}?{query}" if query else st.context.url
 
 
-def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, preview: Preview = None) -> None:
-    """Draw a figure; what a reader saves of it has the title, the settings and their link, and is named after them.
+def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, **more: Any) -> None:
+    """Draw a figure; a saved picture has the title, the settings and their link, if any, and is named after them.
 
-    Without an origin, where nothing is accounted for, it has the title alone. `preview` is as in `live_chart`.
+    `more` goes to `live_chart`.
     """
     name = title.lower().replace(" ", "-")
     words, file = (f"{title}\n{origin.words}", origin.file(name)) if origin else (title, name)
-    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, preview=preview)
+    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, **more)
 
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all

@@ -11,11 +11,12 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from dpcore.figures.style import RUNS
+from dpcore.figures.style import ATTACK_LOOK, DOUBTFUL, GREY, HOLDS, REFUTED
 from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
 from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
 from dpcore.privacy.report.statement import odds
+from dpcore.privacy.report.verdict import SIGNS, Worth
 
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
@@ -25,6 +26,20 @@ PITCH = 10  # units of the drawing between two people
 HEAD, BODY = 3, 5  # widths of strokes
 SAFE = " '/=:"  # in an address within double quotes
 BEFORE = int(EVEN_PRIOR * PEOPLE)
+COLORS = {  # of the signs of verdicts: neither speaks alone
+    Worth.SOUND_AND_TIGHT: HOLDS,
+    Worth.LOOSE: HOLDS,
+    Worth.CLAIMS_LESS: REFUTED,
+    Worth.OUTSIDE: DOUBTFUL,
+    Worth.UNDECIDED: GREY,
+    Worth.NOT_AVAILABLE: GREY,
+}
+VERDICTS = {
+    Worth.SOUND_AND_TIGHT: "sound and tight",
+    Worth.LOOSE: "sound, but loose",
+    Worth.CLAIMS_LESS: "claims too much privacy",
+    Worth.OUTSIDE: "outside its conditions",
+}
 
 
 def term(name: str, place: str, text: str = "") -> str:
@@ -64,10 +79,16 @@ def explained(text: str, place: str) -> str:
     return WORD.sub(lambda found: term(found[2], place, found[1]), linked(text))
 
 
+def sign(worth: Worth) -> str:
+    """The mark of a verdict, in its colour."""
+    return f'<b class=sign style="color:{COLORS[worth]}">{SIGNS[worth]}</b>'
+
+
 def legend(place: str) -> str:
-    """The marks before numbers, and what they mean, on one line of HTML."""
-    parts = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
-    return f"<p class=legend><span class=legend-head>Marks:</span> {' '.join(parts)}</p>"
+    """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
+    kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
+    verdicts = (f"<span>{sign(worth)} {word}</span>" for worth, word in VERDICTS.items())
+    return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
 
 
 def linked(text: str) -> str:
@@ -118,9 +139,9 @@ def _drawing(after: int) -> str:
     An image, since Streamlit takes SVG out of HTML: its colours are legible on light and on dark paper.
     """
     drawn = (
-        _people(RUNS[0], BODY, 0, BEFORE)
-        + _people(RUNS[1], BODY, BEFORE, after)
-        + _people("#808080", 1, max(after, BEFORE), PEOPLE)
+        _people(GREY, BODY, 0, BEFORE)
+        + _people(ATTACK_LOOK[0], BODY, BEFORE, after)
+        + _people(GREY, 1, max(after, BEFORE), PEOPLE)
     )
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * PITCH}"
     image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"

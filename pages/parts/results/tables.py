@@ -12,22 +12,14 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import WORDS, marked, outward, short
 from dpcore.privacy.report.statement import statement
-from dpcore.privacy.report.verdict import SIGNS, Verdict, Worth, lowered, unavailable, verdict
+from dpcore.privacy.report.verdict import Verdict, Worth, lowered, unavailable, verdict
 from dpcore.privacy.sampling.base import Poisson
 from pages.parts.controls.widgets import BOUND
 from pages.parts.results import cache
-from pages.parts.results.odds import head, term
+from pages.parts.results.odds import head, sign, term
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 FORMS = ("text", "Markdown")  # of a statement
-COLORS = {  # of the signs of verdicts: neither speaks alone
-    Worth.SOUND_AND_TIGHT: "#2e9150",
-    Worth.LOOSE: "#2b7bd3",
-    Worth.CLAIMS_LESS: "#cf4a5a",
-    Worth.OUTSIDE: "#c9741a",
-    Worth.UNDECIDED: "#808080",
-    Worth.NOT_AVAILABLE: "#808080",
-}
 
 
 class VerdictRow(NamedTuple):
@@ -76,11 +68,6 @@ def scrolling(name: str, table: str) -> str:
     No two tables of a page have the same name: it is read out.
     """
     return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{table}</div>'
-
-
-def sign(worth: Worth) -> str:
-    """The mark of a verdict, in its colour."""
-    return f'<b class=sign style="color:{COLORS[worth]}">{SIGNS[worth]}</b>'
 
 
 def drawn_line(style: Style) -> str:

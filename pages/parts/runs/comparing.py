@@ -20,8 +20,7 @@ from dpcore.figures.runs import (
     front_alt,
     front_figure,
 )
-from dpcore.figures.style import RUNS
-from dpcore.figures.training import Track
+from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import OTHER_VERSION, as_text, name_of, when
@@ -308,13 +307,14 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
 
 def _compared(dataset: str, watched: Sequence[Watched]) -> None:
     names = DATASETS[dataset].classes
-    tracks = [Track(each.label, [], each.history.evaluated[-1].per_class) for each in watched]
+    tracks = [
+        Track(each.label, [], each.history.evaluated[-1].per_class, private=each.config.private) for each in watched
+    ]
     st.markdown(f"**Test accuracy of each class, {DATASETS[dataset].title}**")
     spans = []
-    for place, track in enumerate(tracks):
-        color, (_, sign) = RUNS[place % len(RUNS)], SYMBOLS[place % len(SYMBOLS)]
-        mark = f'<span aria-hidden=true style="color:{color}">{sign}</span>'
-        spans.append(f"<span>{mark} {place + 1}: {escape(track.label)}</span>")
+    for place, style in enumerate(track_styles(tracks)):
+        mark = f'<span aria-hidden=true style="color:{style.color}">{SYMBOLS[place % len(SYMBOLS)][1]}</span>'
+        spans.append(f"<span>{mark} {place + 1}: {escape(style.label)}</span>")
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
     alt = " ".join(f"{place}: {track.label}. {classes_alt(names, track.y)}" for place, track in enumerate(tracks, 1))
     words = picture("Test accuracy of each class", watched)

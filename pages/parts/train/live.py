@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from dpcore.check import verbatim
-from dpcore.figures.training import run_style
+from dpcore.figures.style import run_styles
 from dpcore.runs.expected import REPORTS
 from dpcore.runs.holding import steps_granted
 from dpcore.runs.in_words import state_of
@@ -133,9 +133,10 @@ def _key(watched: Sequence[Watched]) -> None:
     if len(watched) == 1 and not averaged:
         return
     entries = []
-    for place, each in enumerate(watched):
-        number = f"{place + 1}: " if len(watched) > 1 else ""
-        entries.append(f"<span>{number}{drawn_line(run_style(place))} {escape(each.label)}</span>")
+    styles = run_styles(each.config.private for each in watched)
+    for number, (each, style) in enumerate(zip(watched, styles, strict=True), 1):
+        numbered = f"{number}: " if len(watched) > 1 else ""
+        entries.append(f"<span>{numbered}{drawn_line(style)} {escape(each.label)}</span>")
     if averaged:
         entries.append("<span>dotted: averaged weights</span>")
     st.html(f'<div class="run-key">{" ".join(entries)}</div>')

@@ -149,21 +149,22 @@ def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
 
 
 def _track(watched: Watched, accountant: str, across: str) -> Track:
-    evaluated, label = watched.history.evaluated, watched.label
+    evaluated, label, private = watched.history.evaluated, watched.label, watched.config.private
     heights = [each.accuracy for each in evaluated]
     kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     averaged = kept if watched.averages else None
     if across == "epoch":
-        return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged)
+        return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged, private=private)
     spent = watched.epsilons(accountant, [each.step for each in evaluated])
-    return Track(label, spent, heights, level=watched.plan.mechanism is None, averaged=averaged)
+    return Track(label, spent, heights, level=watched.plan.mechanism is None, averaged=averaged, private=private)
 
 
 def _reports(watched: Watched, quantity: str) -> Track:
     """A quantity of every report; nothing about clipping where nothing is clipped."""
     applies = watched.config.private or quantity != "clipped"
     stepped = watched.history.stepped if applies else ()
-    return Track(watched.label, [e.epoch for e in stepped], [getattr(e, quantity) for e in stepped])
+    heights = [getattr(each, quantity) for each in stepped]
+    return Track(watched.label, [each.epoch for each in stepped], heights, private=watched.config.private)
 
 
 def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accountant: str, across: str) -> list[Growth]:
