@@ -158,10 +158,10 @@ def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
     }
 
 
-def counted(store: Store) -> dict[str, int]:
-    """How many runs there are in each status that some are in."""
-    query = "SELECT status, COUNT(*) AS runs FROM runs GROUP BY status"
-    return {row["status"]: row["runs"] for row in store.rows(query)}
+def counted(store: Store, column: str, wanted: Wanted = Wanted()) -> dict[str, int]:
+    """The number of wanted runs for each value of the column "status" or "kind"."""
+    where, values = _condition(wanted)
+    return dict(store.rows(f"SELECT {column}, COUNT(*) FROM runs {where} GROUP BY {column}", values))
 
 
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:

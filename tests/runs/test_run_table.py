@@ -88,7 +88,7 @@ def test_filters_hold_together(store: Store):
                 assert ids(store, Wanted(statuses=statuses, tag=label, owner=owner)) == wanted
     assert tags_of(store) == ["x", "y"]
     assert {*owners_of(store)} == {"ann", "bob"}
-    assert sum(counted(store).values()) == 30
+    assert sum(counted(store, "status").values()) == 30
 
 
 def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_steps_to_price(store: Store):

@@ -22,7 +22,6 @@ from dpcore.figures.runs import (
 )
 from dpcore.figures.style import RUNS
 from dpcore.figures.training import Track
-from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import OTHER_VERSION, as_text, name_of, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION
@@ -36,10 +35,10 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
-from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn
+from pages.parts.results.costs import drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import Chosen
+from pages.parts.runs.listing import Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.live import watch
@@ -82,15 +81,15 @@ OF_TEST_SET = "All of it is counted on the test set, which no epsilon covers: ep
 
 
 def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
-    """Draw the choice of what to look at, and that."""
+    """Draw the choice of a view, and the view; without ticked runs all of them on one chart."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     what = choice_of(row, "Show", VIEWS, "show", wrap=True)
-    if what == "accuracy and epsilon":
-        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(row))
-    elif what == "sweep":
+    if what == "sweep":
         show_sweep(store, wanted)
-    elif not chosen.every:
-        st.info(TICK)
+    elif what == "accuracy and epsilon" or not chosen.every:
+        if what != "accuracy and epsilon":
+            st.caption(TICK)
+        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(row))
     elif what == "settings":
         show_differences(chosen)
     else:
@@ -219,13 +218,6 @@ def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
         elif cost := known_cost(spending):
             points.append(Outcome(name, each.accuracy, cost.epsilon, cost.lower, cost.kind))
     return points
-
-
-def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
-    """What a finished run's epsilon follows from; None of one without privacy."""
-    if not each.settings.get("private", True):
-        return None
-    return Spending(accountant, each.plan, each.settings["delta"], each.step)
 
 
 def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int) -> str:

@@ -7,11 +7,11 @@ import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.numbers import marked, plain, value_text
+from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.editing import Deleted
 from dpcore.runs.in_words import name_of
-from dpcore.runs.record import Run
+from dpcore.runs.record import Run, device_here
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (
@@ -27,9 +27,11 @@ from dpcore.runs.sweeps import (
     values_of,
 )
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
-from pages.parts.controls.url_state import put
+from pages.parts.controls.fields import Fields
+from pages.parts.controls.url_state import good_texts, page_texts, put
 from pages.parts.jobs import start
 from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
@@ -38,11 +40,13 @@ from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.listing import Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.train.form import form_of
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change
 
-USUAL = "the usual settings"
+LAB = "the settings in the Lab"
 NONE = "none"
+ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name, which the values of its runs follow
 CHOOSE = "Pick a sweep on the left, or start one, to see its results."
@@ -68,10 +72,12 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
     if not box.open:
         return
     with box:
-        st.caption("Trains every combination of the values that you list, each several times, queued as one.")
-        base = _base(chosen.charted)
+        st.caption("Train every combination of the values you list, several times each.")
+        base = _base(store, chosen.charted)
         axes = _axes()
-        seeds = int(st.number_input("Runs of each, with seeds of their own", 1, MAX_SEEDS, 3, key="sweep_seeds"))
+        seeds = int(st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key="sweep_seeds"))
+        if seeds == 1:
+            st.warning(ONE_EACH)
         try:
             configs = sweep_of(base, {name: values_of(name, text) for name, text in axes.items()}, seeds)
         except ValueError as error:
@@ -83,18 +89,18 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
         )  # fmt: skip
-        st.caption(
-            f"At most {MAX_RUNS} runs. Each has its own epsilon; what all of them cost together is shown with them."
-        )
+        st.caption(f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon of all.")
 
 
-def _base(runs: Sequence[Run]) -> RunConfig:
-    """Draw the choice of what all of the runs have in common."""
-    options = {USUAL: RunConfig(), **{run.id: run.config for run in runs}}
-    titles = {USUAL: USUAL, **{run.id: name_of(run) for run in runs}}
+def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
+    """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab shows."""
+    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs or (RunConfig(),)
+    options = {LAB: shown[0], **{run.id: run.config for run in runs}}
+    titles = {LAB: LAB, **{run.id: name_of(run) for run in runs}}
     if st.session_state.get("sweep_base") not in options:
         st.session_state["sweep_base"] = next(reversed(options))
     base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key="sweep_base")
+    st.caption(f"{described(options[base])}, batch {options[base].batch}, {epochs_of(options[base].epochs)}.")
     return options[base]
 
 
@@ -147,7 +153,7 @@ def _sweep(store: Store, name: str) -> int:
     left = learn(spending for run in sweep.runs if (spending := spending_of(run, CERTIFIED)))
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** are over.")
+    row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
     if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
         row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
     _chart(sweep)

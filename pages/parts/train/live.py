@@ -75,7 +75,7 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
         if each.run.active or each is detail:
             run_status(store, each)
     run_figures.run_figures(detail, accountant)
-    _key(watched)
+    run_key(watched)
     run_figures.seed_summaries(watched)
     large_charts(watched, detail, accountant, across)
     if detail.config.acceptance != "none":
@@ -124,7 +124,7 @@ def progress_of(watched: Watched, key: str) -> None:
     run_progress(known, key)
 
 
-def _key(watched: Sequence[Watched]) -> None:
+def run_key(watched: Sequence[Watched]) -> None:
     """Draw which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
