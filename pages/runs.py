@@ -11,9 +11,10 @@ from pages.parts.components.elements import follow_links
 from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
-from pages.parts.runs.actions import actions, files_of_runs, paused_line
+from pages.parts.runs.actions import actions, paused_line
 from pages.parts.runs.comparing import compare
 from pages.parts.runs.examples import show_examples
+from pages.parts.runs.exporting import export_box, import_box
 from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
 
@@ -29,7 +30,7 @@ try:
     with left:
         wanted = Wanted() if empty else wanted_runs(store)
         bound = math.inf if empty else bound_on_epsilon()
-    with right:
+    with right, st.container(key="answer_first"):
         chosen = chosen_runs(store)
         paused_line(store)
         if empty:
@@ -40,6 +41,8 @@ try:
             compare(store, chosen, wanted)
     with left:
         sweep_form(store, chosen)
-        files_of_runs(store, chosen)
+        if chosen.charted:
+            export_box(store, [run.id for run in chosen.charted])
+        import_box(store)
 except (StoreError, UnknownRun) as error:
     right.error(str(error))

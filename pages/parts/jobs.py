@@ -138,12 +138,12 @@ def resume_run(store: Store, run: str) -> str:
     return new
 
 
-def cancel_button(place: Any, store: Store, run: Run) -> None:
-    """Draw the button that stops a job, where it goes on and the reader may stop it."""
+def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
+    """Draw the button that cancels an active job, if the reader may; beside others it says its name."""
     if not run.active or not may_change(run):
         return
     stopping = run.cancelling and run.status is Status.RUNNING
-    label = "Cancelling…" if stopping else "Cancel"
+    label = "Cancelling…" if stopping else f"Cancel {name}".rstrip()
     pressed = {"on_click": cancel, "args": (store, run.id), "disabled": stopping}
     place.button(label, key=f"cancel_{run.id}", width="stretch", **pressed)
 

@@ -18,7 +18,7 @@ from playwright.sync_api import Locator, Page, expect
 pytestmark = pytest.mark.long
 
 LONG = RunConfig(model="mlp", batch=256, epochs=400.0)
-PRIVATE, BASELINE = "Start private run", "Start non-private baseline"
+PRIVATE, BASELINE = "Train with these settings", "Train without privacy"
 CLICKS = """([name, clicks]) => {
     for (let i = 0; i < clicks; i++) [...document.querySelectorAll("button")].find(e => e.innerText == name)?.click();
 }"""  # at once, however busy the page is: Playwright's own click waits for it

@@ -233,4 +233,4 @@ def test_a_run_that_is_taken_out_of_the_store_while_it_is_watched_is_named_and_t
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
     expect(page.get_by_text(f"No longer in the run store: run '{run}'.")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
-    expect(page.get_by_role("button", name="Start private run")).to_be_enabled()
+    expect(page.get_by_role("button", name="Train with these settings")).to_be_enabled()

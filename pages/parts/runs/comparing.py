@@ -89,7 +89,7 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
     elif what == "accuracy and epsilon" or not chosen.every:
         if what != "accuracy and epsilon":
             st.caption(TICK)
-        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(row))
+        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(_options(row)))
     elif what == "settings":
         show_differences(chosen)
     else:
@@ -97,13 +97,18 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
         if chosen.charted and what == "classes":
             show_classes(store, chosen.charted)
         elif chosen.charted:
-            x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
-            watch(store, [run.id for run in chosen.charted], _accountant(row), x)
+            options = _options(row)
+            x = choice_of(options, "Accuracy against", ("epoch", "epsilon"), "x")
+            watch(store, [run.id for run in chosen.charted], _accountant(options), x)
 
 
-def _accountant(row: Any) -> str:
-    with row.container(width=250):
+def _accountant(options: Any) -> str:
+    with options:
         return accountant_choice("Epsilon by", "by")
+
+
+def _options(row: Any) -> Any:
+    return row.popover("Chart options", icon=":material/tune:")
 
 
 def _without_charts(chosen: Chosen) -> None:

@@ -6,7 +6,7 @@ from dpcore.runs.export import FORMS, TextForm, record_of
 from dpcore.runs.limits import Limits, write
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts.runs.actions import written
+from pages.parts.runs.exporting import written
 from tests.pages.runs_page import addressed, cells, finished, opened, shown
 from tests.pages.train_page import CONFIG, recorded
 
