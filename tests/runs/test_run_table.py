@@ -111,7 +111,7 @@ def test_a_run_keeps_its_name_tags_and_note_as_text_and_what_is_too_long_is_refu
     rename(store, run, " <script>alert(1)</script>\n**x** ")
     tag(store, run, ["first", " second ", "first", ""])
     annotate(store, run, "line\nline\x00")
-    with pytest.raises(ValueError, match=f"Expected name of 10,000 characters to have at most {MAX_NAME_CHARS}"):
+    with pytest.raises(ValueError, match=f"name has 10,000 characters. Use at most {MAX_NAME_CHARS}"):
         rename(store, run, "x" * 10_000)
     with pytest.raises(ValueError, match=f"to be at most {MAX_TAGS}"):
         tag(store, run, [str(number) for number in range(MAX_TAGS + 1)])
@@ -125,7 +125,7 @@ def test_a_run_keeps_its_name_tags_and_note_as_text_and_what_is_too_long_is_refu
 
 def test_only_a_run_that_has_ended_is_deleted_and_all_of_it_is(store: Store) -> None:
     run, other = store.submit(RunConfig()), store.submit(RunConfig())
-    with pytest.raises(ValueError, match="to have ended, but it is queued; cancel it first"):
+    with pytest.raises(ValueError, match="is queued. Cancel it before you delete it"):
         delete(store, run)
     store.claim("here:1")
     store.append(run, STARTED)

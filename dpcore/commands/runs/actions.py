@@ -221,7 +221,7 @@ def _delete(store: Store, arguments: argparse.Namespace) -> int:
     runs = [store.run(each) for each in dict.fromkeys(arguments.id)]
     for item in runs:  # all of them or none
         if item.active:
-            raise ValueError(f"Expected run={item.id!r} to have ended, but it is {item.status}; cancel it first.")
+            raise ValueError(f"Run {item.id} is {item.status}. Cancel it before you delete it.")
     if not (arguments.yes or _agreed(runs)):
         print("Nothing was deleted.", file=sys.stderr)
         return 0

@@ -95,7 +95,7 @@ WRONG: dict[str, tuple[Callable[[Values], Any], str]] = {
     "a run that waits": (changed("run.status", "queued"), "status='queued'"),
     "a status that its events are not": (changed("run.status", "cancelled"), "that is cancelled to end with"),
     "a name that is too long": (changed("run.name", "x" * 10_000), "name of the run to be a text of at most 1,000"),
-    "a name that is long": (changed("run.name", "x" * 200), "name of 200 characters to have at most 120"),
+    "a name that is long": (changed("run.name", "x" * 200), "name has 200 characters. Use at most 120"),
     "an id that is a path": (changed("run.id", "../../x"), "the id of the run to be letters and digits"),
     "a time to come": (changed("run.created", 9e12), "created=9000000000000.0 in"),
     "too many tags": (changed("run.tags", [str(i) for i in range(99)]), "at most 10 tags, but it has 99"),
