@@ -107,7 +107,7 @@ def test_two_tabs_that_resume_one_run_queue_one_rest(store: Store):
     run = recorded(store, CONFIG, 40, Status.LOST)
     one, other = opened(run), opened(run)
     press(one, "Resume")
-    assert "goes on with it already: it is queued" in press(other, "Resume").error[0].value
+    assert "continues it already and is queued" in press(other, "Resume").error[0].value
     assert len(store.runs()) == 2
 
 

@@ -92,7 +92,7 @@ def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_a
         worker.ends(-KILL)
         pool.round()
         assert pool.store.run(run).status is (Status.QUEUED if attempt < MAX_ATTEMPTS else Status.LOST)
-    reason = "died (status -9, perhaps because the system ran out of memory). It has got no further in 3 attempts."
+    reason = "died (status -9, perhaps because the system ran out of memory). It made no progress in 3 attempts."
     assert reason in (pool.store.run(run).error or "")
     assert pool.trouble is None  # it is the run that ends workers
 

@@ -227,7 +227,7 @@ def test_a_job_that_does_not_train_is_not_resumed_and_what_is_of_no_kind_is_refu
 ) -> None:
     job = store.submit(Counting(3))
     store.cancel(job)
-    with pytest.raises(ValueError, match="to be a training run, but it is of the kind counting"):
+    with pytest.raises(ValueError, match="is a job of kind counting"):
         submit_rest(store, job)
     monkeypatch.delitem(KINDS, "counting")
     with pytest.raises(TypeError, match="Counting"):
