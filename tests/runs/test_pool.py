@@ -120,7 +120,7 @@ def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_
             assert len(pool.hired) == 1 + place
             pool.after(0.1)
         assert len(pool.hired) == 2 + place
-    assert "Training workers end before they take a run, 9 times in a row" in (pool.trouble or "")
+    assert "Training workers ended 9 times in a row without taking a run" in (pool.trouble or "")
     assert str(pool.log) in (pool.trouble or "")
     pool.store.submit(RunConfig())
     pool.claims()

@@ -106,7 +106,7 @@ def test_a_pool_of_no_known_kind_and_shares_that_are_none_are_refused(
             with pytest.raises(StoreError, match=f"Expected {name}='{text}' to be"):
                 pool_here(store)
     monkeypatch.setenv("DPCORE_POOL", "cluster")
-    with pytest.raises(StoreError, match=r"Expected DPCORE_POOL='cluster' to be local or ray\."):
+    with pytest.raises(StoreError, match=r"Set DPCORE_POOL to local or ray, not 'cluster'\."):
         ensure_pool(store.home)
 
 
