@@ -72,7 +72,7 @@ def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Pat
     assert f"{found['id']}  finished, imported  " in capsys.readouterr().out
     assert main(["runs", "show", found["id"]]) == 0
     assert f"run {run} of another store: nothing here has measured its figures" in capsys.readouterr().out
-    assert "it was imported" in refused(capsys, "resume", found["id"])
+    assert "was imported" in refused(capsys, "resume", found["id"])
 
 
 def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Store, capsys: Output) -> None:

@@ -135,7 +135,7 @@ def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(room: Server, b
     tools = ann.context.new_cdp_session(ann)
     tools.send("Emulation.setDocumentCookieDisabled", {"disabled": True})  # so it cannot repeat the page's token
     opened(ann, f"{room.url}/train").get_by_role("button", name="Train with these settings").click()
-    expect(ann.get_by_role("alert").filter(has_text="This browser is not known here")).to_be_visible()
+    expect(ann.get_by_role("alert").filter(has_text="The server does not know this browser")).to_be_visible()
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ def test_a_run_beyond_a_limit_is_refused_and_one_within_it_is_queued(store: Stor
     write(store.home, Limits(steps=1))
     page = train_page.opened()
     press(page, "Train with these settings")
-    assert "to be at most the limit steps=1 of limits.toml." in page.error[0].value
+    assert "The limit steps of limits.toml is 1, and this would make" in page.error[0].value
     assert not store.runs()
     write(store.home, Limits())
     press(page, "Train with these settings")
@@ -45,7 +45,7 @@ def test_resuming_beyond_a_limit_is_refused(store: Store):
     write(store.home, Limits(kept=1))
     page = train_page.opened(run)
     page.button(key=f"resume_{run}").click().run()
-    assert "limit kept=1 of limits.toml. Delete some" in page.error[0].value
+    assert "Delete some of your runs" in page.error[0].value
     assert [each.id for each in store.runs()] == [run]
 
 

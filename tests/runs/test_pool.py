@@ -79,7 +79,7 @@ def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_
     assert worker.signals == [KILL]
     ended = pool.store.run(run)
     assert ended.status is Status.FAILED
-    assert (ended.error or "").startswith("It has trained for 20 s, the limit seconds=20 of limits.toml.")
+    assert (ended.error or "").startswith("It has trained for 20 s, the limit in limits.toml.")
     assert ended_early(ended)
 
 

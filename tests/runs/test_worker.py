@@ -266,5 +266,5 @@ def test_a_job_that_finds_something_else_now_does_not_go_on(
     assert claimed is not None
     perform(store, claimed, quick, interrupts)
     assert store.run(job).status is Status.LOST
-    assert "it cannot go on here" in (store.run(job).error or "")
+    assert "it cannot continue here" in (store.run(job).error or "")
     assert store.run(job).sequence == 2
