@@ -90,6 +90,7 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(page
     page.locator("[data-testid=stMultiSelect] [data-tag]").first.get_by_role("button").click()
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     complete(page)
+    page.get_by_role("button", name="Chart options").click()
     page.get_by_role("radio", name="epsilon").click()  # drawn again, what was taken off stays off
     page.wait_for_url(re.compile("x=epsilon"))
     complete(page)

@@ -88,7 +88,9 @@ def points(page: Page, path: str = ACCURACY) -> list[float]:
 
 def against(page: Page, name: str) -> None:
     """Let the page draw accuracy against something else, which is one request."""
+    page.get_by_role("button", name="Chart options").click()
     page.get_by_role("radio", name=name).click()
+    page.keyboard.press("Escape")
     page.wait_for_function(
         f"name => document.querySelector('{ACCURACY} .live-plot').layout.xaxis.title.text.startsWith(name)", arg=name
     )

@@ -1,4 +1,4 @@
-"""Renaming, tagging, annotating, resuming, cancelling, deleting ticked runs, and letting a paused queue go on."""
+"""Rename, tag, annotate, resume, cancel and delete the ticked runs, and continue a paused queue."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,14 +23,14 @@ from pages.parts.train import run_picker
 from pages.parts.train.buttons import resume
 from pages.parts.visitors import current_user, may_change
 
-DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
-WRONG = "runs_wrong"  # what was wrong with what the dialog was told
-NOT_YOURS = "Only who started a run, or a teacher, can change it."
+DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs in a dialog
+WRONG = "runs_wrong"  # the error of the dialog
+NOT_YOURS = "Only the owner of a run or a teacher can change it."
 Doing = Callable[[Store, str], object]
 
 
 def actions(store: Store, chosen: Chosen) -> None:
-    """Draw the buttons for the ticked runs; nothing where none is ticked."""
+    """Draw the buttons for the ticked runs, if any."""
     if not chosen.every:
         return
     _dialogs(store)
@@ -76,7 +76,7 @@ def _resume(store: Store, ids: list[str]) -> None:
 
 @uninterrupted
 def _load(store: Store, ids: list[str]) -> None:
-    """Set the controls of the training page to what a run had, and go there."""
+    """Open the page Train with the settings of a run."""
     try:
         load(fields_of_run(store.run(ids[0]).config), menu.page_at("train").file)
     except (StoreError, UnknownRun) as error:
@@ -91,7 +91,7 @@ def _delete(store: Store, ids: list[str]) -> None:
 
 
 def each_of(store: Store, ids: Sequence[str], do: Doing) -> None:
-    """Do it with each of the runs that the reader may change; what goes wrong is said when the page is drawn."""
+    """Do it with each run that the reader may change; the page says the last error."""
     for run in ids:
         try:
             if not may_change(store.run(run)):
@@ -118,11 +118,11 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
     if DELETING not in st.session_state:  # answered
         st.rerun()
     named = "\n".join(f"* {verbatim(name_of(run))}" for run in runs)
-    st.markdown(f"These runs go with all that was measured in them, and nothing brings them back:\n{named}")
+    st.markdown(f"You delete these runs with all their measurements, for good:\n{named}")
     if any(run.status is not Status.FINISHED for run in runs):
-        st.markdown("Those that ended early can then no longer be resumed.")
+        st.markdown("You can no longer resume those that ended early.")
     if any(run.sweep for run in runs):
-        st.markdown("What those of a sweep have released stays counted in what choosing among its runs costs.")
+        st.markdown("Releases of a sweep's runs still count in the cost of choosing among them.")
     row = st.container(horizontal=True)
     ids = [run.id for run in runs]
     row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=(store, ids))
@@ -140,10 +140,10 @@ def _editing(store: Store, runs: Sequence[Run]) -> None:
 
 
 def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
-    """Draw what several runs can be given together; whether it is kept."""
+    """Draw the form for the tags of several runs; return whether they were kept."""
     with st.form("tag_runs", border=False):
-        st.markdown(f"Each of these {len(runs)} runs gets them beside its own.")
-        tags = st.text_input("Tags to add, with commas between", key="tags_added").split(",")
+        st.markdown(f"Each of these {len(runs)} runs gets these tags in addition.")
+        tags = st.text_input("Tags to add, separated by commas", key="tags_added").split(",")
         saved = st.form_submit_button("Save", type="primary")
     return saved and all(
         _write(store, run.id, lambda now: editing.tag(store, now.id, [*now.tags, *tags])) for run in runs
@@ -151,15 +151,15 @@ def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
 
 
 def _edit(store: Store, run: Run) -> bool:
-    """Draw what is said of a run; whether what was written is kept."""
+    """Draw the form for name, tags and note; return whether they were kept."""
     with st.form("edit_run", border=False):
         name = st.text_input("Name", run.name, key=f"edit_name_{run.id}", placeholder=name_of(run))
-        tags = st.text_input("Tags, with commas between", ", ".join(run.tags), key=f"edit_tags_{run.id}")
+        tags = st.text_input("Tags, separated by commas", ", ".join(run.tags), key=f"edit_tags_{run.id}")
         note = st.text_area("Note", run.note, key=f"edit_note_{run.id}")
         saved = st.form_submit_button("Save", type="primary")
 
     def keep(run: Run) -> None:
-        editing.tag(store, run.id, tags.split(","))  # which checks the most
+        editing.tag(store, run.id, tags.split(","))  # first: it is the likeliest to fail
         editing.annotate(store, run.id, note)
         editing.rename(store, run.id, name)
 
@@ -168,7 +168,7 @@ def _edit(store: Store, run: Run) -> bool:
 
 @uninterrupted
 def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
-    """Keep what was written of a run as it is now; False, and why not is noted, where it cannot be kept."""
+    """Keep a change of a run; False, with the reason noted, if that fails."""
     try:
         if not may_change(now := store.run(run)):
             raise ValueError(NOT_YOURS)
@@ -180,16 +180,15 @@ def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
 
 
 def paused_line(store: Store) -> None:
-    """Draw that the queue is paused, with the button that lets it go on, for whoever may press it.
+    """Draw the button that continues a paused queue.
 
-    In a classroom its teacher pauses it, above every page. A server that is started later for one person has no
-    classroom, and the queue of its store is paused still.
+    A teacher pauses it in a classroom, but it stays paused if the server is later started for one person.
     """
     if not store.board(PAUSED) or not may_rule(current_user()):
         return
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(":material/pause: **The queue is paused**: what is queued waits until it goes on.")
-    row.button("Let the queue go on", key="queue_goes_on", on_click=_let_go_on, args=(store,))
+    row.markdown(":material/pause: **The queue is paused.** Queued runs wait.")
+    row.button("Continue the queue", key="queue_goes_on", on_click=_let_go_on, args=(store,))
 
 
 @uninterrupted

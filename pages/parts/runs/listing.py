@@ -1,4 +1,4 @@
-"""The table of all runs: which it shows, in which order, a page at a time, and those that are ticked."""
+"""The table of all runs: filters, order, pages, ticks, and the best run."""
 
 import math
 import time
@@ -47,14 +47,14 @@ MAX_FIND_CHARS = 200
 ALL = ""
 ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
 STAR = "★"
-SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # -name is downwards
+SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # "-" means descending
 KNOWN = (*ORDERS, "epsilon")
-OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
-HEARD = "runs_ticked_last"  # number of the last tick that was taken note of
+OTHERS = "runs_not_charted"  # ids of the ticked runs without a chart
+HEARD = "runs_ticked_last"  # number of the last tick that counted
 KEY = "runs_table"
 AT_ONCE = 25  # rows
-CHANGED = "runs_changed"  # set where a run has begun or ended
-LEFT = "runs_costs_left"  # whether epsilons are still to be computed
+CHANGED = "runs_changed"  # set once a run has started or ended
+LEFT = "runs_costs_left"  # whether epsilons are still being computed
 MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
 READING = f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them."
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
@@ -72,7 +72,7 @@ ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
 
 
 def wanted_runs(store: Store) -> Wanted:
-    """Draw the filters, and return what they leave."""
+    """Draw the filters and return them."""
     text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
     pills = st.container()
     tag = _one_of("Tag", "tag", tags_of(store), str)
@@ -86,19 +86,19 @@ def wanted_runs(store: Store) -> Wanted:
 
 
 def owner_told(owner: str) -> str:
-    """Who asked for a run: the reader, or somebody by a part of the id; empty where there is a single user."""
+    """The owner of a run: "you" or a part of the id; empty with a single user."""
     return "you" if owner and owner == current_user().owner else owner[:6]
 
 
 def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
-    """One of what others have made up, or all; nothing is drawn where there is nothing to choose."""
+    """Draw the choice of one option or all, if there are options."""
     asked = [each for each in st.query_params.get_all(key) if each]
     if not options and not asked:
         return ALL
     if asked and asked[0] not in options:
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
     wanted = page_text(key, ALL)
-    st.session_state[key] = wanted if wanted in options else ALL  # the last run that had it may be gone
+    st.session_state[key] = wanted if wanted in options else ALL  # its last run may be gone
     titles = {ALL: "all", **{each: said(each) for each in options}}
     shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
     chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
@@ -108,26 +108,26 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
 
 
 class Order(NamedTuple):
-    """By what the table is sorted, and which way."""
+    """The column that sorts the table, and the direction."""
 
     by: str
     descending: bool
 
 
 def order_shown() -> Order:
-    """How the table is sorted: as was chosen, or as the address says, which is else what was submitted last first."""
+    """The chosen order of the table, or else the newest runs first."""
     by = SORT.value.removeprefix("-")
     return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
 
 
 def first_shown() -> int:
-    """How many runs lie before the first of the table."""
+    """The number of runs before the first of the table."""
     text = FIRST.value
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def show_in_order(by: str, *, descending: bool) -> None:
-    """Sort the table from its first run on, the other way where it is sorted so already; as a callback."""
+    """Sort the table from its first run on; a second call reverses the order. As a callback."""
     before = order_shown()
     descending = not before.descending if before.by == by else descending
     SORT.set(f"{'-' if descending else ''}{by}")
@@ -135,7 +135,7 @@ def show_in_order(by: str, *, descending: bool) -> None:
 
 
 def show_from(first: int) -> None:
-    """Begin the table with the run behind so many others; as a callback."""
+    """Start the table after so many runs; as a callback."""
     FIRST.set(str(max(first, 0)))
 
 
@@ -143,30 +143,30 @@ class Chosen(NamedTuple):
     """The ticked runs."""
 
     charted: list[Run]
-    others: list[Run]  # jobs of another kind, or of another version of this program
+    others: list[Run]  # other kinds of jobs, or of another version
 
     @property
     def every(self) -> list[Run]:
-        """All of them."""
+        """All ticked runs."""
         return [*self.charted, *self.others]
 
 
 def chosen_runs(store: Store) -> Chosen:
-    """The ticked runs as they are now; what the address names and nobody knows is said."""
+    """The ticked runs as they are now; unknown ones in the address are reported."""
     run_picker.settle(known := run_picker.known_runs(store))
     others = runs_of(store, st.session_state.get(OTHERS, []))
-    st.session_state[OTHERS] = [run.id for run in others]  # those that are gone are no longer ticked
+    st.session_state[OTHERS] = [run.id for run in others]  # without deleted ones
     return Chosen([known[run] for run in run_picker.shown_runs()], others)
 
 
 def ticked_ids() -> list[str]:
-    """The ids of the ticked runs, as far as this session knows."""
+    """The ids of the ticked runs in this session."""
     return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
 
 
 @uninterrupted
 def take_ticks(store: Store, key: str) -> None:
-    """Take note of what was ticked in the table of this key; as a callback."""
+    """Count the ticks in the table of this key; as a callback."""
     ids = ticked_ids()
     heard = st.session_state.get(HEARD, 0)
     for tick in sorted(ticks(key)):
@@ -198,7 +198,7 @@ def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -
 
 
 def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) -> int:
-    if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the rest of the page is out of date
+    if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
         st.rerun()
     order = order_shown()
     runs, total, left = _runs(store, wanted, order)
@@ -297,28 +297,25 @@ def _epsilon(run: Run) -> str:
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """The runs of this page of the table, how many are wanted in all, and how many epsilons are still unknown."""
+    """The runs on this page of the table, the number of all wanted ones, and the number of unknown epsilons."""
     if order.by == "epsilon":
         return _by_epsilon(store, wanted, order)
     ask = lambda: found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
     runs, total = ask()
-    if not runs and total:  # fewer than there were
+    if not runs and total:  # there are fewer now
         show_from(0)
         runs, total = ask()
     return runs, total, learn(filter(None, (spending_of(run, CERTIFIED) for run in runs)))
 
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """Epsilon is no column of the store: it follows from the plan and the steps, so all are priced and then sorted.
-
-    Runs that have none, or none that is known yet, come last.
-    """
+    """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon come last."""
     listed = priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
     costs = {run: cost.epsilon for run, each in asked.items() if (cost := known_cost(each))}
     way = -1 if order.descending else 1
-    ids = [each.id for each in listed][::-way]  # among equals the newest first where the order descends
+    ids = [each.id for each in listed][::-way]  # among equals the newest first if the order descends
     ids.sort(key=lambda run: (run not in costs, way * costs.get(run, 0.0)))
     first = min(_offset(), max(len(ids) - 1, 0) // AT_ONCE * AT_ONCE)
     return runs_of(store, ids[first : first + AT_ONCE]), len(ids), left
@@ -329,7 +326,7 @@ def _offset() -> int:
 
 
 def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
-    """Those that say something of these runs."""
+    """The columns, without empty ones."""
     empty = {"tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
     for name in (name for name in TITLES if not empty.get(name)):
@@ -354,7 +351,7 @@ def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:
     pages = math.ceil(total / AT_ONCE)
     others = [f"{kinds[kind]:,} {noun}{'s' * (kinds[kind] > 1)}" for kind, noun in OTHER_JOBS.items() if kind in kinds]
     among = f", {' and '.join(others)} among them" if others else ""
-    coming = f" {left:,} epsilons are still being computed." if left else ""
+    coming = f" {left:,} epsilon{'s' * (left > 1)} still to come." if left else ""
     row.caption(f"Runs {first + 1:,} to {last:,} of {total:,}{among}.{coming} {READING}")
     if pages > 1:
         row.button("Previous", key="runs_before", on_click=show_from, args=(first - AT_ONCE,), disabled=first == 0)

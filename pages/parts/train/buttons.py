@@ -66,7 +66,7 @@ def resume(store: Store, run: str) -> None:
 
 def start_buttons(form: Form, store: Store) -> None:
     """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can be trained."""
-    started = {"on_click": start, "width": "stretch", "disabled": not form.configs, "icon": ":material/play_arrow:"}
+    started = {"on_click": start, "width": "stretch", "disabled": not form.configs}
     baselines = [baseline_of(config) for config in form.configs]
     st.button("Train with these settings", type="primary", args=(store, form.configs), **started)
     st.button("Train without privacy", args=(store, baselines), **started)

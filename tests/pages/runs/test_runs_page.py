@@ -109,7 +109,7 @@ def test_names_tags_and_notes_are_text_and_never_markup(store: Store):
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)" in html
     page = press(page, "Delete")
-    (asked,) = [each.value for each in page.markdown if "nothing brings them back" in each.value]
+    (asked,) = [each.value for each in page.markdown if "for good" in each.value]
     assert "* `<script>alert(1)</script> **x** :red[x] " in asked
     assert page.selectbox(key="tag").options == ["all", MARKUP[:30].strip()]
 
