@@ -1,16 +1,21 @@
-"""My runs, compared: all of them in a table, some of them side by side, and what each of them cost."""
+"""The page Runs: all runs in a table, the best one marked, and the ticked ones compared."""
+
+import math
 
 import streamlit as st
 
 from dpcore.runs.record import StoreError, UnknownRun
+from dpcore.runs.run_table import Wanted, counted
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.elements import follow_links
 from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
-from pages.parts.runs.actions import actions, files_of_runs, paused_line
+from pages.parts.runs.actions import actions, paused_line
 from pages.parts.runs.comparing import compare
-from pages.parts.runs.listing import chosen_runs, listing, wanted_runs
+from pages.parts.runs.examples import show_examples
+from pages.parts.runs.exporting import export_box, import_box
+from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
 
 left, right = page_columns("Which of my runs is best, and what did each cost?")
@@ -21,16 +26,23 @@ store = opened_store(right)
 if store is None:
     st.stop()
 try:
+    empty = not counted(store, "status")
     with left:
-        wanted = wanted_runs(store)
-    with right:
+        wanted = Wanted() if empty else wanted_runs(store)
+        bound = math.inf if empty else bound_on_epsilon()
+    with right, st.container(key="answer_first"):
         chosen = chosen_runs(store)
         paused_line(store)
-        listing(store, wanted, [run.id for run in chosen.every])
-        actions(store, chosen)
-        compare(store, chosen, wanted)
+        if empty:
+            show_examples()
+        else:
+            listing(store, wanted, [run.id for run in chosen.every], bound)
+            actions(store, chosen)
+            compare(store, chosen, wanted)
     with left:
         sweep_form(store, chosen)
-        files_of_runs(store, chosen)
+        if chosen.charted:
+            export_box(store, [run.id for run in chosen.charted])
+        import_box(store)
 except (StoreError, UnknownRun) as error:
     right.error(str(error))

@@ -253,7 +253,7 @@ def test_new_kinds_are_offered_explained_and_queued_by_the_pages() -> None:
         assert title in offered(page), title
     for note in (FORGETFUL.note, Halved.note, "every other epoch"):
         assert note in written(page), note
-    next(each for each in page.button if each.label == "Start private run").click().run()
+    next(each for each in page.button if each.label == "Train with these settings").click().run()
     assert not page.exception
     with Store() as store:
         queued = store.runs()[0].config

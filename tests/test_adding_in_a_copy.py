@@ -103,7 +103,7 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
     shown = json.loads(python("-m", "dpcore", "runs", "show", run, "--json").stdout)
     assert (shown["status"], shown["settings"]["lr_floor"]) == ("finished", 0.25)
     refused = python("-m", "dpcore", "runs", "export", run, "--format", "opacus", status=2)
-    assert "the script does not heed lr_floor (Least learning rate)" in refused.stderr
+    assert "the script does not use lr_floor (Least learning rate)" in refused.stderr
     asked = ["--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5", "--accountant", "tally", "--json"]
     found = json.loads(python("-m", "dpcore", "epsilon", *asked).stdout)
     assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)

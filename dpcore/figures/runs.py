@@ -19,6 +19,8 @@ FRONT, OTHERS = "Pareto front", "other runs"
 FRONT_COLOR, OTHER_COLOR = PRIVATE, GREY
 LEVEL = Style(*BASELINES[0], "without privacy")
 MAX_POINTS = 1000  # beside the front that are drawn
+MAX_LABELLED = 8  # points of a front
+RIGHT = 110  # pixels: "90.6 % at ≤ 2.37"
 WIDE = 10.0  # from this ratio of the largest to the smallest number on the axis is logarithmic
 SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
 MAX_NAME_CHARS = 60  # beside a point
@@ -48,16 +50,18 @@ def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 420, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy in percent over epsilon, a point a run, with the front as a staircase.
+    """Test accuracy in percent over epsilon: a point for each run, with the front as a staircase.
 
-    A bar at a point reaches to what its epsilon is at least. The best run without privacy is a line across.
+    The best run without privacy is a line across. A front of few runs has its numbers beside its points.
     """
     best = front(outcomes)
     rest = [each for each in _private(outcomes) if each not in best][:MAX_POINTS]
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
     traces = [_points(rest, OTHERS, OTHER_COLOR), _points(best, FRONT, FRONT_COLOR)]
     traces[1] |= {"mode": "lines+markers", "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}}
-    shape = layout(f"epsilon, {accountant}", "test accuracy, %", height=height, size=size, hovermode="closest")
+    shape = layout(
+        f"epsilon, {accountant}", "test accuracy, %", height=height, right=RIGHT, size=size, hovermode="closest"
+    )
     if level := level_of(outcomes):
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
@@ -65,11 +69,21 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
         place = {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
         text = {"text": f"best without privacy {percent(level)}", "showarrow": False, "font": {"size": size.text}}
         shape["annotations"] = [place | text]
+    shape["yaxis"]["range"] = _accuracy_range([100 * each.accuracy for each in outcomes])
     if ends and max(ends) > WIDE * min(ends):
         shape["xaxis"] |= log_axis(np.geomspace(min(ends), max(ends), 12))
     else:
-        shape["xaxis"] |= {"rangemode": "tozero"}
+        shape["xaxis"] |= {"range": [0.0, 1.05 * max(ends, default=1.0)]}
+    if len(best) <= MAX_LABELLED:  # below the steps there is room
+        traces[1] |= {"customdata": [_spent(each) for each in best], "texttemplate": "%{y:.1f} % at %{customdata}"}
+        traces[1] |= {"mode": "lines+markers+text", "textposition": "bottom right", "cliponaxis": False}
     return figure_of(traces, shape, size)
+
+
+def _accuracy_range(percents: Sequence[float]) -> list[float]:
+    """An axis of at least 20 points, with room for a label over the highest value."""
+    top = max(percents, default=98.0) + 4
+    return [max(0.0, min(min(percents, default=0.0) - 4, top - 20)), top]
 
 
 def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
@@ -212,6 +226,9 @@ def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.
     faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
     single = points(across, heights, faint, name="each run", hovertemplate="%{x}: %{y:.2f} %<extra></extra>")
     shape = layout(written_name(label), "test accuracy, %", height=340, size=size, hovermode="closest")
+    alone = any(len(each.accuracies) == 1 for each in done)
+    bars = [100 * (each.mean + way * each.spread) for each in figures for way in (-1, 1)]
+    shape["yaxis"]["range"] = [0.0, 102.0] if alone else _accuracy_range([*heights, *bars])  # a run alone has no bar
     numbers = [each for each in x if not isinstance(each, str)]
     if len(numbers) < len(x):
         shape["xaxis"]["type"] = "category"

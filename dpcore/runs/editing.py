@@ -1,10 +1,8 @@
-"""Afterwards: a run's name, tags and note, deleting ended runs, and how far runs have come with releasing noise.
+"""Rename, tag, annotate and delete runs, and remember the releases of deleted ones.
 
-What was released cannot be taken back. That of a deleted run counts for the other runs of its sweep, and for the run
-that it went on with, and is forgotten with the last of those. Only the plan and the number of steps are kept, nothing
-that was measured.
-
-Who may do so is not asked here (`limits.py`). What is written is text and nothing else, wherever it is shown.
+A release cannot be taken back. A deleted run's releases still count for the other runs of its sweep and for the run
+that it continued, until the last of those is deleted. The store keeps its plan and its number of steps, and no
+measurement. `limits.py` says who may change a run. All texts are plain text wherever they are shown.
 """
 
 import json
@@ -34,23 +32,23 @@ DELETE FROM deleted WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.sweep = dele
 
 @dataclass(frozen=True)
 class Deleted:
-    """A run that was deleted."""
+    """A deleted run."""
 
     id: str
     parent: str | None
     stored_plan: str | None
-    done: int | None  # steps; None of one that had said nothing
+    done: int | None  # steps; None if it had no event
 
     @cached_property
     def plan(self) -> Plan:
-        """Its plan; ValueError, TypeError or KeyError where this version cannot read it."""
+        """The plan; ValueError, TypeError or KeyError if this version cannot read it."""
         if self.stored_plan is None:
-            raise ValueError(f"Expected the deleted run {self.id} to have a plan.")
+            raise ValueError(f"The deleted run {self.id} has no plan.")
         return Plan.from_json(json.loads(self.stored_plan))
 
 
 def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
-    """Delete the runs for which a condition of SQL holds, with their events, and keep what others are charged for."""
+    """Delete the runs that fulfil a condition in SQL, but keep the releases for which others are charged."""
     db.execute(_KEEP.format(which=which), values)
     db.execute(f"DELETE FROM events WHERE run IN (SELECT id FROM runs WHERE {which})", values)
     db.execute(f"DELETE FROM runs WHERE {which}", values)
@@ -58,60 +56,59 @@ def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
 
 
 def deleted_of(store: Store, sweep: str) -> tuple[Deleted, ...]:
-    """The runs of a sweep that were deleted."""
+    """The deleted runs of a sweep."""
     query = "SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id"
     return tuple(Deleted(*row) for row in store.rows(query, (sweep,)))
 
 
 def done_by(run: Run | Deleted) -> int | None:
-    """The steps that a run is known to have taken, those of its last checkpoint included; None before it has begun."""
+    """The known steps of a run, including those of its last checkpoint; None before it begins."""
     if isinstance(run, Deleted):
         return run.done
     return getattr(run.last, "step", 0) if run.sequence else None
 
 
-MAX_NAME_CHARS = 120  # characters
+MAX_NAME_CHARS = 120
 MAX_NOTE_CHARS = 5_000
 MAX_TAG_CHARS = 40
 MAX_TAGS = 10
 
 
 def rename(store: Store, run: str, name: str) -> None:
-    """Give the run another name; an empty one lets it be called by its settings."""
+    """Rename the run; an empty name stands for a description of its settings."""
     _write(store, run, "name", text(name, MAX_NAME_CHARS, "name"))
 
 
 def annotate(store: Store, run: str, note: str) -> None:
-    """Keep a note with the run, in place of the one before."""
+    """Replace the run's note."""
     _write(store, run, "note", text(note, MAX_NOTE_CHARS, "note", lines=True))
 
 
 def tag(store: Store, run: str, tags: Sequence[str]) -> None:
-    """Give the run these tags, in place of those before: each once, in order."""
+    """Replace the run's tags; each counts once."""
     wanted = list(dict.fromkeys(filter(None, (text(each, MAX_TAG_CHARS, "tag") for each in tags))))
     if len(wanted) > MAX_TAGS:
-        raise ValueError(f"Expected tags={len(wanted)} of them to be at most {MAX_TAGS}.")
+        raise ValueError(f"A run can have {MAX_TAGS} tags; these are {len(wanted)}.")
     _write(store, run, "tags", json.dumps(wanted))
 
 
 def delete(store: Store, run: str) -> None:
-    """Take an ended run with its events and its checkpoint out of the store, for good.
+    """Delete an ended run, its events and its checkpoint for good; its releases stay charged to others.
 
-    What it had released stays counted where it counts for others, as `deleted.py` says.
-    Errors: ValueError for a run that may still go on, UnknownRun.
+    Errors: ValueError for an active run, UnknownRun.
     """
     with store.writing() as db:
         row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
             raise store.unknown(run)
         if row["status"] in (Status.QUEUED, Status.RUNNING):
-            raise ValueError(f"Expected run={run!r} to have ended, but it is {row['status']}; cancel it first.")
+            raise ValueError(f"Run {run} is {row['status']}. Cancel it before you delete it.")
         take_out(db, "id = ?", (run,))
     checkpoint_path(store.home, run).unlink(missing_ok=True)
 
 
 def clear(store: Store) -> tuple[int, list[Run]]:
-    """Cancel what is queued and delete every run that has ended, of every kind; how many, and those that still run."""
+    """Cancel all queued jobs and delete all ended ones; the number of deleted jobs, and those still running."""
     with store.writing() as db:
         db.execute(
             "UPDATE runs SET status = 'cancelled', cancelling = 1, ended = ? WHERE status = 'queued'", (time.time(),)
@@ -125,16 +122,14 @@ def clear(store: Store) -> tuple[int, list[Run]]:
 
 
 def text(value: str, longest: int, what: str, *, lines: bool = False) -> str:
-    """A text as it is kept: without control characters, blanks at its ends and, unless `lines`, line breaks.
-
-    Errors: ValueError where it is longer than `longest`.
+    """The text without control characters and outer blanks, on one line unless `lines`; ValueError if it is too long.
 
     >>> text("  two\\x00 words\\n", 20, "name")
     'two words'
     """
     kept = printable(value, lines=lines)
     if len(kept) > longest:
-        raise ValueError(f"Expected {what} of {len(kept):,} characters to have at most {longest:,}.")
+        raise ValueError(f"Expected a {what} of at most {longest:,} characters, not {len(kept):,}.")
     return kept
 
 

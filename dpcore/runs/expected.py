@@ -1,6 +1,6 @@
-"""How long runs take: a run that is asked for, the rest of one that runs, and those ahead of a queued one.
+"""Expected times: of a new run, of the rest of a running one, and until a queued one starts.
 
-All of it follows from how fast runs like those have been here, and how fast the ones are that run.
+They follow from the pace of similar runs on this machine.
 """
 
 import heapq
@@ -24,14 +24,14 @@ from dpcore.runs.worker_process import Slots, slots_of
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
-RECENT = 200  # ended runs that are looked at
-MEDIAN_OF = 5  # of the latest runs that are alike
-REPORTS = 8  # the latest of a run: their median pace is the run's
-ANSWER_SECONDS = 1.0  # that an answer holds for everybody who asks
-SOON_SECONDS = 5.0  # that are not worth a number
+RECENT = 200  # ended runs looked at
+MEDIAN_OF = 5  # latest similar runs
+REPORTS = 8  # latest reports, whose median is a run's pace
+ANSWER_SECONDS = 1.0  # for which an answer holds
+SOON_SECONDS = 5.0  # too few for a number
 ALIKE = ("dataset", "model", "optimizer", "private", "device")
 HELD = "which is paused"
-UNKNOWN = "start known once runs like those before it have finished here"
+UNKNOWN = "start time unknown until similar runs have finished here"
 
 _answers: dict[Path, tuple[float, dict[str, str]]] = {}
 _lock = threading.Lock()
@@ -39,20 +39,20 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class TimedRun:
-    """A run as far as its time depends on it."""
+    """The facts of a run on which its time depends."""
 
     id: str
     device: str
-    keys: tuple[tuple[Any, ...], ...]  # what runs have in common that are alike; each where no run has those before it
-    amount: float  # what there is still to do: examples to look at, or 1 for a job of another kind
-    pace: float | None = None  # how much of that it does in a second, where it has shown
+    keys: tuple[tuple[Any, ...], ...]  # shared by similar runs, the most similar first
+    amount: float  # of work left: examples to look at, or 1 for a job of another kind
+    pace: float | None = None  # amount per second, if known
 
 
 Paces = Mapping[tuple[Any, ...], float]
 
 
 def paces_of(past: Iterable[TimedRun]) -> Paces:
-    """The median pace of the latest runs with each key; `past` is newest first."""
+    """The median pace of the latest runs with each key; `past` begins with the newest."""
     seen: dict[tuple[Any, ...], list[float]] = {}
     for job in past:
         for key in job.keys:
@@ -62,13 +62,13 @@ def paces_of(past: Iterable[TimedRun]) -> Paces:
 
 
 def seconds_left(job: TimedRun, paces: Paces) -> float:
-    """How long a run should take from now; infinite where none like it has been here."""
+    """The expected seconds left of a run; infinite without a similar one."""
     pace = job.pace or next((paces[key] for key in job.keys if key in paces), 0.0)
     return job.amount / pace if pace else math.inf
 
 
 def pace_of(paces: Sequence[float]) -> float:
-    """Steps a second of a run: the median of its latest reports, 0 before the first.
+    """The steps per second of a run: the median of its latest reports, 0 before the first.
 
     >>> pace_of([900.0, 1.0, 1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 3.0])
     2.0
@@ -77,7 +77,7 @@ def pace_of(paces: Sequence[float]) -> float:
 
 
 def rest_of_run(steps: int, done: int, paces: Sequence[float]) -> float:
-    """In how many seconds a run should be over that has done so many of its steps; infinite before its first report.
+    """The expected seconds left of a run that has done so many steps; infinite before its first report.
 
     >>> rest_of_run(100, 40, [10.0, 20.0, 30.0])
     3.0
@@ -87,7 +87,7 @@ def rest_of_run(steps: int, done: int, paces: Sequence[float]) -> float:
 
 
 def seconds_for(store: Store, config: RunConfig) -> float | None:
-    """How long a run should take here, by the latest runs like it, of the same data if there are; None before one."""
+    """The expected seconds of a run here, by similar runs, if possible on the same data; None without one."""
     _, paces = _lately(store)
     alike = _keys(TRAINING.name, [getattr(config, name) for name in ALIKE])[:-1]
     if not any(key in paces for key in alike):  # the plan of a run may take a while
@@ -98,7 +98,7 @@ def seconds_for(store: Store, config: RunConfig) -> float | None:
 
 
 def duration(seconds: float) -> str:
-    """A duration as one would say it.
+    """A duration in words.
 
     >>> duration(3.2), duration(75), duration(7000)
     ('4 s', '1 min 15 s', '1 h 56 min')
@@ -114,7 +114,7 @@ def duration(seconds: float) -> str:
 def starts(
     queued: Sequence[TimedRun], running: Sequence[TimedRun], paces: Paces, slots: Sequence[Slots]
 ) -> dict[str, float]:
-    """In how many seconds each queued run should begin, infinite where that is not known; they come in their order."""
+    """The expected seconds until each queued run starts, infinite if unknown; `queued` is in order."""
     found: dict[str, float] = {}
     for each in slots:
         taken = [job for job in running if not each.devices or job.device in each.devices]
@@ -130,10 +130,10 @@ def starts(
 
 
 def said(seconds: float) -> str:
-    """When a run starts, in words that change now and then only.
+    """The start of a run in words that seldom change.
 
     >>> said(0), said(130), said(math.inf)
-    ('starts in a moment', 'starts in about 2 min', 'start known once runs like those before it have finished here')
+    ('starts in a moment', 'starts in about 2 min', 'start time unknown until similar runs have finished here')
     """
     if seconds <= SOON_SECONDS:
         return "starts in a moment"
@@ -147,10 +147,7 @@ def said(seconds: float) -> str:
 
 
 def start_of(store: Store, run: str) -> str:
-    """What is to be said of when a queued run starts; empty for one that is not in the queue.
-
-    It is worked out once a second for all runs and everybody who asks.
-    """
+    """The expected start of a queued run in words, computed once a second for all; empty if it is not queued."""
     with _lock:
         then, answer = _answers.get(store.path, (-math.inf, {}))
         if time.monotonic() - then > ANSWER_SECONDS or run not in answer:
@@ -171,14 +168,14 @@ def _all_starts(store: Store) -> dict[str, str]:
 
 
 def _lately(store: Store) -> tuple[list[TimedRun], Paces]:
-    """What runs now, and how fast that and what has finished lately has been."""
+    """The running runs, and the paces of these and of the lately finished ones."""
     running = [_job(row) for row in store.rows(_RUNNING)]
     past = [_job(row) for row in store.rows(_PAST)]
     return running, paces_of([*running, *past])
 
 
 def _slots(store: Store, running: int) -> Sequence[Slots]:
-    if os.environ.get("DPCORE_POOL") == "ray":  # as many as the cluster has room for: those that run now
+    if os.environ.get("DPCORE_POOL") == "ray":  # the cluster has room for those that run now
         return (Slots(max(running, 1)),)
     try:
         limits = limits_of(store.home)
@@ -201,12 +198,12 @@ def _job(row: Any) -> TimedRun:
 
 
 def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
-    """What runs that are alike have in common, of `ALIKE`: all of it, all but the data, or the model alone."""
+    """The keys of similar runs: all of `ALIKE`, all but the data, the model alone."""
     return (kind, *values), (kind, *values[1:]), (kind, values[1])
 
 
 def _per_step(batch: int | None, public: int | None) -> float:
-    """Examples that a step looks at; 0 of a run of another version, which does not say so."""
+    """The examples of a step; 0 for runs of other versions that do not say so."""
     return float((batch or 0) + (public or 0)) if batch else 0.0
 
 

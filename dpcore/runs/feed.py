@@ -1,4 +1,4 @@
-"""What happens in a run, as server-sent events: read from the store and encoded once for all who watch it.
+"""The events of runs as server-sent events, read from the store and encoded once for all readers.
 
 Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 """
@@ -15,18 +15,17 @@ from dpcore.runs.store import Store
 
 LOOK_SECONDS = 0.1  # between two looks at the store
 NEAR_PLACES = 6  # at the head of the queue
-FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, of which its place is all the news
-QUIET_SECONDS = 15.0  # without an event after which a reader is told that the connection lives
+FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, whose only news is its place
+QUIET_SECONDS = 15.0  # without an event, until a reader hears that the connection lives
 KEEP_ALIVE = b":\n\n"
 
 
 class RunFeed:
-    """The events of one run. Its methods belong to one event loop; what waits for the disk runs in other threads.
+    """The events of one run. Its methods belong to one event loop; other threads wait for the disk.
 
-    Events are numbered 1, 2, 3, ... as in the store and sent under the id <run>.<number>, so that a reader who comes
-    back says what it has. Beside them go messages without an id, which name the run: `status`, as often as it changes,
-    `end` after the last event of a run that has ended, and `problem` where the store fails. Between two looks at the
-    store it waits by `pause`.
+    Events have the id <run>.<number>, with the number in the store, so a reader who returns says what it has. Messages
+    without an id name the run: `status` at every change, `end` after the last event, and `problem` if the store fails.
+    `pause` waits between two looks at the store.
     """
 
     def __init__(self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
@@ -34,15 +33,15 @@ class RunFeed:
         self._events: list[bytes] = []
         self._status = b""
         self._ended = False
-        self.failed = False  # whether it ended because the store failed
-        self._news = asyncio.Event()  # a new one each time something has come
+        self.failed = False  # because of the store
+        self._news = asyncio.Event()  # replaced at each news
         self._readers = 0
         self._looking: asyncio.Task[None] | None = None
 
     async def messages(self, after: int) -> AsyncGenerator[bytes, None]:
-        """What comes after event number `after`, until the run has ended; first what there is already.
+        """The messages after event number `after`, known ones first, until the run has ended.
 
-        A reader gets all that has come meanwhile in one piece, however slowly it reads: nothing piles up for it.
+        A slow reader gets all news in one piece, so nothing piles up for it.
         """
         self._readers += 1
         try:
@@ -66,11 +65,11 @@ class RunFeed:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody reads."""
+        """Return whether nobody reads."""
         return not self._readers
 
     def _look_on(self) -> None:
-        """Look at the store in a task of its own while somebody reads."""
+        """Start the task that looks at the store while somebody reads."""
         if not self._ended and (self._looking is None or self._looking.done()):
             self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
 
@@ -87,7 +86,7 @@ class RunFeed:
                 await self._pause(LOOK_SECONDS if (run.position or 0) <= NEAR_PLACES else FAR_LOOK_SECONDS)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
-        run = self._store.run(self._run)  # before the events: a run that has ended then has all of them
+        run = self._store.run(self._run)  # before the events, so that an ended run has all of them
         starts = start_of(self._store, run.id) if run.position else ""
         return run, {"run": run.id, **state_of(run, starts)}, self._store.bodies(self._run, after)
 
@@ -101,17 +100,14 @@ class RunFeed:
 
 
 class Feeds:
-    """The feeds of the runs of a store that somebody reads, or lately read.
-
-    Where there are more than `most`, the oldest go that nobody reads.
-    """
+    """The feeds of the runs that somebody reads, or lately read; beyond `most` the oldest idle ones go."""
 
     def __init__(self, store: Store, most: int = 64) -> None:
         self._store, self._most = store, most
         self._feeds: dict[str, RunFeed] = {}
 
     async def of(self, run: str) -> RunFeed:
-        """The feed of a run; UnknownRun or StoreError where there is none."""
+        """The feed of a run; UnknownRun or StoreError if there is none."""
         if run in self._feeds and self._feeds[run].failed:  # the store may be back
             del self._feeds[run]
         if run not in self._feeds:
@@ -123,7 +119,7 @@ class Feeds:
 
 
 async def happened(news: asyncio.Event) -> bool:
-    """Whether there were news before it had been quiet for long."""
+    """Wait for news; return False after a long silence."""
     try:
         async with asyncio.timeout(QUIET_SECONDS):  # wait_for of Python 3.11 can swallow that its task is cancelled
             await news.wait()
@@ -133,7 +129,7 @@ async def happened(news: asyncio.Event) -> bool:
 
 
 async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
-    """The messages of several feeds as they come, each from behind an event on; a slow reader makes all wait."""
+    """The messages of several feeds as they come, each after its event number; a slow reader delays all."""
     ready: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
 
     async def pass_on(feed: RunFeed, after: int) -> None:
@@ -141,7 +137,7 @@ async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, 
             async with aclosing(feed.messages(after)) as messages:
                 async for piece in messages:
                     await ready.put(piece)
-        except Exception as error:  # else the reader would wait for what does not come
+        except Exception as error:  # else the reader would wait for ever
             await ready.put(error)
         await ready.put(None)
 
@@ -159,7 +155,7 @@ async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, 
     finally:
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)  # a task that is left to itself may be collected half done
+        await asyncio.gather(*tasks, return_exceptions=True)  # else a task may be collected half done
 
 
 def message(name: str, content: dict[str, object]) -> bytes:

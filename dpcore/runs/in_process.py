@@ -1,4 +1,4 @@
-"""Runs that this process trains itself, as the command line does: recorded like those of a worker."""
+"""Record the runs that this process trains itself, as the command line does, like a worker's."""
 
 import _thread
 import contextlib
@@ -14,12 +14,12 @@ from dpcore.training.events import Event
 
 
 def with_first_event(events: Iterator[Event]) -> Iterator[Event]:
-    """The events, the first of them tried: ValueError, for bad input, is raised here, any other error at the first."""
+    """Try the first event: bad input raises ValueError here, any other error comes with the first event."""
     try:
         first = next(events)
     except ValueError:
         raise
-    except Exception as error:  # whatever it is, the run fails by it once it is recorded
+    except Exception as error:  # the run fails by it once it is recorded
         return _raising(error)
     return itertools.chain([first], events)
 
@@ -30,15 +30,14 @@ def _raising(error: Exception) -> Iterator[Event]:
 
 
 def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> tuple[Status, str]:
-    """Record and say a running run's events; how it ended, and for a failed one why, in one line.
+    """Record and say the events of a running run; its final status, and the reason of a failure in one line.
 
-    It ends in the store however it ends here: KeyboardInterrupt and BrokenPipeError, where nobody reads what is said,
-    cancel it and are raised.
+    KeyboardInterrupt and BrokenPipeError, if nobody reads its output, cancel it and are raised.
     """
     status, error = Status.CANCELLED, None
     interrupts = Interrupts(signal.SIGINT, KeyboardInterrupt, always=True)  # a callback may swallow the error
     try:
-        with Pulse(store, run, None, _thread.interrupt_main):  # cancelled from elsewhere: as by Ctrl-C
+        with Pulse(store, run, None, _thread.interrupt_main):  # a cancellation acts like Ctrl-C
             for event in events:
                 stop = store.append(run, event)
                 say(event)
@@ -48,18 +47,18 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
         return status, ""
     except BrokenPipeError:
         raise
-    except Exception as failure:  # whatever it is, it is kept with the run, and said in one line
+    except Exception as failure:  # the store keeps it, and it is said in one line
         status, error = Status.FAILED, with_advice(failure, traceback.format_exc())
         return status, _line(failure)
     finally:
-        with contextlib.suppress(StoreError, OSError):  # said already, if it is the store that fails
+        with contextlib.suppress(StoreError, OSError):  # a failing store has been reported
             store.end(run, status, error)
             if status is Status.FINISHED:
                 checkpoint_path(store.home, run).unlink(missing_ok=True)
 
 
 def _line(failure: Exception) -> str:
-    """The error in one line: this program's own kinds are sentences, others need their name.
+    """The error in one line; errors of other programs have their name before them.
 
     >>> _line(RuntimeError("loss is not finite")), _line(KeyError("sigma"))
     ('loss is not finite', "KeyError: 'sigma'")

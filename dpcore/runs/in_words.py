@@ -1,6 +1,6 @@
-"""A run in words, the same on pages and in a terminal: what it is called, where it stands, and when that was.
+"""The name, status and times of a run in words, for pages and terminals.
 
-Text and numbers from elsewhere are made such as terminals, pages, spreadsheets and JSON can hold.
+It also makes foreign text and numbers safe for terminals, pages, spreadsheets and JSON.
 """
 
 import csv
@@ -21,12 +21,12 @@ OTHER_VERSION = "run of another version of this program"
 
 
 def name_of(run: Run) -> str:
-    """The name that a run was given, or else what it is. Nothing in it moves a cursor."""
+    """The name of a run, or a description of it; free of control characters."""
     return printable(run.name) or printable(_what(run))
 
 
 def status_of(run: Run) -> str:
-    """Where a run stands: its status, its place in the queue, and whether it is to stop."""
+    """The status of a run, with its place in the queue."""
     if run.active and run.cancelling:
         return "cancelling"
     if run.position:
@@ -35,18 +35,18 @@ def status_of(run: Run) -> str:
 
 
 def with_origin(words: str, run: Run) -> str:
-    """What is said of a run; of an imported one also that it is one."""
+    """The words, marked as imported if the run is."""
     return f"{words}, imported" if run.imported else words
 
 
 def state_of(run: Run, starts: str = "") -> dict[str, Any]:
-    """The same for who follows a run; `starts` says when a queued one is expected to begin."""
+    """The status of a run for a browser; `starts` says when a queued run should begin."""
     state = {"status": run.status.value, "position": run.position, "cancelling": run.cancelling}
     return state | {"words": status_of(run), "starts": starts}
 
 
 def progress_of(run: Run) -> str:
-    """How far a run has got."""
+    """The progress of a run in a few words."""
     event = run.last
     if event is None:
         return "-"
@@ -59,7 +59,7 @@ def progress_of(run: Run) -> str:
 
 
 def when(moment: float, *, utc: bool = False, short: bool = False) -> str:
-    """A Unix time where the reader is, or in UTC; `short` leaves out the date of today.
+    """A Unix time in local time or UTC; `short` leaves out today's date.
 
     >>> when(1.0, utc=True)
     '1970-01-01 00:00:01 UTC'
@@ -87,7 +87,7 @@ SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})  #
 
 
 def printable(words: str, *, lines: bool = False) -> str:
-    """The words on one line, or with `lines` on theirs: without control characters, and without blanks at both ends.
+    """The words without control characters and outer blanks, on one line unless `lines`.
 
     >>> printable("  two\\x1b[2J words\\n"), printable("two\\x00\\nlines ", lines=True)
     ('two [2J words', 'two \\nlines')
@@ -97,7 +97,7 @@ def printable(words: str, *, lines: bool = False) -> str:
 
 
 def escaped(words: str) -> str:
-    """Words as Markdown shows them as they are, on one line.
+    """The words on one line, escaped so that Markdown shows them unchanged.
 
     >>> escaped("<b>[x](y)</b>")
     '\\\\<b\\\\>\\\\[x\\\\](y)\\\\</b\\\\>'
@@ -105,11 +105,11 @@ def escaped(words: str) -> str:
     return printable(words).translate(SPECIAL)
 
 
-FORMULA = ("=", "+", "-", "@")  # what a cell begins with that a spreadsheet would compute
+FORMULA = ("=", "+", "-", "@")  # a spreadsheet computes a cell that begins so
 
 
 def as_text(words: str) -> str:
-    """Words that a spreadsheet does not take for a formula, on one line.
+    """The words on one line, quoted if a spreadsheet would compute them.
 
     >>> as_text("=1+1"), as_text("two words")
     ("'=1+1", 'two words')
@@ -119,7 +119,7 @@ def as_text(words: str) -> str:
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table as CSV; NaN and None are empty, and no text is a formula.
+    """A table as CSV, with empty cells for NaN and None, and no formulas.
 
     >>> as_csv(["q", "note"], [[1e-5, "a, b"], [float("nan"), "=1+1"]])
     'q,note\\n1e-05,"a, b"\\n,\\'=1+1\\n'
@@ -138,7 +138,7 @@ def _cell(value: Any) -> Any:
 
 
 def finite(value: Any) -> Any:
-    """The value with null for NaN and infinities, which JSON has not; older stores may hold them.
+    """The value with null for NaN and infinity, which JSON lacks; older stores may hold them.
 
     >>> finite({"loss": float("nan"), "rates": (1.0, float("inf"))})
     {'loss': None, 'rates': [1.0, None]}

@@ -14,16 +14,16 @@ from dpcore.training.perturbation.request import Request
 
 @dataclass(frozen=True)
 class JobKind:
-    """One kind: what it is asked, what it says while it goes, and the function that does it.
+    """One kind of job: its request, its events, and the function that does it.
 
-    The function takes the request, and `secret`, the seed of its noise where the request fixes none; it yields events.
-    That of a training run takes besides what `Train` of `resume.py` says.
+    The function takes the request and `secret`, the seed of its noise unless the request fixes one, and yields events.
+    A training run's function takes the further arguments of `Train` in `resume.py`.
     """
 
     name: str
-    request: Any  # the type of what is asked, a frozen value with `to_json` and `from_json`
+    request: Any  # the type of its requests: frozen, with `to_json` and `from_json`
     work: str  # "module:name"; only workers import it
-    events: Mapping[str, type]  # flat dataclasses, by their names in the store: those of their classes in small letters
+    events: Mapping[str, type]  # name in the store, the class in small letters -> flat dataclass
 
 
 AnyEvent = events.Event | perturbation.Event | audit.Event
@@ -37,25 +37,25 @@ KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT)}
 def kind_named(name: str) -> JobKind:
     """The kind of this name; ValueError where this version has none."""
     if name not in KINDS:
-        raise ValueError(f"Expected kind={name!r} to be one of {', '.join(KINDS)}: another version made this job.")
+        raise ValueError(f"This version knows no jobs of kind {name!r}, only {', '.join(KINDS)}.")
     return KINDS[name]
 
 
 def kind_of(request: object) -> JobKind:
-    """The kind of job that a request asks for; TypeError for anything else."""
+    """The kind of job of a request; TypeError for anything else."""
     for kind in KINDS.values():
         if isinstance(request, kind.request):
             return kind
-    raise TypeError(f"Expected {type(request).__name__} to be the request of one of {', '.join(KINDS)}.")
+    raise TypeError(f"Expected {type(request).__name__} to be a request of one of these kinds: {', '.join(KINDS)}.")
 
 
 def event_to_json(event: Any) -> dict[str, Any]:
-    """An event of any kind as {"event": name, ...}."""
+    """An event as {"event": name, ...}."""
     return {"event": type(event).__name__.lower(), **asdict(event)}
 
 
 def event_from_json(kind: str, values: Mapping[str, Any]) -> Any:
-    """The event that `event_to_json` wrote, of a job of this kind.
+    """Read an event of a job of this kind, as `event_to_json` wrote it.
 
     >>> event_from_json("training", {"event": "checkpointed", "step": 7})
     Checkpointed(step=7)
@@ -65,5 +65,5 @@ def event_from_json(kind: str, values: Mapping[str, Any]) -> Any:
 
 
 def _tuples(value: Any) -> Any:
-    """Lists, which JSON has in place of tuples, as tuples."""
+    """Turn the lists of JSON into tuples."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

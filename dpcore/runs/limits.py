@@ -1,8 +1,7 @@
-"""Who may do what with runs where several people share a server, and how much runs may take.
+"""The rights of people who share a server, and the limits of runs.
 
-A run is its owner's, and the teacher's. The limits stand in `limits.toml` in the home, where there is one; the rest is
-as usual. Whoever changes the file need not start anything again: it is read where it is asked for. It binds what pages
-ask for; who uses the command line owns the machine.
+A run belongs to its owner and to the teacher. `limits.toml` in the home may replace default limits. It is read whenever
+it is needed, so a change needs no restart. The limits bind the pages; a user of the command line owns the machine.
 """
 
 import os
@@ -19,34 +18,33 @@ from typing import Any
 from dpcore import check
 from dpcore.runs.record import Run, StoreError
 
-SHARED = "DPCORE_SHARED"  # the environment variable that makes a classroom of a server
+SHARED = "DPCORE_SHARED"  # the environment variable that turns a server into a classroom
 NOBODY = (
-    "This browser is not known here, so it can only look. Reload the page; if that does not help, let it keep the "
+    "The server does not know this browser, so you can only look. Reload the page. If that does not help, allow the "
     "cookies of this server."
 )
-NOT_TEACHER = "Only the teacher may do that: sign in with the teacher's key under Classroom."
+NOT_TEACHER = "Only the teacher may do that. Sign in with the teacher's key under Classroom."
 
 
 @dataclass(frozen=True)
 class User:
-    """Who asks.
+    """A user of the pages.
 
-    `owner` is what is noted with a run that they start; it is empty where one person uses this machine alone, and for
-    a visitor of whom nothing is known.
+    Runs note their `owner`. It is empty on a machine with a single user, and for an unknown visitor.
     """
 
     owner: str = ""
     teacher: bool = False
-    shared: bool = False  # whether others use this server too
+    shared: bool = False  # with other users of this server
 
 
 def shared() -> bool:
-    """Whether several people use this server: DPCORE_SHARED is set, and not to 0."""
+    """Return whether several people use this server: DPCORE_SHARED is set, and not to 0."""
     return os.environ.get(SHARED, "").strip() not in ("", "0")
 
 
 def may_start(user: User) -> bool:
-    """Whether they may have something done.
+    """Return whether the user may start jobs.
 
     >>> may_start(User()), may_start(User(shared=True)), may_start(User("ann", shared=True))
     (True, False, True)
@@ -55,17 +53,17 @@ def may_start(user: User) -> bool:
 
 
 def may_rule(user: User) -> bool:
-    """Whether they may do what concerns everybody: pause the queue, set limits, show all a run, clear the store."""
+    """Return whether the user may act for everybody: pause the queue, set limits, show a run, clear the store."""
     return not user.shared or user.teacher
 
 
 def may_change(user: User, run: Run) -> bool:
-    """Whether they may cancel, rename, tag, annotate, resume or delete this run. Anybody may look at it."""
+    """Return whether the user may cancel, rename, tag, annotate, resume or delete the run; anybody may look."""
     return may_rule(user) or (bool(user.owner) and run.owner == user.owner)
 
 
 def why_not(user: User, verb: str) -> str:
-    """The sentence for who may not do this with a run.
+    """The reason why the user may not do this with a run.
 
     >>> why_not(User("ann", shared=True), "cancel")
     "Somebody else's run: only who started it, or the teacher, may cancel it."
@@ -78,7 +76,7 @@ MAX_BYTES = 16_384  # bytes
 
 
 def _limit(alone: int, among_many: int, most: int, title: str) -> Any:
-    """A limit: where one person uses this machine, where many do, what it can be set to at most, and what it is."""
+    """A limit: its default for one user and for many, its greatest value, and its title."""
     return field(default=alone, metadata={"among_many": among_many, "most": most, "title": title})
 
 
@@ -86,8 +84,8 @@ def _limit(alone: int, among_many: int, most: int, title: str) -> Any:
 class Limits:
     """The limits. Errors: ValueError for anything but whole numbers in their ranges.
 
-    Runs on the processor share its cores, and a run's noise depends on its number of threads. So a run that was begun
-    with one number of `cpu_slots` can go on from its checkpoint only once that is in force again.
+    Runs on the processor share its cores, and a run's noise depends on its number of threads. So a run can continue
+    from its checkpoint only with the `cpu_slots` with which it began.
 
     >>> Limits(steps=0)
     Traceback (most recent call last):
@@ -113,14 +111,14 @@ TITLES: dict[str, str] = {each.name: each.metadata["title"] for each in fields(L
 
 
 def usual() -> Limits:
-    """The limits where nobody has set any: tighter ones where many share a server."""
+    """The default limits, which are tighter on a shared server."""
     if not shared():
         return Limits()
     return Limits(**{each.name: each.metadata["among_many"] for each in fields(Limits)})
 
 
 def limits_of(home: Path) -> Limits:
-    """The limits in force. Errors: StoreError, which says what is wrong with the file."""
+    """The limits in force. Errors: StoreError names the fault in the file."""
     try:
         text = _text(home / FILE)
     except FileNotFoundError:
@@ -131,19 +129,16 @@ def limits_of(home: Path) -> Limits:
 
 
 def overdue(seconds: float) -> str:
-    """Why a run was ended that took too long.
+    """The reason why a run that took too long was ended.
 
     >>> overdue(3600)
-    'It has trained for 3,600 s, the limit seconds=3,600 of limits.toml. Resumed, it goes on from its last checkpoint.'
+    'It has trained for 3,600 s, the limit in limits.toml. Resume continues from its last checkpoint.'
     """
-    return (
-        f"It has trained for {seconds:,} s, the limit seconds={seconds:,} of {FILE}. Resumed, it goes on from its last "
-        "checkpoint."
-    )
+    return f"It has trained for {seconds:,} s, the limit in {FILE}. Resume continues from its last checkpoint."
 
 
 def write(home: Path, limits: Limits) -> None:
-    """Set the limits for everybody, from now on; who reads the file meanwhile finds the old ones or the new ones."""
+    """Set the limits for everybody; a reader finds the old ones or the new ones, never half a file."""
     lines = [f"{name} = {value}  # {TITLES[name]}\n" for name, value in asdict(limits).items()]
     draft = home / f"{FILE}.{secrets.token_hex(8)}"
     try:
@@ -161,7 +156,7 @@ def write(home: Path, limits: Limits) -> None:
 
 
 def _text(file: Path) -> bytes:
-    if not stat.S_ISREG(file.stat().st_mode):  # a pipe would keep everybody waiting
+    if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block all readers
         raise StoreError(f"Expected {FILE} to be a file.")
     with open(file, "rb") as opened:
         return opened.read(MAX_BYTES + 1)

@@ -1,7 +1,6 @@
-"""Worker processes of this machine: one is always warm, and what goes wrong with them ends up in the store.
+"""The pool of this machine's worker processes: one is always warm, and the store learns of every failure.
 
-Any number of pools may serve one home: the one that holds the lock file starts workers, the others stand by to take
-over.
+Any number of pools may serve one home. The one that holds the lock file starts workers, the others stand by.
 """
 
 import math
@@ -25,20 +24,17 @@ from dpcore.runs.worker_process import Slots, Worker, slots_of
 
 TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds
-SPARE = 2.0  # seconds a run has the machine to itself before the next worker warms up
+SPARE = 2.0  # seconds for which a new run has the machine to itself
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
-LOG = 1_000_000  # bytes that the workers' log may have when a worker starts
-MAX_WAIT_SECONDS = 60.0  # seconds between attempts where workers do not come up
+LOG = 1_000_000  # bytes of the workers' log when a worker starts
+MAX_WAIT_SECONDS = 60.0  # seconds between attempts to start a worker
 
 _pools: dict[Path, PoolThread] = {}
 _pools_lock = threading.Lock()
 
 
 def ensure_pool(home: Path | str | None = None) -> PoolThread:
-    """This process's pool for `home`, started on the first call; cheap afterwards. Raises StoreError.
-
-    It is of this machine, or where DPCORE_POOL=ray says so, of a Ray cluster.
-    """
+    """This process's pool for `home`, started on the first call; a Ray cluster's with DPCORE_POOL=ray. StoreError."""
     key = Path(home).absolute() if home else state_directory()
     with _pools_lock:
         if key not in _pools or _pools[key].closed:
@@ -48,19 +44,19 @@ def ensure_pool(home: Path | str | None = None) -> PoolThread:
 
 def _pool_of(name: str, home: Path) -> PoolThread:
     if name not in ("local", "ray"):
-        raise StoreError(f"Expected DPCORE_POOL={name!r} to be local or ray.")
+        raise StoreError(f"Set DPCORE_POOL to local or ray, not {name!r}.")
     return pool_here(Store(home)) if name == "ray" else Pool(Store(home))
 
 
 def recover_dead(store: Store) -> None:
-    """Queue again, or mark lost, what runs by the store but has no process any more: where no pool looks after it."""
+    """Queue again, or mark as lost, the runs whose process is dead; for use without a pool."""
     for run in store.runs(Status.RUNNING, kind=None):
         if is_dead(run.worker or ""):
             store.recover(run, f"Its worker {run.worker} died.")
 
 
 def trim(log: Path, most: int = LOG) -> None:
-    """Cut a file of more than `most` bytes down to its last lines, half of that; who appends to it may go on."""
+    """Cut a file of more than `most` bytes to its last lines, half as many bytes, even while others append to it."""
     if not log.exists() or log.stat().st_size <= most:
         return
     with open(log, "r+b") as file:
@@ -72,11 +68,11 @@ def trim(log: Path, most: int = LOG) -> None:
 
 
 class Pool(PoolThread):
-    """Keeps workers warm for `store`, one for each device's runs; those that find no slot queue.
+    """Keep a warm worker for each device's runs; runs without a free slot wait.
 
-    There are `slots` for all devices together, or as many for each as the limits say. `trouble` may also say what is
-    wrong with the limits. `train` names the function that trains, "module:name"; jobs of other kinds are done by their
-    own. All that takes time is measured by `clock`, and `hire` starts a worker, so that `round` can be led by hand.
+    There are `slots` for all devices together, or as many for each as the limits say. `trouble` also reports errors in
+    the limits. `train`, "module:name", trains; other kinds of jobs have their own function. Tests replace `clock` and
+    `hire`, which starts a worker, and call `round` by hand.
     """
 
     def __init__(
@@ -97,18 +93,18 @@ class Pool(PoolThread):
         self.slots, self.train, self.grace = slots, train, grace
         self._clock, self._hire = clock, hire
         self.workers: list[Worker] = []
-        self._limits = usual()  # those that were in force last
-        self._wrong_limits: str | None = None  # what is wrong with the file that says them
+        self._limits = usual()  # those last in force
+        self._wrong_limits: str | None = None  # the error in their file
         self._lock_file: IO[bytes] | None = None
-        self._failures = 0  # workers in a row that ended before they took a run
-        self._not_before = -math.inf  # time of the next attempt
+        self._failures = 0  # workers in a row that ended without a run
+        self._not_before = -math.inf  # when to try again
         self._deaths: dict[str, int] = {}  # worker name -> exit status
         self._heartbeats = Heartbeats(store, stale, clock)
-        self._asked: dict[str, float] = {}  # run -> when its cancellation was first seen
+        self._asked: dict[str, float] = {}  # run -> when the pool first saw its cancellation
         self._swept = -math.inf  # time of the last look for leftovers
 
     def close(self) -> None:
-        """End the waiting workers; a run that trains goes on, and one that was claimed just now is queued again."""
+        """End the waiting workers; training runs continue, and a run claimed just now is queued again."""
         super().close()
         with suppress(StoreError):
             self._note_busy(self.store.runs(Status.RUNNING, kind=None))
@@ -125,7 +121,7 @@ class Pool(PoolThread):
             self._stop.wait(INTERVAL)
 
     def round(self) -> None:
-        """Look once after the runs and the workers, where this pool is the one of its home."""
+        """Look after the runs and workers once, if this pool serves its home."""
         try:
             if self._owns_home():
                 self._look()
@@ -134,7 +130,7 @@ class Pool(PoolThread):
             self.trouble = str(error)
 
     def _owns_home(self) -> bool:
-        """Whether this pool is the one that starts workers: it holds the lock, or takes it over."""
+        """Return whether this pool holds the lock of its home, or can take it now."""
         self._lock_file = self._lock_file or lock_of(self.store.home)
         return self._lock_file is not None
 
@@ -156,7 +152,7 @@ class Pool(PoolThread):
         self._keep_warm()
 
     def _read_limits(self) -> None:
-        """Take on the limits that are in force now; where the file is wrong, those from before stay."""
+        """Read the limits now in force; an error in the file keeps those before."""
         try:
             self._limits, self._wrong_limits = limits_of(self.store.home), None
         except StoreError as error:
@@ -168,7 +164,7 @@ class Pool(PoolThread):
         return slots_of(self._limits, device_here(self.store.home))
 
     def _reap(self) -> None:
-        """Forget the workers that have ended, but how."""
+        """Forget the ended workers, and remember how they ended."""
         for worker in [worker for worker in self.workers if worker.process.poll() is not None]:
             self.workers.remove(worker)
             status = self._deaths[worker.name] = worker.process.returncode
@@ -176,7 +172,7 @@ class Pool(PoolThread):
                 self._note_failure(worker)
 
     def _note_failure(self, worker: Worker) -> None:
-        """Wait longer from failure to failure; the first may be an accident."""
+        """Wait longer after each failure but the first, which may be an accident."""
         now = self._clock()
         self._failures = 1 if now - worker.born > MAX_WAIT_SECONDS else self._failures + 1
         self._not_before = now + min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS) if self._failures > 1 else now
@@ -184,7 +180,7 @@ class Pool(PoolThread):
     def _failing(self) -> str | None:
         if self._failures < 2:
             return None
-        return f"Training workers end before they take a run, {self._failures} times in a row; {self.log} says why."
+        return f"Training workers ended {self._failures} times in a row without taking a run; {self.log} says why."
 
     def _note_busy(self, running: list[Run]) -> None:
         names = {run.worker for run in running}
@@ -194,7 +190,7 @@ class Pool(PoolThread):
                 self._failures = 0
 
     def _recover_if_dead(self, run: Run) -> None:
-        """Queue a run again whose worker is gone, or silent for so long that it must be: then it is ended."""
+        """Queue a run again whose worker is dead, or silent for too long; kill the silent one."""
         worker = run.worker or ""
         if self._heartbeats.recover_silent(run):
             self._signal(worker, signal.SIGKILL)
@@ -202,7 +198,7 @@ class Pool(PoolThread):
             self.store.recover(run, f"Its worker {worker} died{_how(self._deaths.get(worker))}.")
 
     def _end_if_cancelled(self, run: Run) -> None:
-        """Where a worker does not heed a cancellation: SIGTERM, then SIGKILL; only for workers of this pool."""
+        """Send SIGTERM, then SIGKILL, to a worker of this pool that ignores a cancellation."""
         if not run.cancelling:
             return
         waited = self._clock() - self._asked.setdefault(run.id, self._clock())
@@ -212,7 +208,7 @@ class Pool(PoolThread):
             self._signal(run.worker, signal.SIGTERM)
 
     def _end_if_overdue(self, run: Run) -> None:
-        """End a run that took too long and whose worker does not end it by itself; only for workers of this pool."""
+        """Kill a worker of this pool that does not end an overdue run by itself."""
         seconds = self._limits.seconds
         for worker in self.workers:
             since = worker.busy_since
@@ -226,7 +222,7 @@ class Pool(PoolThread):
                 worker.kill(number)
 
     def _keep_warm(self) -> None:
-        """Have one worker wait for the runs of each device; dismiss those that wait for what others take by now."""
+        """Keep one waiting worker for each slot, and dismiss those of earlier slots."""
         slots = self._slots_now()
         waiting = [worker for worker in self.workers if worker.busy_since is None and not worker.dismissed]
         for worker in waiting:
@@ -237,7 +233,7 @@ class Pool(PoolThread):
                 self._start(each)
 
     def _start(self, slots: Slots) -> None:
-        """Start a worker; a run that has just begun keeps the processor to itself for a moment."""
+        """Start a worker, unless a run has just begun, which has the processor to itself for a moment."""
         now = self._clock()
         fresh = any(now - worker.busy_since < SPARE for worker in self.workers if worker.busy_since is not None)
         if fresh or now < self._not_before:
@@ -248,7 +244,7 @@ class Pool(PoolThread):
 
 
 def _how(status: int | None) -> str:
-    """How a process ended, as far as its pool has seen it."""
+    """The end of a process in words, as far as its pool saw it."""
     if status is None:
         return ""
     memory = ", perhaps because the system ran out of memory" if status == -signal.SIGKILL else ""

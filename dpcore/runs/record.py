@@ -1,15 +1,16 @@
-"""Runs as the store says them, and its rows: made of what is asked for, and read as `Run`s."""
+"""Runs, the rows of the store, and the way from one to the other."""
 
 import json
 import os
 import platform
+import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from dpcore.audit.request import AuditRequest
 from dpcore.runs.kinds import KINDS, TRAINING, AnyEvent, event_from_json, event_to_json, kind_named, kind_of
@@ -21,21 +22,21 @@ from dpcore.training.randomness.streams import new_secret
 
 
 class Status(StrEnum):
-    """Where a run stands; the last four are final."""
+    """The status of a run; the last four are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
     FINISHED = "finished"
-    CANCELLED = "cancelled"  # by request; what had happened until then is kept
+    CANCELLED = "cancelled"  # by request; its events are kept
     FAILED = "failed"  # with its traceback
-    LOST = "lost"  # its worker died, or was ended from outside
+    LOST = "lost"  # its worker died or was killed
 
 
-IMPORTED = "imported"  # in the origin of a run that was not trained here: what it was where it comes from
+IMPORTED = "imported"  # in the origin of an imported run: its name in the other store
 
 
 class StoreError(RuntimeError):
-    """The run store cannot be used; the text names its path and the reason."""
+    """The run store fails; the text names the path and the reason."""
 
 
 class UnknownRun(ValueError):
@@ -44,62 +45,62 @@ class UnknownRun(ValueError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run, or job of another kind, as the store knew it when asked.
+    """A run, or a job of another kind, as the store knew it when asked.
 
-    Times are Unix seconds, None where it has not come to that. Only training runs have a configuration and a plan.
+    Times are Unix seconds, None until they come. Only training runs have a configuration and a plan.
     """
 
     id: str
     name: str
-    settings: dict[str, Any]  # what was asked, as stored: of a training run its configuration
+    settings: dict[str, Any]  # the request as stored; a configuration for a training run
     status: Status
     created: float
     started: float | None
     ended: float | None
     heartbeat: float | None  # last sign of life of its worker
     worker: str | None  # `worker_name` of the process that claimed it
-    cancelling: bool  # cancelling was asked for
+    cancelling: bool  # somebody cancelled it
     error: str | None  # traceback of a failed run, reason of a lost one
     position: int | None  # place in the queue, 1 is next; None unless queued
     last: AnyEvent | None  # newest event, of the job's kind
     sequence: int  # the newest event's number, 0 before the first
-    kind: str = TRAINING.name  # what is done, a name of `KINDS`
-    stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in a run of an older version
-    owner: str = ""  # who asked for it, where there are several
+    kind: str = TRAINING.name  # a name of `KINDS`
+    stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in runs of older versions
+    owner: str = ""  # the user who submitted it, if there are several
     tags: tuple[str, ...] = ()
     note: str = ""
-    sweep: str | None = None  # what the runs of one sweep have in common
-    parent: str | None = None  # the run that it goes on with
-    origin: dict[str, str] | None = None  # where it was trained; None before it has begun, and in older runs
+    sweep: str | None = None  # id that the runs of one sweep share
+    parent: str | None = None  # the run that it continues
+    origin: dict[str, str] | None = None  # where it was trained; None before it begins, and in older runs
 
     @cached_property
     def config(self) -> RunConfig:
-        """The configuration; ValueError where this version does not know a setting."""
+        """The configuration; ValueError if this version does not know a setting."""
         return RunConfig.from_json(self.settings)
 
     @cached_property
     def request(self) -> Any:
-        """What was asked, by the job's kind; ValueError where this version knows no such kind, or not all of it."""
+        """The request, by the kind of job; ValueError if this version cannot read it."""
         return kind_named(self.kind).request.from_json(self.settings)
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan that was stored with the run; of a run of an older version, what its settings give."""
+        """The stored plan; for runs of older versions, the plan that follows from the settings."""
         return Plan.from_json(json.loads(self.stored_plan)) if self.stored_plan else plan(self.config)
 
     @property
     def imported(self) -> str:
-        """Which run of another store it was; empty for one of this store. Nothing here has measured its figures."""
+        """The name of an imported run in its own store; empty for a run of this store."""
         return (self.origin or {}).get(IMPORTED, "")
 
     @property
     def active(self) -> bool:
-        """Whether more may happen."""
+        """Return whether it is queued or running."""
         return self.status in (Status.QUEUED, Status.RUNNING)
 
 
 def body_of(event: AnyEvent) -> str:
-    """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON has no word for."""
+    """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON lacks."""
     try:
         return json.dumps(event_to_json(event), allow_nan=False)
     except ValueError as error:
@@ -107,7 +108,7 @@ def body_of(event: AnyEvent) -> str:
 
 
 def state_directory() -> Path:
-    """Where runs are kept: DPCORE_HOME, or dpcore in the user's state directory."""
+    """The home of the runs: DPCORE_HOME, or dpcore in the user's state directory."""
     if home := os.environ.get("DPCORE_HOME"):
         return Path(os.path.expanduser(home)).absolute()  # Path.expanduser raises for a user that is not there
     state = os.environ.get("XDG_STATE_HOME")
@@ -115,17 +116,17 @@ def state_directory() -> Path:
 
 
 def checkpoint_path(home: Path, run: str) -> Path:
-    """Where a run's last state lies while it may still be needed."""
+    """The path of a run's checkpoint, which exists while it may be needed."""
     return home / "checkpoints" / f"{run}.pt"
 
 
 def device_path(home: Path) -> Path:
-    """Where the last worker that warmed up has noted the device that it trains on."""
+    """The path where the last worker that warmed up noted its device."""
     return home / "device"
 
 
 def device_here(home: Path) -> str:
-    """The device that runs train on here; empty before a worker has found out."""
+    """The device on which runs train here; empty before a worker has found out."""
     try:
         return device_path(home).read_text(encoding="utf-8")
     except OSError:
@@ -133,12 +134,12 @@ def device_here(home: Path) -> str:
 
 
 def worker_name(pid: int) -> str:
-    """This machine's process `pid`, among all machines that may share a store."""
+    """The name of this machine's process `pid` among all machines that share a store."""
     return f"{platform.node()}:{pid}"
 
 
 def is_dead(worker: str) -> bool:
-    """Whether `worker` is a process of this machine that is gone; False where that cannot be told.
+    """Return whether `worker` is a dead process of this machine; False if nobody can tell.
 
     >>> is_dead(worker_name(os.getpid())), is_dead("elsewhere:1")
     (False, False)
@@ -155,17 +156,8 @@ def is_dead(worker: str) -> bool:
     return False
 
 
-HIDDEN = ("number", "body", "secret", "cost", "handed", "attempts")  # columns that are not of a `Run`
-
-
-class Database(Protocol):
-    """What `Store.writing` gives."""
-
-    def execute(self, query: str, values: Sequence[Any] = ..., /) -> Any:
-        """Do what the query says."""
-
-    def executemany(self, query: str, values: Iterable[Sequence[Any]], /) -> Any:
-        """Do so for each of the values."""
+HIDDEN = ("number", "body", "secret", "cost", "handed", "attempts")  # columns that `Run` lacks
+Database = sqlite3.Connection  # given by `Store.writing`
 
 
 def row_of(
@@ -178,9 +170,9 @@ def row_of(
     *,
     said: Sequence[Event] = (),
 ) -> dict[str, Any]:
-    """A new run by the names of the columns; what is not given of its plan and secret seed is made.
+    """The row of a new run, by column; its plan and secret seed are made unless given.
 
-    `said` is what it begins with, up to a checkpoint. Errors: ValueError for settings that have no plan.
+    `said` are its first events, up to a checkpoint. Errors: ValueError for settings without a plan.
     """
     now, kind = time.time(), kind_of(request)
     planned = (planned or plan(request)) if kind is TRAINING else None
@@ -204,7 +196,7 @@ def row_of(
 
 
 def _cost(request: Any, planned: Plan | None, done: int) -> int:
-    """What there is still to do: examples to look at, or of a comparison, whose rows are short, steps of descent."""
+    """The work left: examples to look at; for a comparison, whose rows are short, steps of descent."""
     if isinstance(request, Request):
         return request.fits * request.steps
     if isinstance(request, AuditRequest):
@@ -214,7 +206,7 @@ def _cost(request: Any, planned: Plan | None, done: int) -> int:
 
 
 def insert(db: Database, row: Mapping[str, Any]) -> None:
-    """Write such a row."""
+    """Write a row of `row_of`."""
     db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
 
 
@@ -224,7 +216,7 @@ def insert_events(db: Database, run: str, said: Sequence[AnyEvent]) -> None:
 
 
 def run_of(row: Any, position: int | None = None) -> Run:
-    """The run of a row of `RUNS`, with its place in the queue."""
+    """Read a row of `RUNS` as a run, with its place in the queue."""
     values: dict[str, Any] = {key: row[key] for key in row.keys() if key not in HIDDEN}  # noqa: SIM118
     values["settings"] = json.loads(values["settings"])
     values["stored_plan"] = values.pop("plan")
@@ -233,6 +225,6 @@ def run_of(row: Any, position: int | None = None) -> Run:
     values["sequence"] = values["sequence"] or 0
     values["tags"] = tuple(json.loads(values["tags"]))
     values["origin"] = json.loads(values["origin"]) if values["origin"] else None
-    # another version may have made a job that this one cannot read
+    # this version cannot read the events of other kinds
     last = row["body"] if row["kind"] in KINDS else None
     return Run(**values, position=position, last=event_from_json(row["kind"], json.loads(last)) if last else None)

@@ -1,4 +1,4 @@
-"""Going on with a run that ended early, and with a claimed job whose worker went, from where it was."""
+"""Continue a run that ended early, or a claimed job whose worker is gone."""
 
 import importlib
 import shutil
@@ -20,23 +20,23 @@ _RESTS = """SELECT id, status FROM (
         SELECT id, status, number FROM runs WHERE parent = ?
         UNION ALL SELECT id, 'deleted', 0 FROM deleted WHERE parent = ? AND begun
     ) ORDER BY status IN ('queued', 'running') DESC, status = 'finished' DESC, number DESC"""
-_ENDED = "run {rest} went on with it already and is {status}: resume that one, which is charged for both."
-_WHY = {  # how the run stands that goes on with another one -> why nobody else does
-    Status.QUEUED: "run {rest} goes on with it already: it is queued.",
-    Status.RUNNING: "run {rest} goes on with it already: it is running.",
-    Status.FINISHED: "run {rest} went on with it already and has finished.",
-    "deleted": "run {rest} went on with it and was deleted. Start a new run instead, which costs its own epsilon.",
+_ENDED = "run {rest} continued it and is {status}. Resume that run, which is charged for both."
+_WHY = {  # status of the run that continues another -> why no other run may
+    Status.QUEUED: "run {rest} continues it already and is queued.",
+    Status.RUNNING: "run {rest} continues it already and is running.",
+    Status.FINISHED: "run {rest} continued it and has finished.",
+    "deleted": "run {rest} continued it and was deleted. Start a new run, which costs its own epsilon.",
 }
 
 
 @dataclass(frozen=True)
 class Rest:
-    """What is left of a run, as a run of its own. Its checkpoint, if it has one, is in its place already."""
+    """The rest of a run as a new run. Its checkpoint, if any, is in place already."""
 
     id: str
     before: Run
-    said: Sequence[Event]  # of the run before, up to the checkpoint
-    plan: Plan  # where it begins anew, with what the run before has released
+    said: Sequence[Event]  # its events up to the checkpoint
+    plan: Plan  # of a run that begins again it includes the releases before
 
     def submit(
         self,
@@ -44,9 +44,9 @@ class Rest:
         worker: str | None = None,
         guard: Callable[[Database], None] | None = None,
     ) -> None:
-        """Hand it to `worker`, or queue it where none is named, unless `guard` of `Store.submit` raises.
+        """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.submit` raises.
 
-        Errors: ValueError where another run goes on with the one before, or has done so; UnknownRun where that is gone.
+        Errors: ValueError if another run continues, or continued, the run before; UnknownRun if that is gone.
         """
         before, secret = self.before, store.secret(self.before.id)
 
@@ -71,35 +71,33 @@ class Rest:
 
 
 def ended_early(run: Run) -> bool:
-    """Whether the run can be resumed: it was lost, cancelled or failed, and is no imported one."""
+    """Return whether the run can be resumed: it was lost, cancelled or failed here."""
     return not run.active and run.status is not Status.FINISHED and not run.imported
 
 
 @contextmanager
 def rest_of(store: Store, run: str) -> Iterator[Rest]:
-    """A new run that goes on where the run was last saved, with its events until then, to be submitted inside.
+    """Prepare the run that continues from the last checkpoint, or begins again with the same seed; submit it inside.
 
-    Where that fails, nothing is left behind. Where nothing was saved it begins anew, with the same seed.
-    **Guarantees:** on the same device, with as many threads, the same torch and this version of the program, its
-    batches, noise and weights are those that the run would have had, so that both together cost what one of them
-    costs. Elsewhere a checkpoint is refused. A run that begins anew may draw other noise: what the run before has
-    released is charged to it, too. So that no third run is forgotten, a run is gone on with once: whoever asks again is
-    told of the run that does so, which can be resumed in its turn.
-    Errors: ValueError for a run that may still go on or has finished, one that was resumed before, an imported one, a
-    job of another kind, a checkpoint that cannot be read, or a run that would have to begin anew and has an epsilon to
-    stop at.
+    An error leaves nothing behind.
+    **Guarantees:** with the same device, threads, torch and version of the program, its batches, noise and weights are
+    those that the run would have had, so both together cost what one costs. Elsewhere a checkpoint is refused. A run
+    that begins again may draw other noise, so it is also charged for the releases of the run before. A run continues
+    once, so that no third run is forgotten; its rest can be resumed in turn.
+    Errors: ValueError for an active, finished, imported or already resumed run, a job of another kind, an unreadable
+    checkpoint, or a run that must begin again and has an epsilon to stop at.
     """
     before, new = store.run(run), store.new_id()
     if before.kind != TRAINING.name:
-        raise ValueError(f"Expected run={run!r} to be a training run, but it is of the kind {before.kind}.")
+        raise ValueError(f"Run {run} is a job of kind {before.kind}; only training runs can be resumed.")
     if before.imported:
         raise ValueError(
-            f"Expected run={run!r} to be one of this store, but it was imported: its checkpoint and its secret seed "
-            "stayed where it was trained. Start a new run of its settings instead, which costs its own epsilon."
+            f"Run {run} was imported, without its checkpoint and its secret seed. Start a new run with its settings, "
+            "which costs its own epsilon."
         )
     if not ended_early(before):
-        raise ValueError(f"Expected run={run!r} to have ended early, but it is {before.status}.")
-    with store.reading() as db:  # and once more as it is stored: here, so that nothing is trained in vain
+        raise ValueError(f"Run {run} is {before.status}; only a run that ended early can be resumed.")
+    with store.reading() as db:  # and again when it is stored; here, so that nothing is trained in vain
         _check_alone(db, run)
     old, file = checkpoint_path(store.home, run), checkpoint_path(store.home, new)
     try:
@@ -113,36 +111,36 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
         yield Rest(new, before, said, planned)
     except BaseException as error:
         file.unlink(missing_ok=True)
-        if isinstance(error, ValueError):  # what it says of the copy is true of the original, which is still there
+        if isinstance(error, ValueError):  # it names the copy; the original is still there
             raise ValueError(str(error).replace(str(file), str(old))) from error
         raise
 
 
 def _check_alone(db: Database, run: str) -> None:
-    """ValueError where a run goes on with this one, or has done so: a second one would not be charged for the first.
+    """Raise ValueError if a run continues this one or did so: a second one would not be charged for the first.
 
-    One that never began, and is gone, does not count. Errors: UnknownRun where the run itself is gone.
+    A deleted one that never began does not count. Errors: UnknownRun if the run itself is gone.
     """
     if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone():
-        raise UnknownRun(f"Expected run={run!r} to be there still, but it was deleted.")
+        raise UnknownRun(f"Run {run} was deleted.")
     if row := db.execute(_RESTS, (run, run)).fetchone():
         why = _WHY.get(row["status"], _ENDED).format(rest=row["id"], status=row["status"])
-        raise ValueError(f"Expected run={run!r} to be resumed once, but {why}")
+        raise ValueError(f"Run {run} can be resumed once, but {why}")
 
 
 def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
-    """Copy a run's checkpoint, if what it did until then is recorded: the events until then, else none."""
+    """Copy a run's checkpoint and return the events before it; none if they are not all recorded."""
     if not file.exists():
         return []
     try:
         with open(file, "rb") as old, open(copy, "wb", opener=private) as new:
             shutil.copyfileobj(old, new)
-        label = label_of(copy)  # of the copy: nobody replaces that
+        label = label_of(copy)  # nobody replaces the copy
     except OSError as error:
         raise ValueError(f"Expected {file} to be a checkpoint that can be read; {error}.") from error
     if label:
         said = _until(label.step, events)
-    else:  # it cannot be resumed either: who reads the rest of it says so
+    else:  # an unreadable checkpoint: the error comes from its reader
         saved = [number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)]
         said = events[: max(saved, default=0)]
     if not said:
@@ -151,10 +149,9 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
 
 
 def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
-    """The events up to a checkpoint after the step; none where some of them are missing.
+    """The events up to a checkpoint after the step; none if some are missing.
 
-    The process may have ended between writing the file and recording that it did: then what is recorded ends with the
-    report of the steps up to there, and the last event is made up for.
+    A process may end after it wrote the file and before it recorded that. The last event is added then.
     """
     said = [event for event in events if isinstance(event, Started) or 0 < event.step <= step]
     steps = [event.step for event in said if isinstance(event, Stepped)]
@@ -163,45 +160,43 @@ def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     return said if Checkpointed(step) in said else [*said, Checkpointed(step)]
 
 
-# of a configuration, with `file`, where its state is kept, `planned`, its plan, `secret`, its seed, and `resume_point`,
-# how far it had come
+# takes a configuration, the `file` of its state, its plan `planned`, its seed `secret` and its `resume_point`
 Train = Callable[..., Generator[Any, None, None]]
-TIMES = ("seconds",)  # of an event: they differ from one attempt to the next
+TIMES = ("seconds",)  # fields of events that differ between attempts
 
 
 class NotContinued(ValueError):
-    """Nobody can go on with the job here; the text says why."""
+    """The job cannot continue here; the text says why."""
 
 
 def job_events(
     home: Path, run: Run, secret: int | None, said: Sequence[Any], train: Train
 ) -> Generator[Any, None, None]:
-    """The events of a job that has a secret seed and has said so much already, a training run's by `train`.
+    """The further events of a job after those in `said`; `train` yields those of a training run.
 
-    Its checkpoint is kept in `home`. Errors: NotContinued, before the first of them, where a job that was begun cannot
-    go on here.
+    `home` holds its checkpoint. Errors: NotContinued, before the first event, if a begun job cannot continue here.
     """
     if run.kind != TRAINING.name:
         events = load(kind_named(run.kind).work)(run.request, secret=secret)
         return _behind(events, said)
-    if said and isinstance(said[-1], Finished):  # its worker went before it could note the end
+    if said and isinstance(said[-1], Finished):  # its worker died before it noted the end
         return (event for event in ())
     file, point = checkpoint_path(home, run.id), resume_point_of(said, run.origin)
     label = label_of(file) if file.exists() else None
     if label and label.step > (point.reported if point else 0):
-        file.unlink()  # a power cut took the last events, and kept what came after them
+        file.unlink()  # a power cut took the last events, but not the checkpoint after them
     events = train(run.config, file=file, planned=run.plan, secret=secret, resume_point=point)
     return _explained(events) if point else events
 
 
 def load(work: str) -> Train:
-    """The function that "module:name" names."""
+    """Import the function "module:name"."""
     module, _, name = work.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def _explained(events: Generator[Any, None, None]) -> Generator[Any, None, None]:
-    """The events; what keeps the first of them from coming is NotContinued."""
+    """The events; a ValueError before the first becomes NotContinued."""
     try:
         first = next(events, None)
     except ValueError as error:
@@ -212,10 +207,10 @@ def _explained(events: Generator[Any, None, None]) -> Generator[Any, None, None]
 
 
 def _behind(events: Generator[Any, None, None], said: Sequence[Any]) -> Generator[Any, None, None]:
-    """The events behind those that were said before, which must come again as they were."""
+    """The events after those of before, which must come again unchanged."""
     for before in said:
         if _timeless(next(events, None)) != _timeless(before):
-            raise NotContinued("What it finds here is not what it has said before, so it cannot go on here.")
+            raise NotContinued("Its results here differ from its recorded ones, so it cannot continue here.")
     yield from events
 
 

@@ -1,4 +1,4 @@
-"""Which runs of a store are wanted, in which order, a few at a time: a store may hold tens of thousands."""
+"""The runs of a store, filtered and in order, a page at a time: a store may hold tens of thousands."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from dpcore.runs.store_file import RUNS
 LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
 TESTED = """(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id
     AND body LIKE '{"event": "evaluated"%' ORDER BY sequence DESC LIMIT 1)"""
-ORDERS = {  # what runs can be ordered by -> the same as SQL
+ORDERS = {  # name of an order -> SQL
     "started": "runs.number",
     "name": "LOWER(runs.name)",
     "status": "runs.status",
@@ -25,15 +25,15 @@ ORDERS = {  # what runs can be ordered by -> the same as SQL
 }  # fmt: skip
 FINISHED = ("status = 'finished'", "kind = 'training'", "plan IS NOT NULL")
 ELSEWHERE = f"(origin IS NOT NULL AND json_extract(origin, '$.{IMPORTED}') IS NOT NULL)"
-MAX_WORDS = 10  # that are looked for
+MAX_WORDS = 10  # of a search
 SEARCHED = ("runs.name", "runs.id", "runs.note", "runs.tags", "runs.settings")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which runs: those for which all of this holds."""
+    """A filter: a run passes if all of this holds."""
 
-    text: str = ""  # each word of it in the name, the id, the note, a tag or a setting, in capitals or not
+    text: str = ""  # every word is in the name, id, note, a tag or a setting; case does not matter
     statuses: tuple[str, ...] = ()  # one of these, if any is named
     tag: str = ""
     sweep: str = ""
@@ -41,14 +41,14 @@ class Wanted:
 
 
 class RunPage(NamedTuple):
-    """Some of the runs that are wanted, and how many there are of them."""
+    """A page of the wanted runs, and the number of all of them."""
 
     runs: list[Run]
     total: int
 
 
 class Priced(NamedTuple):
-    """What a run's epsilon follows from, if it has one."""
+    """The facts from which a run's epsilon follows, if it has one."""
 
     id: str
     plan: str  # as JSON; "" of a job of another kind
@@ -58,7 +58,7 @@ class Priced(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """What a finished training run came to, and what its epsilon follows from."""
+    """A finished training run: its accuracy, and the facts from which its epsilon follows."""
 
     id: str
     name: str
@@ -77,7 +77,7 @@ def found(
     limit: int | None = 50,
     offset: int = 0,
 ) -> RunPage:
-    """The runs from place `offset` on, of every kind, at most `limit`; those without what orders them come last."""
+    """Find runs of every kind from place `offset` on, at most `limit`; runs without a value to sort by come last."""
     check.one_of(ORDERS, order=order)
     check.whole(0, limit=limit or 0, offset=offset)
     where, values = _condition(wanted)
@@ -91,7 +91,7 @@ def found(
 
 
 def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
-    """The runs with these ids, in this order; those that the store does not have are left out."""
+    """The runs with these ids, in this order, without those that the store does not have."""
     with store.reading() as db:
         query = RUNS + "WHERE runs.id IN (SELECT value FROM json_each(?))"  # one value, however many ids
         rows = {row["id"]: row for row in db.execute(query, (json.dumps(list(ids)),))}
@@ -100,7 +100,7 @@ def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
 
 
 def priced(store: Store, wanted: Wanted) -> list[Priced]:
-    """What the epsilon of each run that is wanted follows from, newest first."""
+    """The facts from which the wanted runs' epsilons follow, newest run first."""
     where, values = _condition(wanted)
     query = f"""SELECT id, CASE WHEN kind = 'training' THEN plan END AS plan,
         json_extract(settings, '$.delta') AS delta, status NOT IN ('queued', 'running') AS has_ended,
@@ -113,10 +113,7 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
 
 
 def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
-    """What the latest finished training runs came to that are wanted, at most `limit`, newest first.
-
-    Imported ones are left out: nothing here has measured what they came to.
-    """
+    """The latest wanted training runs that finished here, at most `limit`, newest first; imported runs are left out."""
     where, values = _condition(wanted, *FINISHED, f"NOT {ELSEWHERE}")
     query = f"""SELECT id, name, plan, settings,
         (SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1) AS body
@@ -130,25 +127,25 @@ def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
 
 
 def imported(store: Store, wanted: Wanted) -> int:
-    """How many runs `ended` leaves out because they were imported."""
+    """The number of runs that `ended` leaves out because they were imported."""
     where, values = _condition(wanted, *FINISHED, ELSEWHERE)
     return store.rows(f"SELECT COUNT(*) FROM runs {where}", values)[0][0]
 
 
 def tags_of(store: Store) -> list[str]:
-    """Every tag in use, in the order of the alphabet."""
+    """Every tag in use, in alphabetical order."""
     query = "SELECT DISTINCT value FROM runs, json_each(runs.tags) WHERE tags != '[]' ORDER BY value"
     return [row["value"] for row in store.rows(query)]
 
 
 def owners_of(store: Store) -> list[str]:
-    """Everybody who has asked for a run, who asked last first."""
+    """Every owner of a run; the owner of the newest run comes first."""
     query = "SELECT owner FROM runs WHERE owner != '' GROUP BY owner ORDER BY MAX(number) DESC"
     return [row["owner"] for row in store.rows(query)]
 
 
 def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
-    """The latest sweeps, newest first, each by what its runs are called in common and how many they are."""
+    """The latest sweeps, newest first: id -> their name and their number of runs."""
     query = """SELECT sweep, COUNT(*) AS runs, MIN(number) AS first,
             (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1) AS name
         FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
@@ -158,14 +155,14 @@ def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
     }
 
 
-def counted(store: Store) -> dict[str, int]:
-    """How many runs there are in each status that some are in."""
-    query = "SELECT status, COUNT(*) AS runs FROM runs GROUP BY status"
-    return {row["status"]: row["runs"] for row in store.rows(query)}
+def counted(store: Store, column: str, wanted: Wanted = Wanted()) -> dict[str, int]:
+    """The number of wanted runs for each value of the column "status" or "kind"."""
+    where, values = _condition(wanted)
+    return dict(store.rows(f"SELECT {column}, COUNT(*) FROM runs {where} GROUP BY {column}", values))
 
 
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:
-    """The same as SQL, with the values of its question marks."""
+    """The filter in SQL, with the values of its question marks."""
     parts, values = [*more], []
     for word in wanted.text.split()[:MAX_WORDS]:
         text = word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

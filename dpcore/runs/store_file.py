@@ -1,4 +1,4 @@
-"""The file of the run store: its tables are made, or brought up to date, and faults of the file are put in words."""
+"""The file of the run store: create or update its tables, and explain its faults."""
 
 import os
 import sqlite3
@@ -13,9 +13,9 @@ from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
 
-TABLES = Path(__file__).with_name("tables.sql")  # those of a new store
+TABLES = Path(__file__).with_name("tables.sql")  # of a new store
 
-SINCE = {  # version -> what makes a store of the version before into one of it
+SINCE = {  # version -> the changes from the version before
     2: "ALTER TABLE runs ADD COLUMN plan TEXT;",
     3: "ALTER TABLE runs ADD COLUMN secret TEXT;",
     4: "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'training';",
@@ -42,7 +42,7 @@ FROM runs LEFT JOIN events ON events.run = runs.id
     AND events.sequence = (SELECT MAX(sequence) FROM events WHERE run = runs.id)
 """
 
-# the event of the last checkpoint, behind which a run goes on
+# the event of the last checkpoint, from which a run continues
 SAVED = """(SELECT body FROM events WHERE run = runs.id AND body LIKE '{"event": "checkpointed"%'
     ORDER BY sequence DESC LIMIT 1)"""
 
@@ -74,10 +74,7 @@ _REASONS = {  # primary result code -> condition, way out
 
 
 class StoreFile:
-    """The open file: any number of threads may read and write by it, one at a time.
-
-    Raises StoreError, which names the path and the reason, wherever the file fails.
-    """
+    """The open file, for any number of threads, one at a time; StoreError names the path and the reason if it fails."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -87,27 +84,27 @@ class StoreFile:
             self._found = self._identity()
 
     def close(self) -> None:
-        """End the use of the file."""
+        """Close the file."""
         with self._lock:
             self.db.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, to read by; readers never wait for writers."""
+        """Give the connection for reading; readers never wait for writers."""
         with self._lock, self._errors():
-            # SQLite would go on writing into a file that nobody finds any more
+            # SQLite would go on writing into the file that was replaced
             if self._identity() != self._found:
                 raise FileNotFoundError("it was replaced while in use; start the program again")
             yield self.db
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """What a query finds."""
+        """The rows of a query."""
         with self.reading() as db:
             return db.execute(query, values).fetchall()
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """The connection in a transaction, which is undone where an error ends it."""
+        """Give the connection in a transaction; an error undoes it."""
         with self.reading() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -138,7 +135,7 @@ class StoreFile:
 
 
 def opened(path: Path) -> sqlite3.Connection:
-    """A connection to the store, made where there is none; another program's database is refused, not touched."""
+    """Connect to the store, or create it; refuse another program's database and leave it unchanged."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))  # it will hold secret seeds
     db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
@@ -155,7 +152,7 @@ def opened(path: Path) -> sqlite3.Connection:
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The schema's version, or 0 for an empty database; StoreError for what this program cannot have made."""
+    """The version of the schema, 0 for an empty database; StoreError for a database that this program did not make."""
     both = "SELECT user_version, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_user_version"
     version, tables = db.execute(both).fetchone()  # one statement: between two another process may make the store
     if 1 <= version <= VERSION or (version == 0 and tables == 0):
@@ -167,7 +164,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 
 def _make(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables, or bring those of an older version up to date, once, whoever comes first."""
+    """Create or update the tables, once, in whichever process comes first."""
     _use_write_ahead_log(db)
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -188,10 +185,9 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _keep_private(path: Path) -> None:
-    """Take the store, and the log that holds what was last written to it, from everyone but their owner.
+    """Let only the owner read the store and its log.
 
-    Those of older versions, and copies put back from elsewhere, can be read by others. SQLite gives the log the mode
-    that the store had when the log was made.
+    Others can read stores of older versions and restored copies. SQLite gives a new log the mode of the store.
     """
     for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         with suppress(FileNotFoundError):  # a log comes and goes
@@ -200,7 +196,7 @@ def _keep_private(path: Path) -> None:
 
 
 def _use_write_ahead_log(db: sqlite3.Connection) -> None:
-    """Switch the file to WAL; SQLite does not wait for its turn there, so this does."""
+    """Switch the file to WAL, and wait for a turn, which SQLite does not do here."""
     deadline = time.monotonic() + BUSY
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A pool on this machine or on a cluster has these in common: its thread, lost workers, and files to remove."""
+"""The shared part of all pools: the thread, the watch over workers, and the removal of old files."""
 
 import fcntl
 import os
@@ -14,11 +14,11 @@ import dpcore
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
 
-LEFTOVER_SECONDS = 600.0  # between two looks for files that runs have left behind
+LEFTOVER_SECONDS = 600.0  # between two looks for leftover files
 
 
 def lock_of(home: Path) -> IO[bytes] | None:
-    """The lock of the home, which is held until it is closed; None where another pool has it."""
+    """Take the lock of the home, which is held until it is closed; None if another pool has it."""
     try:
         return locked(home / "pool.lock")
     except BlockingIOError:
@@ -26,8 +26,8 @@ def lock_of(home: Path) -> IO[bytes] | None:
 
 
 def locked(path: Path, mode: str = "wb") -> IO[bytes]:
-    """A file that this process alone has open; OSError where another has it."""
-    file = open(path, mode)  # noqa: SIM115  # whoever asks closes it
+    """Open and lock a file; OSError if another process holds it."""
+    file = open(path, mode)  # noqa: SIM115  # the caller closes it
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -37,15 +37,15 @@ def locked(path: Path, mode: str = "wb") -> IO[bytes]:
 
 
 def process_environment() -> dict[str, str]:
-    """The environment of a process that is to find this very program."""
+    """The environment in which a process finds this very program."""
     root = str(Path(dpcore.__file__).parents[1])
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
 
 
 class PoolThread(ABC):
-    """Has the runs of `store` done, in a thread of its own.
+    """A thread that has the runs of `store` done.
 
-    `trouble` says what keeps runs from starting, or is None; what workers print is in `log`.
+    `trouble` says why no run can start, or is None; `log` holds the output of the workers.
     """
 
     def __init__(self, store: Store, name: str) -> None:
@@ -60,17 +60,17 @@ class PoolThread(ABC):
         """Serve until `_stop` is set."""
 
     def start(self) -> Self:
-        """Begin to serve."""
+        """Start the thread."""
         self._thread.start()
         return self
 
     @property
     def closed(self) -> bool:
-        """Whether it serves no more."""
+        """Return whether it was told to stop."""
         return self._stop.is_set()
 
     def close(self) -> None:
-        """Serve no more; a run that trains goes on."""
+        """Stop the thread; a run that trains continues."""
         self._stop.set()
         self._thread.join()
 
@@ -85,22 +85,21 @@ STALE = 15.0  # seconds without a sign of life that make a worker lost
 
 
 class Heartbeats:
-    """When each run's heartbeat was seen to change, by this process's own `clock`.
+    """The last change of each run's heartbeat, by this process's own `clock`.
 
-    Clocks of machines differ, and one that was suspended must not lose the runs that it goes on with.
+    The clocks of machines differ, and a machine that was suspended must not lose its runs.
     """
 
     def __init__(self, store: Store, stale: float = STALE, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self.stale, self._clock = store, stale, clock
-        self._seen: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, `_now` when it was first seen
-        self._waited = 0.0  # seconds for the store, in all
+        self._seen: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, `_now` when first seen
+        self._waited = 0.0  # seconds in all, for the store
 
     def recover_silent(self, run: Run) -> bool:
-        """Queue a run again whose worker was silent for so long that it must be gone; whether that was done.
+        """Queue a run again whose worker was silent for too long; return whether that happened.
 
-        What the store has kept from speaking is not silent: from half of the time on, each call waits for the store as
-        the worker would, and what that takes does not count. On a full disk nobody can note anything: once there is
-        room, each has its time again.
+        A worker that waits for the store is not silent. So after half of the time each call waits for the store as the
+        worker would, and that wait does not count. After a full disk every worker has its whole time again.
         """
         if run.id not in self._seen or self._seen[run.id][0] != run.heartbeat:
             self._seen[run.id] = (run.heartbeat, self._now)
@@ -121,21 +120,21 @@ class Heartbeats:
 
     @property
     def _now(self) -> float:
-        """The time, in which waiting for the store takes none."""
+        """The time without the waits for the store."""
         return self._clock() - self._waited
 
     def forget_all_but(self, runs: Container[str]) -> None:
-        """Remember nothing of other runs than these."""
+        """Forget all other runs."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
 
-UNKNOWN_FOR = 3600.0  # seconds that a checkpoint of no known run is kept: a rest's is copied before it is a run
+UNKNOWN_FOR = 3600.0  # seconds for which a checkpoint without a run is kept: a rest is copied before it is stored
 
 
 def remove_needless(store: Store) -> list[Path]:
-    """Remove checkpoints of runs that have finished or are gone, and halves of those that ended early; what went.
+    """Remove the checkpoints of finished and deleted runs, and half-written ones; return the removed files.
 
-    A run that ended early keeps its checkpoint: it can be resumed from it.
+    A run that ended early keeps its checkpoint, to be resumed from.
     """
     folder = checkpoint_path(store.home, "any").parent
     files = [file for file in folder.glob("*") if file.suffix in (".pt", ".part")]

@@ -1,4 +1,4 @@
-"""Sweeps: a grid over up to two settings and several seeds, asked for as one, and what came of it."""
+"""Sweeps: a grid over one or two settings with several seeds, queued as one, and its results."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -16,68 +16,68 @@ from dpcore.training.events import Finished
 from dpcore.training.settings import SETTINGS, Choice, Count
 from dpcore.written_number import read_number, read_whole
 
-MAX_RUNS = 200  # runs of one sweep
+MAX_RUNS = 200  # of one sweep
 MAX_AXES = 2
-MAX_CHARACTERS = 2000  # characters of a list of values
-FIXED = ("seed", "device", "noise_generator")  # what a sweep does not vary: seeds are asked for by their number
+MAX_CHARACTERS = 2000  # of a list of values
+FIXED = ("seed", "device", "noise_generator")  # not swept: seeds have a number of their own
 WORDS = {True: ("true", "yes"), False: ("false", "no")}
 
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """The runs of a sweep that differ in nothing but their seeds."""
+    """The runs of a sweep that differ only in their seeds."""
 
     values: tuple[Any, ...]  # of the axes
     runs: tuple[Run, ...]
 
     @property
     def accuracies(self) -> list[float]:
-        """Test accuracy of those that have finished."""
+        """The test accuracies of the finished runs."""
         return [run.last.accuracy for run in self.runs if isinstance(run.last, Finished)]
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep is and what has come of it so far."""
+    """A sweep and its results so far."""
 
     id: str
-    axes: tuple[str, ...]  # the settings in which its runs differ, at most two unless another version made it
+    axes: tuple[str, ...]  # the settings that differ; more than two if another version made it
     points: tuple[SweepPoint, ...]
-    unreadable: tuple[Run, ...] = ()  # made by another version: of no point, but they may have released something
-    deleted: tuple[Deleted, ...] = ()  # what is left to say of those that are gone
+    unreadable: tuple[Run, ...] = ()  # of another version: without a point, but with possible releases
+    deleted: tuple[Deleted, ...] = ()  # the deleted runs
 
     @property
     def runs(self) -> list[Run]:
-        """All of its runs that can be read."""
+        """Its readable runs."""
         return [run for point in self.points for run in point.runs]
 
     @property
     def charged_runs(self) -> list[Run | Deleted]:
-        """All that have released something, or may have, the deleted ones and those that cannot be read included."""
+        """All runs with releases or possible releases, including deleted and unreadable ones."""
         return [each for each in (*self.runs, *self.unreadable, *self.deleted) if _has_begun(each)]
 
 
 def values_of(setting: str, text: str) -> list[Any]:
-    """The values of a setting that a text lists, with commas between; ValueError says what is none.
+    """Read a list of values of a setting, separated by commas; ValueError names a wrong one.
 
     >>> values_of("sigma", "0.5, 1,2"), values_of("optimizer", "sgd, adam"), values_of("private", "yes, no")
     ([0.5, 1.0, 2.0], ['sgd', 'adam'], [True, False])
     """
     check.one_of(swept_settings(), setting=setting)
     if len(text) > MAX_CHARACTERS:
-        raise ValueError(f"Expected the values of {setting} to take at most {MAX_CHARACTERS:,} characters.")
+        raise ValueError(f"List the values of {setting} in at most {MAX_CHARACTERS:,} characters.")
     pieces = [each.strip() for each in text.split(",") if each.strip()]
     if not pieces:
-        raise ValueError(f"Expected the values of {setting} to be listed, with commas between them.")
+        raise ValueError(f"List values of {setting}, separated by commas.")
     return list(dict.fromkeys(_value(setting, each) for each in pieces))
 
 
 def sweep_of(config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 1) -> list[RunConfig]:
-    """The runs of a grid: every combination of the axes' values, each `seeds` times, all else as in `config`.
+    """The runs of a grid: every combination of the axes' values, each `seeds` times, with the rest of `config`.
 
-    A fixed seed is followed by the next ones; without one each run has a secret seed of its own.
-    Errors: ValueError for no or more than two axes, no value, a value that a setting cannot have beside the others, an
-    axis that changes nothing, or more runs than a sweep may have.
+    A fixed seed is followed by the next ones; without one each run has its own secret seed.
+    Errors: ValueError for no or more than two axes, an axis without values or effect, values that do not go together,
+    or too many runs.
     """
     _check(axes, seeds)
     configs = []
@@ -87,17 +87,16 @@ def sweep_of(config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 
             configs.append(replace(config, **dict(zip(axes, values, strict=True)), **own))
     for name in axes:
         if not any(SETTINGS[name].is_used(each) for each in configs):
-            raise ValueError(f"Expected no sweep over {name} without {SETTINGS[name].needed}: it would change nothing.")
+            raise ValueError(f"A sweep over {name} needs {SETTINGS[name].needed}; without it nothing changes.")
     return configs
 
 
 def submit_sweep(
     store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
 ) -> str:
-    """Queue the runs of a sweep, all of them or none, in their order; the sweep's id.
+    """Queue the runs of a sweep without limits, all or none, in their order; the sweep's id.
 
-    No limit is asked: whoever is bound by some asks for `named_runs` by `within_limits.submit`.
-    Errors: ValueError where one of them has no plan.
+    Errors: ValueError if one of them has no plan.
     """
     sweep = store.new_id()
     store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
@@ -105,14 +104,14 @@ def submit_sweep(
 
 
 def named_runs(configs: Sequence[RunConfig], axes: Sequence[str], name: str = "") -> list[tuple[RunConfig, str]]:
-    """The runs of a sweep, each with what it is called: the values of the axes, behind `name`."""
+    """The runs of a sweep with their names: `name` and the values of the axes."""
     check.whole(1, MAX_RUNS, runs=len(configs))
     name = text(name, len(name), "name")
     return [(config, _named(name, config, axes, configs[:place])) for place, config in enumerate(configs)]
 
 
 def sweep_in(store: Store, sweep: str) -> Sweep | None:
-    """The sweep of this id as it stands now; None where the store has no run of it that this version can read."""
+    """The sweep as it stands now; None if the store has no readable run of it."""
     runs = found(store, Wanted(sweep=sweep), descending=False, limit=None).runs
     readable = [run for run in runs if can_be_read(run)]
     if not readable:
@@ -127,7 +126,7 @@ def sweep_in(store: Store, sweep: str) -> Sweep | None:
 
 
 def varied(configs: Sequence[RunConfig]) -> tuple[str, ...]:
-    """The settings but the seed in which the configurations differ, in the order of the table.
+    """The settings except the seed in which the configurations differ, in the order of `SETTINGS`.
 
     >>> varied([RunConfig(seed=1), RunConfig(seed=2, sigma=2.0)])
     ('sigma',)
@@ -136,13 +135,13 @@ def varied(configs: Sequence[RunConfig]) -> tuple[str, ...]:
 
 
 def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
-    """What is released where all of the runs are, as far as they have got; None where there is no epsilon for that.
+    """The releases of all of the runs so far, as one mechanism; None if there is no epsilon for them.
 
-    Runs compose like the steps of one: where each pair (q, sigma) stands together, and in which order they come, makes
-    no difference to the bound, since that is on the composition of their dominating pairs. There is no epsilon where
-    one of the runs has none, or has begun and cannot be read.
-    **Guarantees:** whoever releases any of these runs, chosen among them by what they gave, releases no more than this.
-    Of a whole sweep, ask for `Sweep.charged_runs`: what was deleted has been looked at, too.
+    Runs compose like the steps of one run. The order and grouping of the pairs (q, sigma) does not change the bound,
+    which is on the composition of their dominating pairs. There is no epsilon if one of the runs has none, or has begun
+    and cannot be read.
+    **Guarantees:** to release any of these runs, even one chosen by its result, releases no more than this. For a whole
+    sweep pass `Sweep.charged_runs`, since somebody looked at the deleted runs, too.
     """
     counts: dict[tuple[float, float], int] = {}
     known = {run.id for run in runs}
@@ -150,7 +149,7 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
         if not can_be_read(run) or run.plan.mechanism is None:
             return None
         done = done_by(run)
-        if done is not None and run.parent not in known:  # what that had released is known by this plan alone
+        if done is not None and run.parent not in known:  # only this plan knows the parent's releases
             done = max(done, run.plan.already_released)
         released = run.plan.released(done)
         for release in released.releases if released else ():
@@ -161,7 +160,7 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
 
 
 def can_be_read(run: Run | Deleted) -> bool:
-    """Whether this version knows all of the run's settings, where it is there, and its plan."""
+    """Return whether this version can read the run's plan and, unless it is deleted, its settings."""
     try:
         return bool((isinstance(run, Deleted) or run.config) and run.plan)
     except (ValueError, TypeError, KeyError, RuntimeError):
@@ -169,7 +168,7 @@ def can_be_read(run: Run | Deleted) -> bool:
 
 
 def _has_begun(run: Run | Deleted) -> bool:
-    """Whether a run has released something, or one that it begins anew has; or whether nobody can tell."""
+    """Return whether a run, or one that it begins again, has released something, or might have."""
     done = done_by(run)
     if not can_be_read(run):
         return done is not None
@@ -177,22 +176,22 @@ def _has_begun(run: Run | Deleted) -> bool:
 
 
 def swept_settings() -> list[str]:
-    """The settings that can be an axis."""
+    """The settings that a sweep can vary."""
     return [name for name in SETTINGS if name not in FIXED]
 
 
 def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
     check.whole(1, MAX_RUNS, seeds=seeds)
     if not 1 <= len(axes) <= MAX_AXES:
-        raise ValueError(f"Expected axes={len(axes)} of them to be one or two settings.")
+        raise ValueError(f"A sweep varies one or two settings, not {len(axes)}.")
     count = seeds
     for name, values in axes.items():
         check.one_of(swept_settings(), setting=name)
         if not values or len({*values}) < len(values):
-            raise ValueError(f"Expected the values of {name} to be at least one, each listed once.")
+            raise ValueError(f"List at least one value of {name}, and each value once.")
         count *= len(values)
     if count > MAX_RUNS:
-        raise ValueError(f"Expected runs={count} of a sweep to be at most {MAX_RUNS}: list fewer values or seeds.")
+        raise ValueError(f"A sweep has at most {MAX_RUNS} runs, not {count}. List fewer values or seeds.")
 
 
 def _value(setting: str, text: str) -> Any:
@@ -206,7 +205,7 @@ def _named(name: str, config: RunConfig, axes: Sequence[str], before: Sequence[R
     said = [_short(axis, getattr(config, axis)) for axis in axes]
     again = 1 + sum(replace(each, seed=None) == replace(config, seed=None) for each in before)
     values = _cut(", ".join([*said, f"run {again}"]), MAX_NAME_CHARS)
-    room = MAX_NAME_CHARS - len(values) - 2  # the values tell it from the others, so what is cut is the name
+    room = MAX_NAME_CHARS - len(values) - 2  # the values tell the runs apart, so the name is cut
     return f"{_cut(name, room)}: {values}" if name and room > 0 else values
 
 

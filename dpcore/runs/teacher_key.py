@@ -1,7 +1,7 @@
-"""The secrets of a server that several people share: the key of its cookies, the teacher's key, and who gave that.
+"""The secrets of a shared server: the key of its cookies, the teacher's key, and the marks of signed-in teachers.
 
-Each is a file in the home that only its owner can read, so several server processes on one home agree. Who gives the
-teacher's key gets a mark that only this key makes; another key, twelve hours, or signing out end it.
+Each is a file in the home that only the owner of the home can read, so all server processes agree. A teacher's mark can
+only be made with the teacher's key. It ends after twelve hours, with sign-out, or with a new key.
 """
 
 import hmac
@@ -14,14 +14,14 @@ from contextlib import suppress
 from pathlib import Path
 
 COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
-MARK_SECONDS = 12 * 3600.0  # for which one stays the teacher
-_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that reads like something else
+MARK_SECONDS = 12 * 3600.0  # for which a mark holds
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
 _TEACHER_KEY = re.compile(f"[{_ALPHABET}]{{5}}(-[{_ALPHABET}]{{5}}){{3}}")
-_OWNER = re.compile("[0-9a-f]{32}")  # what becomes the name of a file
+_OWNER = re.compile("[0-9a-f]{32}")  # becomes the name of a file
 
 
 def cookie_key(home: Path) -> bytes:
-    """The key that signs cookies, made where there is none. OSError or ValueError says why there is none."""
+    """The key that signs cookies, made if there is none. OSError or ValueError says why there is none."""
     text, _ = _secret_in(home / COOKIES, lambda: secrets.token_hex(32))
     try:
         key = bytes.fromhex(text)
@@ -33,10 +33,9 @@ def cookie_key(home: Path) -> bytes:
 
 
 def teacher_key(home: Path) -> tuple[str, bool]:
-    """The key that makes its holder the teacher, and whether it was made just now: then nobody has seen it yet.
+    """The teacher's key, and whether it was made just now, so that nobody has seen it yet.
 
-    It has 99 bits, so it need not matter how often it is guessed at; a key that somebody chose is refused. OSError or
-    ValueError says why there is none.
+    It has 99 bits, so guessing is hopeless; a chosen key is refused. OSError or ValueError says why there is none.
     """
     key, made = _secret_in(home / TEACHER, _new_teacher_key)
     if not _TEACHER_KEY.fullmatch(key):
@@ -45,7 +44,7 @@ def teacher_key(home: Path) -> tuple[str, bool]:
 
 
 def sign_in(home: Path, owner: str, given: str) -> bool:
-    """Make this owner the teacher if that is the key; OSError or ValueError says why nobody can be."""
+    """Make this owner the teacher if the key is right; OSError or ValueError says why nobody can be."""
     key, _ = teacher_key(home)
     if not _OWNER.fullmatch(owner) or not _same(given.strip(), key):
         return False
@@ -56,13 +55,13 @@ def sign_in(home: Path, owner: str, given: str) -> bool:
 
 
 def sign_out(home: Path, owner: str) -> None:
-    """End it."""
+    """Remove the mark of this owner."""
     if _OWNER.fullmatch(owner):
         (home / MARKS / owner).unlink(missing_ok=True)
 
 
 def is_teacher(home: Path, owner: str) -> bool:
-    """Whether this owner is the teacher at present."""
+    """Return whether this owner is the teacher at present."""
     if not _OWNER.fullmatch(owner):
         return False
     file = home / MARKS / owner
@@ -73,16 +72,16 @@ def is_teacher(home: Path, owner: str) -> bool:
 
 
 def _secret_in(file: Path, make: Callable[[], str]) -> tuple[str, bool]:
-    """The text of a file, and whether it was made just now; who makes it at the same time gets the same."""
+    """The text of a file, and whether it was made just now; processes that race get the same text."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = not file.exists() and _made(file, make())
-    if file.stat().st_mode & 0o077:  # a copy that was put back
+    if file.stat().st_mode & 0o077:  # a restored copy
         file.chmod(0o600)
     return file.read_text(encoding="utf-8").strip(), made
 
 
 def _made(file: Path, text: str) -> bool:
-    """Write a whole file where there is none; False where somebody was quicker."""
+    """Write a whole file if there is none; False if another process was quicker."""
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     try:
         with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
@@ -106,5 +105,5 @@ def _mark(key: str, owner: str) -> str:
 
 
 def _same(given: str, secret: str) -> bool:
-    """Whether the texts are equal; how long that takes tells nothing but the length."""
+    """Compare the texts in a time that reveals only the length."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), secret.encode())

@@ -1,7 +1,7 @@
-"""Asking for runs within the limits, and keeping imported ones: what pages do, by these three functions.
+"""Submit runs, resume them and keep imported ones within the limits, as the pages do.
 
-The limits that count runs are asked in the transaction that stores the new ones, so nobody gets past one of them by
-asking twice at once.
+The limits on the number of runs are checked in the transaction that stores the new runs, so nobody can exceed one with
+two requests at once.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,14 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
-WAIT = " Wait until some of yours have begun, or cancel some."
-DELETE = " Delete some of yours first."
+WAIT = " Wait until some of your runs have started, or cancel some."
+DELETE = " Delete some of your runs first."
 
 
 def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", sweep: str | None = None) -> list[str]:
-    """Queue what (request, name) pairs ask for, all of it or nothing; the new ids, in that order.
+    """Queue (request, name) pairs, all or none; the new ids, in that order.
 
-    `sweep` is what they have in common. Errors: ValueError, which names the limit that does not allow it, or a setting;
-    StoreError.
+    Errors: ValueError, which names the limit or setting that forbids it; StoreError.
     """
     limits = limits_of(store.home)
     for request, _ in asked:
@@ -34,7 +33,7 @@ def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", swee
 
 
 def submit_rest(store: Store, run: str) -> str:
-    """Queue the rest of a run, as `rest_of` finds it; ValueError also where a limit does not allow it."""
+    """Queue the rest of a run; ValueError as of `rest_of`, or if a limit forbids it."""
     limits = limits_of(store.home)
     before = store.run(run)
     if before.kind == TRAINING.name:
@@ -45,13 +44,13 @@ def submit_rest(store: Store, run: str) -> str:
 
 
 def keep(store: Store, imported: ImportedRun, owner: str) -> str:
-    """Take in an imported run as `owner`'s; the new id. ValueError where the owner keeps as many as the limit says."""
+    """Keep an imported run as `owner`'s; the new id. ValueError if the owner has as many runs as the limit allows."""
     limits = limits_of(store.home)
     return take_in(store, imported, owner, guard=lambda db: _check_kept(db, limits, owner, 1))
 
 
 def check_size(request: Any, limits: Limits) -> None:
-    """ValueError for a training run, or an audit of one, of more steps or larger batches than the limits allow."""
+    """Raise ValueError for a training run, or an audit of one, with too many steps or too large batches."""
     config = request.trained if isinstance(request, AuditRequest) else request
     if isinstance(config, RunConfig):
         _check(limits, "batch", config.batch)
@@ -59,7 +58,7 @@ def check_size(request: Any, limits: Limits) -> None:
 
 
 def check_room(db: Database, limits: Limits, owner: str, runs: int) -> None:
-    """ValueError where so many more runs of an owner would be too many, of those that wait or of all that are kept."""
+    """Raise ValueError if an owner would have too many runs, queued ones or all, with so many more."""
     _check(limits, "queued", _count(db, owner, " AND status = 'queued'") + runs, WAIT)
     _check_kept(db, limits, owner, runs)
 
@@ -69,11 +68,11 @@ def _check_kept(db: Database, limits: Limits, owner: str, runs: int) -> None:
 
 
 def _count(db: Database, owner: str, more: str = "") -> int:
-    query = "SELECT COUNT(*) FROM runs WHERE owner = ?"  # of which an index knows all
+    query = "SELECT COUNT(*) FROM runs WHERE owner = ?"  # answered by an index
     return db.execute(query + more, (owner,)).fetchone()[0]
 
 
 def _check(limits: Limits, name: str, value: int, way_out: str = "") -> None:
     most = getattr(limits, name)
     if value > most:
-        raise ValueError(f"Expected {name}={value:,} to be at most the limit {name}={most:,} of {FILE}.{way_out}")
+        raise ValueError(f"The limit {name} of {FILE} is {most:,}, and this would make {value:,}.{way_out}")

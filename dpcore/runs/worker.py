@@ -1,7 +1,7 @@
-"""A working process: it warms up, claims one run or job of another kind, does it, and ends.
+"""A worker process: it warms up, claims one job, does it, and ends.
 
-Started by a pool as `python -m dpcore.runs.worker`. One process does one job, so that nothing of a run (memory,
-random state, threads) reaches the next one. While it waits it ends with its parent; once it trains it goes on without.
+A pool starts it as `python -m dpcore.runs.worker`. One process does one job, so nothing of a run (memory, random
+state, threads) reaches the next one. It ends with its parent while it waits, but not while it trains.
 """
 
 import argparse
@@ -29,31 +29,30 @@ from dpcore.training.events import Started
 WORDS = ("out of memory", "can't allocate memory", "not enough memory")
 SIZE = re.compile(r"allocate ([\d.,]+ ?(?:bytes|[KMGTP]i?B))")
 WAY_OUT = (
-    "Choose fewer views, a smaller model or a smaller batch, let fewer runs share the device, or end other programs; "
-    "resumed, it goes on from its last checkpoint."
+    "Choose fewer views, a smaller model or a smaller batch, let fewer runs share the device, or end other programs. "
+    "Resume continues from its last checkpoint."
 )
 
 
 def shortage(error: BaseException) -> str:
-    """What did not fit and what to do, where an error says that memory was short; "" for any other.
+    """The advice for an error of short memory; "" for any other.
 
-    Where it was short while a batch was summed on a GPU, the parts of that were as small as they can be by then. Where
-    it was short before, a smaller batch does not help: all data lie there with their views, and fewer of these take
-    less.
+    If a GPU ran short while it summed a batch, the parts were already as small as possible. If it ran short before, a
+    smaller batch does not help, but fewer views do: all data lie there with their views.
 
     >>> shortage(MemoryError("Unable to allocate 3.2 GiB for an array"))[:69]
-    'Memory does not hold this run: there was no room for 3.2 GiB more. Ch'
+    'This run does not fit into memory, which lacks 3.2 GiB. Choose fewer '
     """
     text = str(error)
     short = isinstance(error, RuntimeError) and any(word in text.lower() for word in WORDS)
     if not (short or isinstance(error, MemoryError)):
         return ""
     found = SIZE.search(text)
-    return f"Memory does not hold this run{f': there was no room for {found[1]} more' if found else ''}. {WAY_OUT}"
+    return f"This run does not fit into memory{f', which lacks {found[1]}' if found else ''}. {WAY_OUT}"
 
 
 def with_advice(error: BaseException, traceback: str) -> str:
-    """What is kept of an error with the run that failed by it: its traceback, and last what to do, if that is known."""
+    """The traceback of an error, with advice as its last line if there is any."""
     return f"{traceback.rstrip()}\n{shortage(error)}\n" if shortage(error) else traceback
 
 
@@ -62,18 +61,18 @@ Noted = TypeVar("Noted")
 POLL = 0.05  # seconds between two looks for a run
 WATCH = 0.1  # seconds between two looks for a cancellation
 BEAT = 1.0  # seconds between two heartbeats
-PATIENCE = 30  # attempts, a second apart, to note what a run says and how it ended
-NICENESS = 5  # the pages' sliders go before training
+PATIENCE = 30  # attempts, a second apart, to note an event or the end of a run
+NICENESS = 5  # the sliders of the pages go first
 
 
 class Interrupted(BaseException):
-    """SIGTERM arrived while it was allowed to."""
+    """SIGTERM arrived at a moment that allows it."""
 
 
 class Interrupts:
-    """Notes a signal, and turns it into an error inside `allowed`, so never within a transaction of the store.
+    """Note a signal, and raise an error for it inside `allowed`, so never within a transaction of the store.
 
-    With `always` it is an error wherever it comes. Nothing is noted by a thread that is not the main one.
+    With `always` it raises anywhere. Only the main thread notes signals.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class Interrupts:
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Where the signal, also one from before, raises the error."""
+        """Let the signal, even an earlier one, raise the error here."""
         self._open = True
         try:
             if self.asked:
@@ -106,10 +105,9 @@ class Interrupts:
 
 
 class Pulse(threading.Thread):
-    """Between events: notes that the worker is alive, and calls `interrupt` once its run must stop.
+    """Note between events that the worker is alive, and call `interrupt` once its run must stop.
 
-    It must also once it has gone on for longer than `longest` says at that time, in seconds of `clock`: then `overdue`
-    is that.
+    It must also stop after `longest()` seconds of `clock`; then `overdue` is that number.
     """
 
     def __init__(
@@ -130,11 +128,11 @@ class Pulse(threading.Thread):
 
     def run(self) -> None:
         while not self._done.wait(WATCH):
-            with suppress(StoreError):  # the main thread meets it too, and fails the run
+            with suppress(StoreError):  # the main thread meets it too, and then the run fails
                 self.look()
 
     def look(self) -> None:
-        """Look once whether the run must stop, and note that its worker lives."""
+        """Check once whether the run must stop, and note that its worker lives."""
         if not self._interrupted and self._store.stopping(self._run, self._worker):
             self._interrupted = True
             self._interrupt()
@@ -163,10 +161,9 @@ def _interrupt_main() -> None:
 def perform(
     store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object] = time.sleep
 ) -> None:
-    """Do a claimed job, a training run by `train`, and record its events and how it ended.
+    """Do a claimed job, a training run by `train`, and record its events and its end.
 
-    It waits by `pause` where the store cannot take them. StoreError where it cannot for long: then the job is nobody's
-    once this process has ended.
+    `pause` waits while the store cannot take them. StoreError if that lasts: once this process ends, the job is free.
     """
     with Pulse(store, run.id, run.worker, _interrupt_main, partial(longest_here, store.home)) as pulse:
         note = _done(store, run, train, interrupts, pulse, pause)
@@ -175,7 +172,7 @@ def perform(
 
 
 def longest_here(home: Path) -> float:
-    """How many seconds a run may train; no run ends because somebody has made a mistake in the file of limits."""
+    """The seconds that a run may train; unlimited while the file of limits has an error."""
     try:
         return limits_of(home).seconds
     except StoreError:
@@ -185,10 +182,10 @@ def longest_here(home: Path) -> float:
 def _done(
     store: Store, run: Run, train: Train, interrupts: Interrupts, pulse: Pulse, pause: Callable[[float], object]
 ) -> Callable[[], Status | None]:
-    """Do the job: what is to be noted at its end."""
+    """Do the job, and return a function that notes its end."""
 
     def end(status: Status, error: str | None = None) -> Status | None:
-        return status if store.end(run.id, status, error, run.worker) else None  # it may have been taken from here
+        return status if store.end(run.id, status, error, run.worker) else None  # another worker may have the run
 
     try:
         _train(store, run, train, interrupts, pause)
@@ -198,13 +195,13 @@ def _done(
         return partial(end, Status.LOST, str(error))
     except StoreError:
         raise
-    except Exception as error:  # whatever it is, it ends this run only, and the page shows its traceback
+    except Exception as error:  # it ends this run only, and the page shows its traceback
         return partial(end, Status.FAILED, with_advice(error, traceback.format_exc()))
     return partial(end, Status.FINISHED)
 
 
 def _left(store: Store, run: Run) -> Status | None:
-    """Leave the run to the next worker, unless it was to be cancelled or is another's already."""
+    """Leave the run to the next worker, unless it was cancelled or is another worker's."""
     if store.give_back(run):
         return Status.QUEUED
     now = store.run(run.id)
@@ -212,7 +209,7 @@ def _left(store: Store, run: Run) -> Status | None:
 
 
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
-    """Append every event; Interrupted where the store says stop."""
+    """Append every event; Interrupted once the store says stop."""
     holding = Holding(store, run.id, pause)
     with interrupts.allowed():
         said = [event for _, event in store.tail(run.id)]
@@ -233,7 +230,7 @@ def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: 
 
 
 def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> Noted:
-    """Note something in the store, also where the disk is full or another holds the store for a while."""
+    """Note something in the store, even if the disk is full or another process holds the store for a while."""
     for _ in range(PATIENCE - 1):
         try:
             return note()
@@ -243,7 +240,7 @@ def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> N
 
 
 def wait(store: Store, parent: int, slots: int, interrupts: Interrupts, devices: Sequence[str] = ()) -> Run | None:
-    """The job to do, or None once the parent is gone or SIGTERM came."""
+    """Wait for a job; None once the parent is gone or SIGTERM came."""
     while os.getppid() == parent and not interrupts.asked:
         if run := store.claim(worker_name(os.getpid()), slots, devices):
             return run
@@ -252,10 +249,10 @@ def wait(store: Store, parent: int, slots: int, interrupts: Interrupts, devices:
 
 
 def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
-    """One step of a default run, thrown away: the first step of a process pays for much that later ones find done.
+    """Train one step for nothing: the first step of a process pays for much that later ones find done.
 
-    It is taken where those runs train that the worker will take. The pages, which do not load torch, learn from it
-    which device runs train on that name none.
+    It runs on the device of the runs that the worker will take, and notes the default device for the pages, which do
+    not load torch.
     """
     device = "cpu" if devices and "auto" not in devices else "auto"
     for event in train(RunConfig(epochs=1e-6, device=device)):
@@ -265,11 +262,11 @@ def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
 
 
 def take_part(memory: float) -> None:
-    """Bound what this process takes of the GPU's memory to a part of it; nothing where there is no GPU.
+    """Bound the part of the GPU's memory that this process takes, if there is a GPU.
 
-    Beyond it an allocation fails as where the memory is full: the parts in which a batch is summed become smaller.
+    Beyond it an allocation fails as in a full memory, and batches are summed in smaller parts.
     """
-    import torch  # late: it takes seconds, and not all have a GPU to share
+    import torch  # late: it takes seconds
 
     if torch.cuda.is_available():
         torch.cuda.set_per_process_memory_fraction(memory)

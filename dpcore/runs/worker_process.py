@@ -1,4 +1,4 @@
-"""Worker processes, seen from the pool that starts them, and how they share the devices of this machine."""
+"""Worker processes as their pool sees them, and their shares of this machine's devices."""
 
 import os
 import signal
@@ -13,21 +13,21 @@ from dpcore.runs.limits import Limits
 from dpcore.runs.record import worker_name
 from dpcore.runs.supervision import process_environment
 
-FOR_RUNS = 0.9  # of a GPU's memory: each process that uses it takes some beside what its tensors do
+FOR_RUNS = 0.9  # of a GPU's memory: each process takes some beside its tensors
 
 
 @dataclass(frozen=True)
 class Slots:
-    """So many runs at once, of those that ask for one of the devices; of all runs where none is named."""
+    """The number of runs at once, among those that ask for one of the devices; among all if none is named."""
 
     count: int = 1
     devices: tuple[str, ...] = ()
-    memory: float | None = None  # the part of the GPU's memory that each run has; None: what it finds
-    threads: int | None = None  # that each run has; None: as many as torch takes by itself
+    memory: float | None = None  # the part of the GPU's memory for each run; None: all that is free
+    threads: int | None = None  # for each run; None: as many as torch takes
 
     @property
     def arguments(self) -> list[str]:
-        """What a worker process is told of it."""
+        """The arguments for a worker process."""
         said = ["--slots", str(self.count)]
         if self.devices:
             said += ["--devices", ",".join(self.devices)]
@@ -37,18 +37,18 @@ class Slots:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a worker process finds in its environment."""
+        """The environment variables for a worker process."""
         return {} if self.threads is None else {"OMP_NUM_THREADS": str(self.threads)}
 
 
 def slots_of(limits: Limits, device: str) -> tuple[Slots, ...]:
-    """The slots of a machine whose runs train on this device where they name none; "" where no worker has told yet.
+    """The slots of a machine with this default device, "" while no worker has noted it.
 
     >>> [slots.devices for slots in slots_of(Limits(), "cuda")], slots_of(Limits(), "cpu") == (Slots(),)
     ([('auto', 'cuda'), ('cpu', 'mps')], True)
     """
     kind, cpu = device.partition(":")[0], limits.cpu_slots
-    # a run alone has all cores, as it had before there were limits: the number of threads enters its random streams
+    # a run alone has all cores: the number of threads enters its random streams, and older runs had them all
     threads = max(1, cores() // cpu) if cpu > 1 else None
     if kind == "cuda":
         cuda = limits.cuda_slots
@@ -60,7 +60,7 @@ def slots_of(limits: Limits, device: str) -> tuple[Slots, ...]:
 
 
 def cores() -> int:
-    """How many threads all workers together may have: as many as the environment says, or as there are cores."""
+    """The number of threads of all workers together: set by the environment, else one for each core."""
     try:
         said = int(os.environ.get("OMP_NUM_THREADS", ""))
     except ValueError:
@@ -70,7 +70,7 @@ def cores() -> int:
 
 
 class Worker:
-    """A process that this pool started, in a process group of its own; `born` is when, by the clock of the pool."""
+    """A process that the pool started in its own process group, at `born` by the pool's clock."""
 
     def __init__(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> None:
         command = [sys.executable, "-P", "-m", "dpcore.runs.worker", "--home", str(home)]
@@ -88,8 +88,8 @@ class Worker:
         self.name = worker_name(self.process.pid)
         self.slots = slots
         self.born = born
-        self.busy_since: float | None = None  # when its run was first seen
-        self.dismissed = False  # told to end, as it waits for runs that others take by now
+        self.busy_since: float | None = None  # when the pool first saw its run
+        self.dismissed = False  # told to end: the slots have changed
 
     def kill(self, number: signal.Signals) -> None:
         """Signal the whole process group, unless the worker has ended."""
@@ -97,6 +97,6 @@ class Worker:
             os.killpg(self.process.pid, number)
 
     def dismiss(self) -> None:
-        """Tell it to end; a run that it has claimed just now is queued again."""
+        """Tell it to end; a run that it has just claimed is queued again."""
         self.dismissed = True
         self.kill(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""The bar above every page of a classroom: who one is here, what the teacher does, and what the teacher shows."""
+"""The bar above every page of a classroom: the visitor's rights, the teacher's controls, and the projected run."""
 
 from collections.abc import Callable
 from dataclasses import asdict, fields
@@ -27,46 +27,46 @@ from pages.parts.train.run_picker import readable
 from pages.parts.visitors import current_user
 
 P = ParamSpec("P")
-ANSWER = "classroom_answer"  # in the session: what the last click came to
+ANSWER = "classroom_answer"  # in the session: the result of the last click
 GIVEN, CHOSEN, WORD_TYPED = "teacher_key", "run_to_project", "word_to_clear"  # keys of widgets
-MAX_KEY_CHARS = 200  # of what is typed
+MAX_KEY_CHARS = 200
 RECENT_RUNS = 30  # to choose from
 CHART_HEIGHT = 240  # pixels: the page below the chart stays in sight
 WORD = "clear"
 YOURS = (
-    "What you start belongs to this browser: you alone, and the teacher, can cancel, resume, rename and delete it. "
-    "What others start can be looked at."
+    "Runs that you start belong to this browser. Only you and the teacher can cancel, resume, rename and delete them. "
+    "You can look at the runs of others."
 )
 WRONG = "That is not the teacher's key."
-EMPTY = "Expected the teacher's key, which the terminal of the server said at its first start."
-NO_KEY = "Nobody can sign in as the teacher at present: the terminal of the server says why."
+EMPTY = "Type the teacher's key. The terminal of the server showed it at the first start."
+NO_KEY = "Nobody can sign in as the teacher now. The terminal of the server says why."
 TITLE = "The teacher shows everybody this run"
 
 
 def classroom() -> None:
-    """Draw it where several people share the server, else nothing."""
+    """Draw the bar if several people share the server."""
     if not shared():
         return
     try:
         store = pool.ensure_pool().store
         board = on_board(store)
-    except StoreError:  # the page says what is wrong with it
+    except StoreError:  # the page reports it
         return
     user = current_user()
-    mount("board", "board", {"said": board, "address": BOARD_ADDRESS}, "changed")  # the page runs again once it changes
+    mount("board", "board", {"said": board, "address": BOARD_ADDRESS}, "changed")  # the page runs again when it changes
     with st.container(key="classroom", horizontal=True, vertical_alignment="center", gap="small"):
         title = "Classroom (teacher)" if user.teacher else "Classroom"
         with st.popover(title, icon=":material/groups:", type="tertiary"):
             _panel(store, user, board)
         if board[PAUSED]:
-            st.caption(":material/pause: The teacher has paused the queue: what is queued waits.")
+            st.caption(":material/pause: The teacher paused the queue. Queued runs wait.")
     if run := board[PROJECTED]:
         with st.expander(TITLE, expanded=True, icon=":material/cast:", key=f"projected_{run}"):
             st.fragment(_projected)(store, run)
 
 
 def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
-    """The action as a callback, done to its end; who is no teacher at that moment gets a sentence instead."""
+    """Make the action an uninterrupted callback, which refuses anybody but the teacher with a sentence."""
 
     @uninterrupted
     @wraps(action)
@@ -84,7 +84,7 @@ def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
 
 
 def _say(sentence: str) -> None:
-    """Let the panel say what the last click in it came to, until the next one; nothing where it is empty."""
+    """Let the panel say the result of the last click until the next one."""
     st.session_state[ANSWER] = sentence
 
 
@@ -103,7 +103,7 @@ def _panel(store: Store, user: User, board: dict[str, str]) -> None:
 
 @uninterrupted
 def _sign_in() -> None:
-    """Take the key that was typed. As a callback."""
+    """Sign in with the typed key. As a callback."""
     given, user = str(st.session_state.get(GIVEN) or "").strip(), current_user()
     st.session_state[GIVEN] = ""
     if not user.owner:
@@ -119,17 +119,17 @@ def _sign_in() -> None:
 
 @uninterrupted
 def _sign_out() -> None:
-    """Be a visitor as others again. As a callback."""
+    """Sign out. As a callback."""
     _say("")
     try:
         sign_out(state_directory(), current_user().owner)
     except OSError:
-        _say("Signing out failed: the terminal of the server says why.")
+        _say("Signing out failed. The terminal of the server says why.")
 
 
 def _teacher_panel(store: Store, board: dict[str, str]) -> None:
-    st.markdown("**You are the teacher**: every run is yours.")
-    pause = "Let the queue go on" if board[PAUSED] else "Pause the queue"
+    st.markdown("**You are the teacher.** You can change every run.")
+    pause = "Continue the queue" if board[PAUSED] else "Pause the queue"
     paused = None if board[PAUSED] else "1"
     st.button(pause, key="pause", on_click=_post, args=(store, PAUSED, paused), width="stretch")
     lines = {
@@ -138,13 +138,13 @@ def _teacher_panel(store: Store, board: dict[str, str]) -> None:
         if readable(run)
     }
     if lines:
-        st.selectbox("A run to show", list(lines), format_func=lambda run: lines[run], key=CHOSEN)
+        st.selectbox("Run to show", list(lines), format_func=lambda run: lines[run], key=CHOSEN)
         st.button("Show it to everybody", key="project", on_click=_project, args=(store,), width="stretch")
     if board[PROJECTED]:
-        st.button("Show it no longer", key="unproject", on_click=_post, args=(store, PROJECTED, None), width="stretch")
+        st.button("Stop showing it", key="unproject", on_click=_post, args=(store, PROJECTED, None), width="stretch")
     with st.expander("Limits for everybody", key="limits"):
         _limits_form(store.home)
-    st.text_input(f'Type "{WORD}" to stop and delete every run of everybody', key=WORD_TYPED, max_chars=20)
+    st.text_input(f'Type "{WORD}" to stop and delete all runs of everybody', key=WORD_TYPED, max_chars=20)
     st.button("Clear the store", key="clear", on_click=_clear, args=(store,), width="stretch")
 
 
@@ -164,23 +164,23 @@ def _clear(store: Store) -> None:
     typed = str(st.session_state.get(WORD_TYPED) or "").strip().lower()
     st.session_state[WORD_TYPED] = ""
     if typed != WORD:
-        _say(f'Nothing was deleted: type "{WORD}" first.')
+        _say(f'Nothing was deleted. Type "{WORD}" first.')
         return
     store.post(PROJECTED, None)
     gone, running = clear(store)
-    later = f" {len(running)} of them still run: they stop, and can be deleted then." if running else ""
+    later = f" {len(running)} are still stopping. Delete them afterwards." if running else ""
     _say(f"{gone} runs were deleted.{later}")
 
 
 def _limits_form(home: Path) -> None:
-    """Draw the limits as they are. A field is another one once its limit has changed, elsewhere perhaps.
+    """Draw the present limits; a changed limit gets a new field.
 
-    A field takes a zero, which `Limits` refuses in a sentence: refused by the browser, it would go unheard.
+    A field accepts zero, which `Limits` refuses with a sentence, where a browser would ignore it silently.
     """
     try:
         now = limits_of(home)
     except StoreError as error:
-        st.warning(f"{error} Saving replaces it.")
+        st.warning(f"{error} Set the limits to replace the file.")
         now = usual()
     keys = {name: f"limit_{name}_{value}" for name, value in asdict(now).items()}
     with st.form("limits_form", border=False):
@@ -198,23 +198,23 @@ def _set_limits(home: Path, keys: dict[str, str]) -> None:
         _say(str(error))
         return
     write(home, wanted)
-    _say(f"The limits are set, for what is asked for from now on; {FILE} keeps them.")
+    _say(f"The limits are set for new runs. {FILE} keeps them.")
 
 
 def _projected(store: Store, run: str) -> None:
-    """Draw the run that the teacher shows: its name, its progress, and its accuracy as it grows."""
+    """Draw the name, the progress and the growing accuracy of the run that the teacher shows."""
     try:
         watched = watched_runs(store, [run])
     except UnknownRun:
-        st.caption("It was deleted meanwhile.")
+        st.caption("This run was deleted.")
         return
     except StoreError as error:
         st.error(str(error))
         return
     except (ValueError, TypeError, RuntimeError):
-        st.caption("It was made by another version of this program.")
+        st.caption("Another version of this program made this run.")
         return
-    if (name := name_of(watched[0].run)) != described(watched[0].config):  # which the bar says
+    if (name := name_of(watched[0].run)) != described(watched[0].config):  # the bar says that
         st.text(name)
     progress_of(watched[0], "projected_bar")
     accuracy_chart(watched, CERTIFIED, "epoch", "projected_chart", CHART_HEIGHT)

@@ -1,4 +1,4 @@
-"""Jobs of any kind: their store; starting, resuming and cancelling them, each once; and the one that a page shows."""
+"""Jobs of any kind on the pages: open their store, start, resume and cancel them once, and show one of them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -22,20 +22,20 @@ from pages.parts.controls.url_state import MAX_REASON, UNDER_WAY, Remembered, sa
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import current_user, may_change
 
-LATEST = 100  # jobs that a page looks at: what they took and trained on, and what it offers to show
-RECENT = 50  # jobs to choose from
-POLL_SECONDS = 0.5  # between two looks while the job goes on
-PROBLEM = "job_problem"  # why nothing came of the last click
+LATEST = 100  # jobs that a page reads, for its estimates and its choices
+RECENT = 50  # jobs on offer
+POLL_SECONDS = 0.5  # between two looks at an active job
+PROBLEM = "job_problem"  # why the last click failed
 STARTED = "jobs_started"  # ids of the jobs that this session started
-ASKED = "cancel_asked"  # the job that is to be cancelled, and its store, until the reader has said yes or no
-UNSAID = "cancel_unsaid"  # set until the page has drawn that question
+ASKED = "cancel_asked"  # the store, and the job to cancel, until the reader answers
+UNSAID = "cancel_unsaid"  # set until the page draws that question
 NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
-RESUMABLE = "Once cancelled, it can be resumed from its last checkpoint."
+RESUMABLE = "You can resume it later from its last checkpoint."
 Event = TypeVar("Event")
 
 
 def opened_store(place: Any) -> Store | None:
-    """The store; what keeps it from being used, or jobs from being done, is said in a place."""
+    """Open the store, and say its trouble in a place."""
     try:
         found = pool.ensure_pool()
     except StoreError as error:
@@ -47,7 +47,7 @@ def opened_store(place: Any) -> Store | None:
 
 
 def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequence[Run], str]:
-    """The store, its latest jobs of a kind, and the device they use; what keeps them from being done is said there."""
+    """The store, its latest jobs of a kind and their device; trouble is said in the place."""
     store = opened_store(place)
     try:
         return (store, store.runs(kind=kind, limit=LATEST), device_here(store.home)) if store else (None, (), "")
@@ -57,7 +57,7 @@ def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequ
 
 
 def expected_seconds(store: Store | None, config: RunConfig) -> float | None:
-    """How long a run should take here; None where no run like it has been, or the store cannot say."""
+    """The expected seconds of a run; None without a similar run, or if the store fails."""
     try:
         return expected.seconds_for(store, config) if store else None
     except StoreError:
@@ -65,9 +65,9 @@ def expected_seconds(store: Store | None, config: RunConfig) -> float | None:
 
 
 def scaled_seconds(past: Sequence[Run], config: Any, scale: Callable[[Run], float]) -> float | None:
-    """The seconds of the latest job of the same data and model that has finished here, times its scale.
+    """The seconds of the latest finished job with the same data and model, times its scale; None without one.
 
-    None where there is no such job; one of another version, whose scale is an error, is none.
+    A job whose scale is an error, as with another version, is skipped.
     """
     for run in past:
         alike = all(run.settings.get(name) == getattr(config, name) for name in ("dataset", "model"))
@@ -87,10 +87,10 @@ def start(
     sweep: str = "",
     also: Iterable[str] = (),
 ) -> list[str]:
-    """Queue what is asked for, and is not under way, under these names; the ids of the new jobs. In a callback.
+    """Queue the requests that are not under way, with these names; return the new ids. In a callback.
 
-    What this session has started counts as under way, and so do the jobs `also`; of a sweep all is queued or nothing.
-    Where nothing is queued the page says why.
+    Jobs of this session and the jobs `also` count as under way. A sweep is queued whole. The page says why nothing is
+    queued.
     """
     if not may_start(user := current_user()):
         st.session_state[PROBLEM] = NOBODY
@@ -112,18 +112,13 @@ def start(
 
 
 def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
-    """The jobs that this session has started, and of those `also`, that go on and are not being cancelled."""
+    """The active jobs of this session and among `also`, except those being cancelled."""
     return [run for run in runs_of(store, sorted({*_started(), *also})) if run.active and not run.cancelling]
-
-
-def started_here(run: str) -> bool:
-    """Whether this session has started the job."""
-    return run in _started()
 
 
 @uninterrupted
 def resume_run(store: Store, run: str) -> str:
-    """Queue the rest of a run that ended early; its id, or "", and the page says why. In a callback."""
+    """Queue the rest of a run that ended early; return its id, or "" if the page says why not. In a callback."""
     try:
         if any(each.parent == run for each in under_way(store)):
             st.session_state[PROBLEM] = UNDER_WAY
@@ -131,32 +126,32 @@ def resume_run(store: Store, run: str) -> str:
         if not _allowed(store.run(run), "resume"):
             return ""
         new = within_limits.submit_rest(store, run)
-    except (StoreError, ValueError, OSError) as error:  # OSError: its checkpoint cannot be copied
+    except (StoreError, ValueError, OSError) as error:  # OSError: the checkpoint cannot be copied
         st.session_state[PROBLEM] = str(error)
         return ""
     _started().add(new)
     return new
 
 
-def cancel_button(place: Any, store: Store, run: Run) -> None:
-    """Draw the button that stops a job, where it goes on and the reader may stop it."""
+def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
+    """Draw the button that cancels an active job, if the reader may; beside others it says its name."""
     if not run.active or not may_change(run):
         return
     stopping = run.cancelling and run.status is Status.RUNNING
-    label = "Cancelling…" if stopping else "Cancel"
+    label = "Cancelling…" if stopping else f"Cancel {name}".rstrip()
     pressed = {"on_click": cancel, "args": (store, run.id), "disabled": stopping}
     place.button(label, key=f"cancel_{run.id}", width="stretch", **pressed)
 
 
 @uninterrupted
 def cancel(store: Store, run: str) -> None:
-    """Ask the job to stop, at once where it was started here; else the reader is asked first. In a callback."""
+    """Cancel the job, at once if this session started it, else after a question. In a callback."""
     try:
         asked = store.run(run)
         if not _allowed(asked, "cancel"):
             return
         own = asked.owner and asked.owner == current_user().owner
-        if own or started_here(run) or not asked.active:
+        if own or run in _started() or not asked.active:
             store.cancel(run)
         else:
             st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
@@ -165,13 +160,13 @@ def cancel(store: Store, run: str) -> None:
 
 
 def say_outcome() -> None:
-    """Draw what came of the last click: the question before a job of somebody else is cancelled, or why nothing did."""
+    """Draw the result of the last click: the question before a cancellation, or an error."""
     _ask_first()
     say_once(PROBLEM)
 
 
 def outcome_unsaid() -> bool:
-    """Whether what is drawn apart from the page has something for the page to say; asked for once."""
+    """Return whether the page must draw such a result; once."""
     return PROBLEM in st.session_state or st.session_state.pop(UNSAID, False)
 
 
@@ -194,7 +189,7 @@ def _answer(store: Store, run: str, yes: bool) -> None:
 
 
 def _ask_first() -> None:
-    """Draw the question, if there is one, until it is answered or has no point any more."""
+    """Draw the question, if there is one, until it is answered or pointless."""
     if ASKED not in st.session_state:
         return
     store, run = st.session_state[ASKED]
@@ -206,7 +201,7 @@ def _ask_first() -> None:
         del st.session_state[ASKED]
         return
     dismissed = lambda: st.session_state.pop(ASKED, None)  # noqa: E731
-    st.dialog(f"Cancel {NOUNS[asked.kind]} of somebody else?", on_dismiss=dismissed)(_question)(store, asked)
+    st.dialog(f"Cancel {NOUNS[asked.kind]} that you did not start here?", on_dismiss=dismissed)(_question)(store, asked)
 
 
 def _question(store: Store, run: Run) -> None:
@@ -214,7 +209,7 @@ def _question(store: Store, run: Run) -> None:
         st.rerun()
     resumable = f" {RESUMABLE}" if run.kind == TRAINING.name else ""
     st.markdown(
-        f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab: somebody else may be waiting "
+        f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab. Somebody else may be waiting "
         f"for it.{resumable}"
     )
     row = st.container(horizontal=True)
@@ -224,28 +219,28 @@ def _question(store: Store, run: Run) -> None:
 
 
 class Asked(NamedTuple):
-    """What the controls of a page say: a request of a job, or why there is none."""
+    """The request that the controls of a page make, or why there is none."""
 
     request: Any
-    problem: str = ""  # a sentence; empty where the job can be done here
+    problem: str = ""  # a sentence; empty if the job can be done here
 
 
 @dataclass(frozen=True)
 class ShownJob:
-    """A kind of job of which a page shows one."""
+    """The job that a page shows, of one kind."""
 
     kind: str
     noun: str  # "comparison"
     verb: str  # "Compare", on the button
     icon: str
     parameter: str  # its name in the address
-    expected: str  # "a comparison on this machine", where the address names something else
-    replaces: bool = False  # whether beginning another cancels the one shown, for which nobody waits any more
+    expected: str  # "a comparison on this machine", for the error
+    replaces: bool = False  # a new job cancels the one shown
 
     def shown(self, store: Store, takes: Callable[[Run], bool] = lambda run: False) -> Run | None:
-        """The job to show, if there is one; what the address names in vain is said.
+        """The job to show, if any; a wrong address is reported.
 
-        `takes` may find another use for a job of another kind that the address names.
+        `takes` may find a use for a job of another kind in the address.
         """
         say_outcome()
         run, asked = None, self._remembered.value
@@ -266,14 +261,14 @@ class ShownJob:
         return None
 
     def button(self, store: Store | None, request: Any, seconds: float | None) -> None:
-        """Draw the button that begins a job, with the time that it takes where that is known."""
+        """Draw the button that starts a job, with its expected time if known."""
         label = f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
         pressed = {"on_click": self.begin, "args": (store, request), "disabled": store is None or request is None}
         st.button(label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed)
 
     @uninterrupted
     def begin(self, store: Store, request: Any) -> None:
-        """Queue a job and show it; one that is shown, or was begun here, and is under way is not begun again."""
+        """Queue a job and show it, unless the same job is shown, or was started here, and is under way."""
         before = st.session_state.get(self._remembered.key, "")
         for new in start(store, [request], also=[before]):
             st.session_state[self._remembered.key] = new
@@ -281,10 +276,9 @@ class ShownJob:
                 _cancel_own(store, before)
 
     def choice(self, past: Sequence[Run], shown: Run | None, line_of: Callable[[Run], str]) -> None:
-        """Draw the choice of another job that was made here before, where there is one, each in a line.
+        """Draw the choice among earlier jobs, one line each, if there is another.
 
-        Another job, and another status of it, has a widget of its own: what a browser says that has not heard of the
-        change is then not taken for a choice.
+        Each job, and each status of it, has its own widget, so that a late answer from the browser is no choice.
         """
         known = {run.id: run for run in (*([shown] if shown else []), *past[:RECENT]) if request_of(run)}
         if not known or (shown and list(known) == [shown.id]):
@@ -293,23 +287,20 @@ class ShownJob:
         key = st.session_state[name] = f"{name}_{shown.id}_{shown.status}" if shown else f"{name}_none"
         index = ids.index(shown.id) if shown and shown.id in known else None
         changed = {"key": key, "on_change": self._choose, "args": (key, ids)}
-        look = {"index": index, "placeholder": "Choose one that was made before"}
+        look = {"index": index, "placeholder": "Choose an earlier one"}
         st.selectbox(
             f"{self.noun.capitalize()} shown", ids, format_func=lambda run: line_of(known[run]), **look, **changed
         )
 
     @uninterrupted
     def _choose(self, key: str, ids: Sequence[str]) -> None:
-        """Show what the widget says, if it is the one that is drawn, and says one of its own options."""
+        """Show the choice if it comes from the present widget and is one of its options."""
         chosen = st.session_state.get(key)
         if key == st.session_state.get(f"{self.noun}_chosen") and chosen in ids:
             st.session_state[self._remembered.key] = chosen
 
     def follow(self, store: Store, run: Run, read: Callable[[Store, Run], Any], draw: Callable[[Any], None]) -> None:
-        """Draw what is read of the job, and keep it up to date: twice a second while it goes on, then once.
-
-        What is read has the job as it was then as its `run`.
-        """
+        """Read the job, whose present state is `run` of what is read, and draw it twice a second while it is active."""
 
         def panel(store: Store, job: str, active: bool) -> None:
             try:
@@ -318,7 +309,7 @@ class ShownJob:
                 st.error(str(error))
                 return
             except (ValueError, TypeError, KeyError) as error:  # settings of another version
-                st.error(f"This {self.noun} was made by another version of this program. {error}")
+                st.error(f"Another version of this program made this {self.noun}. {error}")
                 return
             if outcome_unsaid() or (active and not found.run.active):
                 st.rerun()
@@ -327,7 +318,7 @@ class ShownJob:
         st.fragment(panel, run_every=POLL_SECONDS if run.active else None)(store, run.id, run.active)
 
     def status(self, store: Store, run: Run, done: float, progress: str, until: str) -> None:
-        """Draw how far the job is, with what stops it, or how it ended early; `until` says what it had found then."""
+        """Draw the progress of the job with its Cancel, or how it ended early; `until` says what it found."""
         if run.active:
             bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
             if run.status is Status.QUEUED:
@@ -349,7 +340,7 @@ class ShownJob:
 
 
 def say_failure(run: Run, noun: str, refusal: str = "") -> None:
-    """Draw why a job failed, with its traceback; not where its error is a sentence, which begins with `refusal`."""
+    """Draw why a job failed, with its traceback unless the error is a sentence that begins with `refusal`."""
     lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
     refused = refusal and lines[-1].startswith(refusal)
     st.error(f"The {noun} failed: {verbatim(lines[-1].removeprefix(refusal), MAX_REASON)}")
@@ -359,7 +350,7 @@ def say_failure(run: Run, noun: str, refusal: str = "") -> None:
 
 
 def request_of(run: Run | None) -> Any:
-    """What was asked for; None for nothing, and for a job of another version, of which its panel speaks."""
+    """The request of a job; None without a job, or for one of another version, which its panel reports."""
     try:
         return run.request if run else None
     except (ValueError, TypeError):
@@ -367,26 +358,26 @@ def request_of(run: Run | None) -> Any:
 
 
 def line_end(run: Run) -> str:
-    """When a job was begun and, unless it has finished, how it stands: what its line in the choice ends with."""
+    """The end of a job's line in the choice: its time and, unless it finished, its status."""
     ended = "" if run.status is Status.FINISHED else f", {run.status}"
     return f"({when(run.created)}{ended})"
 
 
 def last_of(events: Sequence[object], kind: type[Event] | UnionType) -> Event | None:
-    """The newest event of a kind, or of one of several."""
+    """The newest event of a kind, or of one of several kinds."""
     return next((each for each in reversed(events) if isinstance(each, kind)), None)
 
 
 def all_of(events: Sequence[object], kind: type[Event]) -> tuple[Event, ...]:
-    """All events of a kind, in their order."""
+    """All events of a kind, in order."""
     return tuple(each for each in events if isinstance(each, kind))
 
 
 def _cancel_own(store: Store, job: str) -> None:
-    """Cancel a job that goes on, if it was begun here."""
+    """Cancel a job of this session if it is active."""
     try:
         run = store.run(job)
-        if run.active and started_here(job) and may_change(run):
+        if run.active and job in _started() and may_change(run):
             store.cancel(job)
     except (StoreError, UnknownRun):
         return

@@ -89,7 +89,7 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     for each in watched:
         if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
             with statuses:
-                run_status(shown.store, each)
+                run_status(shown.store, each, several=len(watched) > 1)
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:

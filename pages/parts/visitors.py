@@ -1,7 +1,7 @@
-"""The visitors of a shared server: each browser gets a cookie, by which a page knows who uses it.
+"""The visitors of a shared server: each browser gets a cookie, from which a page knows its user.
 
-The cookie is a random id of 128 bits, signed with a key of this server. Runs note a digest of the id: who reads them
-learns no cookie. Who asks is looked up at the moment at which something is changed.
+The cookie is a random id of 128 bits, signed with a key of this server. Runs note a digest of the id, which reveals no
+cookie. The user is looked up at the moment of each change.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _key = cache(cookie_key)
 
 
 def name_of(key: bytes) -> str:
-    """The name of the cookies of a server with this key: two servers of one machine do not take each other's away.
+    """The name of the cookies of a server with this key, so that servers on one machine keep theirs apart.
 
     >>> name_of(b"key")
     'dpcore_visitor_2c70e12b'
@@ -38,12 +38,12 @@ def name_of(key: bytes) -> str:
 
 
 def new_cookie(key: bytes) -> str:
-    """The value of a cookie that nobody has yet."""
+    """A new cookie value."""
     return _signer(key).sign(secrets.token_hex(16)).decode()
 
 
 def owner_of(value: str, key: bytes) -> str:
-    """The owner that a cookie's value stands for; empty for one that was not signed with this key.
+    """The owner behind a cookie value; empty if it was not signed with this key.
 
     >>> owner_of("nonsense", b"key"), len(owner_of(new_cookie(b"key"), b"key")), owner_of(new_cookie(b"key"), b"other")
     ('', 32, '')
@@ -56,7 +56,7 @@ def owner_of(value: str, key: bytes) -> str:
 
 
 def header_of(key: bytes, *, secure: bool) -> str:
-    """The header Set-Cookie with a new cookie: no script reads it, and no other site's request carries it."""
+    """The header Set-Cookie with a new cookie, hidden from scripts and from requests of other sites."""
     attributes = f"Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
     return f"{name_of(key)}={new_cookie(key)}; {attributes}"
 
@@ -66,9 +66,9 @@ def _signer(key: bytes) -> Signer:
 
 
 def current_user() -> User:
-    """The user who asks: where several people share the server, the one of the cookie of the browser's connection.
+    """The present user: on a shared server, the owner of the cookie of the browser's connection.
 
-    A connection counts only if it carries the token that this server gave the page, which another site cannot read.
+    A connection counts only with the token that this server gave the page, which another site cannot read.
     """
     if not shared():
         return User()
@@ -76,35 +76,35 @@ def current_user() -> User:
     cookies, token = handshake()
     try:
         key = _key(home)
-    except (OSError, ValueError):  # the server has said so in its terminal
+    except (OSError, ValueError):  # reported in the terminal
         return User(shared=True)
     owner = owner_of(cookies.get(name_of(key), ""), key) if is_own_token(token, cookies.get(XSRF_COOKIE)) else ""
     return User(owner, teacher=is_teacher(home, owner), shared=True)
 
 
 def may_change(run: Run) -> bool:
-    """Whether who uses this page may cancel, rename, tag, annotate, resume or delete the run."""
+    """Return whether the present user may cancel, rename, tag, annotate, resume or delete the run."""
     return limits.may_change(current_user(), run)
 
 
 def handshake() -> tuple[Mapping[str, str], str]:
-    """The cookies of the browser as it opened its connection, and its token, second among the protocols."""
+    """The cookies of the browser's connection, and its token, the second of the protocols."""
     protocols = st.context.headers.get("Sec-Websocket-Protocol", "").split(",")
     return st.context.cookies, protocols[1].strip() if len(protocols) > 1 else ""
 
 
 class Visitors:
-    """Gives a browser that is not known yet its cookie, with the first page it loads.
+    """Middleware that gives a new browser its cookie with the first page.
 
-    Only with that, and with what a page asks for at its beginning: neither may be kept by caches, so nobody gets
-    another's cookie, and what a page loads at the same time does not bring a second one.
+    Only pages and their first requests carry it. Caches may not keep those, so nobody gets another's cookie, and
+    parallel requests bring no second one.
     """
 
     def __init__(self, app: ASGIApp, key: bytes) -> None:
         self._app, self._key = app, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, as Starlette calls it."""
+        """Answer a request of Starlette."""
         headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
         if scope["type"] == "websocket" and foreign(headers):
             await send({"type": "websocket.close", "code": 1008})
@@ -129,15 +129,15 @@ class Visitors:
 
 
 def by_https(scope: Scope) -> bool:
-    """Whether the browser asked by https: here, or the proxy before this server."""
+    """Return whether the browser used https to reach this server or its proxy."""
     forwarded = Headers(scope=scope).get("x-forwarded-proto", "")
     return scope.get("scheme") == "https" or forwarded.split(",")[0].strip().lower() == "https"
 
 
 def foreign(headers: Headers) -> bool:
-    """Whether another site's page wants to open a connection, with its reader's cookie perhaps.
+    """Return whether another site's page opens the connection, perhaps with its reader's cookie.
 
-    Streamlit asks the same, but waits for the network to learn this machine's addresses, and for all of its ports.
+    Streamlit checks that too, but waits for the network to learn this machine's addresses, and allows all ports.
     """
     origin = headers.get("origin")
     allowed = {each.strip().rstrip("/") for each in st.get_option("server.corsAllowedOrigins")}
@@ -145,9 +145,9 @@ def foreign(headers: Headers) -> bool:
 
 
 def middleware() -> list[Middleware]:
-    """The layer before the app, none where one person uses it. At the first start it tells the teacher's key.
+    """The middleware of a shared server, which prints the teacher's key at its first start.
 
-    Where the keys cannot be kept the terminal says why, and the pages know nobody: everybody can look, and no more.
+    If the keys cannot be kept, the terminal says why, and everybody can only look.
     """
     if not shared():
         return []
@@ -156,8 +156,8 @@ def middleware() -> list[Middleware]:
         key = cookie_key(home)
         teacher, made = teacher_key(home)
     except (OSError, ValueError) as error:
-        print(f"Classroom: nobody can be known here. {error}", file=sys.stderr, flush=True)
+        print(f"Classroom: the server cannot recognize anybody. {error}", file=sys.stderr, flush=True)
         return []
-    told = f"the teacher's key, said this once, is {teacher}. It is kept in" if made else "the teacher's key is that of"
+    told = f"the teacher's key, shown only once, is {teacher}. It is kept in" if made else "the teacher's key is in"
     print(f"Classroom: {told} {home / TEACHER}.", file=sys.stderr, flush=True)
     return [Middleware(Visitors, key=key)]

@@ -74,7 +74,7 @@ def test_where_nothing_was_saved_it_begins_anew_and_one_that_finished_or_goes_on
             if status is Status.FINISHED:
                 store.end(new, status)
             assert main(["runs", "resume", new]) == 2
-            assert f"run={new!r} to have ended early, but it is {status}" in capsys.readouterr().err
+            assert f"Run {new} is {status}; only a run that ended early can be resumed" in capsys.readouterr().err
             assert len(store.runs()) == 2
 
 

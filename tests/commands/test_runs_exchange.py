@@ -72,7 +72,7 @@ def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Pat
     assert f"{found['id']}  finished, imported  " in capsys.readouterr().out
     assert main(["runs", "show", found["id"]]) == 0
     assert f"run {run} of another store; its figures were not measured here" in capsys.readouterr().out
-    assert "it was imported" in refused(capsys, "resume", found["id"])
+    assert "was imported" in refused(capsys, "resume", found["id"])
 
 
 def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Store, capsys: Output) -> None:
@@ -114,12 +114,12 @@ REFUSED = {
     f"export RUN --to {'x' * 5000}": "to be writable",
     "export RUN --to nul\0": "null",
     "export RUN --json": "Expected --to with --json",
-    "export QUEUED": "to have begun, but it is queued",
-    "export QUEUED --format tensorboard --to out": "to have begun, but it is queued",
-    "export JOB --format csv": "but it is of the kind perturbation",
+    "export QUEUED": "is queued and has no events yet",
+    "export QUEUED --format tensorboard --to out": "is queued and has no events yet",
+    "export JOB --format csv": "is a job of kind perturbation",
     "delete nope --yes": "run='nope'",
-    "delete QUEUED --yes": "to have ended, but it is queued; cancel it first",
-    "delete RUN RUNNING --yes": "to have ended, but it is running; cancel it first",
+    "delete QUEUED --yes": "is queued. Cancel it before you delete it",
+    "delete RUN RUNNING --yes": "is running. Cancel it before you delete it",
     "delete RUN": "Expected --yes without a terminal",
     "list --watch": "Expected a terminal",
     "list --watch --json": "Expected no --json",

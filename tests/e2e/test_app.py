@@ -40,7 +40,7 @@ def test_a_page_runs_alone(in_context, tmp_path: Path):
 
 def test_training_survives_a_reload_and_can_be_cancelled(page: Page, app: Server):
     opened(page, f"{app.url}/train?features=pixels&model=mlp&epochs=200")
-    page.get_by_role("button", name="Start private run").click()
+    page.get_by_role("button", name="Train with these settings").click()
     progress, accuracy = page.get_by_test_id("stProgress").first, page.get_by_test_id("stMetricValue").first
     expect(progress).to_contain_text("steps/s")
     expect(accuracy).to_have_text(re.compile(r"[\d.]+ %"))

@@ -38,7 +38,7 @@ def browsers(in_context) -> tuple[Page, Page]:
 def started(page: Page, room: Server) -> None:
     """A long run, started in this browser."""
     opened(page, f"{room.url}/train?features=pixels&model=mlp&epochs=200")
-    page.get_by_role("button", name="Start private run").click()
+    page.get_by_role("button", name="Train with these settings").click()
     page.wait_for_url("**run=*")
 
 
@@ -134,8 +134,8 @@ def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(room: Server, b
     ann, _ = browsers
     tools = ann.context.new_cdp_session(ann)
     tools.send("Emulation.setDocumentCookieDisabled", {"disabled": True})  # so it cannot repeat the page's token
-    opened(ann, f"{room.url}/train").get_by_role("button", name="Start private run").click()
-    expect(ann.get_by_role("alert").filter(has_text="This browser is not known here")).to_be_visible()
+    opened(ann, f"{room.url}/train").get_by_role("button", name="Train with these settings").click()
+    expect(ann.get_by_role("alert").filter(has_text="The server does not know this browser")).to_be_visible()
 
 
 @pytest.mark.long

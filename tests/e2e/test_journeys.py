@@ -89,7 +89,7 @@ def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab
     with Store(app.home) as store:
         before = {run.id for run in store.runs()}
         opened(tab, f"{app.url}/train?{NETWORK}&epochs=3")
-        pressed(tab, "Start private run", times=2)
+        pressed(tab, "Train with these settings", times=2)
         tab.wait_for_url(re.compile("run="))
         progress = tab.get_by_test_id("stProgress")
         expect(progress).to_contain_text("finished at step")
@@ -142,7 +142,7 @@ def test_on_calibrate_a_target_is_moved_its_answer_opened_elsewhere_and_come_bac
     sigma, larger = (float(each.split()[2].rstrip(",")) for each in (after, before))
     assert sigma < larger  # a larger target takes less noise
     pressed(tab, "in Train")
-    expect(tab.locator("h1")).to_have_text("Train a private model and watch it")
+    expect(tab.locator("h1")).to_have_text("Train one model: every setting, every measurement")
     expect(field(tab)).to_have_value(f"{sigma:g}")
     complete(tab)
     assert "leaving" not in tab.url

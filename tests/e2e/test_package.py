@@ -114,7 +114,7 @@ def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Pa
     with answering(command, port, tmp_path, tmp_path) as server:
         page = in_context(color_scheme="light")
         page.goto(server.url + "/train?epochs=0.2")
-        start = page.get_by_role("button", name="Start private run")
+        start = page.get_by_role("button", name="Train with these settings")
         expect(start).to_be_visible()
         assert page.evaluate("() => getComputedStyle(document.querySelector('h1')).fontSize") == TITLE
         start.click()

@@ -18,7 +18,7 @@ from playwright.sync_api import Locator, Page, expect
 pytestmark = pytest.mark.long
 
 LONG = RunConfig(model="mlp", batch=256, epochs=400.0)
-PRIVATE, BASELINE = "Start private run", "Start non-private baseline"
+PRIVATE, BASELINE = "Train with these settings", "Train without privacy"
 CLICKS = """([name, clicks]) => {
     for (let i = 0; i < clicks; i++) [...document.querySelectorAll("button")].find(e => e.innerText == name)?.click();
 }"""  # at once, however busy the page is: Playwright's own click waits for it
@@ -90,6 +90,7 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(page
     page.locator("[data-testid=stMultiSelect] [data-tag]").first.get_by_role("button").click()
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
     complete(page)
+    page.get_by_role("button", name="Chart options").click()
     page.get_by_role("radio", name="epsilon").click()  # drawn again, what was taken off stays off
     page.wait_for_url(re.compile("x=epsilon"))
     complete(page)

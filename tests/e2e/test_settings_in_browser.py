@@ -52,7 +52,7 @@ def test_the_small_chart_of_the_lab_moves_along_and_leads_to_trade_off_and_setti
     go_to(page, "Train")
     page.wait_for_url(re.compile(r"train\?.*sigma=2\.2"))
     complete(page)
-    page.get_by_role("button", name="Start private run").click()
+    page.get_by_role("button", name="Train with these settings").click()
     page.wait_for_url(re.compile("run="))
     page.get_by_role("button", name="Cancel").click()
     progress = page.get_by_test_id("stProgress").first
@@ -99,6 +99,6 @@ def test_a_click_on_the_map_loads_the_point_here_and_everywhere(page: Page, app:
     epochs = field(complete(page), "Epochs").input_value()
     assert float(epochs) == pytest.approx(float(told[2]), rel=0.02)
     go_to(page, "Train")
-    expect(page.locator("h1")).to_have_text("Train a private model and watch it")
+    expect(page.locator("h1")).to_have_text("Train one model: every setting, every measurement")
     expect(field(page)).to_have_value(told[1])
     expect(field(page, "Epochs")).to_have_value(epochs)

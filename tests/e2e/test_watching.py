@@ -88,7 +88,9 @@ def points(page: Page, path: str = ACCURACY) -> list[float]:
 
 def against(page: Page, name: str) -> None:
     """Let the page draw accuracy against something else, which is one request."""
+    page.get_by_role("button", name="Chart options").click()
     page.get_by_role("radio", name=name).click()
+    page.keyboard.press("Escape")
     page.wait_for_function(
         f"name => document.querySelector('{ACCURACY} .live-plot').layout.xaxis.title.text.startsWith(name)", arg=name
     )
@@ -233,4 +235,4 @@ def test_a_run_that_is_taken_out_of_the_store_while_it_is_watched_is_named_and_t
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
     expect(page.get_by_text(f"No longer in the run store: run '{run}'.")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
-    expect(page.get_by_role("button", name="Start private run")).to_be_enabled()
+    expect(page.get_by_role("button", name="Train with these settings")).to_be_enabled()

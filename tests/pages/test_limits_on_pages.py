@@ -16,11 +16,11 @@ from tests.pages.train_page import CONFIG, press, recorded
 def test_a_run_beyond_a_limit_is_refused_and_one_within_it_is_queued(store: Store):
     write(store.home, Limits(steps=1))
     page = train_page.opened()
-    press(page, "Start private run")
-    assert "to be at most the limit steps=1 of limits.toml." in page.error[0].value
+    press(page, "Train with these settings")
+    assert "The limit steps of limits.toml is 1, and this would make" in page.error[0].value
     assert not store.runs()
     write(store.home, Limits())
-    press(page, "Start private run")
+    press(page, "Train with these settings")
     assert not page.error
     assert len(store.runs()) == 1
 
@@ -34,9 +34,9 @@ def test_a_run_whose_accountant_gives_up_is_refused_and_can_be_asked_for_again(
     page = train_page.opened()
     with monkeypatch.context() as patch:
         patch.setattr(within_limits, "plan", gives_up)
-        press(page, "Start private run")
+        press(page, "Train with these settings")
     assert page.error[0].value == "No order gives a bound."
-    press(page, "Start private run")
+    press(page, "Train with these settings")
     assert len(store.runs()) == 1
 
 
@@ -45,7 +45,7 @@ def test_resuming_beyond_a_limit_is_refused(store: Store):
     write(store.home, Limits(kept=1))
     page = train_page.opened(run)
     page.button(key=f"resume_{run}").click().run()
-    assert "limit kept=1 of limits.toml. Delete some" in page.error[0].value
+    assert "Delete some of your runs" in page.error[0].value
     assert [each.id for each in store.runs()] == [run]
 
 
@@ -54,7 +54,7 @@ def test_with_a_bad_file_of_limits_the_page_lives_and_says_so_once_something_is_
         (store.home / FILE).write_text(text)
         page = train_page.opened()
         assert not page.exception, text
-        press(page, "Start private run")
+        press(page, "Train with these settings")
         assert FILE in page.error[0].value, text
         assert not page.exception, text
         assert not store.runs(), text

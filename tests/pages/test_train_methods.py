@@ -19,7 +19,7 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
     for optimizer in OPTIMIZERS:
         page = opened(optimizer=optimizer)
         assert OPTIMIZERS[optimizer].note in [each.value for each in page.caption], optimizer
-        press(page, "Start private run")
+        press(page, "Train with these settings")
         assert store.runs()[0].config == defaults("mnist", "linear", optimizer, features="scatter_upright"), optimizer
 
 
@@ -30,7 +30,7 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store)
     ):  # fmt: skip
         page = opened(**query)
         assert not page.error, query
-        press(page, "Start private run")
+        press(page, "Train with these settings")
         assert store.runs()[0].config == FIRST, query
 
 
@@ -43,7 +43,10 @@ def test_contradictions_are_a_sentence_and_start_is_disabled(store: Store):
     ]:
         page = opened(**query)
         assert page.error[0].value.startswith(sentence), (query, sentence)
-        assert [each.disabled for each in page.button if each.label == "Start private run"] == [True], (query, sentence)
+        assert [each.disabled for each in page.button if each.label == "Train with these settings"] == [True], (
+            query,
+            sentence,
+        )
 
 
 def test_what_has_no_epsilon_says_why_before_it_is_started(store: Store):
@@ -94,6 +97,6 @@ def test_every_option_of_the_address_is_started(store: Store):
     ):  # fmt: skip
         rate = f"rate_{settings.get('schedule')}"
         query = {(rate if key == "rate" else key): str(value) for key, value in settings.items()}
-        press(opened(**query), "Start private run")
+        press(opened(**query), "Train with these settings")
         started = store.runs()[0].config
         assert {key: getattr(started, key) for key in settings} == settings, settings

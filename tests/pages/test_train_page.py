@@ -16,7 +16,7 @@ from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progr
 
 def test_an_empty_store_says_what_to_do(store: Store):
     page = opened()
-    assert "press start" in page.info[0].value
+    assert "Train with these settings" in page.info[0].value
     assert any("Epsilon at the end" in each.value for each in page.markdown)
 
 
@@ -31,7 +31,7 @@ def test_the_estimate_and_the_live_chart_say_what_kind_of_number_each_epsilon_is
 
 def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(store: Store):
     page = opened(sigma="2", batch="128", model="mlp")
-    press(page, "Start private run")
+    press(page, "Train with these settings")
     (run,) = store.runs()
     assert (run.config.sigma, run.config.batch, run.config.model, run.config.private) == (2.0, 128, "mlp", True)
     assert page.query_params["run"] == run.id
@@ -41,7 +41,7 @@ def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(stor
 
 def test_the_baseline_is_one_click_and_joins_the_chart(store: Store):
     run = recorded(store, CONFIG, 40)
-    page = press(opened(run), "Start non-private baseline")
+    page = press(opened(run), "Train without privacy")
     baseline = store.runs()[0]
     assert not baseline.config.private
     assert page.query_params["run"] == [run, baseline.id]
@@ -108,17 +108,17 @@ def test_a_corrupt_store_is_a_sentence_on_a_live_page(tmp_path: Path, monkeypatc
 
 def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
     page = opened(dataset="fashion_mnist", optimizer="adam", model="mlp")
-    press(page, "Start private run")
+    press(page, "Train with these settings")
     config = store.runs()[0].config
     assert config.lr == defaults("fashion_mnist", "mlp", "adam").lr
-    press(page, "Start non-private baseline")
+    press(page, "Train without privacy")
     assert store.runs()[0].config.lr == defaults("fashion_mnist", "mlp", "adam", private=False).lr
 
 
 def test_features_are_started_with_a_model_that_takes_them_and_so_is_their_baseline(store: Store):
     for query, model in [({}, "linear"), ({"model": "map_cnn", "views": "4"}, "map_cnn"), ({"model": "cnn"}, "linear")]:
         page = opened(features="scatter", **query)
-        for button in ("Start private run", "Start non-private baseline"):
+        for button in ("Train with these settings", "Train without privacy"):
             press(page, button)
             assert not page.exception, (query, model)
             assert (store.runs()[0].config.features, store.runs()[0].config.model) == ("scatter", model), (query, model)

@@ -28,7 +28,7 @@ def test_whatever_goes_wrong_fails_the_run_with_its_traceback_and_one_line(store
         (ValueError("Expected so."), "Expected so."),
         (KeyError("sigma"), "KeyError: 'sigma'"),
         (ZeroDivisionError(), "ZeroDivisionError: "),
-        (MemoryError("all of it"), f"Memory does not hold this run. {WAY_OUT}"),
+        (MemoryError("all of it"), f"This run does not fit into memory. {WAY_OUT}"),
         (OSError(28, "No space left"), "OSError: [Errno 28] No space left"),
     ):
         run = store.submit(RunConfig(), worker="here:1")
@@ -70,15 +70,15 @@ def raised(work: Callable[[], object]) -> BaseException:
 def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_other_error_taken_for_it() -> None:
     for empty in (np.empty, torch.empty):
         said = shortage(raised(lambda empty=empty: empty(TOO_MUCH)))
-        assert said.startswith("Memory does not hold this run: there was no room for ")
-        assert said.endswith(f" more. {WAY_OUT}")
+        assert said.startswith("This run does not fit into memory, which lacks ")
+        assert said.endswith(f". {WAY_OUT}")
     for error, room in (
         (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"), "2.00 GiB"),
         (RuntimeError("MPS backend out of memory (MPS allocated: 1 GB). Tried to allocate 12 bytes"), "12 bytes"),
         (RuntimeError("CUDA error: out of memory"), ""),
         (MemoryError(), ""),
     ):
-        words = f": there was no room for {room} more." if room else "hold this run. Choose fewer views, a smaller"
+        words = f", which lacks {room}." if room else "fit into memory. Choose fewer views, a smaller"
         assert words in shortage(error)
     for error in (RuntimeError("loss is not finite"), ValueError("out of memory"), KeyError("sigma")):
         assert shortage(error) == ""

@@ -79,7 +79,7 @@ def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_
     assert worker.signals == [KILL]
     ended = pool.store.run(run)
     assert ended.status is Status.FAILED
-    assert (ended.error or "").startswith("It has trained for 20 s, the limit seconds=20 of limits.toml.")
+    assert (ended.error or "").startswith("It has trained for 20 s, the limit in limits.toml.")
     assert ended_early(ended)
 
 
@@ -92,7 +92,7 @@ def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_a
         worker.ends(-KILL)
         pool.round()
         assert pool.store.run(run).status is (Status.QUEUED if attempt < MAX_ATTEMPTS else Status.LOST)
-    reason = "died (status -9, perhaps because the system ran out of memory). It has got no further in 3 attempts."
+    reason = "died (status -9, perhaps because the system ran out of memory). It made no progress in 3 attempts."
     assert reason in (pool.store.run(run).error or "")
     assert pool.trouble is None  # it is the run that ends workers
 
@@ -120,7 +120,7 @@ def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_
             assert len(pool.hired) == 1 + place
             pool.after(0.1)
         assert len(pool.hired) == 2 + place
-    assert "Training workers end before they take a run, 9 times in a row" in (pool.trouble or "")
+    assert "Training workers ended 9 times in a row without taking a run" in (pool.trouble or "")
     assert str(pool.log) in (pool.trouble or "")
     pool.store.submit(RunConfig())
     pool.claims()

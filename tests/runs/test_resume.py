@@ -163,7 +163,7 @@ def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(sto
         other = submit_rest(store, run)
         if status is not Status.QUEUED:
             worked_on(store, other, None if status is Status.RUNNING else status)
-        with pytest.raises(ValueError, match=f"run='{run}' to be resumed once, but run {other} (goes|went) on with it"):
+        with pytest.raises(ValueError, match=f"Run {run} can be resumed once, but run {other} continue(s|d) it"):
             submit_rest(store, run)
         store.cancel(other)
         store.end(other, Status.FINISHED)
@@ -173,7 +173,7 @@ def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(s
     for status in (Status.LOST, Status.CANCELLED, Status.FAILED):
         run = worked_on(store, store.submit(CONFIG))
         other = worked_on(store, submit_rest(store, run), status, 5)
-        with pytest.raises(ValueError, match=f"run {other} went on with it already and is {status}: resume that one"):
+        with pytest.raises(ValueError, match=f"run {other} continued it and is {status}. Resume that run"):
             submit_rest(store, run)
         third = submit_rest(store, other)
         assert store.run(third).plan.spent == (ONE, Release(CONFIG.q, CONFIG.sigma, 5))
@@ -183,7 +183,7 @@ def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(s
 def test_of_two_that_ask_at_once_one_is_refused(store: Store, lost: str) -> None:
     with rest_of(store, lost) as one, rest_of(store, lost) as two:
         one.submit(store)
-        with pytest.raises(ValueError, match=f"run {one.id} goes on with it already"):
+        with pytest.raises(ValueError, match=f"run {one.id} continues it already"):
             two.submit(store)
     assert {run.id for run in store.runs()} == {lost, one.id}
 
@@ -191,7 +191,7 @@ def test_of_two_that_ask_at_once_one_is_refused(store: Store, lost: str) -> None
 def test_a_run_is_not_begun_anew_for_less_once_its_rest_is_deleted(store: Store, lost: str) -> None:
     other = worked_on(store, submit_rest(store, lost))
     delete(store, other)
-    with pytest.raises(ValueError, match=f"run {other} went on with it and was deleted. Start a new run"):
+    with pytest.raises(ValueError, match=f"run {other} continued it and was deleted. Start a new run"):
         submit_rest(store, lost)
 
 
@@ -201,7 +201,7 @@ def test_nor_once_the_rest_of_a_rest_that_never_began_is(store: Store, lost: str
     third = worked_on(store, submit_rest(store, second))
     for run in (third, second):
         delete(store, run)
-    with pytest.raises(ValueError, match=f"run {second} went on with it and was deleted"):
+    with pytest.raises(ValueError, match=f"run {second} continued it and was deleted"):
         submit_rest(store, lost)
 
 
@@ -215,14 +215,14 @@ def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(sto
     assert store.run(handed).plan.repeated == DONE
     store.end(handed, Status.FAILED)
     delete(store, handed)
-    with pytest.raises(ValueError, match=f"run {handed} went on with it and was deleted"):
+    with pytest.raises(ValueError, match=f"run {handed} continued it and was deleted"):
         submit_rest(store, lost)
 
 
 def test_a_rest_of_a_run_that_is_deleted_meanwhile_is_not_stored(store: Store, lost: str) -> None:
     with rest_of(store, lost) as left:
         delete(store, lost)
-        with pytest.raises(UnknownRun, match=f"run='{lost}' to be there still, but it was deleted"):
+        with pytest.raises(UnknownRun, match=f"Run {lost} was deleted"):
             left.submit(store)
     assert store.runs() == []
 

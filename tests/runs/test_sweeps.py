@@ -48,14 +48,14 @@ def test_what_is_no_grid_is_refused_by_name():
         ({"sigma": [1.0], "lr": [0.1], "batch": [64]}, 1, "one or two settings"),
         ({"nonsense": [1]}, 1, "setting='nonsense'"),
         ({"seed": [1, 2]}, 1, "setting='seed'"),
-        ({"sigma": []}, 1, "values of sigma"),
-        ({"sigma": [1.0, 1.0]}, 1, "each listed once"),
+        ({"sigma": []}, 1, "at least one value of sigma"),
+        ({"sigma": [1.0, 1.0]}, 1, "each value once"),
         ({"sigma": [-1.0]}, 1, "sigma=-1.0"),
         ({"batch": [20_000]}, 1, "batch=20000"),
         ({"optimizer": ["lion"]}, 1, "optimizer='lion'"),
         ({"sigma": [1.0]}, 0, "seeds=0"),
         ({"sigma": [1.0, 2.0]}, MAX_RUNS // 2 + 1, f"at most {MAX_RUNS}"),
-        ({"sa_q0": [1.0, 2.0]}, 1, "it would change nothing"),
+        ({"sa_q0": [1.0, 2.0]}, 1, "nothing changes"),
     ):
         with pytest.raises(ValueError, match=said):
             sweep_of(SMALL, axes, seeds)
@@ -67,7 +67,7 @@ def test_a_text_lists_values_of_the_setting_s_own_kind_or_is_refused():
     assert values_of("private", "Yes,no") == [True, False]
     assert values_of("clipping", "flat, auto_s") == ["flat", "auto_s"]
     for setting, text, said in (
-        ("sigma", "", "to be listed"),
+        ("sigma", "", "List values of sigma"),
         ("sigma", "one", "sigma=`one` to be a number"),
         ("batch", "1.5", "a whole number"),
         ("seed", "1", "setting='seed'"),

@@ -24,6 +24,7 @@ from dpcore.runs.in_words import finite, name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
 from dpcore.runs.record import Run, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
+from dpcore.runs.run_table import counted
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.sweeps import MAX_RUNS, submit_sweep, sweep_in, sweep_of, values_of
 from dpcore.training.events import Finished
@@ -98,6 +99,8 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
     rows = [("ID", "STATUS", "SUBMITTED", "PROGRESS", "NAME")]
     rows += [(item.id, status_of(item), when(item.created), progress_of(item), name_of(item)) for item in runs]
     print(in_columns(rows) if runs else "No runs yet.")
+    if left_out := sum(counted(store, "kind").values()) - len(runs):
+        print(f"Jobs of other kinds left out: {left_out}. --kind all lists them.", file=sys.stderr)
     if store.board(PAUSED):
         print(WAITS, file=sys.stderr)
     return 0
@@ -209,7 +212,7 @@ def _delete(store: Store, arguments: argparse.Namespace) -> int:
     runs = [store.run(each) for each in dict.fromkeys(arguments.id)]
     for item in runs:  # all of them or none
         if item.active:
-            raise ValueError(f"Expected run={item.id!r} to have ended, but it is {item.status}; cancel it first.")
+            raise ValueError(f"Run {item.id} is {item.status}. Cancel it before you delete it.")
     if not (arguments.yes or _agreed(runs)):
         print("Nothing was deleted.", file=sys.stderr)
         return 0

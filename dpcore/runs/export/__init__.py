@@ -1,4 +1,4 @@
-"""Runs for elsewhere: each form is made in a file of this room and has a line here; free of torch."""
+"""Export of runs: each form has a file in this room and a line here; free of torch."""
 
 from dpcore.runs.export.base import FolderForm, Form, RunRecord, TextForm, record_of
 from dpcore.runs.export.data_forms import CSV, DP_EVENT, JSON
@@ -14,7 +14,7 @@ FORMS: dict[str, Form] = {
 
 
 def file_name(form: Form, runs: list[str]) -> str:
-    """What a file or folder of these runs is called.
+    """The name of a file or folder of these runs.
 
     >>> file_name(FORMS["csv"], ["abc", "def"]), file_name(FORMS["opacus"], ["abc"])
     ('run-abc-def.csv', 'opacus-abc.py')

@@ -1,4 +1,4 @@
-"""The whole of a run, and the forms that it is exported in: a text, or a folder that a program of others reads."""
+"""A whole run, and the forms of its export: a text, or a folder for another program."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from dpcore.training.plan import Plan
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A training run and its events, the first of them first. Its secret seed is no part of it."""
+    """A training run and its events in order, without its secret seed."""
 
     run: Run
     events: tuple[Event, ...]
@@ -37,10 +37,8 @@ class RunRecord:
 
     @property
     def not_measured(self) -> str:
-        """Of an imported run that it is one, as a sentence; empty of a run of this store."""
-        return (
-            f"It was imported, as {imported}: nothing here has measured it." if (imported := self.run.imported) else ""
-        )
+        """The sentence that an imported run was not measured here; empty for a run of this store."""
+        return f"It was imported as {self.run.imported} and was not measured here." if self.run.imported else ""
 
     @cached_property
     def tests(self) -> tuple[Evaluated, ...]:
@@ -49,31 +47,28 @@ class RunRecord:
 
     @property
     def finished(self) -> Finished | None:
-        """Its end, if it came to that."""
+        """Its last event, if it finished."""
         return next((event for event in reversed(self.events) if isinstance(event, Finished)), None)
 
     @property
     def steps(self) -> int:
-        """The steps that it is known to have taken."""
+        """Its known steps."""
         return max((event.step for event in self.events if not isinstance(event, Started)), default=0)
 
     @cached_property
     def released(self) -> Mechanism | None:
-        """What it has released until then; None where that is nothing, or there is nothing to account for."""
+        """Its releases so far; None if there are none, or no accountant applies."""
         return self.plan.released(self.steps)
 
     def needed_mechanism(self, purpose: str) -> Mechanism:
-        """What it has released; ValueError where that has no epsilon for the purpose."""
+        """Its releases; ValueError if they have no epsilon for the purpose."""
         if self.released is None:
             why = self.plan.unaccounted or "It has released nothing yet."
-            raise ValueError(f"Expected run={self.run.id!r} to have an epsilon {purpose}. {why}")
+            raise ValueError(f"Run {self.run.id} has no epsilon {purpose}. {why}")
         return self.released
 
     def epsilons(self, steps: Sequence[int], accountant: str = CERTIFIED) -> list[float] | None:
-        """Epsilon after each of the steps, which do not decrease; +inf where the accountant has no answer.
-
-        None for a run that has no epsilon.
-        """
+        """Epsilon after each of the non-decreasing steps, +inf without an answer; None for a run without epsilon."""
         mechanism = self.plan.mechanism
         if mechanism is None or not steps:
             return None if mechanism is None else []
@@ -82,18 +77,17 @@ class RunRecord:
 
 
 def record_of(store: Store, run: str) -> RunRecord:
-    """The run as it is now.
+    """Read the run as it is now.
 
-    Errors: UnknownRun; ValueError for a job of another kind, one of another version's settings, or one that has not
-    begun.
+    Errors: UnknownRun; ValueError for a job of another kind, unreadable settings, or a run that has not begun.
     """
-    found = store.run(run)  # before its events: a run that has ended then has all of them
+    found = store.run(run)  # before its events, so that an ended run has all of them
     if found.kind != TRAINING.name:
-        raise ValueError(f"Expected run={run!r} to be a training run, but it is of the kind {found.kind}.")
+        raise ValueError(f"Run {run} is a job of kind {found.kind}; only training runs can be exported.")
     made = RunRecord(found, tuple(event for _, event in store.tail(run)))
     if not made.events:
-        raise ValueError(f"Expected run={run!r} to have begun, but it is {found.status} and has said nothing yet.")
-    _ = made.config, made.plan  # ValueError for what this version cannot read
+        raise ValueError(f"Run {run} is {found.status} and has no events yet.")
+    _ = made.config, made.plan  # ValueError if this version cannot read them
     return made
 
 
@@ -105,17 +99,17 @@ class TextForm:
     title: str  # on a page, and in what `--help` says
     ending: str  # of its file, with the dot
     media: str  # its type, as a browser is told
-    write: Callable[[Sequence[RunRecord]], str]  # ValueError, a sentence, for runs that have no such text
+    write: Callable[[Sequence[RunRecord]], str]  # ValueError says why there is no such text
     several: bool = False  # whether it takes more than one run
 
 
 @dataclass(frozen=True)
 class FolderForm:
-    """Runs as files in a folder, made where it is not there."""
+    """Runs as files in a folder, which is made if needed."""
 
     name: str
     title: str
-    write: Callable[[Sequence[RunRecord], Path], None]  # ValueError where the package that it takes is missing
+    write: Callable[[Sequence[RunRecord], Path], None]  # ValueError if a package is missing
     several: bool = True
 
 
@@ -123,17 +117,17 @@ Form = TextForm | FolderForm
 
 
 def filled(name: str, **values: Any) -> str:
-    """The template of this name with the values in their places."""
+    """Fill the values into the template of this name."""
     template = Path(__file__).with_name("templates") / f"{name}.txt"
     return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
 @contextmanager
 def optional(package: str) -> Iterator[None]:
-    """Where a package is imported that not everybody has: without it ValueError says how to come by it."""
+    """Import an optional package inside; ValueError says how to install a missing one."""
     try:
         yield
     except ImportError as error:
         raise ValueError(
-            f"Expected the package {package} to be here; 'pip install -r requirements-export.txt' brings it."
+            f"The package {package} is missing; 'pip install -r requirements-export.txt' installs it."
         ) from error

@@ -1,4 +1,4 @@
-"""The forms that hold a run as data: JSON, a tidy table of its figures, and its releases as a DpEvent."""
+"""A run as data: JSON, a tidy table of its figures, and its releases as a DpEvent."""
 
 import json
 import math
@@ -14,19 +14,19 @@ from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS
 
 FORMAT, VERSION = "dpcore run", 1
-MAX_REASON_CHARS = 500  # characters of why a run failed
+MAX_REASON_CHARS = 500  # of the reason of a failure
 
 
 def run_json(records: Sequence[RunRecord]) -> str:
-    """One object: format and version, what the run is and was, settings, plan, events.
+    """One object with format, version, the run, settings, plan and events.
 
-    Left out are the secret seed, the worker's name, who owned the run, and the traceback but for its last line. A
-    number that is not finite, as older versions stored some, is null.
+    It leaves out the secret seed, the worker, the owner, and all but the last line of a traceback. Numbers that are not
+    finite, which older versions stored, are null.
     """
     (record,) = records
     run = record.run
     told = {name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")}
-    lines = (run.error or "").strip().splitlines()  # the last says what it was, without the paths of a traceback
+    lines = (run.error or "").strip().splitlines()  # the last has the error without paths
     told |= {"error": lines[-1][:MAX_REASON_CHARS] if lines else "", "tags": run.tags, "note": run.note}
     told["origin"] = run.origin or {}
     whole = {
@@ -41,13 +41,13 @@ def run_json(records: Sequence[RunRecord]) -> str:
     return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
 
 
-JSON = TextForm("json", "The whole run as JSON, to be imported elsewhere", ".json", "application/json", run_json)
+JSON = TextForm("json", "The whole run as JSON, for import elsewhere", ".json", "application/json", run_json)
 
 
 class Figure(NamedTuple):
-    """A number, what it is, and when it was measured."""
+    """A measured number, with its name and its time."""
 
-    sequence: int  # the number of the event that says it
+    sequence: int  # of its event
     step: int
     epoch: float
     name: str
@@ -55,9 +55,9 @@ class Figure(NamedTuple):
 
 
 def figures_of(record: RunRecord) -> list[Figure]:
-    """All of them in their order; behind each test the certified epsilon until then, where there is one.
+    """All figures in order, with the certified epsilon after each test, if there is one.
 
-    A number that is not finite, as older versions stored some, is left out; an infinite epsilon is not.
+    Numbers that are not finite are left out, except an infinite epsilon.
     """
     spent = iter(record.epsilons([test.step for test in record.tests]) or ())
     found = []
@@ -98,9 +98,9 @@ def _of_test(event: Evaluated) -> list[tuple[str, float | None]]:
 
 
 def tidy_csv(records: Sequence[RunRecord]) -> str:
-    """One row for each figure of each run, and a column for each setting that a run does not have at its default.
+    """One row for each figure of each run, with a column for each setting that differs from its default.
 
-    Epsilon is certified. A secret seed is empty. An imported run says which one it was.
+    Epsilon is certified. A secret seed is empty. An imported run names its original.
     """
     chosen = {name for record in records for name in record.config.chosen()}
     settings = [name for name in SETTINGS if name in chosen]
@@ -123,10 +123,7 @@ CSV = TextForm("csv", "Tidy CSV, a row for each figure", ".csv", "text/csv", tid
 
 
 def dp_event_json(records: Sequence[RunRecord]) -> str:
-    """The event as an object of its fields, with a note for an imported run.
-
-    Errors: ValueError for a run that has no epsilon.
-    """
+    """The DpEvent as JSON, with a note for an imported run; ValueError for a run without epsilon."""
     (record,) = records
     mechanism = record.needed_mechanism("to account for")
     told = {"note": record.not_measured} if record.not_measured else {}
@@ -135,7 +132,7 @@ def dp_event_json(records: Sequence[RunRecord]) -> str:
 
 DP_EVENT = TextForm(
     "dp-event",
-    "What it has released, as a DpEvent of dp-accounting (JSON)",
+    "Its releases as a DpEvent of dp-accounting (JSON)",
     ".dp-event.json",
     "application/json",
     dp_event_json,

@@ -1,9 +1,8 @@
-"""Runs from elsewhere: read from what `run_json` wrote, checked to the last value, and kept as imported.
+"""Import of runs: read the output of `run_json`, check every value, and keep the run as imported.
 
-**Guarantees:** nothing in a file is executed, and sizes are bounded. What a run cost follows from its settings as for
-any run: a plan that does not follow from them is refused, so is an event that no run of them says there. What is not
-known of it is whether anybody measured its figures: lists, charts, tables and exports say that it was imported, and
-where runs are taken together, in a front or as seeds of one setting, it is left out.
+**Guarantees:** nothing in a file is executed, and sizes are bounded. As for any run, the settings determine the cost: a
+plan that does not follow from them is refused, and so is an event that no such run has at that place. Nobody here
+measured its figures, so lists, charts, tables and exports mark it as imported, and fronts and averages leave it out.
 """
 
 import json
@@ -23,11 +22,11 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
 from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
 
-DAY = 86_400.0  # seconds that another machine's clock may be ahead
+DAY = 86_400.0  # seconds by which another machine's clock may be ahead
 RELEASES = tuple[tuple[float, float, int], ...]  # q, sigma, count
-MAX_EARLIER_RUNS = 10  # runs that one may have begun anew
+MAX_EARLIER_RUNS = 10  # that a run may have begun again
 VERSION_OF = r"[0-9A-Za-z.+!_-]{1,60}"
-ORIGIN = {  # what `origin_of` says of a run -> what it can be
+ORIGIN = {  # key of `origin_of` -> pattern of its value
     "dpcore": VERSION_OF,
     "python": VERSION_OF,
     "numpy": VERSION_OF,
@@ -36,8 +35,8 @@ ORIGIN = {  # what `origin_of` says of a run -> what it can be
     "threads": "[1-9][0-9]{0,3}",
     "data": "[0-9a-f]{64}",
 }
-WHILE_IT_RAN = "It was exported while it ran."
-TOLD: dict[str, Any] = {  # a file says of a run, beside its settings, events, note and origin -> its type
+WHILE_IT_RAN = "It was exported while it was running."
+TOLD: dict[str, Any] = {  # key of the run in a file, beside note and origin -> type
     "id": str,
     "name": str,
     "status": str,
@@ -58,16 +57,16 @@ PARTS = {"format", "version", "program", "run", "settings", "plan", "events"}
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """A run of a file, checked; not in any store yet."""
+    """A checked run of a file, not in a store yet."""
 
     config: RunConfig
     plan: Plan
     events: tuple[Event, ...]
-    columns: dict[str, Any]  # of its row, beside those that follow from the settings
+    columns: dict[str, Any]  # of its row, beside those from the settings
 
 
 def read_run(content: bytes) -> ImportedRun:
-    """The run of a file. Errors: ValueError says in a sentence what of it is no exported run."""
+    """Read the run of a file. Errors: ValueError names the wrong part in a sentence."""
     whole = parsed(content)
     if whole.get("format") != FORMAT:
         raise ValueError(f"Expected the file to be of the format {FORMAT!r}, as 'runs export --format json' writes it.")
@@ -83,10 +82,9 @@ def read_run(content: bytes) -> ImportedRun:
 def take_in(
     store: Store, imported: ImportedRun, owner: str = "", guard: Callable[[Database], None] = lambda db: None
 ) -> str:
-    """Keep the run under a new id, as `owner`'s: it has ended, and it has no secret seed. The id.
+    """Keep the run as `owner`'s, ended and without a secret seed; return its new id.
 
-    `guard` may raise an error in the transaction that stores it. No limit is asked: who is bound by some asks
-    `within_limits.keep`.
+    `guard` may raise an error in the transaction. `within_limits.keep` also checks the limits.
     """
     run = store.new_id()
     row = row_of(run, imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
@@ -104,7 +102,7 @@ def _plan(value: Any) -> Plan:
 
 
 def _affirmed(plan: Plan) -> Plan:
-    """The plan, if what it says was spent before can have been spent by runs of the same settings."""
+    """Check that runs with the same settings can have spent what the plan says was spent before."""
     own, spent = (*plan.first, *plan.charged), plan.spent
     kinds = {(each.q, each.sigma) for each in own}
     most = MAX_EARLIER_RUNS * sum(each.count for each in own)
@@ -114,7 +112,7 @@ def _affirmed(plan: Plan) -> Plan:
 
 
 def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any]:
-    """What was told of the run, as columns of its row."""
+    """The columns of the run's row."""
     note, origin = values.pop("note", ""), values.pop("origin", {})
     run = typed_table(values, TOLD, "the run", ("tags",))
     check.one_of([each.value for each in Status if each is not Status.QUEUED], status=run["status"])
@@ -154,7 +152,7 @@ def _note(value: Any) -> str:
 
 
 def _origin(value: Any) -> dict[str, str]:
-    """Where it was trained: by the names that runs have here, so that no name stands for anything else."""
+    """The origin of the run, limited to the names that runs have here."""
     values = table(value, "the origin of the run")
     only(values, {*ORIGIN, IMPORTED}, "the origin of the run", [*ORIGIN, IMPORTED])
     found = {}

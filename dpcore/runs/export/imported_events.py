@@ -1,4 +1,4 @@
-"""Values and events of a file from elsewhere, each checked against its type and place; nothing of it is executed."""
+"""Check the values and events of a foreign file against their types and places; execute nothing."""
 
 import json
 import math
@@ -26,10 +26,10 @@ from dpcore.training.events import (
 )
 from dpcore.training.plan import Plan
 
-MAX_BYTES = 16 * 2**20  # of a file: what is read of it takes some forty times as much memory
-MAX_TEXT_CHARS = 1_000  # characters, where the text's own place names no other number
+MAX_BYTES = 16 * 2**20  # of a file, which takes some forty times as much memory when read
+MAX_TEXT_CHARS = 1_000  # of a text without a limit of its own
 MAX_ITEMS = 60_000
-MAX_INT = 2**63  # what a whole number stays below
+MAX_INT = 2**63  # whole numbers are smaller
 
 Value = TypeVar("Value")
 _SHORT = Repr()
@@ -38,17 +38,14 @@ shortly = _SHORT.repr  # a value in an error
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """The JSON object that a file holds.
-
-    Errors: ValueError, a sentence, for what is too large, no JSON object, or no number; nothing else is raised.
-    """
+    """Read the JSON object of a file; ValueError, and no other error, for a file that is too large or wrong."""
     if len(content) > MAX_BYTES:
         raise ValueError(f"Expected the file to have at most {MAX_BYTES:,} bytes, as exported runs have.")
     try:
         found = json.loads(content.decode(), parse_constant=_no_number, object_pairs_hook=_each_once)
     except RecursionError:
         raise ValueError("Expected the file to be an exported run, but it is nested too deeply.") from None
-    except ValueError as error:  # of bytes that are no text, too
+    except ValueError as error:  # also for bytes that are no text
         why = str(error).split(";")[0]
         raise ValueError(f"Expected the file to be an exported run in JSON, but it is not: {why}.") from None
     return table(found, "the file")
@@ -66,14 +63,14 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def table(value: Any, name: str) -> dict[str, Any]:
-    """The value, if it is an object; ValueError names it where it is not."""
+    """Return the value if it is an object, else raise ValueError with its name."""
     if not isinstance(value, dict):
         raise ValueError(f"Expected {name} to be an object, but it is {shortly(value)}.")
     return value
 
 
 def only(values: Mapping[str, Any], known: Set[str], name: str, optional: Collection[str] = ()) -> None:
-    """Raise ValueError where a key is unknown or, unless it is optional, missing."""
+    """Raise ValueError if a key is unknown, or missing and not optional."""
     if unknown := [key for key in values if key not in known]:
         raise ValueError(f"Expected {name} to have no key {shortly(unknown[0])}: this version knows none.")
     if lost := sorted(known - values.keys() - set(optional)):
@@ -81,22 +78,20 @@ def only(values: Mapping[str, Any], known: Set[str], name: str, optional: Collec
 
 
 def typed_table(value: Any, kinds: Mapping[str, Any], name: str, optional: Collection[str] = ()) -> dict[str, Any]:
-    """An object's values, each of its type; only the optional ones may be left out."""
+    """Check an object's values against their types; only optional ones may be missing."""
     given = table(value, name)
     only(given, kinds.keys(), name, optional)
     return {key: typed(each, kinds[key], f"{key} of {name}") for key, each in given.items()}
 
 
 def record(values: Any, kind: type[Value], name: str) -> Value:
-    """A frozen dataclass of flat values; those with a default may be left out."""
+    """Make a frozen dataclass of flat values; those with a default may be missing."""
     optional = {each.name for each in fields(kind) if each.default is not MISSING}  # type: ignore[arg-type]
     return kind(**typed_table(values, get_type_hints(kind), name, optional))
 
 
 def typed(value: Any, kind: Any, name: str) -> Any:
-    """The value as the type has it: lists as tuples, whole numbers as floats where a float is asked for.
-
-    Errors: ValueError names it where it is of no such type, not finite, or too long.
+    """Convert the value to the type, such as lists to tuples; ValueError names one that is wrong or too long.
 
     >>> typed([1, 2.5], tuple[float, ...], "norms"), typed(None, int | None, "seed")
     ((1.0, 2.5), None)
@@ -142,15 +137,12 @@ _SIMPLE = {
 }
 
 
-MAX_SECONDS = 10 * 366 * 86_400.0  # that a run may have taken
-MAX_STEPS_PER_SECOND = 1e16  # all that a run may have, at one look at the clock
+MAX_SECONDS = 10 * 366 * 86_400.0  # of a run
+MAX_STEPS_PER_SECOND = 1e16  # more steps than a run has, within one tick of a clock
 
 
 def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]:
-    """The events of a run.
-
-    Errors: ValueError names the first one that a run of this plan does not say, or not there.
-    """
+    """Read the events of a run; ValueError names the first that a run of this plan cannot have at its place."""
     if not isinstance(values, list) or not 0 < len(values) <= MAX_ITEMS:
         raise ValueError(f"Expected the events to be a list of 1 to {MAX_ITEMS:,} of them.")
     events = tuple(_event(each, f"event {number}") for number, each in enumerate(values, 1))
@@ -172,7 +164,7 @@ def _event(value: Any, name: str) -> Event:
 
 
 def _worded(event: Event) -> Event:
-    """The event with its texts as they are kept: pages, terminals and files print them."""
+    """Clean the texts of the event, which pages, terminals and files print."""
 
     def kept(value: str, what: str) -> str:
         return text(value, MAX_TEXT_CHARS, what)
@@ -190,7 +182,7 @@ def _worded(event: Event) -> Event:
 
 
 def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
-    """Why the event does not belong behind the one before it; empty where it does."""
+    """The reason why the event cannot follow the one before it; empty if it can."""
     if isinstance(event, Preparing):
         return "" if before is None or isinstance(before, Preparing) else "features come before the start"
     if isinstance(event, Started):
@@ -208,7 +200,7 @@ def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
 
 
 def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
-    """Which figure of the event cannot be; empty where all can."""
+    """The first impossible figure of the event; empty if all are possible."""
     classes = len(DATASETS[config.dataset].classes)
     wrong: dict[str, bool] = {}
     if isinstance(event, Stepped | Evaluated):
@@ -254,7 +246,7 @@ def _near(value: float, other: float) -> bool:
 
 
 def _check_end(events: Sequence[Event]) -> None:
-    """A run ends with the accuracy of its last test, which is of its last step."""
+    """Check that a finished run ends with the accuracy of a test after its last step."""
     last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
     if isinstance(last, Finished) and (not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)):
         raise ValueError("Expected the run to finish with the accuracy of its last test.")

@@ -1,4 +1,4 @@
-"""A run's model card in Markdown: what it is, what came of it, what it costs in privacy, and what it is not."""
+"""A run's model card in Markdown: its settings, results, privacy cost and limits."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,11 +15,11 @@ from dpcore.training.events import Started
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
-BEFORE = "{count:,} of the sums were released by runs that this one began anew with fresh noise: all are charged."
+BEFORE = "Earlier attempts of this run released {count:,} of the sums with other noise. All are charged."
 
 
 def model_card(records: Sequence[RunRecord]) -> str:
-    """The card of a run, as it is now."""
+    """The card of a run as it is now."""
     (record,) = records
     run, about_data = record.run, DATASETS[record.config.dataset].note
     return filled(
@@ -53,7 +53,9 @@ def _what(record: RunRecord) -> dict[str, str]:
         "Parameters": f"{started.parameters:,}" if started else "not said",
         "Optimizer": f"{OPTIMIZERS[config.optimizer].title}. {OPTIMIZERS[config.optimizer].note}",
         "Training": f"{plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
-        "Settings that are not as usual": escaped(", ".join(f"{name} = {value}" for name, value in chosen.items()))
+        "Settings that differ from their defaults": escaped(
+            ", ".join(f"{name} = {value}" for name, value in chosen.items())
+        )
         or "none",
     }
 
@@ -92,7 +94,7 @@ def _provenance(record: RunRecord) -> dict[str, str]:
     if run.parent:
         rows["Goes on with run"] = run.parent
     if run.imported:
-        rows["Imported"] = f"{escaped(run.imported)}: nothing here has measured these figures"
+        rows["Imported"] = f"{escaped(run.imported)}; not measured here"
     origin = {escaped(name.capitalize()): escaped(text) for name, text in where_trained(record).items()}
     told = {name: text for name, text in origin.items() if name not in rows}
     return rows | (told or {"Machine and versions": "not recorded"})

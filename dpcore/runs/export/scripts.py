@@ -1,6 +1,6 @@
-"""Scripts that repeat a run, with this program or with Opacus, or recompute its epsilon with dp-accounting.
+"""Scripts that repeat a run with this program or with Opacus, or recompute its epsilon with dp-accounting.
 
-The text of each is the file of its name in `templates`, in which $ marks what differs from run to run.
+Each fills a template in `templates`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,19 @@ from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import settings_of
 
-CHOSEN = """Its seed was chosen: where origin and program are the same, parameters and accuracy are bit for bit those of
-the run, and repeating it costs nothing. Elsewhere its sums are rounded otherwise and its noise is other noise: to
-release both models is to release twice, and costs both epsilons."""
-SECRET = """Its seed is a secret that never leaves the record of the run. This draws fresh noise: accuracy differs as it
-does between seeds, and to release both models is to release twice, and costs both epsilons."""
-PART = "The run ended early, {status} after {done} of {steps} steps; this takes all of them."
-UNKNOWN = "Where it was trained is not recorded, so nothing can be compared with here."
+CHOSEN = """Its seed was chosen. With the same origin and program, parameters and accuracy are bit for bit those of the
+run, and repeating it costs nothing. Elsewhere the rounding and the noise differ, so releasing both models costs both
+epsilons."""
+SECRET = """Its seed is a secret that never leaves the record of the run. This script draws fresh noise, so accuracy
+differs as between seeds, and releasing both models costs both epsilons."""
+PART = "The run ended early, {status} after {done} of {steps} steps; this script takes all of them."
+UNKNOWN = "The record does not say where it was trained, so the script cannot compare."
 
 
 def script(records: Sequence[RunRecord]) -> str:
-    """A script that trains a run again with this program: bit for bit where its seed was chosen, else with fresh noise.
+    """A script that trains a run again with this program: bit for bit if its seed was chosen, else with fresh noise.
 
-    It holds settings, where the run was trained, and what came of it; no secret.
+    It holds the settings, origin and result of the run, and no secret.
     """
     (record,) = records
     steps, finished = record.plan.steps, record.finished
@@ -50,12 +50,12 @@ def script(records: Sequence[RunRecord]) -> str:
 
 
 def where_trained(record: RunRecord) -> dict[str, str]:
-    """What the run's `origin_of` said; empty where it is not recorded."""
+    """The recorded origin of the run; empty if there is none."""
     return {name: said for name, said in (record.run.origin or {}).items() if name != IMPORTED}
 
 
 def as_code(values: Mapping[str, Any]) -> str:
-    """A dictionary of plain values as Python has it, a line for each: text stays text, whatever it holds.
+    """A dictionary of plain values as Python code, one line each; any text stays text.
 
     >>> print(as_code({"dataset": "mnist", "sigma": 2.0}))
     {
@@ -70,7 +70,7 @@ def as_code(values: Mapping[str, Any]) -> str:
 SCRIPT = TextForm("script", "A script that trains it again with dpcore", ".py", "text/x-python", script)
 
 # fmt: off
-REPEATED = frozenset({  # the settings that Opacus' script heeds, and `ema`, which is an average beside the weights
+REPEATED = frozenset({  # the settings that the Opacus script uses, and `ema`, an average beside the weights
     "dataset", "source", "public", "model", "activation", "width", "optimizer", "lr", "momentum", "lr_schedule",
     "lr_end", "lr_epochs", "sigma", "schedule", "rate", "level_steps", "batch", "clip_norm", "epochs", "delta",
     "stop_epsilon", "stop_accountant", "seed", "device", "ema",
@@ -79,13 +79,13 @@ REPEATED = frozenset({  # the settings that Opacus' script heeds, and `ema`, whi
 
 
 def opacus_script(records: Sequence[RunRecord]) -> str:
-    """A script that repeats a run with Opacus: another implementation of the private step, on the same data and model.
+    """A script that repeats a run with Opacus, another implementation of the private step, on the same data and model.
 
-    Errors: ValueError for a run that is no DP-SGD as Opacus has it, which says why.
+    Errors: ValueError says why Opacus cannot.
     """
     (record,) = records
     if why := obstacle(record.config):
-        raise ValueError(f"Expected run={record.run.id!r} to be one that Opacus can repeat, but {why}.")
+        raise ValueError(f"Opacus cannot repeat run {record.run.id}: {why}.")
     return filled(
         "opacus.py",
         run=record.run.id,
@@ -101,7 +101,7 @@ def _last_line(sentence: str) -> str:
 
 
 def obstacle(config: RunConfig) -> str:
-    """Why there is no such script, as a clause; empty where there is one.
+    """The reason why there is no such script, as a clause; empty if there is one.
 
     >>> obstacle(RunConfig(optimizer="pi_adam")), obstacle(RunConfig())
     ('it has no optimizer pi_adam', '')
@@ -116,20 +116,20 @@ def obstacle(config: RunConfig) -> str:
     }
     for name, setting in settings_of(type(config)).items():
         new = name not in REPEATED and name in config.chosen() and setting.is_used(config)
-        against[f"the script does not heed {name} ({setting.label})"] = new
+        against[f"the script does not use {name} ({setting.label})"] = new
     return next((why for why, holds in against.items() if holds), "")
 
 
 OPACUS = TextForm("opacus", "A script that repeats it with Opacus", ".py", "text/x-python", opacus_script)
 
 ALIKE = "All of them have the same noise."
-UNALIKE = "It composes {kinds} kinds of releases one by one, which takes its time."
+UNALIKE = "It composes {kinds} kinds of releases one by one, which takes a while."
 BEFORE = """
-The first {count} releases are those of runs that this one began anew with fresh noise."""
+The first {count} releases are those of earlier attempts of this run, with other noise."""
 
 
 def dp_accounting_script(records: Sequence[RunRecord]) -> str:
-    """A script that recomputes a run's epsilon by dp-accounting. Errors: ValueError for one that has no epsilon."""
+    """A script that recomputes a run's epsilon with dp-accounting. Errors: ValueError for a run without epsilon."""
     (record,) = records
     releases = record.needed_mechanism("to recompute").releases
     return filled(

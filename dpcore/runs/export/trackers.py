@@ -1,4 +1,4 @@
-"""Runs in the folders of experiment trackers: as TensorBoard reads them, and as MLflow keeps them."""
+"""Runs in the folders of experiment trackers: TensorBoard and MLflow."""
 
 import math
 import os
@@ -13,9 +13,9 @@ from dpcore.runs.record import Status
 
 
 def tensorboard_events(records: Sequence[RunRecord], folder: Path) -> None:
-    """Write them below the folder. Times are those of the start: when an event happened is not recorded.
+    """Write the runs below the folder, with the time of the start for each event, since no other is recorded.
 
-    The folder of an imported run says that it is one.
+    The name of an imported run's folder says so.
     """
     with optional("tensorboard"):
         from tensorboard.compat.proto.event_pb2 import Event  # type: ignore[attr-defined]
@@ -35,17 +35,17 @@ TENSORBOARD = FolderForm("tensorboard", "TensorBoard events, a folder for each r
 
 
 EXPERIMENT = "dpcore"
-AT_ONCE = 1000  # metrics that MLflow takes in one go
-STATUS = {Status.FINISHED: "FINISHED", Status.RUNNING: "RUNNING", Status.FAILED: "FAILED"}  # all others were ended
+AT_ONCE = 1000  # metrics that MLflow takes at once
+STATUS = {Status.FINISHED: "FINISHED", Status.RUNNING: "RUNNING", Status.FAILED: "FAILED"}  # others are KILLED
 
 
 def mlflow_runs(records: Sequence[RunRecord], folder: Path) -> None:
-    """Write them into the folder, as runs of one experiment: `mlflow ui --backend-store-uri FOLDER` shows them.
+    """Write the runs as one experiment into the folder, for `mlflow ui --backend-store-uri FOLDER`.
 
     Errors: ValueError for a run that MLflow refuses.
     """
-    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a database would take more packages
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # what is exported here is nobody else's business
+    os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # a database needs more packages
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")  # exports are private
     with optional("mlflow-skinny"):
         from mlflow import MlflowClient
         from mlflow.exceptions import MlflowException
@@ -55,9 +55,7 @@ def mlflow_runs(records: Sequence[RunRecord], folder: Path) -> None:
         try:
             _write(client, experiment, record)
         except MlflowException as error:
-            raise ValueError(
-                f"Expected run={record.run.id!r} to be one that MLflow takes, but it says {error.error_code}."
-            ) from error
+            raise ValueError(f"MLflow refuses run {record.run.id}: {error.error_code}.") from error
 
 
 def _write(client: Any, experiment: str, record: RunRecord) -> None:

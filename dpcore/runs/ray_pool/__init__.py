@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster, behind the interface of the local pool: a process of its own, the head, speaks with it."""
+"""The pool of a Ray cluster, with the interface of the local one; a process of its own, the head, talks to Ray."""
 
 import json
 import math
@@ -19,14 +19,14 @@ from dpcore.runs.store import Store
 from dpcore.runs.supervision import PoolThread, process_environment
 
 Share = TypeVar("Share", int, float)
-CONNECT = 30.0  # seconds that the cluster has to take the head as one of its own
-SILENT = 120.0  # seconds without a line from the head after which it is ended: Ray waits a minute for a lost cluster
-AGAIN = 2.0  # seconds until the next head where one has ended
-INTERVAL = 0.2  # seconds between two looks at it
+CONNECT = 30.0  # seconds in which the cluster must accept the head
+SILENT = 120.0  # seconds without a line after which the head is killed: Ray waits a minute for a lost cluster
+AGAIN = 2.0  # seconds from the end of a head to the next
+INTERVAL = 0.2  # seconds between two looks at the head
 
 
 def pool_here(store: Store) -> "RayPool":
-    """A pool as the environment says: DPCORE_RAY_ADDRESS, or RAY_ADDRESS, and what a run takes. Errors: StoreError."""
+    """The pool that the environment names: DPCORE_RAY_ADDRESS or RAY_ADDRESS, and a run's share. Errors: StoreError."""
     address = os.environ.get("DPCORE_RAY_ADDRESS") or os.environ.get("RAY_ADDRESS") or "auto"
     return RayPool(store, address, _share("DPCORE_RAY_CPUS", int), _share("DPCORE_RAY_GPUS", float))
 
@@ -36,16 +36,16 @@ def _share(name: str, kind: Callable[[str], Share]) -> Share:
     with suppress(ValueError):
         if 0 < (value := kind(text)) < math.inf:
             return value
-    raise StoreError(f"Expected {name}={text!r} to be a {'whole ' if kind is int else ''}number above 0.")
+    raise StoreError(f"Set {name} to a {'whole ' if kind is int else ''}number above 0, not {text!r}.")
 
 
 class RayPool(PoolThread):
-    """Has the runs of `store` done by a Ray cluster, as many at once as it has room for; the others queue.
+    """Do the runs of `store` on a Ray cluster, as many at once as it has room for; the others wait.
 
-    While there is `trouble`, nothing is done on this machine instead. To close it ends the head, and with it its tasks:
-    their runs are queued again, and go on from their checkpoints. `address` is host:port of the cluster, or "auto"
-    for the one that this machine is part of. Each run takes `cpus` threads, and where the cluster has GPUs and it asks
-    for one, `gpus` of a GPU. `train` names the function that trains. What the head is silent is measured by `clock`.
+    During `trouble` no run moves to this machine. Closing the pool ends the head and its tasks: their runs are queued
+    again and continue from their checkpoints. `address` is host:port, or "auto" for this machine's cluster. Each run
+    takes `cpus` threads, and `gpus` of a GPU if it asks for one and there is one. `train` names the function that
+    trains, and `clock` measures the silence of the head.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RayPool(PoolThread):
             self._stop.wait(AGAIN)
 
     def _follow(self, log: IO[bytes]) -> None:
-        """Start a head and heed what it says, until it ends or is to end."""
+        """Start a head and read its lines until it ends or must end."""
         with subprocess.Popen(
             self._command,
             stdin=subprocess.DEVNULL,
@@ -90,12 +90,12 @@ class RayPool(PoolThread):
                 said = self._listen(head.stdout)
                 if said is not None:
                     self.trouble = said
-                    head.kill()  # it waits for Ray, and hears nothing
+                    head.kill()  # it waits for Ray and ignores signals
             finally:
                 _end(head)
 
     def _listen(self, lines: IO[bytes]) -> str | None:
-        """Heed the lines of the head; what to say once there is none any more, or None where it has said why."""
+        """Read the lines of the head; the trouble at their end, or None if the head reported it itself."""
         heard, rest, connecting, told = self._clock(), b"", False, False
         with selectors.DefaultSelector() as selector:
             selector.register(lines, selectors.EVENT_READ)
@@ -119,14 +119,14 @@ class RayPool(PoolThread):
             return None
         if connecting:
             return (
-                f"Expected the Ray cluster at {self.address} to answer within {CONNECT:g} s. Runs stay queued until it "
+                f"The Ray cluster at {self.address} did not answer within {CONNECT:g} s. Runs stay queued until it "
                 "does; docs/cluster.md says how to start one."
             )
-        return f"The process that speaks with the Ray cluster has ended; {self.log} says why. It is started again."
+        return f"The process that talks to the Ray cluster ended; {self.log} says why. It starts again."
 
 
 def _end(head: subprocess.Popen[bytes]) -> None:
-    """Ask the head to end; where it does not within seconds, as where it waits for Ray, end it."""
+    """Ask the head to end, and kill it after some seconds."""
     head.send_signal(signal.SIGTERM)
     try:
         head.wait(5.0)

@@ -1,9 +1,8 @@
-"""The head: the one process of a home that speaks with the Ray cluster, and writes down what the nodes say.
+"""The head: the only process of a home that talks to the Ray cluster and records what the nodes say.
 
-Started by `RayPool` as `python -m dpcore.runs.ray_pool.head`. It is not the process that serves pages: Ray ends its
-drivers where the cluster goes, and may wait long for one that does not answer. On its standard output it says, as JSON,
-one line at a time, what keeps runs from starting. Where it ends, its runs end with it, and the next one goes on with
-them from their checkpoints.
+`RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends its drivers if the
+cluster goes, and may wait long for a silent cluster. Its standard output says, in lines of JSON, why no run can start.
+Its runs end with it, and the next head continues them from their checkpoints.
 """
 
 import argparse
@@ -21,11 +20,11 @@ from dpcore.runs.store import Store
 from dpcore.runs.supervision import LEFTOVER_SECONDS, lock_of, remove_needless
 
 LOCK_SECONDS = 0.2  # seconds between two looks for the lock of the home
-LINE_SECONDS = 1.0  # seconds between two lines where nothing changes: they say that the process lives
+LINE_SECONDS = 1.0  # seconds between two lines without news, as a sign of life
 
 
 class StatusPipe:
-    """Tells the pool how it goes, on a `clock`; what Ray writes to the standard output goes to the log instead."""
+    """The channel to the pool, timed by `clock`; output of Ray goes to the log instead."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._line, self._told, self._clock = "", 0.0, clock
@@ -33,7 +32,7 @@ class StatusPipe:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
-        """Write a line, where it says something new or has not been said for long."""
+        """Write a line if it is new or old enough."""
         line = json.dumps({"connecting": connecting, "trouble": trouble})
         if line != self._line or self._clock() - self._told > LINE_SECONDS:
             self._line, self._told = line, self._clock()
@@ -41,14 +40,14 @@ class StatusPipe:
 
 
 class StopRequest:
-    """Whether this process is to end: it was told to, or nobody is left who started it."""
+    """True once this process must end: it was told to, or its parent is gone."""
 
     def __init__(self, parent: int) -> None:
         self._parent, self._told = parent, False
         self.heed_sigterm()
 
     def heed_sigterm(self) -> None:
-        """Take SIGTERM for being told so, also where something else has come to take it."""
+        """Take SIGTERM as the request, even after another handler replaced this one."""
         signal.signal(signal.SIGTERM, self._note)
 
     def _note(self, *_: object) -> None:
@@ -59,17 +58,17 @@ class StopRequest:
 
 
 def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: StatusPipe) -> str | None:
-    """Do runs on the cluster until it is to end; what keeps it from doing so, if anything does."""
+    """Do runs on the cluster until `stop`; the reason if that is impossible."""
     pipe.say(connecting=True)
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
     except ImportError as error:
-        return f"Expected Ray for DPCORE_POOL=ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
+        return f"DPCORE_POOL=ray needs Ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
     try:
         streams = Streams(store, RayCluster(options.address), options.train, options.cpus, options.gpus)
     except Unreachable as error:
         return str(error)
-    stop.heed_sigterm()  # Ray has put its own handler in its place
+    stop.heed_sigterm()  # Ray has replaced the handler
     swept = -LEFTOVER_SECONDS
     while not stop:
         try:

@@ -1,4 +1,4 @@
-"""The part of a run on its node: the events of the job, as a task of Ray yields them."""
+"""The part of a run on its node: a Ray task that yields the events of the job."""
 
 import os
 import shutil
@@ -21,17 +21,17 @@ from dpcore.runs.worker_process import FOR_RUNS
 from dpcore.training.checkpoint_header import private
 from dpcore.training.events import Checkpointed, Unsaved
 
-MAX_CHECKPOINT_BYTES = 256 * 2**20  # of one that is to travel
+MAX_CHECKPOINT_BYTES = 256 * 2**20  # of a checkpoint that travels
 
 PREFIX = "dpcore-node-"  # of the folder of a run
 
 
 class Shape(NamedTuple):
-    """The share of a node that a run takes, and the runs that take it: those that ask for one of these devices."""
+    """The share of a node for each run that asks for one of these devices."""
 
     cpus: int
     gpus: float
-    devices: tuple[str, ...]  # empty: all
+    devices: tuple[str, ...]  # empty: any device
 
     def __str__(self) -> str:
         return f"{self.cpus} CPU" + (f" and {self.gpus:g} GPU" if self.gpus else "")
@@ -39,7 +39,7 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A claimed run with all that is needed to do it: its secret seed with it, so it goes to one node only."""
+    """A claimed run with all that it needs, its secret seed included, so it goes to one node only."""
 
     run: Run
     seed: int | None = field(repr=False)
@@ -48,38 +48,38 @@ class Job:
 
 
 class Hello(NamedTuple):
-    """The first that a node says: a run has its place there."""
+    """The first message of a node: a run has its place there."""
 
     version: str
     node: str
 
 
 class Said(NamedTuple):
-    """An event, and the bytes of the checkpoint that it tells of."""
+    """An event, with the bytes of its checkpoint if it announces one."""
 
     event: Any
     checkpoint: bytes | None = None
 
 
 class Ended(NamedTuple):
-    """The last that a node says."""
+    """The last message of a node."""
 
     status: Status
     error: str | None = None
 
 
 class Gone(Exception):
-    """The task has ended without a word; the text says why."""
+    """The task ended without a message; the text says why."""
 
 
 def job_of(store: Store, run: Run) -> Job:
-    """All that is needed to do a claimed run, or to go on with it."""
+    """All that a node needs to do or continue a claimed run."""
     said = [event for _, event in store.tail(run.id)]
     return Job(run, store.secret(run.id), said, _bytes_of(checkpoint_path(store.home, run.id)))
 
 
 def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, None, None]:
-    """Do a run in this process, which is new and has no other; its state is on the node until it ends."""
+    """Do a run in this process, which does no other; the node holds its state until it ends."""
     os.environ["OMP_NUM_THREADS"] = str(shape.cpus)  # before torch is loaded
     if not shape.gpus:
         os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -91,31 +91,31 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
     try:
         if job.checkpoint:
             put(job.checkpoint, file)
-        if 0 < shape.gpus < 1:  # others use it too
+        if 0 < shape.gpus < 1:  # other runs use it too
             take_part(FOR_RUNS * shape.gpus)
         for event in job_events(home, job.run, job.seed, job.said, load(train)):
             yield _with_checkpoint(event, file) if isinstance(event, Checkpointed) else Said(event)
         ended = Ended(Status.FINISHED)
     except NotContinued as error:
         ended = Ended(Status.LOST, str(error))
-    except Exception as error:  # whatever it is, it ends this run only, and the page shows its traceback
+    except Exception as error:  # it ends this run only, and the page shows its traceback
         ended = Ended(Status.FAILED, with_advice(error, traceback.format_exc()))
     finally:
         shutil.rmtree(home, ignore_errors=True)
         alive.close()
-    yield ended  # once nothing is left here: who hears it ends this process
+    yield ended  # after the cleaning: the head ends this process then
 
 
 def remove_left_behind(folder: Path) -> None:
-    """Remove what tasks have left that were killed: the checkpoints of their runs."""
+    """Remove the checkpoints that killed tasks left behind."""
     for place in folder.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # another's, or its task lives
+        with suppress(OSError):  # of another user, or of a live task
             locked(place / "alive", "r+b").close()
             shutil.rmtree(place, ignore_errors=True)
 
 
 def put(checkpoint: bytes, path: Path) -> None:
-    """Write a checkpoint: the whole file or none."""
+    """Write a checkpoint, whole or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     aside = path.with_suffix(".part")
     with open(aside, "wb", opener=private) as file:
@@ -127,11 +127,11 @@ def _with_checkpoint(event: Checkpointed, file: Path) -> Said:
     if checkpoint := _bytes_of(file):
         return Said(event, checkpoint)
     most = MAX_CHECKPOINT_BYTES // 2**20
-    return Said(Unsaved(event.step, f"it is larger than {most} MB, too large to leave its node"))
+    return Said(Unsaved(event.step, f"it has more than {most} MB, too many to leave its node"))
 
 
 def _bytes_of(file: Path) -> bytes | None:
-    """The checkpoint, if there is one that is small enough to travel."""
+    """The checkpoint, if there is one and it is small enough to travel."""
     try:
         return file.read_bytes() if file.stat().st_size <= MAX_CHECKPOINT_BYTES else None
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A cluster of Ray, whose generator tasks do runs."""
+"""A Ray cluster, whose generator tasks do runs."""
 
 import logging
 import socket
@@ -12,15 +12,15 @@ from ray.exceptions import RayError
 
 from dpcore.runs.ray_pool.node import Gone, Job, Shape, work
 
-PROBE_SECONDS = 3.0  # that the address has to take a connection
+PROBE_SECONDS = 3.0  # in which the address must accept a connection
 
 
 class Unreachable(RuntimeError):
-    """The cluster cannot be used; the text says which and why."""
+    """The cluster does not work; the text says which and why."""
 
 
 class RayCluster:
-    """The cluster at an address, which must be up already; a stream is a task of it. Errors: Unreachable."""
+    """The running cluster at an address; its streams are tasks. Errors: Unreachable."""
 
     def __init__(self, address: str) -> None:
         probe(address)
@@ -28,71 +28,71 @@ class RayCluster:
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError, RayError) as error:
             raise Unreachable(
-                f"Expected the Ray cluster at {address} to take this machine as one of its own, but: "
-                f"{' '.join(str(error).split())} Runs stay queued."
+                f"The Ray cluster at {address} does not accept this machine: {' '.join(str(error).split())} Runs stay "
+                "queued."
             ) from error
 
     def start(self, job: Job, train: str, shape: Shape) -> Any:
-        """The stream of a new task that does `work`; it may have to wait for a place."""
+        """Start a task that does `work`, and return its stream; it may wait for a place."""
         return _task_of(shape).remote(job, train, shape)
 
     def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
-        """Those that have something to say, or have ended, after so many seconds."""
+        """The streams that have a message, or have ended, within so many seconds."""
         return ray.wait(list(streams), num_returns=len(streams), timeout=within)[0] if streams else []
 
     def take(self, stream: Any) -> Any:
-        """The next that the task says. Errors: Gone."""
+        """The next message of the task. Errors: Gone."""
         try:
             return ray.get(next(stream))
         except StopIteration:
-            raise Gone("it has ended without a word") from None
+            raise Gone("it ended without a message") from None
         except RayError as error:
-            lines = str(error).strip().splitlines()  # the last says it, behind the stack
+            lines = str(error).strip().splitlines()  # the last, after the stack, has the error
             raise Gone(lines[-1].strip() if lines else type(error).__name__) from error
 
     def end(self, stream: Any) -> None:
-        """End a task at once, whatever it does."""
+        """Kill a task."""
         with suppress(RayError):
             ray.cancel(stream, force=True)
 
     def room(self, shape: Shape) -> int:
-        """How many more tasks of this shape the cluster may have a place for now."""
+        """The number of further tasks of this shape that may fit now."""
         free = ray.available_resources()
         return int(min(free.get("CPU", 0.0) / shape.cpus, free.get("GPU", 0.0) / shape.gpus if shape.gpus else 1e9))
 
     def fits(self, shape: Shape) -> bool:
-        """Whether a node is there that could have a task of this shape."""
+        """Return whether a task of this shape fits on some empty node."""
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         return any(has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes)
 
     def has_gpus(self) -> bool:
-        """Whether some node has a GPU."""
+        """Return whether some node has a GPU."""
         return ray.cluster_resources().get("GPU", 0) > 0
 
 
-@cache  # Ray keeps every one that it is told of
+@cache  # Ray keeps all that are made
 def _task_of(shape: Shape) -> Any:
     options = ray.remote(
         num_returns="streaming",
         num_cpus=shape.cpus,
         num_gpus=shape.gpus,
         max_calls=1,  # nothing of a run reaches the next one
-        max_retries=0,  # what Ray did again by itself would draw its noise again, unseen by the store
+        max_retries=0,  # a retry by Ray would draw noise again, unknown to the store
     )
     return options(work)
 
 
 def probe(address: str) -> None:
-    """Unreachable where nobody takes a connection at host:port: Ray itself would wait for minutes."""
+    """Raise Unreachable if host:port accepts no connection, for which Ray would wait minutes."""
     host, _, port = address.rpartition(":")
-    if address == "auto":  # Ray looks whether this machine is part of a cluster
+    if address == "auto":  # Ray finds this machine's cluster
         return
     if not host or "/" in host or not port.isdecimal():
-        raise Unreachable(f"Expected the Ray address {address!r} to be host:port, as `ray start` says it.")
+        raise Unreachable(f"Write the Ray address as host:port, as `ray start` prints it, not {address!r}.")
     try:
         socket.create_connection((host, int(port)), PROBE_SECONDS).close()
-    except (OSError, OverflowError, ValueError) as error:  # ValueError: a name that no machine can have
+    except (OSError, OverflowError, ValueError) as error:  # ValueError: an impossible name
         raise Unreachable(
-            f"Expected a Ray cluster to answer at {address}, but: {error}. Runs stay queued until it does; "
+            f"No Ray cluster answers at {address}: {error}. Runs stay queued until one does; "
             "docs/cluster.md says how to start one."
         ) from error

@@ -1,4 +1,4 @@
-"""Runs as tasks of a cluster: claimed where there is a place, and written down as their events come."""
+"""Runs as tasks of a cluster: claim them when there is room, and record their events."""
 
 import math
 import secrets
@@ -19,19 +19,19 @@ from dpcore.training.events import Started
 if TYPE_CHECKING:
     from dpcore.runs.ray_pool.ray_cluster import RayCluster
 
-MARK = "ray/"  # begins the name of every worker here
-WITHIN_SECONDS = 0.05  # that a round waits for news
+MARK = "ray/"  # begins the names of these workers
+WITHIN_SECONDS = 0.05  # for which a round waits for news
 LOOK_SECONDS = 0.2  # between two looks at the store
 BEAT_SECONDS = 3.0  # between two heartbeats of a run
-NEW_SECONDS = 2.0  # until what the cluster says it has free counts a new task
-PLACE_SECONDS = 120.0  # that a claimed run may wait for its place
-MAX_WAIT_SECONDS = 60.0  # between attempts where tasks do not start
-ITEMS_AT_ONCE = 100  # of one stream in a round: others have their turn
-NO_LIMIT = 2**31  # of runs at once: the cluster has its own
+NEW_SECONDS = 2.0  # until the free resources of the cluster reflect a new task
+PLACE_SECONDS = 120.0  # for which a claimed run may wait for its place
+MAX_WAIT_SECONDS = 60.0  # between attempts to start tasks
+ITEMS_AT_ONCE = 100  # of one stream in a round
+NO_LIMIT = 2**31  # runs at once: the cluster has its own limit
 
 
 def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
-    """The kinds of tasks: with GPUs in the cluster, what asks for one or for any device gets a share of one.
+    """The shapes of tasks: with GPUs in the cluster, runs that ask for a GPU or any device get a share of one.
 
     >>> [str(shape) for shape in shapes_of(True, 2, 0.25)]
     ['2 CPU and 0.25 GPU', '2 CPU']
@@ -51,12 +51,12 @@ class RunTask:
     stream: Any
     born: float
     beaten: float
-    placed: float | None = None  # when it was known to have begun
-    heard: Any = None  # the last that it said, until the store has it
+    placed: float | None = None  # when it began, as far as known
+    heard: Any = None  # its last message until the store has it
 
 
 class Streams:
-    """Does the runs of a store on a cluster. `trouble` says what keeps runs from starting."""
+    """The runs of a store on a cluster. `trouble` says why none can start."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Streams:
         self.trouble: str | None = None
 
     def round(self) -> None:
-        """Write down what is new, see to what runs, and begin what waits and finds a place."""
+        """Record the news, look after running tasks, and start those that find a place."""
         if not self.tasks:
             self._pause(WITHIN_SECONDS)
         asked = {task.stream: task for task in self.tasks}
@@ -92,7 +92,7 @@ class Streams:
     def close(self) -> None:
         """End all tasks; their runs are queued again."""
         for task in list(self.tasks):
-            self._lose(task, "The process that speaks with the Ray cluster was told to end.")
+            self._lose(task, "The process that talks to the Ray cluster was told to end.")
 
     def _hear(self, task: RunTask) -> None:
         for _ in range(ITEMS_AT_ONCE):
@@ -101,7 +101,7 @@ class Streams:
             except Gone as error:
                 self._lose(task, f"Its worker {task.name} is gone: {error}")
                 if task.placed is None:
-                    self._note_failure(f"Workers on the Ray cluster end before they take a run. {error}")
+                    self._note_failure(f"Workers on the Ray cluster end without taking a run. {error}")
                 return
             match said:
                 case Hello():
@@ -132,9 +132,9 @@ class Streams:
         if isinstance(said.event, Started) and task.run.settings.get("device") == "auto":
             device_path(self._store.home).write_text(said.event.device, encoding="utf-8")
         stop = self._store.append(run, said.event, task.name)
-        task.heard = None  # it is not to be said twice, whatever fails from here on
+        task.heard = None  # not to be recorded twice, whatever fails from here on
         if stop:
-            self._store.end(run, Status.CANCELLED, None, task.name)  # nothing, where it is another's
+            self._store.end(run, Status.CANCELLED, None, task.name)  # no change if it is another worker's
             self._end(task)
         task.beaten = self._clock()
 
@@ -143,7 +143,7 @@ class Streams:
         self._cluster.end(task.stream)
 
     def _lose(self, task: RunTask, reason: str) -> None:
-        """Go on without a task: its run is queued again. It is no attempt where the run had not begun."""
+        """Drop a task and queue its run again; that counts as an attempt only if the run had begun."""
         self._end(task)
         if task.placed is None or not reason:
             self._store.give_back(task.run)
@@ -152,7 +152,7 @@ class Streams:
             self._store.recover(run, reason)
 
     def _attend(self) -> None:
-        """Cancel what is to be cancelled, end what takes too long, queue again what nobody does."""
+        """Cancel, end overdue runs, and queue again the runs that no task does."""
         tasks, running = {task.name: task for task in self.tasks}, set()
         for run in self._store.runs(Status.RUNNING, kind=None):
             name = run.worker or ""
@@ -160,13 +160,13 @@ class Streams:
             if name in tasks:
                 self._attend_to(tasks[name], run)
             elif name.startswith(MARK):
-                self._store.recover(run, f"Its worker {name} is gone.")  # with the head that had begun it
+                self._store.recover(run, f"Its worker {name} is gone.")  # with its head
             else:
                 self._strangers.recover_silent(run)
                 if is_dead(name):
                     self._store.recover(run, f"Its worker {name} died.")
         for task in list(self.tasks):
-            if task.name not in running:  # taken from it, or deleted
+            if task.name not in running:  # lost to another worker, or deleted
                 self._end(task)
 
     def _attend_to(self, task: RunTask, run: Run) -> None:
@@ -175,7 +175,7 @@ class Streams:
             self._store.end(run.id, Status.CANCELLED, None, task.name)
             self._end(task)
         elif task.placed is None and now - task.born > PLACE_SECONDS:
-            self._lose(task, "It has found no place on the cluster.")
+            self._lose(task, "It found no place on the cluster.")
         elif task.placed is not None and now - task.placed > longest:
             self._store.end(run.id, Status.FAILED, overdue(longest), task.name)
             self._end(task)
@@ -184,7 +184,7 @@ class Streams:
             self._store.beat(run.id, task.name)
 
     def _begin(self) -> None:
-        """Claim what the cluster has a place for: else a run keeps its own in the queue."""
+        """Claim runs that fit; the others keep their place in the queue."""
         waiting = self._store.runs(Status.QUEUED, kind=None)
         if not waiting and not self._failures:
             self.trouble = None
@@ -206,7 +206,7 @@ class Streams:
                 self.tasks.append(RunTask(run, name, shape, stream, self._clock(), self._clock()))
 
     def _note_failure(self, trouble: str) -> None:
-        """Have no task started for a while, longer from failure to failure."""
+        """Start no task for a while, longer after each failure."""
         self._failures += 1
         self._not_before = self._clock() + min(2.0**self._failures, MAX_WAIT_SECONDS)
         self.trouble = trouble

@@ -1,47 +1,36 @@
-"""Renaming, tagging, annotating, resuming, cancelling, deleting ticked runs, and letting a paused queue go on."""
+"""Rename, tag, annotate, resume, cancel and delete the ticked runs, and continue a paused queue."""
 
-import io
-import tempfile
-import zipfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from dpcore.check import verbatim
-from dpcore.runs import editing, within_limits
-from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
-from dpcore.runs.export.imported import read_run
-from dpcore.runs.export.imported_events import MAX_BYTES
+from dpcore.runs import editing
 from dpcore.runs.in_words import name_of
-from dpcore.runs.limits import NOBODY, NOT_TEACHER, may_rule, may_start
+from dpcore.runs.limits import NOT_TEACHER, may_rule
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
-from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import PROBLEM
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.runs.listing import Chosen, tick_only
+from pages.parts.runs.listing import Chosen
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import resume
 from pages.parts.visitors import current_user, may_change
 
-DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs that a dialog is about
-WRONG = "runs_wrong"  # what was wrong with what the dialog was told
-NOT_YOURS = "Only who started a run, or a teacher, can change it."
-MAX_MEGABYTES = MAX_BYTES // 2**20  # of a file that is taken in
-GIVEN = "import_file"
-ONE = "This form is of one run: tick one alone."
+DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs in a dialog
+WRONG = "runs_wrong"  # the error of the dialog
+NOT_YOURS = "Only the owner of a run or a teacher can change it."
 Doing = Callable[[Store, str], object]
 
 
 def actions(store: Store, chosen: Chosen) -> None:
-    """Draw the buttons for the ticked runs; nothing where none is ticked."""
+    """Draw the buttons for the ticked runs, if any."""
     if not chosen.every:
         return
     _dialogs(store)
@@ -87,7 +76,7 @@ def _resume(store: Store, ids: list[str]) -> None:
 
 @uninterrupted
 def _load(store: Store, ids: list[str]) -> None:
-    """Set the controls of the training page to what a run had, and go there."""
+    """Open the page Train with the settings of a run."""
     try:
         load(fields_of_run(store.run(ids[0]).config), menu.page_at("train").file)
     except (StoreError, UnknownRun) as error:
@@ -102,7 +91,7 @@ def _delete(store: Store, ids: list[str]) -> None:
 
 
 def each_of(store: Store, ids: Sequence[str], do: Doing) -> None:
-    """Do it with each of the runs that the reader may change; what goes wrong is said when the page is drawn."""
+    """Do it with each run that the reader may change; the page says the last error."""
     for run in ids:
         try:
             if not may_change(store.run(run)):
@@ -129,11 +118,11 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
     if DELETING not in st.session_state:  # answered
         st.rerun()
     named = "\n".join(f"* {verbatim(name_of(run))}" for run in runs)
-    st.markdown(f"These runs go with all that was measured in them, and nothing brings them back:\n{named}")
+    st.markdown(f"You delete these runs with all their measurements, for good:\n{named}")
     if any(run.status is not Status.FINISHED for run in runs):
-        st.markdown("Those that ended early can then no longer be resumed.")
+        st.markdown("You can no longer resume those that ended early.")
     if any(run.sweep for run in runs):
-        st.markdown("What those of a sweep have released stays counted in what choosing among its runs costs.")
+        st.markdown("Releases of a sweep's runs still count in the cost of choosing among them.")
     row = st.container(horizontal=True)
     ids = [run.id for run in runs]
     row.button("Delete", type="primary", key="delete_yes", on_click=_delete, args=(store, ids))
@@ -151,10 +140,10 @@ def _editing(store: Store, runs: Sequence[Run]) -> None:
 
 
 def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
-    """Draw what several runs can be given together; whether it is kept."""
+    """Draw the form for the tags of several runs; return whether they were kept."""
     with st.form("tag_runs", border=False):
-        st.markdown(f"Each of these {len(runs)} runs gets them beside its own.")
-        tags = st.text_input("Tags to add, with commas between", key="tags_added").split(",")
+        st.markdown(f"Each of these {len(runs)} runs gets these tags in addition.")
+        tags = st.text_input("Tags to add, separated by commas", key="tags_added").split(",")
         saved = st.form_submit_button("Save", type="primary")
     return saved and all(
         _write(store, run.id, lambda now: editing.tag(store, now.id, [*now.tags, *tags])) for run in runs
@@ -162,15 +151,15 @@ def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
 
 
 def _edit(store: Store, run: Run) -> bool:
-    """Draw what is said of a run; whether what was written is kept."""
+    """Draw the form for name, tags and note; return whether they were kept."""
     with st.form("edit_run", border=False):
         name = st.text_input("Name", run.name, key=f"edit_name_{run.id}", placeholder=name_of(run))
-        tags = st.text_input("Tags, with commas between", ", ".join(run.tags), key=f"edit_tags_{run.id}")
+        tags = st.text_input("Tags, separated by commas", ", ".join(run.tags), key=f"edit_tags_{run.id}")
         note = st.text_area("Note", run.note, key=f"edit_note_{run.id}")
         saved = st.form_submit_button("Save", type="primary")
 
     def keep(run: Run) -> None:
-        editing.tag(store, run.id, tags.split(","))  # which checks the most
+        editing.tag(store, run.id, tags.split(","))  # first: it is the likeliest to fail
         editing.annotate(store, run.id, note)
         editing.rename(store, run.id, name)
 
@@ -179,7 +168,7 @@ def _edit(store: Store, run: Run) -> bool:
 
 @uninterrupted
 def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
-    """Keep what was written of a run as it is now; False, and why not is noted, where it cannot be kept."""
+    """Keep a change of a run; False, with the reason noted, if that fails."""
     try:
         if not may_change(now := store.run(run)):
             raise ValueError(NOT_YOURS)
@@ -191,16 +180,15 @@ def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
 
 
 def paused_line(store: Store) -> None:
-    """Draw that the queue is paused, with the button that lets it go on, for whoever may press it.
+    """Draw the button that continues a paused queue.
 
-    In a classroom its teacher pauses it, above every page. A server that is started later for one person has no
-    classroom, and the queue of its store is paused still.
+    A teacher pauses it in a classroom, but it stays paused if the server is later started for one person.
     """
     if not store.board(PAUSED) or not may_rule(current_user()):
         return
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(":material/pause: **The queue is paused**: what is queued waits until it goes on.")
-    row.button("Let the queue go on", key="queue_goes_on", on_click=_let_go_on, args=(store,))
+    row.markdown(":material/pause: **The queue is paused.** Queued runs wait.")
+    row.button("Continue the queue", key="queue_goes_on", on_click=_let_go_on, args=(store,))
 
 
 @uninterrupted
@@ -211,73 +199,4 @@ def _let_go_on(store: Store) -> None:
     try:
         store.post(PAUSED, None)
     except StoreError as error:
-        st.session_state[PROBLEM] = str(error)
-
-
-def files_of_runs(store: Store, chosen: Chosen) -> None:
-    """Draw the ways out of here and into it, shut until they are opened."""
-    if chosen.charted:
-        box = st.expander("Export the ticked runs", icon=":material/download:", key="export_box", on_change="rerun")
-        if box.open:
-            with box:
-                _exports(store, chosen.charted)
-    box = st.expander("Import a run", icon=":material/upload:", key="import_box", on_change="rerun")
-    if box.open:
-        with box:
-            st.file_uploader(
-                "A run that was exported as JSON", type="json", key=GIVEN, max_upload_size=MAX_MEGABYTES,
-                on_change=_import, args=(store,),
-                help="Nothing in the file is executed. What it says of a run cannot be checked against the training "
-                "itself, so the run says that it was imported.",
-            )  # fmt: skip
-
-
-def _exports(store: Store, runs: Sequence[Run]) -> None:
-    name = st.selectbox("As", list(FORMS), format_func=lambda each: FORMS[each].title, key="export_form")
-    form = FORMS[name]
-    if len(runs) > 1 and not form.several:
-        st.caption(ONE)
-        return
-    try:
-        records = [record_of(store, run.id) for run in runs]
-        file, content, media = written(form, records)
-    except ValueError as error:  # a run that has no such form, or a package that is missing
-        st.info(str(error))
-        return
-    st.download_button("Download", content, file, media, key=f"export_{name}", on_click="ignore", width="stretch")
-
-
-def written(form: TextForm | FolderForm, records: Sequence[RunRecord]) -> tuple[str, str | bytes, str]:
-    """The name of the runs' file, what is in it, and its type. Errors: ValueError says why there is none."""
-    file = file_name(form, [each.run.id for each in records])
-    if isinstance(form, TextForm):
-        return file, form.write(records), form.media
-    packed = io.BytesIO()
-    with tempfile.TemporaryDirectory() as folder:
-        form.write(records, Path(folder))
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(Path(folder).rglob("*")):
-                if path.is_file():
-                    archive.write(path, path.relative_to(folder))
-    return f"{file}.zip", packed.getvalue(), "application/zip"
-
-
-@uninterrupted
-def _import(store: Store) -> None:
-    """Take in what was given, and tick it. As a callback."""
-    given = st.session_state.get(GIVEN)
-    if given is None:
-        return
-    if not may_start(user := current_user()):
-        st.session_state[PROBLEM] = NOBODY
-        return
-    try:
-        imported = read_run(given.getvalue())
-    except ValueError as error:  # what the file says may stand in it
-        st.session_state[PROBLEM] = f"The file was not taken in: {verbatim(str(error), MAX_REASON)}"
-        return
-    try:
-        run = within_limits.keep(store, imported, user.owner)
-        tick_only([store.run(run)])
-    except (ValueError, StoreError) as error:
         st.session_state[PROBLEM] = str(error)

@@ -1,4 +1,4 @@
-"""Runs beside one another: what differs, how their accuracies and their trade-offs compare."""
+"""Compare runs: their settings, classes, accuracies and epsilons."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,6 @@ from dpcore.figures.runs import (
     front_figure,
 )
 from dpcore.figures.training import Track, track_styles
-from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import OTHER_VERSION, as_text, name_of, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION
@@ -35,10 +34,10 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
-from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn
+from pages.parts.results.costs import drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import Chosen
+from pages.parts.runs.listing import Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.live import watch
@@ -46,50 +45,48 @@ from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import NAMES
 
-TICK = "Tick a run to see its accuracy, privacy cost and settings."
-ELSEWHERE = {  # kind of job -> what is said of it, the page that shows it, its title, and the job's name in its address
+TICK = "Tick a run to see its accuracy, privacy cost and settings. The chart shows all finished runs."
+ELSEWHERE = {  # kind of job -> sentence, page, title, parameter of its address
     PERTURBATION.name: (
-        "A ticked comparison of methods has its charts on another page:",
+        "A ticked comparison has its charts on another page:",
         "pages/perturbation.py", "Perturbation", "comparison",
     ),
-    AUDIT.name: ("What a ticked audit found stands on another page:", "pages/audit.py", "Audit", "run"),
+    AUDIT.name: ("A ticked audit has its results on another page:", "pages/audit.py", "Audit", "run"),
 }  # fmt: skip
 NO_CHART = (
-    "Another version of this program made a ticked run: it can be renamed and deleted here, but no chart can show it."
+    "Another version of this program made a ticked run. You can rename and delete it here, but no chart can show it."
 )
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
 ORIGINS = {
     "dpcore": "Version of this program", "python": "Python", "numpy": "NumPy", "torch": "PyTorch", "device": "Device",
-    "machine": "Machine", "threads": "Threads", "data": "Fingerprint of the data", "imported": "Imported: it was",
+    "machine": "Machine", "threads": "Threads", "data": "Fingerprint of the data", "imported": "Imported from",
 }  # fmt: skip
-OTHERS = "Of the ticked runs that are no training runs of this version, the settings are not compared."
-SAME = "These runs have the same settings: only chance tells them apart."
-MAX_NAME_CHARS = 60  # of a run, over its column
+OTHERS = "Audits, comparisons and runs of other versions are left out."
+SAME = "These runs have the same settings. They differ only by chance."
+MAX_NAME_CHARS = 60  # in the head of a column
 MAX_RUNS_LOOKED_AT = 2000  # finished ones, the latest
-MAX_GROUPS = 20  # settings with several seeds that are listed
+MAX_GROUPS = 20  # listed settings with several seeds
 READING = (
-    "Each point is a finished run, at the epsilon of its own delta. The staircase joins those that no other run beats "
-    "in both accuracy and epsilon; a bar at a point reaches to what its epsilon is at least. Accuracy is of the test "
-    "set. The front is chosen among many runs: to release what it shows costs more than the epsilon of one of them."
+    "Each point is a finished run with its test accuracy and its epsilon at its own delta. No run beats those on the "
+    "staircase in both. A bar at a point reaches down to a proven lower bound of its epsilon. To release a run chosen "
+    "from this chart costs more than its own epsilon, since the choice used all runs."
 )
-NONE = "No finished run is among them: what each reaches is drawn here."
-UNTESTED = "None of the ticked runs has been tested yet."
-NO_COUNTS = (
-    "This run has no such table: it is made at the end of a run, and runs of older versions have none. Train it again."
-)
-OF_TEST_SET = "All of it is counted on the test set, which no epsilon covers: epsilon is about the training examples."
+NONE = "No training run has finished yet."
+UNTESTED = "The ticked runs have not been tested yet."
+NO_COUNTS = "This run has no table of mistakes. Runs get it when they finish; runs of older versions have none."
+OF_TEST_SET = "All counts are on the test set. Epsilon covers only the training examples."
 
 
 def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
-    """Draw the choice of what to look at, and that."""
+    """Draw the choice of a view, and the view; without ticked runs all of them on one chart."""
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     what = choice_of(row, "Show", VIEWS, "show", wrap=True)
-    if what == "accuracy and epsilon":
-        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(row))
-    elif what == "sweep":
+    if what == "sweep":
         show_sweep(store, wanted)
-    elif not chosen.every:
-        st.info(TICK)
+    elif what == "accuracy and epsilon" or not chosen.every:
+        if what != "accuracy and epsilon":
+            st.caption(TICK)
+        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(_options(row)))
     elif what == "settings":
         show_differences(chosen)
     else:
@@ -97,17 +94,22 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
         if chosen.charted and what == "classes":
             show_classes(store, chosen.charted)
         elif chosen.charted:
-            x = choice_of(row, "Accuracy against", ("epoch", "epsilon"), "x")
-            watch(store, [run.id for run in chosen.charted], _accountant(row), x)
+            options = _options(row)
+            x = choice_of(options, "Accuracy against", ("epoch", "epsilon"), "x")
+            watch(store, [run.id for run in chosen.charted], _accountant(options), x)
 
 
-def _accountant(row: Any) -> str:
-    with row.container(width=250):
+def _accountant(options: Any) -> str:
+    with options:
         return accountant_choice("Epsilon by", "by")
 
 
+def _options(row: Any) -> Any:
+    return row.popover("Chart options", icon=":material/tune:")
+
+
 def _without_charts(chosen: Chosen) -> None:
-    """Where else to look at what no chart of this page can show."""
+    """Link to the pages that show the ticked jobs without charts here."""
     for kind, (sentence, page, title, parameter) in ELSEWHERE.items():
         if own := [run for run in chosen.others if run.kind == kind]:
             st.markdown(sentence)
@@ -117,9 +119,9 @@ def _without_charts(chosen: Chosen) -> None:
 
 
 def show_differences(chosen: Chosen) -> None:
-    """Draw the settings that differ, and below each other where the runs come from."""
+    """Draw the settings that differ, and the origins of the runs."""
     runs = chosen.every
-    st.subheader("Where their settings differ" if len(runs) > 1 else "Its settings", anchor=False)
+    st.subheader("Settings that differ" if len(runs) > 1 else "Settings that differ from the defaults", anchor=False)
     charted = chosen.charted
     ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
     rows = different([run.config for run in charted])
@@ -130,12 +132,12 @@ def show_differences(chosen: Chosen) -> None:
         st.html(ways[0])
     if chosen.others:
         st.markdown(OTHERS)
-    st.subheader("Where they come from" if len(runs) > 1 else "Where it comes from", anchor=False)
+    st.subheader("Origin", anchor=False)
     st.html(_table("Origin", runs, origins(runs)))
 
 
 def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
-    """The settings in which the configurations differ, by their labels, or of one those that are not at a default.
+    """The settings in which the configurations differ, by label; for a single one, those that differ from defaults.
 
     >>> different([RunConfig(), RunConfig(sigma=2.0)])
     {'Noise multiplier sigma': ['1.23', '2']}
@@ -148,13 +150,13 @@ def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
 
 
 def origins(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """Of each run what is recorded of where and when it was trained."""
+    """The recorded origin of each run: machine, time and seed."""
     known = [run.origin or {} for run in runs]
     names = list(dict.fromkeys(name for each in known for name in each if name in ORIGINS))
-    rows = {"Id": [run.id for run in runs], "Asked for": [when(run.created) for run in runs]}
+    rows = {"Id": [run.id for run in runs], "Submitted": [when(run.created) for run in runs]}
     rows |= {ORIGINS[name]: [str(each.get(name, "")) for each in known] for name in names}
     rows["Seed"] = [_seed(run) for run in runs]
-    for title, values in (("Goes on with", [run.parent or "" for run in runs]),
+    for title, values in (("Continues", [run.parent or "" for run in runs]),
                           ("Sweep", [run.sweep or "" for run in runs]),
                           ("Note", [run.note for run in runs])):  # fmt: skip
         if any(values):
@@ -165,8 +167,8 @@ def origins(runs: Sequence[Run]) -> dict[str, list[str]]:
 def _seed(run: Run) -> str:
     seed = run.settings.get("seed")
     if seed is None and run.imported:
-        return "secret: it stayed where the run was trained"
-    return "secret: kept with the run, never shown" if seed is None else f"{seed}, which was chosen"
+        return "secret, not exported"
+    return "secret" if seed is None else f"{seed}, chosen"
 
 
 def _written(name: str, config: RunConfig) -> str:
@@ -177,7 +179,7 @@ def _written(name: str, config: RunConfig) -> str:
 
 
 def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()) -> str:
-    """A table with a column for each run; all texts stand in it as they are."""
+    """A table with a column for each run; its texts are escaped."""
     names = [name_of(run) for run in runs]
     names = [f"{each[:MAX_NAME_CHARS]}…" if len(each) > MAX_NAME_CHARS else each for each in names]
     heads = "".join(f"<th scope=col>{escape(each)}</th>" for each in names)
@@ -191,7 +193,7 @@ def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Se
 
 
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
-    """Draw the front of all finished runs that are wanted, and what several seeds of one setting reached."""
+    """Draw the front of all wanted finished runs, and the averages over seeds."""
     found = ended(store, wanted, MAX_RUNS_LOOKED_AT)
     elsewhere = _elsewhere(imported(store, wanted))
     if not found:
@@ -209,7 +211,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
 
 
 def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
-    """The runs as points, without those whose epsilon is not known, or that have none although they are private."""
+    """The runs as points, without private runs whose epsilon is unknown or missing."""
     points = []
     for each in found:
         spending, name = spent_by_run(each, accountant), each.name or _words(each)
@@ -220,33 +222,26 @@ def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
     return points
 
 
-def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
-    """What a finished run's epsilon follows from; None of one without privacy."""
-    if not each.settings.get("private", True):
-        return None
-    return Spending(accountant, each.plan, each.settings["delta"], each.step)
-
-
 def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int) -> str:
     said = []
     if len(found) == MAX_RUNS_LOOKED_AT:
-        said.append(f"Of more than {MAX_RUNS_LOOKED_AT:,} finished runs the latest are looked at.")
+        said.append(f"Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included.")
     private = [each for each in outcomes if each.epsilon is not None]
     if len(private) > MAX_POINTS + len(front(outcomes)):
-        said.append(f"Beside the front {MAX_POINTS:,} of {len(private):,} are drawn.")
+        said.append(f"Beside the front, the chart shows {MAX_POINTS:,} of {len(private):,} runs.")
     if left:
-        said.append(f"{left:,} epsilon{'s are' if left > 1 else ' is'} still computed.")
+        said.append(f"{left:,} epsilon{'s' * (left > 1)} still to come.")
     elif without := len(found) - len(outcomes):
-        said.append(f"{without:,} private run{'s' * (without > 1)} without any epsilon cannot be drawn.")
+        said.append(f"{without:,} private run{'s' * (without > 1)} without epsilon cannot be drawn.")
     return "".join(f" {each}" for each in said)
 
 
 def _elsewhere(runs: int) -> str:
-    """What is said of imported runs, as a sentence behind others."""
+    """The sentence on imported runs, after others."""
     if not runs:
         return ""
-    left_out, whose = ("One imported run is", "its") if runs == 1 else (f"{runs:,} imported runs are", "their")
-    return f" {left_out} left out: nothing here has measured {whose} figures."
+    left_out = "One imported run is" if runs == 1 else f"{runs:,} imported runs are"
+    return f" {left_out} left out, since nobody here measured the accuracy."
 
 
 def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
@@ -260,7 +255,7 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
 
 
 def _seeds(found: Sequence[RunResult]) -> None:
-    """Mean and spread of each setting that several runs share."""
+    """Draw the mean and spread of each setting that several runs share."""
     groups: dict[str, list[RunResult]] = {}
     for each in found:
         groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(each)
@@ -268,7 +263,7 @@ def _seeds(found: Sequence[RunResult]) -> None:
     if not several:
         return
     several.sort(key=lambda each: -each[1].mean)
-    st.subheader("Several runs of one setting", anchor=False)
+    st.subheader("Averages over seeds", anchor=False)
     rows = [
         f"<tr><th scope=row>{escape(_words(group[0]))}</th><td>{figures.runs}</td>"
         f"<td>{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}</td>"
@@ -277,7 +272,7 @@ def _seeds(found: Sequence[RunResult]) -> None:
     ]
     heads = "".join(f"<th scope=col>{each}</th>" for each in ("Setting", "Runs", "Mean ± spread", "From, to"))
     st.html(table("Seeds", "measured", heads, rows))
-    st.caption("Test accuracy; the spread is the sample standard deviation. The most accurate settings come first.")
+    st.caption("Test accuracy, best first. The spread is the sample standard deviation.")
 
 
 def _words(each: RunResult) -> str:
@@ -289,7 +284,7 @@ def _words(each: RunResult) -> str:
 
 
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
-    """Draw the accuracy of each class of all runs, and of one of them what was taken for what."""
+    """Draw the accuracy of each class of all runs, and the mistakes of one."""
     tested = [each for each in watched_runs(store, [run.id for run in runs]) if each.history.evaluated]
     if not tested:
         st.info(UNTESTED)
@@ -300,7 +295,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     key = "confusion_run"
     if st.session_state.get(key) not in labels:
         st.session_state[key] = tested[-1].run.id
-    chosen = st.selectbox("What was taken for what, in", list(labels), format_func=lambda run: labels[run], key=key)
+    chosen = st.selectbox("Mistakes of", list(labels), format_func=lambda run: labels[run], key=key)
     _confusion(next(each for each in tested if each.run.id == chosen))
     st.caption(OF_TEST_SET)
 
@@ -331,5 +326,5 @@ def _confusion(watched: Watched) -> None:
     figure, alt = confusion_figure(names, counts, size=chart_size()), confusion_alt(names, counts)
     words = picture("Test examples by class and answer", [watched])
     live_chart(figure, [], key="confusion_chart", alt=alt, config=SMALL, **words)
-    columns = {"is": names, **{f"taken for {name}": [row[i] for row in counts] for i, name in enumerate(names)}}
+    columns = {"is": names, **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)}}
     numbers_table("The numbers in the table above", "confusion_numbers", lambda: columns)

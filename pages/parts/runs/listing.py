@@ -1,29 +1,43 @@
-"""The table of all runs: which it shows, in which order, a page at a time, and those that are ticked."""
+"""The table of all runs: filters, order, pages, ticks, and the best run."""
 
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.data.catalogue import DATASETS
+from dpcore.data.tabular import TABLES
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import name_of, state_of, status_of
-from dpcore.runs.kinds import TRAINING
+from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.record import Run, Status
-from dpcore.runs.run_table import ORDERS, Wanted, counted, found, owners_of, priced, runs_of, sweeps_of, tags_of
+from dpcore.runs.run_table import (
+    ORDERS,
+    RunResult,
+    Wanted,
+    counted,
+    ended,
+    found,
+    owners_of,
+    priced,
+    runs_of,
+    sweeps_of,
+    tags_of,
+)
 from dpcore.runs.store import Store
 from dpcore.training.events import Evaluated, Finished
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Column, Row, runs_table, text_sent, ticks
 from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
-from pages.parts.controls.widgets import several, text_field
-from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
+from pages.parts.controls.widgets import choice_of, several, text_field
+from pages.parts.results.costs import Cost, Spending, drawn_until_known, known_cost, learn, spending_of, told_later
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
@@ -31,17 +45,23 @@ from pages.parts.visitors import current_user
 
 MAX_FIND_CHARS = 200
 ALL = ""
-SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # -name is downwards
+ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
+STAR = "★"
+SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # "-" means descending
 KNOWN = (*ORDERS, "epsilon")
-OTHERS = "runs_not_charted"  # ids of the ticked runs that have no place on the charts
-HEARD = "runs_ticked_last"  # number of the last tick that was taken note of
+OTHERS = "runs_not_charted"  # ids of the ticked runs without a chart
+HEARD = "runs_ticked_last"  # number of the last tick that counted
 KEY = "runs_table"
 AT_ONCE = 25  # rows
-CHANGED = "runs_changed"  # set where a run has begun or ended
-LEFT = "runs_costs_left"  # whether epsilons are still to be computed
-READING = f"Epsilon is the certified one, at the delta of each run. Tick up to {MAX_RUNS} to compare them."
-LATER = "once it has ended"  # told of an epsilon that takes long to compute
-FULL = f"{MAX_RUNS} runs are ticked, as many as can be compared: take one out first."
+CHANGED = "runs_changed"  # set once a run has started or ended
+LEFT = "runs_costs_left"  # whether epsilons are still being computed
+MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
+READING = f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them."
+LATER = "once it has ended"  # in place of an epsilon that takes long to compute
+NOTHING = "No run matches. Remove a filter to see the others."
+FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
+MODELS = {"cnn": "CNN", "mlp": "MLP", "linear": "Linear", "logistic": "Logistic", "map_cnn": "CNN of maps"}
+OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
 TITLES = {
     "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "dataset": "Data",
     "model": "Model", "optimizer": "Optimizer", "sigma": "Sigma", "batch": "Batch", "epochs": "Epochs",
@@ -52,32 +72,33 @@ ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
 
 
 def wanted_runs(store: Store) -> Wanted:
-    """Draw what the runs can be narrowed by, and return what is wanted."""
+    """Draw the filters and return them."""
     text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
-    counts = counted(store)
-    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
-    statuses = several(st, "Status", [each.value for each in Status], "status", (), title)
+    pills = st.container()
     tag = _one_of("Tag", "tag", tags_of(store), str)
     sweeps = sweeps_of(store)
     sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
     owner = _one_of("Owner", "owner", owners_of(store), owner_told)
-    return Wanted(text, statuses, tag, sweep, owner)
+    wanted = Wanted(text, (), tag, sweep, owner)
+    counts = counted(store, "status", wanted)
+    title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
+    return replace(wanted, statuses=several(pills, "Status", [each.value for each in Status], "status", (), title))
 
 
 def owner_told(owner: str) -> str:
-    """Who asked for a run: the reader, or somebody by a part of the id; empty where there is a single user."""
+    """The owner of a run: "you" or a part of the id; empty with a single user."""
     return "you" if owner and owner == current_user().owner else owner[:6]
 
 
 def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], str]) -> str:
-    """One of what others have made up, or all; nothing is drawn where there is nothing to choose."""
+    """Draw the choice of one option or all, if there are options."""
     asked = [each for each in st.query_params.get_all(key) if each]
     if not options and not asked:
         return ALL
     if asked and asked[0] not in options:
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
     wanted = page_text(key, ALL)
-    st.session_state[key] = wanted if wanted in options else ALL  # the last run that had it may be gone
+    st.session_state[key] = wanted if wanted in options else ALL  # its last run may be gone
     titles = {ALL: "all", **{each: said(each) for each in options}}
     shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
     chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
@@ -87,26 +108,26 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
 
 
 class Order(NamedTuple):
-    """By what the table is sorted, and which way."""
+    """The column that sorts the table, and the direction."""
 
     by: str
     descending: bool
 
 
 def order_shown() -> Order:
-    """How the table is sorted: as was chosen, or as the address says, which is else what was submitted last first."""
+    """The chosen order of the table, or else the newest runs first."""
     by = SORT.value.removeprefix("-")
     return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
 
 
 def first_shown() -> int:
-    """How many runs lie before the first of the table."""
+    """The number of runs before the first of the table."""
     text = FIRST.value
     return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def show_in_order(by: str, *, descending: bool) -> None:
-    """Sort the table from its first run on, the other way where it is sorted so already; as a callback."""
+    """Sort the table from its first run on; a second call reverses the order. As a callback."""
     before = order_shown()
     descending = not before.descending if before.by == by else descending
     SORT.set(f"{'-' if descending else ''}{by}")
@@ -114,7 +135,7 @@ def show_in_order(by: str, *, descending: bool) -> None:
 
 
 def show_from(first: int) -> None:
-    """Begin the table with the run behind so many others; as a callback."""
+    """Start the table after so many runs; as a callback."""
     FIRST.set(str(max(first, 0)))
 
 
@@ -122,30 +143,30 @@ class Chosen(NamedTuple):
     """The ticked runs."""
 
     charted: list[Run]
-    others: list[Run]  # jobs of another kind, or of another version of this program
+    others: list[Run]  # other kinds of jobs, or of another version
 
     @property
     def every(self) -> list[Run]:
-        """All of them."""
+        """All ticked runs."""
         return [*self.charted, *self.others]
 
 
 def chosen_runs(store: Store) -> Chosen:
-    """The ticked runs as they are now; what the address names and nobody knows is said."""
+    """The ticked runs as they are now; unknown ones in the address are reported."""
     run_picker.settle(known := run_picker.known_runs(store))
     others = runs_of(store, st.session_state.get(OTHERS, []))
-    st.session_state[OTHERS] = [run.id for run in others]  # those that are gone are no longer ticked
+    st.session_state[OTHERS] = [run.id for run in others]  # without deleted ones
     return Chosen([known[run] for run in run_picker.shown_runs()], others)
 
 
 def ticked_ids() -> list[str]:
-    """The ids of the ticked runs, as far as this session knows."""
+    """The ids of the ticked runs in this session."""
     return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
 
 
 @uninterrupted
 def take_ticks(store: Store, key: str) -> None:
-    """Take note of what was ticked in the table of this key; as a callback."""
+    """Count the ticks in the table of this key; as a callback."""
     ids = ticked_ids()
     heard = st.session_state.get(HEARD, 0)
     for tick in sorted(ticks(key)):
@@ -165,38 +186,78 @@ def tick_only(runs: Sequence[Run]) -> None:
     st.session_state[OTHERS] = [run.id for run in runs if not run_picker.can_be_charted(run)]
 
 
-def listing(store: Store, wanted: Wanted, ticked: Sequence[str]) -> None:
-    """Draw the table; its active runs keep up, and epsilons that were not known yet come as they are computed."""
-    drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked))
+def bound_on_epsilon() -> float:
+    """Draw the choice of the epsilon that the best run may have."""
+    bound = choice_of(st, "Best run at epsilon up to", BOUNDS, "within")
+    return math.inf if bound == ANY else float(bound)
 
 
-def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...]) -> int:
-    if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the rest of the page is out of date
+def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -> None:
+    """Draw the best runs and the table; active runs keep up, and epsilons come as they are computed."""
+    drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked), bound)
+
+
+def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) -> int:
+    if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
         st.rerun()
     order = order_shown()
     runs, total, left = _runs(store, wanted, order)
     if not total:
-        st.info(_nothing(wanted))
+        st.info(NOTHING)
         return left
+    best, coming = _best(store, wanted, bound)
+    st.subheader(said_of_best(best, bound), anchor=False)
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
-    rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, "")) for run in runs]
+    stars = {each.id for each, _ in best}
+    rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, ""), best=run.id in stars) for run in runs]
     elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
     ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
     taken = lambda: take_ticks(store, KEY)  # noqa: E731
-    runs_table(_columns(runs, order), rows, key=KEY, ticking=ticking, ticked=taken, sorted=_sort, changed=changed)
-    _turning(total, left)
-    return left
+    runs_table(columns_of(runs, order), rows, key=KEY, ticking=ticking, ticked=taken, sorted=_sort, changed=changed)
+    _turning(total, left, counted(store, "kind", wanted))
+    return left + coming
 
 
-def row(run: Run, test: Evaluated | None, ticked: bool, starts: str) -> Row:
-    """A run in words as it stands now, with its latest test; `starts` says when a queued one is expected to begin."""
-    cells = {"name": name_of(run), "status": status_of(run), **_settings(run)}
+def _best(store: Store, wanted: Wanted, bound: float) -> tuple[list[tuple[RunResult, Cost]], int]:
+    """The most accurate private run of each data set with an epsilon up to the bound, and the epsilons to come."""
+    runs = [(each, spent_by_run(each)) for each in ended(store, wanted, MAX_RUNS_JUDGED)]
+    private = [(each, spending) for each, spending in runs if spending]
+    left = learn(spending for _, spending in private)
+    best: dict[str, tuple[RunResult, Cost]] = {}
+    for each, spending in private:
+        cost, data = known_cost(spending), each.settings["dataset"]
+        if cost and cost.epsilon <= bound and (data not in best or each.accuracy > best[data][0].accuracy):
+            best[data] = each, cost
+    return list(best.values()), left
+
+
+def said_of_best(best: Sequence[tuple[RunResult, Cost]], bound: float) -> str:
+    """The answer to the page's question, one part for each data set."""
+    if not best:
+        return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
+    parts = [
+        f"{percent(each.accuracy)} on {_title(each.settings['dataset'])} at epsilon {marked(cost.epsilon, cost.kind)}"
+        for each, cost in best
+    ]
+    return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
+
+
+def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
+    """What a finished run's epsilon follows from; None for a run without privacy."""
+    if not each.settings.get("private", True):
+        return None
+    return Spending(accountant, each.plan, each.settings["delta"], each.step)
+
+
+def row(run: Run, test: Evaluated | None, ticked: bool, starts: str, *, best: bool = False) -> Row:
+    """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
     took = "" if run.started is None else duration(max((run.ended or time.time()) - run.started, 0))
-    cells |= {"accuracy": "" if accuracy is None else percent(accuracy), "epsilon": _epsilon(run)}
-    cells |= {"duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
+    shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
+    cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
+    cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
     state = state_of(run, starts) if run.active else None
     return Row(run.id, cells, ticked, run.sequence, done_by(run) or 0, _steps(run), state)
 
@@ -209,17 +270,21 @@ def _steps(run: Run) -> int:
 
 
 def _settings(run: Run) -> dict[str, str]:
-    """The settings that have a column, as they are stored: another version may have others."""
-    stored: Mapping[str, object] = run.settings
-    dataset, optimizer = stored.get("dataset", ""), stored.get("optimizer", "")
-    cells = {"dataset": DATASETS[dataset].title if dataset in DATASETS else str(dataset)}
-    cells["model"] = str(stored.get("model", ""))
-    if run.kind != TRAINING.name:
+    """The settings that have a column, as stored, since another version may have others; of an audit its trainer's."""
+    stored = run.settings.get("config", run.settings)
+    model, optimizer = str(stored.get("model", "")), stored.get("optimizer", "")
+    cells = {"dataset": _title(str(stored.get("dataset", ""))), "model": MODELS.get(model, model.capitalize())}
+    if run.kind not in (TRAINING.name, AUDIT.name):
         return cells
     cells["optimizer"] = OPTIMIZERS[optimizer].title if optimizer in OPTIMIZERS else str(optimizer)
     for name in ("sigma", "batch", "epochs"):
         cells[name] = "" if stored.get(name) is None else value_text(stored[name])
     return cells if stored.get("private", True) else cells | {"sigma": "no privacy"}
+
+
+def _title(dataset: str) -> str:
+    known = {**TABLES, **DATASETS}
+    return known[dataset].title if dataset in known else dataset
 
 
 def _epsilon(run: Run) -> str:
@@ -232,28 +297,25 @@ def _epsilon(run: Run) -> str:
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """The runs of this page of the table, how many are wanted in all, and how many epsilons are still unknown."""
+    """The runs on this page of the table, the number of all wanted ones, and the number of unknown epsilons."""
     if order.by == "epsilon":
         return _by_epsilon(store, wanted, order)
     ask = lambda: found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
     runs, total = ask()
-    if not runs and total:  # fewer than there were
+    if not runs and total:  # there are fewer now
         show_from(0)
         runs, total = ask()
     return runs, total, learn(filter(None, (spending_of(run, CERTIFIED) for run in runs)))
 
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """Epsilon is no column of the store: it follows from the plan and the steps, so all are priced and then sorted.
-
-    Runs that have none, or none that is known yet, come last.
-    """
+    """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon come last."""
     listed = priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
     costs = {run: cost.epsilon for run, each in asked.items() if (cost := known_cost(each))}
     way = -1 if order.descending else 1
-    ids = [each.id for each in listed][::-way]  # among equals the newest first where the order descends
+    ids = [each.id for each in listed][::-way]  # among equals the newest first if the order descends
     ids.sort(key=lambda run: (run not in costs, way * costs.get(run, 0.0)))
     first = min(_offset(), max(len(ids) - 1, 0) // AT_ONCE * AT_ONCE)
     return runs_of(store, ids[first : first + AT_ONCE]), len(ids), left
@@ -263,8 +325,8 @@ def _offset() -> int:
     return first_shown() // AT_ONCE * AT_ONCE
 
 
-def _columns(runs: Sequence[Run], order: Order) -> list[Column]:
-    """Those that say something of these runs."""
+def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
+    """The columns, without empty ones."""
     empty = {"tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
     for name in (name for name in TITLES if not empty.get(name)):
@@ -281,20 +343,16 @@ def _sort() -> None:
         show_in_order(asked, descending=asked in NUMBERS)
 
 
-def _nothing(wanted: Wanted) -> str:
-    if wanted != Wanted():
-        return "No run is like that. Take back a filter, and the others are listed again."
-    return "There is no run here yet. Start one on the page Train or in the Lab: it is listed here at once."
-
-
-def _turning(total: int, left: int) -> None:
-    """How many runs there are, and the buttons that turn to others."""
+def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:
+    """Draw how many runs there are, by kind, and the buttons that turn to others."""
     first = _offset()
     last = min(first + AT_ONCE, total)
     row = st.container(horizontal=True, vertical_alignment="center")
     pages = math.ceil(total / AT_ONCE)
-    coming = f" {left:,} epsilons are still computed." if left else ""
-    row.caption(f"Runs {first + 1:,} to {last:,} of {total:,}.{coming} {READING}")
+    others = [f"{kinds[kind]:,} {noun}{'s' * (kinds[kind] > 1)}" for kind, noun in OTHER_JOBS.items() if kind in kinds]
+    among = f", {' and '.join(others)} among them" if others else ""
+    coming = f" {left:,} epsilon{'s' * (left > 1)} still to come." if left else ""
+    row.caption(f"Runs {first + 1:,} to {last:,} of {total:,}{among}.{coming} {READING}")
     if pages > 1:
         row.button("Previous", key="runs_before", on_click=show_from, args=(first - AT_ONCE,), disabled=first == 0)
         row.button("Next", key="runs_after", on_click=show_from, args=(last,), disabled=last >= total)

@@ -1,4 +1,4 @@
-"""Sweeps: the form that queues a grid of runs, and what came of one."""
+"""Sweeps: the form that queues a grid of runs, and the results of one."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,11 +7,11 @@ import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.numbers import marked, plain, value_text
+from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.editing import Deleted
 from dpcore.runs.in_words import name_of
-from dpcore.runs.record import Run
+from dpcore.runs.record import Run, device_here
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import (
@@ -27,9 +27,11 @@ from dpcore.runs.sweeps import (
     values_of,
 )
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
-from pages.parts.controls.url_state import put
+from pages.parts.controls.fields import Fields
+from pages.parts.controls.url_state import good_texts, page_texts, put
 from pages.parts.jobs import start
 from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
@@ -38,28 +40,29 @@ from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.listing import Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.train.form import form_of
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change
 
-USUAL = "the usual settings"
+LAB = "the settings in the Lab"
 NONE = "none"
+ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
-MAX_SWEEP_CHARS = 40  # of a name, which the values of its runs follow
+MAX_SWEEP_CHARS = 40  # of a name; the values follow it
 CHOOSE = "Pick a sweep on the left, or start one, to see its results."
-UNREADABLE = "No run of this sweep can be read by this version of the program."
-NO_PRICE = "A run that has begun cannot be read by this version of the program, so no epsilon is known of all of them."
-WITHOUT = "A run without any epsilon is among them, so there is none for all of them together."
-WIDE = "Its runs differ in more than two settings, so there is no chart of it: compare them one by one."
+UNREADABLE = "This version of the program cannot read the runs of this sweep."
+NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
+WITHOUT = "One of the runs has no epsilon, so all runs together have none."
+WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
 UNPROVEN = (
-    "To choose the best run and release that one alone is **not** covered by its own epsilon: the choice has looked at "
-    "every run, and each run at the data. What is proven is the composition of all of them, which holds for whatever "
-    "is released of them, the best included."
+    "The epsilon of the best run does **not** cover choosing it, since the choice used every run. The epsilon of all "
+    "runs is proven. It covers any release of them, the best included."
 )
 SOURCES = (
-    "Cheaper ways to choose privately are proven where the number of runs is drawn at random: Liu and Talwar 2019, "
-    "arXiv 1811.07971; Papernot and Steinke 2022, arXiv 2110.03620. They do not apply to a fixed grid like this one."
+    "Choosing costs less if the number of runs is random: Liu and Talwar 2019, arXiv 1811.07971; Papernot and Steinke "
+    "2022, arXiv 2110.03620. That does not apply to a fixed grid like this one."
 )
-MAX_KINDS = 25  # of steps: beyond, the certified accountant takes seconds, and Rényi DP's proven bound is told
+MAX_KINDS = 25  # of steps: with more, the certified accountant takes seconds, so Rényi DP's bound is shown
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
@@ -68,10 +71,12 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
     if not box.open:
         return
     with box:
-        st.caption("Trains every combination of the values that you list, each several times, queued as one.")
-        base = _base(chosen.charted)
+        st.caption("Train every combination of the values you list, several times each.")
+        base = _base(store, chosen.charted)
         axes = _axes()
-        seeds = int(st.number_input("Runs of each, with seeds of their own", 1, MAX_SEEDS, 3, key="sweep_seeds"))
+        seeds = int(st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key="sweep_seeds"))
+        if seeds == 1:
+            st.warning(ONE_EACH)
         try:
             configs = sweep_of(base, {name: values_of(name, text) for name, text in axes.items()}, seeds)
         except ValueError as error:
@@ -83,23 +88,23 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
         )  # fmt: skip
-        st.caption(
-            f"At most {MAX_RUNS} runs. Each has its own epsilon; what all of them cost together is shown with them."
-        )
+        st.caption(f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon of all.")
 
 
-def _base(runs: Sequence[Run]) -> RunConfig:
-    """Draw the choice of what all of the runs have in common."""
-    options = {USUAL: RunConfig(), **{run.id: run.config for run in runs}}
-    titles = {USUAL: USUAL, **{run.id: name_of(run) for run in runs}}
+def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
+    """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab shows."""
+    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs or (RunConfig(),)
+    options = {LAB: shown[0], **{run.id: run.config for run in runs}}
+    titles = {LAB: LAB, **{run.id: name_of(run) for run in runs}}
     if st.session_state.get("sweep_base") not in options:
         st.session_state["sweep_base"] = next(reversed(options))
     base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key="sweep_base")
+    st.caption(f"{described(options[base])}, batch {options[base].batch}, {epochs_of(options[base].epochs)}.")
     return options[base]
 
 
 def _axes() -> dict[str, str]:
-    """Draw the choices of the settings, each with the values that are listed: by name, "" where none are."""
+    """Draw the choice of the settings and the lists of their values; name -> list, or "" without one."""
     names = [*NAMES, *(name for name in swept_settings() if name not in NAMES)]
     names = [name for name in names if name in swept_settings()]
     titled = lambda name: SETTINGS[name].label if name in SETTINGS else name  # noqa: E731
@@ -117,13 +122,13 @@ def _listed(name: str, key: str, usual: str) -> str:
     choices = getattr(setting, "choices", ())
     said = ", ".join(map(str, choices)) if choices else setting.range
     text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=MAX_CHARACTERS,
-                         placeholder="with commas between", help=f"Possible: {said}")  # fmt: skip
+                         placeholder="separated by commas", help=f"Possible: {said}")  # fmt: skip
     return text.strip()
 
 
 @uninterrupted
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
-    """Queue the sweep and show it; where this session began all of its runs and they are under way, it says that."""
+    """Queue the sweep and show it, unless this session already has all of its runs under way."""
     sweep = store.new_id()
     if start(store, configs, lambda every: [run for _, run in named_runs(every, axes, name)], sweep):
         put("sweep", sweep, "")
@@ -131,7 +136,7 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
 
 
 def show_sweep(store: Store, wanted: Wanted) -> None:
-    """Draw the sweep that the filters leave."""
+    """Draw the filtered sweep."""
     if wanted.sweep:
         drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
     else:
@@ -139,7 +144,7 @@ def show_sweep(store: Store, wanted: Wanted) -> None:
 
 
 def _sweep(store: Store, name: str) -> int:
-    """Draw it as it stands; the number of what is not known yet: epsilons, and runs that are not over."""
+    """Draw the sweep; return the number of unknown epsilons and active runs."""
     sweep = sweep_in(store, name)
     if sweep is None:
         st.info(UNREADABLE)
@@ -147,7 +152,7 @@ def _sweep(store: Store, name: str) -> int:
     left = learn(spending for run in sweep.runs if (spending := spending_of(run, CERTIFIED)))
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
-    row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** are over.")
+    row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
     if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
         row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
     _chart(sweep)
@@ -171,7 +176,7 @@ def _chart(sweep: Sweep) -> None:
 
 
 def _table(sweep: Sweep) -> str:
-    """A row for each point of the grid: how many runs are over, their accuracy, and the epsilon of one of them."""
+    """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one."""
     heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", "Epsilon of each"]
     rows = []
     for point in sweep.points:
@@ -182,19 +187,19 @@ def _table(sweep: Sweep) -> str:
 
 
 def _epsilon(runs: Sequence[Run]) -> str:
-    """The most that one of them has spent, certified."""
+    """The largest certified epsilon of one of the runs."""
     costs = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
     known = [cost for cost in costs if cost]
     return marked(max(cost.epsilon for cost in known), known[0].kind) if known else ""
 
 
 def _price(sweep: Sweep) -> None:
-    """What all runs cost together, which is what choosing among them costs; those that were deleted were looked at."""
+    """Draw the epsilon of all runs, deleted ones included, which covers the choice among them."""
     runs = sweep.charged_runs
     if not runs:
         return
     mechanism = all_released(runs)
-    st.subheader("What choosing among them costs", anchor=False)
+    st.subheader("Epsilon of choosing among them", anchor=False)
     if mechanism is None:
         st.markdown(WITHOUT if all(map(can_be_read, runs)) else NO_PRICE)
         return
@@ -203,10 +208,10 @@ def _price(sweep: Sweep) -> None:
     spent = cache.final(accountant, mechanism, delta)
     number = marked(float(spent.epsilon[-1]), spent.kind)
     gone = sum(isinstance(each, Deleted) for each in runs)
-    deleted = f", {gone} of them deleted meanwhile" if gone else ""
+    deleted = f", {gone} of them deleted" if gone else ""
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
     st.markdown(
-        f"All {len(runs)} runs together, as far as they have got{deleted}: **epsilon {number}** "
-        f"at delta = {plain(delta)}. {UNPROVEN} {fixed}"
+        f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
+        f"{UNPROVEN} {fixed}"
     )
     st.caption(SOURCES)

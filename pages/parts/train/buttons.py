@@ -65,11 +65,11 @@ def resume(store: Store, run: str) -> None:
 
 
 def start_buttons(form: Form, store: Store) -> None:
-    """Draw the buttons of the training page: a private run, and one without privacy, or why nothing can be trained."""
+    """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can be trained."""
     started = {"on_click": start, "width": "stretch", "disabled": not form.configs}
     baselines = [baseline_of(config) for config in form.configs]
-    st.button("Start private run", type="primary", args=(store, form.configs), **started)
-    st.button("Start non-private baseline", args=(store, baselines), help=BASELINE_HELP, **started)
+    st.button("Train with these settings", type="primary", args=(store, form.configs), **started)
+    st.button("Train without privacy", args=(store, baselines), **started)
     if form.obstacle and not form.problem:
         (st.error if form.data.here else st.info)(form.obstacle)
 

@@ -27,23 +27,24 @@ from pages.parts.results.odds import visitor_line
 from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.train.form import Form
 
+INVITATION = "Train with these settings, or pick a run above, to see its accuracy here."
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
 
 
 def expected(form: Form, store: Store) -> None:
-    """Before the first run: what a run of these settings will spend and take, and what each choice does."""
-    st.info("No run is shown. Choose settings and press start, or pick a run above: its accuracy arrives here.")
+    """Draw the cost of a run of these settings before the first one, and the effect of each choice."""
+    st.info(INVITATION)
     chart, words = st.container(key="beside").columns([3, 2], gap="medium")
     if form.mechanism is not None:
         size = chart_size()
         figure, alt = spending(form.mechanism, form.delta, size)
-        chart.markdown("**What these settings will spend**")
-        with chart:
+        with chart.container(key="in_sight"):
+            st.markdown("**Privacy that these settings will spend**")
             preview = partial(_previewed, form, size)
-            live_chart(figure, [], key="expected_chart", config=SMALL, alt=alt, preview=preview)
+            live_chart(figure, [], key="expected_chart", config=SMALL, alt=alt, preview=preview, fits=True)
     with words:
         estimate(form.configs, store)
-        st.markdown("**What each choice does**\n" + "\n".join(map(_choice, EXPLAINED)))
+        st.markdown("**The effect of each choice**\n" + "\n".join(map(_choice, EXPLAINED)))
 
 
 def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:

@@ -28,16 +28,20 @@ from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
 
+MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
 RESUME = (
-    "Queues its rest as a new run: from its last checkpoint, or anew, with the same seed, where there is none. On the "
-    "same device, with as many threads and the same versions, both together cost what one of them costs. Elsewhere a "
-    "checkpoint is refused; of a run and its rest begun anew elsewhere, release only one."
+    "Queues the rest as a new run, from the last checkpoint. Without a checkpoint it begins again with the same seed. "
+    "On the same device, with the same threads and versions, both runs together cost what one costs. Elsewhere a "
+    "checkpoint is refused. If a run began again elsewhere, release only one of the two."
 )
 
 
-def watch(store: Store, ids: Sequence[str], accountant: str, across: str) -> None:
-    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon"."""
-    draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across))
+def watch(store: Store, ids: Sequence[str], accountant: str, across: str, place: str = "accuracy") -> None:
+    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon", `place` the key of the accuracy chart's.
+
+    On a phone the place "in_sight" stands above the controls.
+    """
+    draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across, place))
 
 
 def draw_apart(store: Store | None, ids: Sequence[str], draw: Callable[[Sequence[Watched]], None]) -> None:
@@ -67,19 +71,21 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Callable[[Sequence[W
     draw(watched)
 
 
-def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str) -> None:
+def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str, place: str) -> None:
     if not watched:
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
     private = [each for each in watched if each.config.private]
     detail = (running or private[-1:] or watched[-1:])[0]  # the run that runs; where none does the last private one
+    statuses, several = st.container(key="statuses", gap="xsmall"), len(watched) > 1
     for each in watched:
-        if each.run.active or each is detail:
-            run_status(store, each)
+        if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
+            with statuses:
+                run_status(store, each, several=several)
     run_figures.run_figures(detail, accountant)
-    _key(watched)
+    run_key(watched)
     run_figures.seed_summaries(watched)
-    large_charts(watched, detail, accountant, across)
+    large_charts(watched, detail, accountant, across, place)
     if detail.config.acceptance != "none":
         run_figures.accepted_figures(detail, accountant)
         decisions_strip(detail)
@@ -91,14 +97,17 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
     _statement(detail, accountant)
 
 
-def run_status(store: Store, watched: Watched) -> None:
-    """How far a run is, with what stops it or lets it go on, and why it failed or was lost."""
+def run_status(store: Store, watched: Watched, *, several: bool = False) -> None:
+    """Draw how far a run is, the button to cancel or resume it, and why it failed or was lost.
+
+    Beside `several` runs the button names its own.
+    """
     run, history = watched.run, watched.history
-    bar, pace, button = st.container(key=f"progress_{run.id}").columns([5, 1.2, 1], vertical_alignment="center")
+    bar, pace, button = st.container(key=f"progress_{run.id}").columns([4, 1, 1], vertical_alignment="center")
     with bar:
         progress_of(watched, f"bar_{run.id}", held=steps_granted(store, run.id) is not None)
     pace_buttons(pace, store, run)
-    cancel_button(button, store, run)
+    cancel_button(button, store, run, watched.label if several else "")
     if history.started and (remark := history.started.engine.partition("; ")[2]):
         st.caption(f"The run says: {verbatim(remark, MAX_REASON)}")
     if history.unsaved and run.active:
@@ -127,7 +136,7 @@ def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
     run_progress(known, key)
 
 
-def _key(watched: Sequence[Watched]) -> None:
+def run_key(watched: Sequence[Watched]) -> None:
     """Draw which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:

@@ -42,11 +42,13 @@ NORMS_READ = (
 NAMED = ("clip_norm", "lr")  # told beside the few words for a run
 
 
-def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, across: str) -> None:
-    """Accuracy of all runs; epsilon of the one in detail, by the four accountants and the chosen one."""
+def large_charts(
+    watched: Sequence[Watched], detail: Watched, accountant: str, across: str, place: str = "accuracy"
+) -> None:
+    """Draw the accuracy of all runs, and the epsilon of the one in detail."""
     accuracy, epsilon = st.container(key="beside").columns(2)
-    with accuracy:
-        accuracy_chart(watched, accountant, across, "accuracy_chart")
+    with accuracy, st.container(key=place):
+        accuracy_chart(watched, accountant, across, "accuracy_chart", fits=place == "in_sight")
     mechanism = detail.plan.mechanism
     if mechanism is None:
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
@@ -64,7 +66,7 @@ def large_charts(watched: Sequence[Watched], detail: Watched, accountant: str, a
 
 
 def accuracy_chart(
-    watched: Sequence[Watched], accountant: str, across: str, key: str, height: int | None = None
+    watched: Sequence[Watched], accountant: str, across: str, key: str, height: int | None = None, *, fits: bool = False
 ) -> None:
     """Test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
     tracks = [_track(each, accountant, across) for each in watched]
@@ -73,7 +75,7 @@ def accuracy_chart(
     follows = accuracy_growths(watched, tracks, accountant, across)
     alt = accuracy_alt(tracks, axis, _going_on(watched))
     words = picture(f"Test accuracy against {across}", watched)
-    live_chart(figure, follows, key=key, alt=alt, height=height, **words)
+    live_chart(figure, follows, key=key, alt=alt, height=height, fits=fits, **words)
 
 
 def decisions_strip(watched: Watched) -> None:

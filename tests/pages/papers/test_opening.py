@@ -67,7 +67,7 @@ def test_a_run_opens_as_it_is_declared_on_the_pages_that_train(store: Store):
     for config in [CONFIG, OTHER, RARE, ON_FEATURES]:
         for file in [page.file for page in PAGES if page.address in TRAINS]:
             page = page_at(file, fields_of_run(config))
-            button = (each for each in page.button if each.label == "Start private run" or each.key == "train")
+            button = (each for each in page.button if each.label == "Train with these settings" or each.key == "train")
             next(button).click().run()
             run = next(run for run in store.runs() if run.config.private)
             assert run.config == config, (config, file)

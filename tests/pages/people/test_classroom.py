@@ -85,7 +85,7 @@ def test_the_teacher_pauses_the_queue_and_lets_it_go_on(room: Class, store: Stor
     assert store.board(PAUSED)
     assert any("paused the queue" in each.value for each in page_of(room, room.visitor()).caption)
     room.turn_of(room.visitor(teacher=True))
-    pressed(app, "Let the queue go on")
+    pressed(app, "Continue the queue")
     assert not store.board(PAUSED)
 
 
@@ -97,7 +97,7 @@ def test_the_teacher_shows_a_run_to_everybody_by_its_name(room: Class, store: St
     assert classroom.TITLE in [each.label for each in student.expander]
     assert any(each["state"]["words"] == "finished" for each in progress(student))
     room.turn_of(room.visitor(teacher=True))
-    pressed(app, "Show it no longer")
+    pressed(app, "Stop showing it")
     assert classroom.TITLE not in [each.label for each in page_of(room, room.visitor()).expander]
 
 
@@ -120,7 +120,7 @@ def test_who_is_no_teacher_any_more_at_the_click_changes_nothing(room: Class, st
     run = recorded(store, CONFIG, 40, Status.FINISHED)
     recorded(store, CONFIG, 20, Status.FINISHED)
     store.post(PROJECTED, run)
-    for label in ("Pause the queue", "Show it to everybody", "Show it no longer", "Clear the store"):
+    for label in ("Pause the queue", "Show it to everybody", "Stop showing it", "Clear the store"):
         app = page_of(room, room.visitor(teacher=True))
         app.text_input(key="word_to_clear").input("clear")
         room.turn_of(room.visitor())

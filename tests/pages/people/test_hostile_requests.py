@@ -150,8 +150,8 @@ def test_a_file_that_is_refused_is_no_markup_either(store: Store):
     for said in MARKUP[:3]:
         whole = json.loads(run_json([record_of(store, recorded(store, CONFIG, 40, Status.CANCELLED))]))
         app = uploaded(store, json.dumps(whole | {said: 1}).encode())
-        assert "The file was not taken in: `Expected the file to have no key" in app.error[0].value
-        assert without_code(app.error[0].value) == "The file was not taken in: "
+        assert "The file was not imported: `Expected the file to have no key" in app.error[0].value
+        assert without_code(app.error[0].value) == "The file was not imported: "
 
 
 def above(file: str) -> None:

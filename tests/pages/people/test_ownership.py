@@ -47,14 +47,14 @@ def told(page: AppTest) -> list[str]:
 def test_what_is_started_is_of_who_started_it(room: Class, store: Store):
     ann = room.visitor()
     room.turn_of(ann)
-    press(opened(), "Start private run")
+    press(opened(), "Train with these settings")
     compared()
     assert [run.owner for run in store.runs(kind=None)] == [ann.owner] * 2
 
 
 def test_who_is_not_known_starts_nothing(room: Class, store: Store):
     room.sends("forged")
-    assert told(press(opened(), "Start private run")) == [NOBODY]
+    assert told(press(opened(), "Train with these settings")) == [NOBODY]
     assert told(compared()) == [NOBODY]
     assert store.runs(kind=None) == []
 

@@ -9,7 +9,7 @@ from tests.pages.people.conftest import Class
 from tests.pages.runs_page import opened
 from tests.pages.train_page import press
 
-LABEL = "Let the queue go on"
+LABEL = "Continue the queue"
 
 
 def offered(page: AppTest) -> bool:

@@ -145,7 +145,7 @@ def test_where_no_key_can_be_kept_the_terminal_says_why_and_nobody_is_known(monk
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "file"))
     monkeypatch.setenv(SHARED, "1")
     assert middleware() == []
-    assert "nobody can be known here" in capsys.readouterr().err
+    assert "the server cannot recognize anybody" in capsys.readouterr().err
 
 
 def forged() -> list[str]:

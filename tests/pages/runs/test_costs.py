@@ -75,7 +75,7 @@ def test_the_table_and_the_front_have_it_once_it_is_known(store: Store, later: L
     run = recorded(store, CONFIG, 70, Status.FINISHED)
     page = opened(show=SHOW)
     assert cells(page, run)["epsilon"] == ""
-    assert "1 epsilon is still computed." in shown(page)
+    assert "1 epsilon still to come." in shown(page)
     later.work()
     page.run()
     assert cells(page, run)["epsilon"].startswith("≤ ")

@@ -12,6 +12,7 @@ from dpcore.runs.store import Store
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
 from tests.pages.runs_page import addressed, cells, listed, opened, send, sort, table, tick, ticked
+from tests.pages.runs_page import finished as finished_with
 from tests.pages.train_page import CONFIG, metrics, press, recorded
 
 MARKUP = "<script>alert(1)</script> **x** :red[x] $x$ [a](//b) `c`"
@@ -29,12 +30,29 @@ def said(page) -> str:
 def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsilon(store: Store):
     run = finished(store, sigma=2.0)
     row = cells(opened(), run)
-    wanted = {"status": "finished", "dataset": "MNIST", "model": "cnn", "optimizer": "SGD", "sigma": "2"}
+    wanted = {"status": "finished", "dataset": "MNIST", "model": "CNN", "optimizer": "SGD", "sigma": "2"}
     assert wanted.items() <= row.items()
-    assert row["accuracy"] == "80.0 %"
+    assert row["accuracy"] == "★ 80.0 %"
     assert float(row["epsilon"].removeprefix("≤ ")) == pytest.approx(0.48, abs=0.05)
     baseline = finished(store, private=False)
     assert cells(opened(), baseline)["epsilon"] == ""
+
+
+def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store):
+    runs = [finished_with(store, replace(CONFIG, sigma=sigma), accuracy) for sigma, accuracy in ((0.8, 0.9), (2, 0.7))]
+    finished_with(store, replace(CONFIG, private=False), 0.95)
+    for within, best, accuracy in (("any", runs[0], "90.0 %"), ("1", runs[1], "70.0 %")):
+        page = priced("-started", within=within)
+        assert f"★ Best private run: {accuracy} on MNIST at epsilon ≤ " in page.subheader[0].value
+        assert [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]] == [best]
+    (status, _) = opened(find=runs[0]).get("button_group")[:2]
+    assert [each.content for each in status.proto.options][:3] == ["queued 0", "running 0", "finished 1"]
+
+
+def test_an_empty_store_shows_two_finished_examples(store: Store):
+    page = opened()
+    assert "no run yet" in said(page)
+    assert [each["cells"]["status"] for each in table(page)["rows"]] == ["finished", "finished"]
 
 
 def test_ticked_runs_are_compared_and_stand_in_the_address(store: Store):
@@ -91,7 +109,7 @@ def test_names_tags_and_notes_are_text_and_never_markup(store: Store):
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)" in html
     page = press(page, "Delete")
-    (asked,) = [each.value for each in page.markdown if "nothing brings them back" in each.value]
+    (asked,) = [each.value for each in page.markdown if "for good" in each.value]
     assert "* `<script>alert(1)</script> **x** :red[x] " in asked
     assert page.selectbox(key="tag").options == ["all", MARKUP[:30].strip()]
 
@@ -157,9 +175,9 @@ def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(st
     assert "Another version of this program" in said(page)
 
 
-def priced(order: str) -> AppTest:
+def priced(order: str, **query: str) -> AppTest:
     """The page in this order, once every epsilon that is to be known is: on a busy machine they come some at a time."""
-    page = opened(sort=order)
+    page = opened(sort=order, **query)
     while page.session_state[LEFT]:
         page.run()
     return page
@@ -172,7 +190,7 @@ def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
     assert listed(priced("epsilon")) == [*runs[::-1], *other]
     page = priced("-epsilon")
     assert listed(page) == [*runs, *other[::-1]]
-    assert "Runs 1 to 5 of 5." in said(page)
+    assert "Runs 1 to 5 of 5, 1 comparison among them." in said(page)
 
 
 def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
@@ -185,5 +203,5 @@ def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
     ):  # fmt: skip
         assert listed(opened(**query)) == found, query
     page = opened(find="no such run")
-    assert "No run is like that" in said(page)
+    assert "No run matches" in said(page)
     assert "No run here has `tag=**b**`" in said(opened(tag="**b**"))

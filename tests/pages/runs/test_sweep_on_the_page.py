@@ -50,7 +50,7 @@ def test_a_sweep_is_queued_by_a_click_and_shown(store: Store):
     assert len({run.sweep for run in runs}) == 1
     assert page.query_params["sweep"] in (runs[0].sweep, [runs[0].sweep])
     assert set(listed(page)) == {run.id for run in runs}
-    assert "**0 of 4 runs** are over" in shown(page)
+    assert "**0 of 4 runs** have ended" in shown(page)
 
 
 def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_runs(store: Store):
@@ -63,9 +63,9 @@ def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_run
     assert mean["error_y"]["array"][0] == pytest.approx(1.414, abs=0.01)
     assert single["y"] == pytest.approx([80.0, 82.0, 84.0])
     text = shown(page)
-    assert "**3 of 4 runs** are over" in text
+    assert "**3 of 4 runs** have ended" in text
     assert "All 3 runs together" in text
-    assert "not** covered by its own epsilon" in text
+    assert "does **not** cover choosing it" in text
     assert "arXiv 2110.03620" in text
 
 
@@ -74,7 +74,7 @@ def test_a_run_of_it_that_cannot_be_read_leaves_no_price_and_says_so(store: Stor
     with store.writing() as db:
         db.execute("UPDATE runs SET settings = json_insert(settings, '$.unheard', 1) WHERE id = ?", (ids[1],))
     text = shown(opened(sweep=sweep, show="sweep"))
-    assert "cannot be read by this version of the program" in text
+    assert "cannot read one of the runs" in text
     assert "runs together" not in text
 
 
@@ -84,7 +84,7 @@ def test_deleting_runs_of_it_changes_nothing_of_the_price_and_is_said(store: Sto
     for run in ids[:2]:
         delete(store, run)
     after = shown(opened(sweep=sweep, show="sweep"))
-    assert "All 3 runs together, as far as they have got, 2 of them deleted meanwhile: **epsilon" in after
+    assert "All 3 runs together so far, 2 of them deleted: **epsilon" in after
     number = re.compile(r"together.*?\*\*epsilon (.*?)\*\*")
     assert number.findall(after) == number.findall(before) != []
 

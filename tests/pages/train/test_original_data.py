@@ -38,7 +38,7 @@ def name(request, tmp_path, monkeypatch) -> str:
 def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkeypatch):
     with Store() as store:
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
-        press(opened(dataset=name, batch="12", epochs="1"), "Start private run")
+        press(opened(dataset=name, batch="12", epochs="1"), "Train with these settings")
         run = store.runs()[0]
         assert (run.config.dataset, run.config.source, run.config.model) == (name, "full", name)
         events = list(train(run.config))

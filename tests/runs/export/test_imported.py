@@ -90,7 +90,7 @@ def test_an_imported_run_cannot_be_resumed(store: Store, other: Store) -> None:
         run = take_in(other, read_run(exported.encode()))
         assert (other.run(run).status, other.run(run).error) == (status, "KeyError: 'x'")
         assert not ended_early(other.run(run))
-        with pytest.raises(ValueError, match="it was imported: its checkpoint and its secret seed stayed where"):
+        with pytest.raises(ValueError, match="was imported, without its checkpoint and its secret seed"):
             submit_rest(other, run)
     assert len(other.runs()) == 3
 
@@ -104,7 +104,7 @@ def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store
     run = store.submit(CONFIG, "", "elsewhere:1")
     store.append(run, SAID[0])
     found = other.run(take_in(other, read_run(run_json([record_of(store, run)]).encode())))
-    assert (found.status, found.error) == (Status.LOST, "It was exported while it ran.")
+    assert (found.status, found.error) == (Status.LOST, "It was exported while it was running.")
     assert other.queue() == []
 
 
@@ -118,7 +118,10 @@ def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
     assert found.released == record.released
     assert found.released
     assert found.released.steps == 7 + 5
-    for name, words in (("card", "7 of the sums were released by runs"), ("dp-accounting", "The first 7 releases are")):
+    for name, words in (
+        ("card", "Earlier attempts of this run released 7 of the sums"),
+        ("dp-accounting", "The first 7 releases are"),
+    ):
         form = FORMS[name]
         assert isinstance(form, TextForm)
         assert words in form.write([found])

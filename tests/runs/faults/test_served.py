@@ -90,7 +90,7 @@ def test_a_run_that_cannot_be_kept_is_not_begun_and_the_page_says_why(
     page = opened_at(PAGES / "train.py", run)
     fault(store)
     before = store.runs()
-    assert sentence in said(press(page, "Start private run"))
+    assert sentence in said(press(page, "Train with these settings"))
     assert store.runs() == before
 
 
@@ -104,7 +104,7 @@ def test_pages_are_drawn_while_another_process_holds_the_store_and_say_what_cann
         with held(store.path, 60):
             assert said(opened_at(PAGES / "runs.py", run)) == ""
             page = opened_at(PAGES / "train.py", run)
-            assert "to be free within" in said(press(page, "Start private run"))
+            assert "to be free within" in said(press(page, "Train with these settings"))
         assert len(store.runs()) == 1
-        press(page, "Start private run")
+        press(page, "Train with these settings")
         assert len(store.runs(Status.QUEUED)) == 1

@@ -120,7 +120,7 @@ def test_a_run_that_takes_longer_than_the_limit_is_ended_and_names_it(
     lead(streams, lambda: over(store))
     ended = store.run(run)
     assert (ended.status, ended.sequence) == (Status.FAILED, MIDDLE + 1)
-    assert "the limit seconds=20 of limits.toml" in (ended.error or "")
+    assert "20 s, the limit in limits.toml" in (ended.error or "")
     assert not cluster.living
 
 
@@ -214,4 +214,4 @@ def test_a_run_that_ends_every_node_that_takes_it_is_lost_after_three(store: Sto
     lead(streams_of(store, Fatal(held=1), "steps"), lambda: over(store))
     ended = store.run(run)
     assert ended.status is Status.LOST
-    assert (ended.error or "").endswith("It has got no further in 3 attempts.")
+    assert (ended.error or "").endswith("It made no progress in 3 attempts.")

@@ -1,0 +1,72 @@
+"""Two finished runs that come with the app: a page without runs shows them as examples."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.runs.export.imported import read_run
+from dpcore.runs.record import Run, Status
+from pages.parts.components.elements import runs_table
+from pages.parts.results.costs import drawn_until_known, learn, spending_of
+from pages.parts.runs.listing import columns_of, order_shown, row
+from pages.parts.train.live import run_key
+from pages.parts.train.run_charts import large_charts
+from pages.parts.train.run_figures import run_figures
+from pages.parts.train.run_history import History, Watched
+
+FILES = {"Example: private": "private.json", "Example: without privacy": "without_privacy.json"}
+ABOUT = (
+    "**You have no run yet.** These two recorded runs show you this page. Start your own in the Lab or under Train, "
+    "and they make room for it."
+)
+EXAMPLE = "This is an example. You can tick your own runs."
+
+
+@cache
+def examples() -> tuple[Watched, ...]:
+    """The runs of the files, as if they were watched."""
+    return tuple(_read(name, file) for name, file in FILES.items())
+
+
+def _read(name: str, file: str) -> Watched:
+    found = read_run((Path(__file__).parent / "examples" / file).read_bytes())
+    started, ended = found.columns["started"], found.columns["ended"]
+    run = Run(
+        id=file.removesuffix(".json"),
+        name=name,
+        settings=found.config.to_json(),
+        status=Status.FINISHED,
+        created=started,
+        started=started,
+        ended=ended,
+        heartbeat=None,
+        worker=None,
+        cancelling=False,
+        error=None,
+        position=None,
+        last=found.events[-1],
+        sequence=len(found.events),
+        stored_plan=json.dumps(found.plan.to_json()),
+    )
+    return Watched(run, found.config, History().followed_by(list(enumerate(found.events, 1))), name)
+
+
+def show_examples() -> None:
+    """Draw the examples as the page draws runs."""
+    st.markdown(ABOUT)
+    drawn_until_known("runs_examples_left", _table)
+    run_figures(examples()[0], CERTIFIED)
+    run_key(examples())
+    large_charts(examples(), examples()[0], CERTIFIED, "epoch")
+
+
+def _table() -> int:
+    runs = [each.run for each in examples()]
+    left = learn(filter(None, (spending_of(run, CERTIFIED) for run in runs)))
+    ticking = {"most": 0, "elsewhere": 0, "full": EXAMPLE, "heard": 0}
+    rows = [row(run, None, True, "", best=run.id == "private") for run in runs]
+    runs_table(columns_of(runs, order_shown()), rows, key="runs_examples", ticking=ticking)
+    return left

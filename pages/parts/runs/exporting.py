@@ -1,0 +1,98 @@
+"""Runs as files: export to other programs, and import from another store."""
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from dpcore.check import verbatim
+from dpcore.runs import within_limits
+from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
+from dpcore.runs.export.imported import read_run
+from dpcore.runs.export.imported_events import MAX_BYTES
+from dpcore.runs.limits import NOBODY, may_start
+from dpcore.runs.record import StoreError
+from dpcore.runs.store import Store
+from pages.parts.controls.url_state import MAX_REASON
+from pages.parts.jobs import PROBLEM
+from pages.parts.runs.listing import tick_only
+from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.visitors import current_user
+
+MAX_MEGABYTES = MAX_BYTES // 2**20  # of an imported file
+GIVEN = "import_file"
+ONE = "This format holds one run. Choose one run."
+
+
+def export_box(store: Store, runs: Sequence[str]) -> None:
+    """Draw the export of the runs, shut until it is opened."""
+    box = st.expander("Export these runs" if len(runs) > 1 else "Export this run", icon=":material/download:",
+                      key="export_box", on_change="rerun")  # fmt: skip
+    if box.open:
+        with box:
+            _exports(store, runs)
+
+
+def import_box(store: Store) -> None:
+    """Draw the import of a run, shut until it is opened."""
+    box = st.expander("Import a run", icon=":material/upload:", key="import_box", on_change="rerun")
+    if box.open:
+        box.file_uploader(
+            "A run exported as JSON", type="json", key=GIVEN, max_upload_size=MAX_MEGABYTES, on_change=_import,
+            args=(store,),
+            help="The app executes nothing in the file. It cannot check the measurements, so the run is marked as "
+            "imported.",
+        )  # fmt: skip
+
+
+def _exports(store: Store, runs: Sequence[str]) -> None:
+    name = st.selectbox("Format", list(FORMS), format_func=lambda each: FORMS[each].title, key="export_form")
+    form = FORMS[name]
+    if len(runs) > 1 and not form.several:
+        st.caption(ONE)
+        return
+    try:
+        file, content, media = written(form, [record_of(store, run) for run in runs])
+    except ValueError as error:  # a run that has no such form, or a package that is missing
+        st.info(str(error))
+        return
+    st.download_button("Download", content, file, media, key=f"export_{name}", on_click="ignore", width="stretch")
+
+
+def written(form: TextForm | FolderForm, records: Sequence[RunRecord]) -> tuple[str, str | bytes, str]:
+    """The name of the runs' file, its content and its type. Errors: ValueError says why there is none."""
+    file = file_name(form, [each.run.id for each in records])
+    if isinstance(form, TextForm):
+        return file, form.write(records), form.media
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        form.write(records, Path(folder))
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(Path(folder).rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(folder))
+    return f"{file}.zip", packed.getvalue(), "application/zip"
+
+
+@uninterrupted
+def _import(store: Store) -> None:
+    """Keep the run of the chosen file, and tick it. As a callback."""
+    given = st.session_state.get(GIVEN)
+    if given is None:
+        return
+    if not may_start(user := current_user()):
+        st.session_state[PROBLEM] = NOBODY
+        return
+    try:
+        imported = read_run(given.getvalue())
+    except ValueError as error:  # it may quote the file
+        st.session_state[PROBLEM] = f"The file was not imported: {verbatim(str(error), MAX_REASON)}"
+        return
+    try:
+        run = within_limits.keep(store, imported, user.owner)
+        tick_only([store.run(run)])
+    except (ValueError, StoreError) as error:
+        st.session_state[PROBLEM] = str(error)
