@@ -49,7 +49,7 @@ with right:
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
     early, picture = large.empty(), large.container()  # emptied, a chart would be torn down and made anew by every run
     row = large.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
-    shown, below = st.container(), st.container()
+    shown, below = large.container(), st.container()
 
 store, past, device = job_store(sentences)
 offer_runs(beside_lesson, store)
@@ -111,8 +111,9 @@ if mechanism:
         if otherwise:
             st.caption(POISSON_PICTURE)
         attack_beside(mechanism, delta, form.n)
-with below:
+with large:
     on_screen("lab")
+with below:
     if mechanism:
         say_more(form.sampler, mechanism, delta)
     gradients(form, store, ids)

@@ -191,7 +191,11 @@ def norms_figure(
         traces.append(edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}})
     across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
     shape = layout("epoch", "gradient norm", height=height, right=NORM_RIGHT, size=size)
-    shape["yaxis"] |= {"type": "log", "nticks": 4}  # more would run into each other: the plot is low
+    shape["yaxis"] |= {
+        "type": "log",
+        "nticks": 4,
+        "exponentformat": "power",
+    }  # more would run into each other: the plot is low
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     at = {"x": 1, "xanchor": "left", "xshift": 6, "y": float(np.log10(clip_norm)), "yanchor": "middle"}
     shape["annotations"] = [written(CLIPPED, f"C = {clip_norm:g}", size) | at]

@@ -17,6 +17,7 @@ from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import Size, Style, run_styles, written
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked, percent
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
@@ -72,7 +73,7 @@ def lab_chart(shown: Shown) -> None:
 def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     form = shown.form
     say_outcome(form, shown.curves, shown.otherwise, watched)
-    st.markdown(shown.certain)
+    st.markdown(shown.certain, help=help_on("epsilon"))
     show_answers(form, watched)
     runs, size = runs_on_chart(watched, form), chart_size()
     drawing = drawing_of(shown, runs, watched, size)
@@ -86,7 +87,7 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
             *drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True
         )
     statuses = st.container(key="statuses", gap="xsmall")
-    for each in watched:
+    for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
         if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
             with statuses:
                 run_status(shown.store, each, several=len(watched) > 1)
@@ -240,4 +241,4 @@ def gradients(form: Form, store: Store | None, ids: Sequence[str]) -> None:
         return
     if private:
         gradient_norms(private[-1])
-    step_shown(form, private[-1] if private else None)
+    step_shown(form)

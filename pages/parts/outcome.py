@@ -1,6 +1,7 @@
 """The lab's answer to its own question: what privacy costs and buys, in a sentence, and in answers for test images."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from dpcore.data.catalogue import DATASETS, available
@@ -8,8 +9,9 @@ from dpcore.data.loading import Images, load_test_images
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import run_styles
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.report.numbers import marked, plain
+from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.report.verdict import lowered
+from dpcore.runs.record import Status
 from dpcore.training.events import SHOWN_EXAMPLES
 from pages.parts.components.elements import Answering, LiveNumber, answers_strip, headline
 from pages.parts.train.buttons import alike
@@ -17,27 +19,44 @@ from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.run_figures import marked_epsilon, spent_by_step
 from pages.parts.train.run_history import Watched
 
+ASKED = "Press Train to see how accurate a model this private can be."
 HINT = "Press Train: what the network answers appears here."
 
 
 def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, watched: Sequence[Watched]) -> None:
-    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it."""
+    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it.
+
+    Privacy has a price once a private run has ended: until then its accuracy is that of a shorter training.
+    """
     private = last_of(watched, private=True)
     baseline = last_of([each for each in watched if private is None or is_baseline(each, private)], private=False)
-    sentences, numbers = [_cost(form, curves, otherwise)], {}
+    cost = _cost(form, curves, otherwise)
+    if private and not is_of(private, form):
+        headline([f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}."], _numbers(private))
+        return
+    sentences, numbers = [f"{cost} {ASKED}" if form.configs else cost], {}
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
         sentences.append("{baseline} % right without privacy.")
     if private:
-        numbers |= {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
+        numbers |= _numbers(private)
         spent = "{accuracy} % right at epsilon {epsilon}"
-        if private.config.delta != form.delta:  # the sentence below names another
-            spent += f", delta {plain(private.config.delta)}"
-        sentences += ["{accuracy} % right.", f"{spent}."]
+        ended = private.run.status is Status.FINISHED
+        sentences.append(f"{spent}{'' if ended else ', so far' if private.run.active else ', cut short'}.")
         if baseline:
             both = f"{spent}. Without privacy {{baseline}} %: privacy "
-            sentences += [f"{both}costs {{lost}} points.", f"{both}costs nothing here, {{gained}} points to the good."]
+            costs = [f"{both}costs {{lost}} points.", f"{both}costs nothing here, {{gained}} points to the good."]
+            sentences += costs if ended else [f"{sentences[-1]} Without privacy {{baseline}} %."]
     headline(sentences, numbers)
+
+
+def is_of(watched: Watched, form: Form) -> bool:
+    """Whether a run has the settings that are chosen now, whatever its seed."""
+    return bool(form.configs) and replace(form.configs[0], seed=watched.config.seed) == watched.config
+
+
+def _numbers(private: Watched) -> dict[str, LiveNumber]:
+    return {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
 
 
 def is_baseline(watched: Watched, private: Watched) -> bool:
@@ -54,8 +73,7 @@ def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) ->
     last = otherwise.curve.last if otherwise else curves[CERTIFIED].last if CERTIFIED in curves else None
     if last is None:
         return "No epsilon is proven of these settings."
-    asked = " Press Train to see which accuracy that buys." if form.configs else ""
-    return f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}.{asked}"
+    return f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
 
 
 def _accuracy(watched: Watched) -> LiveNumber:

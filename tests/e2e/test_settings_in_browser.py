@@ -78,7 +78,7 @@ def test_the_statement_is_copied_as_text_and_as_markdown(page: Page, app: Server
         statement.get_by_role("button", name="Copy to clipboard").click()
         page.wait_for_function("async mark => (await navigator.clipboard.readText()).includes(mark)", arg=mark)
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert "An attacker who starts at 50 % ends up at most" in copied
+    assert "an attacker who starts at 50 % ends up at most" in copied
     assert copied.startswith("### Privacy statement")
 
 

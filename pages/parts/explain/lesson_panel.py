@@ -16,6 +16,7 @@ from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.form import plain_method
+from pages.parts.train.run_picker import show
 
 LIST = "lesson_list"  # in the session: whether the list of lessons is open
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
@@ -39,6 +40,7 @@ def lesson_menu() -> None:
 @uninterrupted
 def _choose(name: str) -> None:
     st.session_state[LIST] = False  # the open list would hide the lesson
+    show([])  # the visitor's own runs have other settings
     go_to(name, 1)
 
 

@@ -22,8 +22,9 @@ WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 PEOPLE = 100
 COLUMNS = 10
-PITCH = 10  # units of the drawing between two people
+PITCH, ROW = 10, 13  # units of the drawing between two people, and between two rows
 HEAD, BODY = 3, 5  # widths of strokes
+ABSENT = "#80808060"
 SAFE = " '/=:"  # in an address within double quotes
 BEFORE = int(EVEN_PRIOR * PEOPLE)
 COLORS = {  # of the signs of verdicts: neither speaks alone
@@ -118,8 +119,8 @@ def odds_icons(found: Risks) -> str:
     guess = term("odds", "odds", "Guessing who was in the data")
     most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
     sentence = (
-        f"{guess}, an attacker is right for <b class=number>{BEFORE} of {PEOPLE}</b> people by chance, and for "
-        f"<b class=number>{most} of {PEOPLE}</b> after seeing the model. {escape(odds(found))}"
+        f"{guess}, an attacker is right for <b style='color:{GREY}'>{BEFORE} of {PEOPLE}</b> people by chance, and for "
+        f"<b style='color:{ATTACK_LOOK[0]}'>{most} of {PEOPLE}</b> after seeing the model. {escape(odds(found))}"
     )
     return f"<figure class=odds>{_drawing(after)}<figcaption>{sentence}</figcaption></figure>"
 
@@ -134,16 +135,16 @@ def not_promised() -> str:
 
 @lru_cache(maxsize=PEOPLE)
 def _drawing(after: int) -> str:
-    """A hundred people in rows: those before, those added, and the rest, who are drawn thin.
+    """A hundred people in rows: those before, those added, and the rest, who are drawn faint.
 
     An image, since Streamlit takes SVG out of HTML: its colours are legible on light and on dark paper.
     """
     drawn = (
         _people(GREY, BODY, 0, BEFORE)
         + _people(ATTACK_LOOK[0], BODY, BEFORE, after)
-        + _people(GREY, 1, max(after, BEFORE), PEOPLE)
+        + _people(ABSENT, BODY, max(after, BEFORE), PEOPLE)
     )
-    size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * PITCH}"
+    size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * ROW}"
     image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"
     alt = f"{PEOPLE} people: {BEFORE} are guessed right by chance, at most {after} after seeing the model."
     return f'<img class=people alt="{alt}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
@@ -151,7 +152,7 @@ def _drawing(after: int) -> str:
 
 def _people(color: str, body: int, first: int, last: int) -> str:
     """People as two strokes with round ends, a dot for the head and a thicker one below it."""
-    corners = [(PITCH * (k % COLUMNS) + PITCH // 2, PITCH * (k // COLUMNS)) for k in range(first, last)]
+    corners = [(PITCH * (k % COLUMNS) + PITCH // 2, ROW * (k // COLUMNS)) for k in range(first, last)]
     strokes = ((min(body, HEAD), 2, 0), (body, 7, 1))  # width, how far down, length
     paths = "".join(
         f"<path stroke-width='{width}' d='{''.join(f'M{x} {y + down}v{length}' for x, y in corners)}'/>"

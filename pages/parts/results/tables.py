@@ -103,7 +103,7 @@ def epsilon_sentence(band: Curve, after: str, delta: str, *, apart: bool = False
         return f"{after}, there is no certified epsilon: {lowered(band.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     adjacency = "" if apart else f" ({Poisson.adjacency})"
-    return f"{after}, epsilon is certified to lie between **{low}** and **{high}**{adjacency}."
+    return f"{after}, the true epsilon is proven to be between **{low}** and **{high}**{adjacency}."
 
 
 def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:

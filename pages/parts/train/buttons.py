@@ -23,7 +23,7 @@ from pages.parts.train.run_picker import show, shown_runs
 
 BASELINE_HELP = help_on("baseline")
 BESIDE = "baseline"
-KNOWN = "Trained before: it is shown at once."
+KNOWN = " (trained already)"
 
 
 @uninterrupted
@@ -113,7 +113,5 @@ def alike(run: Run, config: RunConfig) -> bool:
 
 def _beside(known: bool) -> bool:
     """Draw the switch of the run without privacy; say where that is `known`."""
-    beside = st.toggle("non-private run beside it", value=True, key=BESIDE, help=BASELINE_HELP, persist_state="session")
-    if beside and known:
-        st.caption(KNOWN)
-    return beside
+    label = f"non-private run beside it{KNOWN if known else ''}"
+    return st.toggle(label, value=True, key=BESIDE, help=BASELINE_HELP, persist_state="session")

@@ -15,17 +15,42 @@ from tests.pages.train_page import FIRST, recorded
 OWN = baseline_of(FIRST)
 
 
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict]]:
+    """The sentences and numbers of each headline."""
+    found: list[tuple[list[str], dict]] = []
+    monkeypatch.setattr(outcome, "headline", lambda sentences, numbers: found.append((sentences, numbers)))
+    return found
+
+
+def say(store: Store, ids: list[str], **texts: str) -> None:
+    outcome.say_outcome(form_of(Fields(texts), "cpu", lab=True), {}, None, watched_runs(store, ids))
+
+
 @pytest.mark.parametrize(
     ("baseline", "compared"), [(OWN, True), (replace(OWN, seed=7), True), (replace(OWN, epochs=9.0), False)]
 )
 def test_what_privacy_costs_is_said_beside_the_same_run_without_it_alone(
-    store: Store, monkeypatch: pytest.MonkeyPatch, baseline, compared: bool
+    store: Store, said: list, baseline, compared: bool
 ) -> None:
-    ids = [recorded(store, config, 40, Status.FINISHED) for config in (FIRST, baseline)]
-    said: list[tuple[list[str], dict]] = []
-    monkeypatch.setattr(outcome, "headline", lambda sentences, numbers: said.append((sentences, numbers)))
-    outcome.say_outcome(form_of(Fields({}), "cpu", lab=True), {}, None, watched_runs(store, ids))
+    say(store, [recorded(store, config, 40, Status.FINISHED) for config in (FIRST, baseline)])
     ((sentences, numbers),) = said
     assert ("baseline" in numbers) is compared
     assert any("costs {lost} points" in each for each in sentences) is compared
     assert numbers["epsilon"].value.startswith("≤ ")
+
+
+@pytest.mark.parametrize(("status", "words"), [(None, "so far"), (Status.CANCELLED, "cut short")])
+def test_a_private_run_that_has_not_ended_has_no_price_yet(store: Store, said: list, status, words: str) -> None:
+    say(store, [recorded(store, FIRST, 40, status), recorded(store, OWN, 40, Status.FINISHED)])
+    ((sentences, _),) = said
+    assert not any("costs" in each for each in sentences)
+    assert words in sentences[-1]
+    assert "Without privacy {baseline} %" in sentences[-1]
+
+
+def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(store: Store, said: list) -> None:
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2")
+    (((sentence,), numbers),) = said
+    assert "The run in the chart: {accuracy} % right at epsilon {epsilon}." in sentence
+    assert set(numbers) == {"accuracy", "epsilon"}
