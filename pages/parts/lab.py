@@ -23,6 +23,7 @@ from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.slider_stops import show
 from pages.parts.attacker import attacker
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
@@ -188,7 +189,8 @@ def _on_chart(watched: Watched, place: int, style: Style, form: Form) -> LabRun:
 def label_beside(config: RunConfig, form: Form) -> str:
     """What tells a run from the settings that are chosen now, in a few words."""
     if not config.private:
-        return "non-private"
+        same = not form.configs or config.epochs == form.configs[0].epochs
+        return "non-private" if same else f"non-private, {show(config.epochs)} epochs"
     if not form.configs:
         return labels_of([config])[0]
     chosen = replace(form.configs[0], seed=config.seed)

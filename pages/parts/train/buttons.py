@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked
@@ -14,6 +15,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts import jobs
+from pages.parts.controls.data import choose, nearest_here
 from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -72,6 +74,7 @@ def start_buttons(form: Form, store: Store) -> None:
     st.button("Train without privacy", args=(store, baselines), **started)
     if form.obstacle and not form.problem:
         (st.error if form.data.here else st.info)(form.obstacle)
+        offer_data(form)
 
 
 def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
@@ -90,6 +93,15 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
     place.button(label_of(form, configs, store), key="train", type="primary", icon=":material/play_arrow:", **pressed)
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
+        offer_data(form)
+
+
+def offer_data(form: Form) -> None:
+    """Offer the installed data of nearly as many examples, where the chosen number is of none."""
+    if not form.data.here:
+        near = nearest_here(form.data.n)
+        words = f"Train on {DATASETS[near.dataset].title}, {near.source} of {near.n:,}"
+        st.button(words, key="offered_data", on_click=choose, args=(near.n,), width="stretch")
 
 
 def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:

@@ -324,8 +324,8 @@ def _config(form: Form, trained: Mapping[str, Any], epochs: float | None) -> Run
     """What would be trained; ValueError says in a sentence why it cannot be."""
     n, batch = form.data.n, round(form.q * form.data.n)
     if not form.data.here:
-        absent = "".join(f" {each.title} in full has so many: {remedy(each)}." for each in absent_of(n)[:1])
-        raise ValueError(f"There are no data of {n:,} examples here to train on: choose a data set.{absent}")
+        absent = "".join(f" The full {each.title} has as many; {remedy(each)}." for each in absent_of(n)[:1])
+        raise ValueError(f"No data set of {n:,} examples is installed here. Choose another.{absent}")
     if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
         raise ValueError(
             f"q = {form.q:.4g} of {n:,} examples is no whole batch: training takes one, so choose a batch."

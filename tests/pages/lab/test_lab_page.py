@@ -73,7 +73,7 @@ def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
 
 def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
     for query, why in (
-        ({"n": "29305"}, "no data of 29,305 examples"), ({"sampling": "q", "q": "0.01234"}, "no whole batch"),
+        ({"n": "29305"}, "No data set of 29,305 examples"), ({"sampling": "q", "q": "0.01234"}, "no whole batch"),
         ({"epochs": "100000"}, "1,000,000 steps"), ({"model": "mlp", "stop_epsilon": "1e-6"}, "stop_epsilon"),
     ):  # fmt: skip
         page = opened(**query)
@@ -81,6 +81,15 @@ def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):
         assert train(page).disabled, (query, why)
         assert any(why in each.value for each in page.caption), (query, why)
         assert len(traces(page)) > 4, (query, why)
+
+
+def test_where_no_such_data_are_here_one_click_chooses_some(store: Store):
+    page = opened(dataset="other", n="60000")
+    assert train(page).disabled
+    page.button(key="offered_data").click().run()
+    assert not train(page).disabled
+    assert page.selectbox(key="dataset").value == "mnist"
+    assert "offered_data" not in [each.key for each in page.button]
 
 
 def test_a_run_of_these_settings_is_private_and_of_others_a_ghost(store: Store):
