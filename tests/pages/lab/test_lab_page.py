@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.figures.lab import INVITATION
 from dpcore.runs.holding import let_go, steps_granted
 from dpcore.runs.record import Status
@@ -22,7 +23,7 @@ PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 @pytest.fixture(autouse=True)
 def samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where no full data set is installed."""
-    monkeypatch.setattr(data, "available", lambda name: () if name == "cifar10" else ("sample",))
+    monkeypatch.setattr(data, "available", lambda name: ("sample",) if DATASETS[name].sampled else ())
 
 
 def opened(*runs: str, **query: str) -> AppTest:
