@@ -82,7 +82,7 @@ certain = form.unaccounted
 if mechanism:
     with sentences:
         say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
-    certain = epsilon_sentence(curves[CERTIFIED], form.after, show(delta), apart=otherwise)
+    certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=otherwise)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
 if warning := delta_warning(delta, form.n):

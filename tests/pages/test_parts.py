@@ -121,9 +121,8 @@ def test_a_verdict_stands_in_the_row_of_its_accountant():
 def test_where_nothing_is_certified_the_page_says_so():
     steps = np.array([1])
     band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
-    assert epsilon_sentence(band, "After 1 epoch (1 step)", "1e-5").endswith(
-        "there is no certified epsilon: too little noise. It is at least 3.00."
-    )
+    said = epsilon_sentence(band, "1e-5")
+    assert said == "There is no certified epsilon at delta = 1e-5: too little noise. It is at least 3.00."
     assert "n/a, because too little noise." in verdict_table({"pld": band})
     bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
     assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table({"rdp": bound, "pld": band})
@@ -133,7 +132,7 @@ def test_headline_table_and_label_say_one_number():
     for sigma in [0.7, 1.23, 4.0]:
         trained = Mechanism.constant(256 / 10_000, sigma, 196)
         band = cache.curve("pld", trained, 1e-5)
-        low, high = re.findall(r"\*\*([\d.]+)\*\*", epsilon_sentence(band, "After 5 epochs", "1e-5"))
+        low, high = re.findall(r"\*\*([\d.]+)\*\*", epsilon_sentence(band, "1e-5"))
         assert marked(float(band.epsilon[-1]), band.kind) == f"≤ {high}", sigma
         assert f">≤ {high}</td>" in verdict_table({"pld": band}), sigma
         assert f"between {low} and {high}." in verdict_table({"pld": band}), sigma

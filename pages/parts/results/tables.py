@@ -91,19 +91,19 @@ def verdict_table(curves: Mapping[str, Curve]) -> str:
     return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, band) for each in curves.items()])
 
 
-def epsilon_sentence(band: Curve, after: str, delta: str, *, apart: bool = False) -> str:
-    """What is certain after the whole mechanism, in one sentence that begins with its length, `after_training`.
+def epsilon_sentence(band: Curve, delta: str, *, apart: bool = False) -> str:
+    """Say in one sentence what is certain after the whole mechanism, and for which adjacency.
 
-    It says for which adjacency. With `apart` it says first that it is about Poisson batches.
+    With `apart` the sentence says first that it is about Poisson batches.
     """
-    after = f"{f'**{Poisson.title}**, {Poisson.adjacency}: {lowered(after)}' if apart else after} at delta = {delta}"
+    of = f"**{Poisson.title}**, {Poisson.adjacency}: " if apart else ""
     upper, lower = float(band.epsilon[-1]), band.lower
     if lower is None or math.isinf(upper):
         least = f" It is at least {outward(lower[-1], math.floor)}." if lower is not None and lower[-1] > 0 else ""
-        return f"{after}, there is no certified epsilon: {lowered(band.note)}{least}"
+        return f"{of}There is no certified epsilon at delta = {delta}: {lowered(band.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     adjacency = "" if apart else f" ({Poisson.adjacency})"
-    return f"{after}, the true epsilon is proven to be between **{low}** and **{high}**{adjacency}."
+    return f"{of}The true epsilon is proven to be between **{low}** and **{high}** at delta = {delta}{adjacency}."
 
 
 def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
