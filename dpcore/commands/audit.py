@@ -134,27 +134,18 @@ def _summary(
 def _table(found: Sequence[Measured], judged: Judged) -> Iterator[str]:
     """Yield a line for each test, then its evidence and its scope."""
     rows = [("TEST", "RESULT", "P-VALUE", "EPSILON AT LEAST")]
-    rows += [(each.audit, _result(each, judged), _p_value(each), _epsilon(each)) for each in found]
+    rows += [_row(each, judged) for each in found]
     head, *lines = in_columns(rows).splitlines()
     yield head
     for line, each in zip(lines, found, strict=True):
         yield from (line, f"  {each.shows}", f"  tests: {each.tests}", f"  does not test: {each.untested}")
 
 
-def _result(found: Measured, judged: Judged) -> str:
-    if found.audit in judged.failed:
-        return "FAILS"
-    return "passes" if found.p_value is not None else "-"
-
-
-def _p_value(found: Measured) -> str:
-    return "-" if found.p_value is None else short(found.p_value) if found.p_value else "< 1e-300"
-
-
-def _epsilon(found: Measured) -> str:
-    if found.unbounded:
-        return f"infinite ({found.evidence})"
-    return "-" if found.epsilon is None else f"{outward(found.epsilon, math.floor)} ({found.evidence})"
+def _row(found: Measured, judged: Judged) -> tuple[str, str, str, str]:
+    result = "FAILS" if found.audit in judged.failed else "-" if found.p_value is None else "passes"
+    p_value = "-" if found.p_value is None else short(found.p_value) if found.p_value else "< 1e-300"
+    least = "infinite" if found.unbounded else "-" if found.epsilon is None else outward(found.epsilon, math.floor)
+    return found.audit, result, p_value, least if least == "-" else f"{least} ({found.evidence})"
 
 
 def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Iterator[str]:
