@@ -151,7 +151,8 @@ def _row(found: Measured, judged: Judged) -> tuple[str, str, str, str]:
 def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Iterator[str]:
     at = f"at delta = {plain(raised(request.config.delta))}"
     if judged.claimed_upper is not None:
-        yield f"Claimed: epsilon <= {outward(judged.claimed_upper, math.ceil)} {at}, by {request.by.title.lower()}."
+        claimed = f"epsilon <= {outward(judged.claimed_upper, math.ceil)} {at}"
+        yield f"Claimed: {claimed} (trainer: {request.by.title.lower()})."
     elif prepared.unaccounted:
         yield f"Nothing is claimed. {prepared.unaccounted}"
     found = f"Claim refuted: the tests {', '.join(judged.failed)} failed" if judged.failed else "No test found a fault"
