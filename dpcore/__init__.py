@@ -1,4 +1,4 @@
-"""Private deep learning: what a mechanism costs, and training that pays exactly that.
+"""Private deep learning: accountants for a mechanism, and training that is charged exactly.
 
 >>> import dpcore
 >>> mechanism = dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
@@ -23,7 +23,7 @@ LATE = {"Mechanism": "dpcore.privacy.mechanism", "ACCOUNTANTS": "dpcore.privacy.
 
 
 def epsilon(mechanism: Mechanism, delta: float, accountant: str = "pld") -> Reading:
-    """Epsilon after the whole mechanism: its value, proven lower bound if it is certified, kind and note.
+    """Compute epsilon after the whole mechanism: value, kind, note and, if certified, the proven lower bound.
 
     >>> import dpcore
     >>> found = dpcore.epsilon(dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5)
@@ -43,9 +43,9 @@ def calibrate(
     accountant: str = "pld",
     **known: Any,
 ) -> Answer:
-    """The sigma, steps, q or batch (whichever `solve` names) that keeps the one target given.
+    """Find the sigma, steps, q or batch, as `solve` says, for exactly one target.
 
-    `known` is what of q, sigma, steps and examples the question needs, and `recipe` for a noise schedule.
+    `known` has the q, sigma, steps and examples that the question needs, and `recipe` for a noise schedule.
 
     >>> import dpcore
     >>> dpcore.calibrate("sigma", target_epsilon=3.0, delta=1e-5, q=0.01, steps=10_000, accountant="rdp").value
@@ -59,7 +59,7 @@ def calibrate(
 
 
 def tradeoff(mechanism: Mechanism, accountant: str = "pld") -> TradeoffCurve:
-    """The trade-off function that an accountant promises after the whole mechanism, and its upper bound if proven.
+    """Compute the accountant's trade-off function after the whole mechanism, and a proven upper one where known.
 
     >>> import dpcore
     >>> found = dpcore.tradeoff(dpcore.Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly 1-GDP

@@ -12,7 +12,7 @@ from decimal import Decimal, DecimalException
 from dpcore.check import verbatim
 
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "%": -2}
-GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")  # with any other comma a text is no number
 PLAIN = r"(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)"
 POWER = re.compile(rf"(?:({PLAIN})(?:x|\*))?10\^\{{?([-+]?\d+)\}}?")
 SCIENTIFIC = re.compile(rf"{PLAIN}(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -50,7 +50,7 @@ def read_number(text: str, name: str = "") -> Decimal:
     ValueError: Expected sigma=`three` to be a number: write it like 0.5, 1e-5, 1/3 or 60,000.
     """
     try:
-        return _decimal(_ungrouped(normalised(text)))
+        return _decimal(GROUPS.sub(lambda each: each[0].replace(",", ""), normalised(text)))
     except (DecimalException, OverflowError, ValueError) as error:
         hint = RANGE if isinstance(error, OverflowError) else COMMA if "," in text else FORMS
         raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a number: {hint}.") from None
@@ -66,15 +66,6 @@ def read_whole(text: str, name: str = "") -> int:
     if exact != exact.to_integral_value():
         raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a whole number.")
     return int(exact)
-
-
-def _ungrouped(text: str) -> str:
-    """Remove the commas between thousands. Any other comma stays, so the text is no number.
-
-    >>> _ungrouped("1,234,567"), _ungrouped("256/60,000"), _ungrouped("3,0"), _ungrouped("0,500")
-    ('1234567', '256/60000', '3,0', '0,500')
-    """
-    return GROUPS.sub(lambda each: each[0].replace(",", ""), text)
 
 
 def _decimal(text: str) -> Decimal:

@@ -26,6 +26,11 @@ class Parser(argparse.ArgumentParser):
         raise ValueError(f"{message[:1].upper()}{message[1:].rstrip('.')}.")
 
 
+def parser_of(command: str, about: str) -> Parser:
+    """Make the parser of a command of `python -m dpcore`."""
+    return Parser(prog=f"python -m dpcore {command}", description=about)
+
+
 def number(text: str) -> float:
     """Read a finite number.
 

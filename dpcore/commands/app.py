@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from dpcore import check
-from dpcore.commands import Parser, whole
+from dpcore.commands import Parser, parser_of, whole
 
 HOST = "127.0.0.1"  # only this machine reaches it
 PORT = 8501
@@ -15,8 +15,7 @@ OPEN = "Anybody who reaches {} may change every run. With --shared only its owne
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(prog="python -m dpcore app", description="Serve the pages to a browser. Ctrl-C ends the server.")
+    made = parser_of("app", "Serve the pages to a browser. Ctrl-C ends the server.")
     made.add_argument("--port", type=whole, default=PORT, help=f"port to listen on (default {PORT})")
     made.add_argument("--host", default=HOST, metavar="ADDRESS", help=f"address (default {HOST}: this machine alone)")
     made.add_argument("--shared", action="store_true", help="give each run an owner (same as DPCORE_SHARED=1)")

@@ -12,10 +12,10 @@ from typing import Any
 from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.events import Event, Judged, Measured, Prepared, Stopped, Watched
 from dpcore.audit.request import AuditRequest
-from dpcore.commands import Parser, number, whole
+from dpcore.commands import Parser, number, parser_of, whole
 from dpcore.commands.runs.actions import in_columns
 from dpcore.commands.train import add_settings, config_of, follow, open_store, option
-from dpcore.privacy.report.numbers import nearest, outward, raised, short
+from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.kinds import AUDIT, TRAINING
 from dpcore.runs.record import Run, worker_name
@@ -33,11 +33,7 @@ NOTES = (
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore audit",
-        description="Train a run again, watch every step and test its claim. Exit status 1 if a test fails.",
-    )
+    made = parser_of("audit", "Train a run again, watch every step and test its claim. Exit status 1 if a test fails.")
     made.add_argument("run", nargs="?", metavar="RUN", help="a run to audit or an audit to show (default: settings)")
     made.add_argument("--trainer", default=SINGLE.trainer, metavar="ID", help=f"trainer: {', '.join(TRAINERS)}")
     confidence = f"confidence of all tests together (default {SINGLE.confidence:g})"
@@ -119,15 +115,10 @@ def _summary(
 ) -> dict[str, Any]:
     """Return an audit as one JSON object, without its progress and the canaries' scores."""
     corrected = dict(judged.p_values)
-    audits = [
-        asdict(each)
-        | {
-            "figures": dict(each.figures),
-            "p_corrected": corrected.get(each.audit),
-            "failed": each.audit in judged.failed,
-        }
-        for each in found
-    ]
+    audits = []
+    for each in found:
+        own = {"figures": dict(each.figures), "p_corrected": corrected.get(each.audit)}
+        audits.append(asdict(each) | own | {"failed": each.audit in judged.failed})
     return {
         "run": name,
         "request": request.to_json(),
@@ -143,33 +134,25 @@ def _summary(
 def _table(found: Sequence[Measured], judged: Judged) -> Iterator[str]:
     """Yield a line for each test, then its evidence and its scope."""
     rows = [("TEST", "RESULT", "P-VALUE", "EPSILON AT LEAST")]
-    rows += [(each.audit, _result(each, judged), _p_value(each), _epsilon(each)) for each in found]
+    rows += [_row(each, judged) for each in found]
     head, *lines = in_columns(rows).splitlines()
     yield head
     for line, each in zip(lines, found, strict=True):
         yield from (line, f"  {each.shows}", f"  tests: {each.tests}", f"  does not test: {each.untested}")
 
 
-def _result(found: Measured, judged: Judged) -> str:
-    if found.audit in judged.failed:
-        return "FAILS"
-    return "passes" if found.p_value is not None else "-"
-
-
-def _p_value(found: Measured) -> str:
-    return "-" if found.p_value is None else short(found.p_value) if found.p_value else "< 1e-300"
-
-
-def _epsilon(found: Measured) -> str:
-    if found.unbounded:
-        return f"infinite ({found.evidence})"
-    return "-" if found.epsilon is None else f"{outward(found.epsilon, math.floor)} ({found.evidence})"
+def _row(found: Measured, judged: Judged) -> tuple[str, str, str, str]:
+    result = "FAILS" if found.audit in judged.failed else "-" if found.p_value is None else "passes"
+    p_value = "-" if found.p_value is None else short(found.p_value) if found.p_value else "< 1e-300"
+    least = "infinite" if found.unbounded else "-" if found.epsilon is None else outward(found.epsilon, math.floor)
+    return found.audit, result, p_value, least if least == "-" else f"{least} ({found.evidence})"
 
 
 def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Iterator[str]:
-    at = f"at delta = {raised(request.config.delta):g}"
+    at = f"at delta = {plain(raised(request.config.delta))}"
     if judged.claimed_upper is not None:
-        yield f"Claimed: epsilon <= {outward(judged.claimed_upper, math.ceil)} {at}, by {request.by.title.lower()}."
+        claimed = f"epsilon <= {outward(judged.claimed_upper, math.ceil)} {at}"
+        yield f"Claimed: {claimed} (trainer: {request.by.title.lower()})."
     elif prepared.unaccounted:
         yield f"Nothing is claimed. {prepared.unaccounted}"
     found = f"Claim refuted: the tests {', '.join(judged.failed)} failed" if judged.failed else "No test found a fault"

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, recipe_of, refuse_idle, whole
+from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, parser_of, recipe_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
@@ -14,10 +14,7 @@ from dpcore.privacy.report.verdict import Verdict
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore calibrate", description="Find the sigma, steps, sampling rate or batch for a budget."
-    )
+    made = parser_of("calibrate", "Find the sigma, steps, sampling rate or batch for a budget.")
     made.add_argument("--solve", required=True, metavar="WHAT", help=f"what to find: {', '.join(SOLVABLE)}")
     made.add_argument("--target-epsilon", type=number, metavar="E", help="largest epsilon at --delta")
     made.add_argument("--target-advantage", type=number, metavar="A", help="largest max(TPR - FPR), between 0 and 1")
@@ -38,7 +35,6 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the answer; exit status 0."""
     check.one_of(SOLVABLE, solve=arguments.solve)
     target = _target(arguments)
     for name in NEEDED[arguments.solve]:

@@ -4,15 +4,16 @@ import argparse
 import json
 import sys
 import textwrap
+from contextlib import nullcontext
 from typing import Any
 
 from dpcore import check
 from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
 from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
-from dpcore.claims.reading import MAX_JSON_CHARS, Found, Read
+from dpcore.claims.reading import MAX_JSON_CHARS, Read
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
-from dpcore.commands import DELTA, NOISE, Parser, number, refuse_idle, whole
+from dpcore.commands import DELTA, NOISE, Parser, number, parser_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS
 
 WIDTH = 110
@@ -21,8 +22,7 @@ NOTHING = "Expected a claim: give its numbers as options, a file with --text, or
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(prog="python -m dpcore check", description="Check a claimed epsilon. All options may be left out.")
+    made = parser_of("check", "Check a claimed epsilon. All options may be left out.")
     made.add_argument("--epsilon", metavar="E", help="the claim, with its digits: 3.0 may stand for 2.95 to 3.05")
     made.add_argument("--delta", type=number, help=DELTA)
     made.add_argument("--q", type=number, help="sampling rate, above 0 and at most 1")
@@ -45,11 +45,12 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the verdict; exit status 0 for every verdict."""
+    examples = {each.name: each.claim for each in EXAMPLES}
     if arguments.example is not None:
         refuse_idle(arguments, ("text",), "a claim of your own, instead of --example")
+        check.one_of(examples, example=arguments.example)
     read = Read(Claim(), ()) if arguments.text is None else read_claim(_text(arguments.text))
-    given = _given(arguments)
-    claim = joined([_example(arguments), read.claim, given])
+    claim = joined([examples.get(arguments.example or "", Claim()), read.claim, _given(arguments)])
     if claim == Claim() and arguments.text is None:
         raise ValueError(NOTHING)
     verdict = judge(claim)
@@ -67,32 +68,21 @@ def _given(arguments: argparse.Namespace) -> Claim:
     return Claim(**values)
 
 
-def _example(arguments: argparse.Namespace) -> Claim:
-    if arguments.example is None:
-        return Claim()
-    known = {each.name: each.claim for each in EXAMPLES}
-    check.one_of(known, example=arguments.example)
-    return known[arguments.example]
-
-
 def _text(path: str) -> str:
     try:
-        if path == "-":
-            content = sys.stdin.buffer.read(4 * MAX_JSON_CHARS + 1)
-        else:
-            with open(path, "rb") as file:
-                content = file.read(4 * MAX_JSON_CHARS + 1)
-        return content.decode("utf-8-sig")
+        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+            return file.read(4 * MAX_JSON_CHARS + 1).decode("utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name, or bytes that are no text
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise ValueError(f"Expected text={path[:200]!r} to be a readable file, but: {why}.") from None
 
 
 def _as_read(read: Read) -> dict[str, Any]:
-    def told(each: Found) -> dict[str, Any]:
-        return {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
-
-    return {"read": [told(each) for each in read.found], "left_out": list(read.unsure)}
+    values = [
+        {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
+        for each in read.found
+    ]
+    return {"read": values, "left_out": list(read.unsure)}
 
 
 def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:

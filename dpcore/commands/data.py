@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from dpcore.commands import Parser
+from dpcore.commands import Parser, parser_of
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing, remedy
 from dpcore.data.download import download, download_table
 from dpcore.data.importing import found_in, has_data_sets, import_folder, install_tables
@@ -14,8 +14,7 @@ FETCHED = [each.name for each in DATASETS.values() if not each.arrays]  # users 
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(prog="python -m dpcore data", description="List, download or import the full data sets.")
+    made = parser_of("data", "List, download or import the full data sets.")
     actions = made.add_subparsers(dest="action", required=True, metavar="ACTION")
     status = actions.add_parser("status", help="list the installed data sets")
     status.add_argument("--json", action="store_true", help="print one JSON object")

@@ -15,6 +15,7 @@ from dpcore.commands import (
     mechanism_given,
     mechanism_of,
     number,
+    parser_of,
     recipe_of,
     refuse_idle,
     whole,
@@ -29,8 +30,7 @@ from dpcore.privacy.schedule import CONSTANT
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(prog="python -m dpcore epsilon", description="Compute epsilon by every accountant.")
+    made = parser_of("epsilon", "Compute epsilon by every accountant.")
     add_mechanism(made)
     made.add_argument("--delta", type=number, required=True, help=DELTA)
     made.add_argument("--points", type=whole, help="number of steps at which --json gives epsilon (default 100)")
@@ -43,7 +43,6 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the curves; exit status 0."""
     names = list(dict.fromkeys(arguments.accountant or ACCOUNTANTS))
     for name in names:
         check.one_of(ACCOUNTANTS, accountant=name)

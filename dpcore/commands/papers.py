@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, finite
+from dpcore.commands import Parser, finite, parser_of
 from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Comparison, Outcome
 from dpcore.papers.paper import Paper
@@ -25,15 +25,13 @@ WIDTH = sum(width for width, _ in COLUMNS.values()) + len(GAP) * (len(COLUMNS) -
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(prog="python -m dpcore papers", description="Recompute every number that the papers print.")
+    made = parser_of("papers", "Recompute every number that the papers print.")
     made.add_argument("--paper", metavar="ID", action="append", help=f"{', '.join(PAPERS)} (default: all); repeatable")
     made.add_argument("--json", action="store_true", help="print one JSON list")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print every number of the papers with ours; exit status 0."""
     asked = list(dict.fromkeys(arguments.paper or PAPERS))
     for name in asked:
         check.one_of(PAPERS, paper=name)

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import DELTA, Parser, number, whole
+from dpcore.commands import DELTA, Parser, number, parser_of, whole
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent, plain
 from dpcore.runs.kinds import event_to_json
@@ -24,11 +24,7 @@ PUBLISHED = "Each fit of each method spends its epsilon. No epsilon covers publi
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore perturb",
-        description="Compare noise in output, objective, gradients and inputs by accuracy and by the gap to L*.",
-    )
+    made = parser_of("perturb", "Compare noise in output, objective, gradients and inputs, by accuracy and gap to L*.")
     made.add_argument("--dataset", metavar="ID", help=", ".join(TABLES))
     made.add_argument("--classes", metavar="A,B", help="two classes of the data set, or one class and 'rest'")
     made.add_argument("--model", metavar="ID", help=", ".join(MODELS))
@@ -49,7 +45,6 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fit and print; exit status 0."""
     request = request_of(arguments)
     events = compare(request)
     if arguments.json:

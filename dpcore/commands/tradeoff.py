@@ -17,6 +17,7 @@ from dpcore.commands import (
     mechanism_given,
     mechanism_of,
     number,
+    parser_of,
     refuse_idle,
     whole,
 )
@@ -30,10 +31,7 @@ from dpcore.privacy.tradeoff import Gaussian
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore tradeoff", description="Compute the certified trade-off function and the attack risks."
-    )
+    made = parser_of("tradeoff", "Compute the certified trade-off function and the attack risks.")
     add_mechanism(made)
     made.add_argument("--delta", type=number, default=1e-5, help=f"{DELTA} (default 1e-5)")
     made.add_argument("--examples", type=whole, help="number of examples n, for a warning if delta >= 1/n")
@@ -43,7 +41,6 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the curve and the numbers; exit status 0."""
     mechanism = mechanism_of(arguments)
     check.delta(delta=arguments.delta)
     if arguments.examples is not None:

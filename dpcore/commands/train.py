@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, number, whole
+from dpcore.commands import Parser, number, parser_of, whole
 from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, outward, percent, plain, raised
@@ -22,16 +22,7 @@ from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, idle
 from dpcore.training.defaults import defaults
-from dpcore.training.events import (
-    Checkpointed,
-    Evaluated,
-    Event,
-    Finished,
-    Preparing,
-    Started,
-    Stepped,
-    Unsaved,
-)  # fmt: skip
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
 from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
@@ -49,11 +40,7 @@ PLAIN = RunConfig()
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(
-        prog="python -m dpcore train",
-        description="Train a model. The defaults suit data set, model and optimizer.",
-    )
+    made = parser_of("train", "Train a model. The defaults suit data set, model and optimizer.")
     add_settings(made)
     seeds = "train this many seeds, secret or counted from --seed, and print mean and spread"
     made.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help=seeds)

@@ -67,9 +67,8 @@ def _titled(choices: Any) -> list[tuple[str, Any]]:
 def _hint(setting: Setting, slider: Slider) -> str:
     """Explain a slider, its unit and its ends."""
     ends = (("Left", slider.left), ("Right", slider.right))
-    return " ".join(
-        each for each in (slider.help, setting.unit_said, *(f"{side}: {end}." for side, end in ends if end)) if each
-    )
+    words = (slider.help, setting.unit_said, *(f"{side}: {end}." for side, end in ends if end))
+    return " ".join(filter(None, words))
 
 
 def _words(setting: Setting, hint: str) -> dict[str, Any]:
@@ -107,9 +106,8 @@ def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]
 def spent_figure(config: RunConfig, curves: Mapping[str, Curve], *, log: bool = False) -> go.Figure:
     """Draw the page's figure of epsilon against epoch."""
     mechanism = plan(config).mechanism
-    if mechanism is None or not curves:
-        return curves_figure({}, np.empty(0))
-    return curves_figure(curves, epochs_at(mechanism, charted(mechanism)), log=log)
+    epochs = np.empty(0) if mechanism is None else epochs_at(mechanism, charted(mechanism))
+    return curves_figure(curves, epochs, log=log)
 
 
 def statement_of(config: RunConfig) -> Statement:

@@ -94,8 +94,8 @@ def test_every_folder_is_a_new_one(store: Store, capsys: Output, form: str) -> N
     assert main(["runs", "export", *runs, "--format", form, "--to", "out"]) == 0
     assert capsys.readouterr().err == "Wrote out.\n"
     assert any(Path("out").iterdir())
-    assert "nothing is overwritten" in refused(capsys, "export", *runs, "--format", form, "--to", "out")
-    assert "it is a folder" in refused(capsys, "export", *runs, "--format", form)
+    assert "export overwrites nothing" in refused(capsys, "export", *runs, "--format", form, "--to", "out")
+    assert "Expected --to FOLDER" in refused(capsys, "export", *runs, "--format", form)
 
 
 def test_nothing_is_overwritten(store: Store, capsys: Output) -> None:

@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 
-from dpcore.commands import Parser
+from dpcore.commands import Parser, parser_of
 from dpcore.commands.runs.actions import ACTIONS
 from dpcore.commands.train import open_store
 from dpcore.runs.pool import recover_dead
@@ -13,8 +13,7 @@ from dpcore.runs.store_file import FILE
 
 
 def parser() -> Parser:
-    """The arguments of the command."""
-    made = Parser(prog="python -m dpcore runs", description="Work with the runs in the store (DPCORE_HOME).")
+    made = parser_of("runs", "Work with the runs in the store (DPCORE_HOME).")
     actions = made.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     for action in ACTIONS.values():
         own = actions.add_parser(action.name, help=action.help)

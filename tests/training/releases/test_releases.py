@@ -146,8 +146,8 @@ def noisy_mean(before: torch.Tensor, after: torch.Tensor, views: int) -> torch.T
 
 def test_what_it_does_not_go_with_is_named() -> None:
     for changes, words in [
-        ({"mean_sigma": -1.0}, r"mean_sigma=-1.0 in"),
-        ({"mean_sigma": 1e-9}, r"mean_sigma=1e-09 in"),
+        ({"mean_sigma": -1.0}, r"mean_sigma=-1.0 to be at least"),
+        ({"mean_sigma": 1e-9}, r"mean_sigma=1e-09 to be at least"),
         ({"mean_sigma": math.nan}, "mean_sigma=nan"),
         ({"mean_sigma": 5.0, "pca": 20, "model": "mlp"}, "Set mean_sigma to 0: a private mean does not"),
         ({"mean_sigma": 5.0, "optimizer": "adppl"}, "Set mean_sigma to 0: a private mean does not"),
