@@ -20,7 +20,7 @@ class Chart {
     this.drawn = 0;
     this.took = 0;
     this.build();
-    this.preview = new Preview((drawing) => this.take(drawing), () => this.release());
+    this.preview = new Preview((drawing) => this.take(drawing), () => this.release(), (waiting) => this.say(waiting));
     this.sizes = new ResizeObserver(() => this.plan());
     this.sizes.observe(this.box);
   }
@@ -130,10 +130,11 @@ class Chart {
   }
 
   /* What the reader must know of the runs; Python hears once of each end. */
-  say() {
+  say(waiting = false) {
     const all = [...this.following.runs.values()];
-    const sentence = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
-    if (this.said.textContent !== (sentence ?? "")) this.said.textContent = sentence ?? "";
+    const told = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
+    const sentence = told ?? (waiting ? "Waiting for the server …" : "");
+    if (this.said.textContent !== sentence) this.said.textContent = sentence;
     const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
     if (!ended.length || !this.data.tells || leaving()) return;
     ended.forEach((run) => reported.add(run));

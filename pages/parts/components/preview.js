@@ -1,11 +1,12 @@
 /* A chart follows a slider while it is moved: drawn by the server for each stop, one at a time, the latest wins. */
 
+const SLOW = 1500; // ms without an answer after which the reader is told that the server is waited for
 const HELD = 60_000; // ms for which what the page draws of earlier stops is held back, unless the slider settles before
 
 export class Preview {
-  /* `take` draws what the server answers, `release` what the page has drawn meanwhile. */
-  constructor(take, release) {
-    Object.assign(this, { take, release, address: "", until: 0 });
+  /* `take` draws what the server answers, `release` what the page has drawn meanwhile; `waits` hears of a slow answer. */
+  constructor(take, release, waits) {
+    Object.assign(this, { take, release, waits, address: "", until: 0 });
     this.moved = (event) => this.follow(event);
     this.settled = ({ detail }) => detail.field === this.field && this.end();
     document.addEventListener("slider-moved", this.moved);
@@ -47,8 +48,11 @@ export class Preview {
     this.asking = true;
     const { field, text } = this.wanted;
     this.wanted = undefined;
+    const slow = setTimeout(() => this.waits(true), SLOW);
     const answered = await fetch(`${this.address}?${new URLSearchParams({ field, text })}`)
       .then((response) => (response.status === 200 ? response.json() : null)).catch(() => null);
+    clearTimeout(slow);
+    this.waits(false);
     this.asking = false;
     if (answered && this.ahead) this.take(answered);
     if (!answered) this.unable = field; // until the page's next run: it is asked for what comes
