@@ -46,7 +46,7 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
     train, generator = load(dataset, "sample").train, np.random.default_rng(SEED)
     drawn = np.flatnonzero(generator.random(len(train)) < min(batch / len(train), 1.0))
     shape, classes = train.images.shape[1:], len(DATASETS[dataset].classes)
-    pixels, labels = train.images[drawn].reshape(len(drawn), -1) / PIXEL, train.labels[drawn]
+    pixels, labels = train.images[drawn].reshape(len(drawn), np.prod(shape)) / PIXEL, train.labels[drawn]
     label = int(train.labels[drawn[0]]) if len(drawn) else 0
     to_own, to_other = 1 - 1 / classes, -1 / classes  # what a pixel of 1 gives its own class, and each other one
     scale = np.sqrt(to_own**2 + (classes - 1) * to_other**2)

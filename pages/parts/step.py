@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest
-from dpcore.training.pictured_step import PicturedStep, pictured_step
+from dpcore.training.pictured_step import SHOWN, PicturedStep, pictured_step
 from pages.parts.components.elements import follows, mount
 from pages.parts.controls import mechanism as controls
 from pages.parts.images import image_html
@@ -25,11 +25,12 @@ ONE_STEP = (
 
 
 def pictured(form: Form) -> PicturedStep | None:
-    """A step at the form's batch and clipping norm; None for data without a bundled sample of grey images."""
+    """A step at the form's batch and clipping norm; None for a batch of a few examples, and without grey images."""
     dataset = DATASETS.get(form.data.dataset)
     if dataset is None or not (dataset.sampled and dataset.grey):
         return None
-    return pictured_step(dataset.name, form.q * form.data.n, form.clip_norm)
+    step = pictured_step(dataset.name, form.q * form.data.n, form.clip_norm)
+    return step if len(step.examples) == SHOWN else None
 
 
 def noise_beside(form: Form) -> None:

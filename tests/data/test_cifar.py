@@ -202,4 +202,4 @@ def test_one_command_trains_on_its_features_with_views_and_a_private_mean(here, 
         assert lines[0].startswith(f"100 examples, 5 steps of q = 0.2, {parameters} parameters on cpu, book-keeping")
         assert any(line.startswith("done: 5 steps in ") and "test accuracy" in line for line in lines)
         assert lines[-2].startswith("epsilon <= ")
-        assert lines[-2].endswith(" at delta = 1e-05, certified (pld)")
+        assert lines[-2].endswith(" at delta = 1e-5, certified (pld)")

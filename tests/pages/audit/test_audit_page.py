@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import BROKEN, TRAINERS
 from dpcore.audit.events import Counted, Scored, Traced
-from dpcore.figures.number_line import BROKEN as RED
+from dpcore.figures.style import REFUTED as RED
 from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
