@@ -1,7 +1,4 @@
-"""A run's settings: flat, JSON, and enough to derive its mechanism without running it (`plan`).
-
-Settings that contradict each other are refused.
-"""
+"""A run's settings: flat, JSON, enough to derive its mechanism (`plan`), and free of contradictions."""
 
 import math
 from collections.abc import Iterator

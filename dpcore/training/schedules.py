@@ -1,7 +1,4 @@
-"""The learning rate, the acceptance of proposals, and the average of the weights.
-
-Learning rates depend on the step alone, and the average is post-processing of noisy weights: both cost no privacy.
-"""
+"""The learning rate, the acceptance of proposals and the average of the weights; none of them costs privacy."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ class Gdp(AdditiveAccountant):
     array([0.942])
     """
 
-    name: ClassVar[str] = "gdp"
-    title, source, spellings, note, caveat = words_of("gdp")
+    name, title, source, spellings, note, caveat = words_of("gdp")
     kind: ClassVar[Kind] = Kind.APPROXIMATE
 
     without_cost: ClassVar[str] = "e^(1/sigma^2) is too large for a float at sigma={sigma}."

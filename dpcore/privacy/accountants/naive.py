@@ -17,8 +17,7 @@ class Naive(Accountant):
     array([1.9931])
     """
 
-    name: ClassVar[str] = "naive"
-    title, source, spellings, note, caveat = words_of("naive")
+    name, title, source, spellings, note, caveat = words_of("naive")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:

@@ -1,8 +1,4 @@
-"""The parts of a composition: kinds of steps, their laws on one mesh, and the log-moments that bound their sum.
-
-Log-moments at a grid of orders give Chernoff bounds, and the tilt that suits a horizon. The constants here decide the
-precision and the cost of a composition.
-"""
+"""The parts of a composition: kinds of steps, their laws on one mesh, and the log-moments that bound their sum."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -91,10 +87,7 @@ class LogMoments:
         return np.maximum(below, least), np.minimum(above, most)
 
     def tilt(self, counts: IntArray, log_delta: float, epsilon: float, longest: float) -> float:
-        """The order on the grid with the shortest period for (L,) counts that keeps enough precision.
-
-        If none does within the longest period allowed, the order that keeps most.
-        """
+        """The order with the shortest period for (L,) counts and enough precision, or with the most precision."""
         orders = self.orders[self.orders > 0]
         spare = self.spare(counts[None], np.array([log_delta]), np.array([epsilon]), orders)[0]
         periods = self._periods(counts, orders)

@@ -1,8 +1,4 @@
-"""Features of a part of a data set, computed once and kept below the data root.
-
-Features that cannot be read are computed, and features that cannot be kept are still used. A file is as private as the
-images.
-"""
+"""Features of a part of a data set, computed once and kept below the data root if possible."""
 
 import hashlib
 import json

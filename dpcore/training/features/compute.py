@@ -1,8 +1,4 @@
-"""Features of all images of a set, computed in pieces of a fixed size, each on one thread.
-
-The bits must always be the same (README.md). So each piece has as many images, the last one filled up with zeros, and
-cores share pieces, never the work on one.
-"""
+"""Features of all images of a set, in pieces of one size, each on one thread, so that the bits never change."""
 
 import hashlib
 import math

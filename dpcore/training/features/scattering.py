@@ -1,7 +1,4 @@
-"""Features of images by the scattering transform: wavelets, their moduli, images set upright, random mixtures.
-
-Each feature depends on its own image alone, and nothing is learned.
-"""
+"""Features of images, each from its own image alone: scattering, images set upright, random mixtures."""
 
 import hashlib
 import math

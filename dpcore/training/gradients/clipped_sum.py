@@ -120,10 +120,7 @@ class Engine(ABC):
         return ClippedSum(shares, losses, norms, clipped)
 
     def logits(self, x: Tensor) -> Tensor:
-        """The network's outputs (B, classes) for examples (B, ...), with K > 1 views (B, K, ...) the mean over these.
-
-        Each output depends on its own example alone, so it costs no privacy.
-        """
+        """The outputs (B, classes) for examples (B, ...), or the mean over K > 1 views (B, K, ...): no privacy cost."""
 
         def outputs(part: slice) -> Tensor:
             rows = self._numbers(x[part])
@@ -152,10 +149,7 @@ class Engine(ABC):
             self.chunk //= 2  # out here the exception no longer holds the parts that were too large
 
     def _parts(self, size: int) -> tuple[int, list[slice]]:
-        """The number of busy cores, and the parts of a batch: nearly equal, as many for each core, at most a chunk.
-
-        No part is empty.
-        """
+        """The number of busy cores, and the parts of a batch: nearly equal, as many for each core, at most a chunk."""
         busy = min(self._cores.count, -(-size * self.views // MIN_ROWS_OF_CORE), size)
         most = max(1, self.chunk // self.views)
         count = min(size, busy * -(-size // (busy * most))) if busy else 0

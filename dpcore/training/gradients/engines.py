@@ -1,8 +1,4 @@
-"""The two engines of clipped sums, and the choice between them.
-
-If every layer is known, one forward and one backward pass are enough, without per-example gradients (`BookKeeping`);
-otherwise vmap(grad) forms them all (`PerExample`).
-"""
+"""The two engines of clipped sums: one pass through known layers (`BookKeeping`), or vmap(grad) (`PerExample`)."""
 
 from itertools import groupby
 from typing import final

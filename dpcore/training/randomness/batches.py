@@ -1,8 +1,4 @@
-"""Batches: Poisson samples, and batches that hold each example exactly once an epoch.
-
-The latter come from an allotment of examples to steps, or from a shuffle. `dpcore/privacy/sampling` proves their cost,
-which differs from that of Poisson batches.
-"""
+"""Batches: Poisson samples, and batches of whole epochs, whose cost `dpcore/privacy/sampling` proves."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -58,7 +54,7 @@ class AllocatedBatches(EpochBatches):
     """
 
     def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """Words modulo the length; words above its largest multiple are drawn again, so that steps are equally likely."""
+        """Words modulo the length; words above its largest multiple are drawn again, for equal chances."""
         limit = 2**BITS - 2**BITS % self.length
         found = words.draw(self.n).numpy().copy()
         while (beyond := np.flatnonzero(found >= limit)).size:

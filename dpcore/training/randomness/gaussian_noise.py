@@ -1,7 +1,4 @@
-"""The only source of noise for differential privacy, by Box and Muller from random words.
-
-README.md derives the numbers that it can return, and the missing mass.
-"""
+"""The only source of noise for differential privacy, by Box and Muller from random words (README.md)."""
 
 from __future__ import annotations
 
@@ -196,10 +193,7 @@ class GaussianNoise:
         return vector.tensor_split(self.count)
 
     def add(self, piece: int, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
-        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place.
-
-        Noise and sum are added in float64 and rounded once, to the vector's dtype.
-        """
+        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place."""
         words = self.words[piece]
         if words.device == target.device:
             add_normals(words, target, std, scale)

@@ -1,7 +1,4 @@
-"""The part of the Gaussian law that the generators of noise miss, and its charge to the delta of a run.
-
-README.md derives it: two numbers are drawn together as a point of the plane, which is normal within a radius only.
-"""
+"""The Gaussian mass that the noise generators miss, and its charge to the delta of a run (README.md)."""
 
 from collections.abc import Iterable
 from math import exp, inf, log, sqrt

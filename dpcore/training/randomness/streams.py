@@ -47,10 +47,7 @@ def new_secret() -> int:
 
 
 def streams_of(config: RunConfig, secret: int | None = None) -> Streams:
-    """The streams of a run; `secret` is the seed of a run without a fixed one.
-
-    Errors: ValueError for a run without any seed.
-    """
+    """The streams of a run; `secret` is the seed of a run without a fixed one. Errors: ValueError without any seed."""
     if config.seed is None and secret is None:
         raise ValueError("Expected a secret for a run without a fixed seed; draw one with new_secret().")
     start = config.seed if config.seed is not None else _digest("weights", secret)
