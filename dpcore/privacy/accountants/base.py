@@ -61,8 +61,8 @@ class TradeoffCurve(NamedTuple):
 class Accountant(ABC):
     """Epsilon of a mechanism; subclasses are final and stateless and define `_account`.
 
-    They may define `own_tradeoff` and `closed_mu` if they know more than their privacy profile, and `hopeless` if they
-    know beforehand that they have no number. A RuntimeError of their numerics becomes +inf with the reason as note.
+    They may define `own_tradeoff` if they know more than their privacy profile, and `hopeless` if they know beforehand
+    that they have no number. A RuntimeError of their numerics becomes +inf with the reason as note.
     """
 
     name: ClassVar[str]  # the id on the command line
@@ -109,10 +109,6 @@ class Accountant(ABC):
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
         """A trade-off function that says more than the privacy profile; None by default."""
-        return None
-
-    def closed_mu(self, mechanism: Mechanism) -> float | None:
-        """The mu of the whole mechanism in closed form; None by default."""
         return None
 
     def hopeless(self, mechanism: Mechanism) -> bool:

@@ -43,10 +43,6 @@ class Gdp(AdditiveAccountant):
             return TradeoffCurve(None, None, self.kind, self._reason(mechanism))
         return TradeoffCurve(Gaussian(mu), None, self.kind)
 
-    def closed_mu(self, mechanism: Mechanism) -> float:
-        """The mu of the central limit theorem, +inf if it has none."""
-        return mu_of(mechanism)
-
 
 def mu_of(mechanism: Mechanism) -> float:
     """The mu of the central limit theorem after the whole mechanism; +inf if it has none.

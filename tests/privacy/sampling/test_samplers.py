@@ -100,9 +100,7 @@ def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler
 def test_what_would_take_minutes_is_refused_by_a_sentence() -> None:
     curve = SAMPLERS["fixed_size"].curve(5e-5, 1.0, [0, 1000], 1e-5)
     assert curve.epsilon.tolist() == [0, np.inf]
-    assert (
-        curve.note == "Nothing is counted for batches of a fixed size with q below 0.0001: it would take minutes."
-    )
+    assert curve.note == "Nothing is counted for batches of a fixed size with q below 0.0001: it would take minutes."
     far = SAMPLERS["random_allocation"].curve(1e-9, 1.0, 10**9, 1e-5)
     assert far.epsilon[0] == SAMPLERS["fixed_order"].curve(1e-9, 1.0, 10**9, 1e-5).epsilon[0]
     assert "1,000,000,000 steps is too long" in far.note
