@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.mechanism import FloatArray
 
-MIN_REACH = 3.0  # a lattice covers at least so many standard deviations above N(1)
+MIN_REACH = 3.0  # standard deviations above N(1) that every lattice covers
 
 
 class Cells(NamedTuple):

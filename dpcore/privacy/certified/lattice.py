@@ -44,7 +44,7 @@ class LogMoments:
     reaching: FloatArray  # (L,) reach of the losses: rounding misplaces them by rounding.POSITION times that
 
     def precision(self, counts: IntArray) -> FloatArray:
-        """Nats that a tilt may give away at (.., L) counts before rounding matters."""
+        """Nats that a tilt may lose at (.., L) counts before rounding matters."""
         kinds = self.active.size
         error = counts @ self.active * factor_error(kinds, USUAL_PERIOD) + product_error(kinds, 0)
         return -np.log(error) - PRECISION

@@ -93,7 +93,7 @@ def _between(log_below: FloatArray) -> FloatArray:
 
 @final
 class FixedOrder(Sampler):
-    """The same batches in the same order in every epoch.
+    """Every epoch takes equal batches in one order.
 
     >>> FixedOrder().curve(0.01, 1.0, 100, 1e-5).epsilon.round(3)
     array([4.377])

@@ -28,7 +28,7 @@ KIND = np.dtype("<f2")
 
 
 class Key(NamedTuple):
-    """All that decides features; the name of their file is a hash of it."""
+    """The key of features; the name of their file is its hash."""
 
     part: str  # the fingerprint of the images
     kind: str

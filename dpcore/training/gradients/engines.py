@@ -198,7 +198,7 @@ def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False, view
         if isinstance(child, nn.Embedding) and (child.max_norm is not None or child.scale_grad_by_freq):
             raise ValueError("Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither.")
     if not all(weight.requires_grad for weight in module.parameters()):
-        raise ValueError("Expected every parameter to be trained: put what is frozen in front of the module.")
+        raise ValueError("Expected every parameter to be trained: put frozen layers in front of the module.")
     why = unknown(module, views) or ("every example's gradient is transformed" if transforms else "")
     return PerExample(module, why, views) if why else BookKeeping(module, cores, views)  # type: ignore[arg-type]
 
