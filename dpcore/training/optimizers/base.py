@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from dpcore.privacy import named_words
 
@@ -16,7 +16,7 @@ Tensor: TypeAlias = "torch.Tensor"  # a string, since torch takes seconds to loa
 POST_PROCESSING = "Sound: it only works on the noisy mean gradient. Charges each step at (q, sigma)."
 
 
-def words_of(name: str) -> dict[str, str]:
+def words_of(name: str) -> dict[str, Any]:
     """The name, title, note and source of an optimizer."""
     return {"note": POST_PROCESSING, **named_words(Path(__file__).with_name("optimizers.toml"), name)}
 
