@@ -242,11 +242,11 @@ class Settings:
     private: bool = row(Choice(
         default=True, choices=(True, False), label="Private", help="False: the baseline, without clipping and noise"))
     sigma: float = row(Number(
-        default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clipping norm",
+        default=1.23, low=0, label="Noise multiplier sigma", help="noise std / clipping norm",
         short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=(PRIVACY,),
         slider=Slider(0.3, 100, "more accurate", "more private", help=help_on("sigma"))))
     batch: int = row(Count(
-        default=512, unit="examples", low=1, label="Expected batch", help="expected batch q n",
+        default=512, unit="examples", low=1, label="Expected batch", help="average examples in a step, q n",
         short=lambda value: f"batch {value}", rank=12,
         slider=Slider(1, 65536, "more private", "faster, steadier", help=help_on("batch", "poisson"))))
     sampler: str = row(Choice(
@@ -255,14 +255,14 @@ class Settings:
         short=lambda value: SAMPLERS[value].title, since="2"))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=(PRIVACY,),
-        help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
+        help="the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
         slider=Slider(0.01, 100, "clips more", "clips less", coarse=True, help=help_on("clip_norm"))))
     lr: float = row(Number(
-        default=0.5, low=0, high=MAX_LR, ends="(]", label="Learning rate", help="learning rate",
+        default=0.5, low=0, high=MAX_LR, ends="(]", label="Learning rate", help="length of a step",
         short=lambda value: f"lr {value:g}", rank=13,
         slider=Slider(1e-4, 100, "slower", "less stable", help=help_on("learning_rate"))))
     momentum: float = row(Number(
-        default=0.9, low=0, high=1, label="Momentum", help="of the optimizers that have one",
+        default=0.9, low=0, high=1, label="Momentum", help="for the optimizers that have one",
         short=lambda value: f"momentum {value:g}", rank=16, needs=(MOMENTUM,),
         slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
     epochs: float = row(Number(

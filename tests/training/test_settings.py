@@ -63,7 +63,7 @@ def test_a_wrong_option_is_named_with_its_value():
         ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma from 1e-06"),
         ({"lr_end": 0.1}, "Leave lr_end at 0: 0.1 needs an lr_schedule that is not constant"),
         ({"ema": 1.0}, r"ema=1.0 in \[0, 1\)"),
-        ({"acceptance": "sa"}, "Set public above 0"),
+        ({"acceptance": "sa"}, "Hold out public examples"),
         ({"public": 10_000}, "public=10000"),
         ({"public": 9_990, "batch": 64}, "batch=64 to be at most the 10 training examples"),
         ({"pca": 60, "model": "cnn"}, "choose the model abadi, linear or mlp: cnn needs pixels"),
