@@ -1,4 +1,4 @@
-"""One row for each setting, and what follows from the rows; a run's plan, which says what is drawn and charged."""
+"""One row for each setting, and its consequences; a run's plan of the noise drawn and charged."""
 
 import dataclasses
 import json

@@ -175,7 +175,7 @@ class GaussianNoise:
 
     **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability that
     README.md bounds, as it bounds the size of a coordinate. Another seed, number of cores, kind of device or version of
-    torch gives independent noise.
+    torch gives noise that shares nothing.
     """
 
     def __init__(

@@ -141,7 +141,7 @@ class DeviceWords(RandomWords):
 
 
 def secret_of(seed: SeedSequence, machine: dict[str, str]) -> bytes:
-    """The 32 bytes that start a stream; another seed or machine gives an independent stream.
+    """The 32 bytes that start a stream; another seed or machine gives a stream that shares nothing.
 
     The machine matters because its rounding of sums is its own: two runs with equal noise on sums that are rounded
     differently would reveal the difference of the sums.

@@ -9,9 +9,9 @@ in any setting share no noise, and the difference of their releases is as noisy 
 moving average changes nothing else, and a run without privacy has the batches of the private run with the same other
 settings. A setting at its default is left out, so that new settings change no earlier run.
 
-**Guarantees:** a secret seed is one of 2^128, and every stream keeps as many, with two exceptions: an attacker without
-the secret and the noise has to try them all. CUDA's own generator keeps 63 bits of its seed; a run with the noise
-generator "secure" does not use it. The first weights, which are public, have a seed of 63 bits that reveals nothing
+**Guarantees:** a secret seed is one of 2^128, and every stream but two keeps as many: an attacker who knows neither
+secret nor noise has to try them all. CUDA's own generator keeps 63 bits of its seed; a run with the noise generator
+"secure" does not use it. The first weights, which are public, have a seed of 63 bits that reveals nothing
 about the others. A fixed seed is one of 2^63 and no secret. README.md says which generators are cryptographic.
 """
 
@@ -30,7 +30,7 @@ SECRET_BITS = 128
 
 
 class Streams(NamedTuple):
-    """The independent seeds of each kind of random number."""
+    """The seeds of each kind of random number; no two of them share anything."""
 
     weights: int  # of torch.manual_seed
     batches: SeedSequence

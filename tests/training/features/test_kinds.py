@@ -1,4 +1,4 @@
-"""What each kind of features is said to be: scattering by its definition, images set upright, and mixtures of maps."""
+"""Each kind of features by its definition: scattering, images set upright, and mixtures of maps."""
 
 import numpy as np
 import pytest
