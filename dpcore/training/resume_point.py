@@ -61,9 +61,7 @@ def check_origin(run: TrainingRun, resume_point: ResumePoint, done: int) -> None
     After a checkpoint of `done` steps the machine was checked already, and an older version did not note everything.
     """
     here, there = origin_of(run), resume_point.origin
-    way = (
-        "Start a new run" if done else "Resume it, which charges the steps that it has released once more, or start one"
-    )
+    way = "Start a new run" if done else "Start a new run, or resume this one, which charges its released steps again"
     for name in [name for name in here if name in there or not done]:
         if here[name] != there.get(name):
             was = there.get(name, "unknown")

@@ -74,10 +74,7 @@ class LogMoments:
         return counts @ self.values[:, at] - np.outer(epsilon, order) - log_delta[:, None]
 
     def reach(self, counts: IntArray, order: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Losses below and above which laws with log-moments `at` (L,), tilted by `order`, have at most e^-TAIL.
-
-        They are the best Chernoff bounds of the grid, and never beyond the ends of the lattice.
-        """
+        """Losses below and above which laws of log-moments `at` (L,), tilted by `order`, have e^-TAIL at most."""
         excess = counts @ (self.values - at[:, None]) + TAIL  # (n, G)
         gap = self.orders - order
         low, high = gap < 0, gap > 0
