@@ -214,7 +214,7 @@ def _released(mechanism: Mechanism) -> str:
     low, high = min(sigmas), max(sigmas)
     noise = nearest(low) if low == high else f"from {nearest(low)} to {nearest(high)}"
     count = "1 noisy sum" if mechanism.steps == 1 else f"{mechanism.steps:,} noisy sums"
-    return f"{count} of clipped gradients (noise multiplier {noise}), and everything computed from them, as the model"
+    return f"{count} of clipped gradients (noise multiplier {noise}), and all that follows, including the model"
 
 
 def _spent(curve: Curve, accountant: Accountant) -> str:
