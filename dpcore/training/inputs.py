@@ -79,7 +79,7 @@ class Inputs:
     """The parts of a data set for a run: rows (n, ...), or (n, K, ...) for K views, and labels (n,)."""
 
     train: tuple[Rows, Tensor]
-    public: tuple[Tensor, Tensor]  # with as many views, over which answers are averaged
+    public: tuple[Tensor, Tensor]  # the last training examples, held out; answers are averaged over their views
     test: tuple[Tensor, Tensor]
     fingerprint: str  # of the data set, and of its features unless they are pixels
     note: str = ""  # a sentence on a failure to keep features; empty otherwise
