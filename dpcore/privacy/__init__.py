@@ -14,3 +14,8 @@ def words_in(file: Path) -> dict[str, dict[str, Any]]:
         name: {key: " ".join(text.split()) if isinstance(text, str) else text for key, text in table.items()}
         for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
     }
+
+
+def named_words(file: Path, name: str) -> dict[str, Any]:
+    """The texts in the table of that name, and the name itself."""
+    return {"name": name, **words_in(file)[name]}

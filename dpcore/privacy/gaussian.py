@@ -48,7 +48,16 @@ def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
     inside = (mu > 0) & np.isfinite(mu)
     spends = np.zeros(mu.shape, dtype=bool)
     spends[inside] = _log_delta(np.zeros(mu[inside].shape), mu[inside])[0] > np.log(delta[inside])
-    epsilon[spends] = _newton(np.log(delta[spends]), delta[spends], mu[spends])
+    target, mu = np.log(delta[spends]), mu[spends]
+    # delta <= Phi(a) puts the root left of x = mu/2 - Phi^-1(delta), in units of x = epsilon/mu.
+    x = mu / 2 - ndtri(delta[spends])
+    for _ in range(NEWTON_STEPS):
+        value, slope = _log_delta(x, mu)
+        step = (target - value) / (slope * mu)
+        x = np.maximum(x - np.maximum(-step, 0.0), 0.0)
+        if np.all(-step <= 1e-15 * x):
+            break
+    epsilon[spends] = x * mu
     return epsilon
 
 
@@ -71,18 +80,6 @@ def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
         allowed = delta_of(np.where(np.isinf(epsilon), 0.0, epsilon), np.exp(middle)) <= delta * (1 - DELTA_ERROR)
         low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
     return np.where(np.isinf(epsilon), np.inf, np.exp(low))
-
-
-def _newton(target: FloatArray, delta: FloatArray, mu: FloatArray) -> FloatArray:
-    # delta <= Phi(a) puts the root left of x = mu/2 - Phi^-1(delta), in units of x = epsilon/mu.
-    x = mu / 2 - ndtri(delta)
-    for _ in range(NEWTON_STEPS):
-        value, slope = _log_delta(x, mu)
-        step = (target - value) / (slope * mu)
-        x = np.maximum(x - np.maximum(-step, 0.0), 0.0)
-        if np.all(-step <= 1e-15 * x):
-            break
-    return x * mu
 
 
 def _log_delta(x: FloatArray, mu: FloatArray) -> tuple[FloatArray, FloatArray]:

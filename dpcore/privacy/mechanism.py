@@ -27,7 +27,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 class Kind(StrEnum):
-    """How far an epsilon can be trusted."""
+    """The trust that an epsilon deserves."""
 
     UPPER = "upper"  # a proven upper bound
     CERTIFIED = "certified"  # proven lower and upper bounds around the exact value

@@ -1,13 +1,12 @@
-"""Noise schedules: recipes that turn a first sigma into one sigma per level, and so into a mechanism.
-
-A level is a number of steps, by default an epoch. A new schedule is one entry in `SCHEDULES`.
-"""
+"""Noise schedules: recipes from a first sigma to one sigma per level, by default an epoch, and to a mechanism."""
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from dpcore import check
+from dpcore.privacy import named_words
 from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism, Release
 
 MAX_LEVELS = 2000
@@ -15,7 +14,6 @@ STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST 
 POLYNOMIAL_PERIOD = 100  # levels until `polynomial` stops falling, as in that code
 POLYNOMIAL_END = 0.2  # share of the first sigma that remains: in that code 10 falls to 2
 HOLD = 10  # levels that `delayed` keeps the first sigma; ours, since the paper's cancer code keeps it for 300 steps
-YU = "Yu et al. 2019, Differentially private model publishing for deep learning, arXiv 1904.02200, section 5"
 
 
 @dataclass(frozen=True)
@@ -53,59 +51,17 @@ def _polynomial(rate: float, level: int) -> float:
     return (1 - POLYNOMIAL_END) * (1 - level / POLYNOMIAL_PERIOD) ** rate + POLYNOMIAL_END
 
 
+TEXTS = Path(__file__).with_name("schedules.toml")
 SCHEDULES: dict[str, Schedule] = {
-    each.name: each
-    for each in (
-        Schedule("constant", "Constant", "sigma stays as it is", "the plain method", lambda rate, level: 1.0, None),
-        Schedule(
-            "exponential",
-            "Exponential decay",
-            "sigma falls to sigma·exp(-k·e) in epoch e",
-            YU,
-            lambda rate, level: math.exp(-rate * level),
-            Rate(0.0138, 1e-4, 1.0),
-        ),
-        Schedule(
-            "time",
-            "Time-based decay",
-            "sigma falls to sigma / (1 + k·e) in epoch e",
-            YU,
-            lambda rate, level: 1.0 / (1.0 + rate * level),
-            Rate(0.05, 1e-4, 1.0),
-        ),
-        Schedule(
-            "step",
-            "Step decay",
-            f"sigma is multiplied by k every {STEP_PERIOD} epochs",
-            YU,
-            lambda rate, level: rate ** (level // STEP_PERIOD),
-            Rate(0.6, 0.01, 2.0),
-        ),
-        Schedule(
-            "polynomial",
-            "Polynomial decay",
-            f"sigma falls to sigma·({1 - POLYNOMIAL_END:g}·(1 - e/{POLYNOMIAL_PERIOD})^k + {POLYNOMIAL_END:g}) "
-            f"in epoch e, and stays from epoch {POLYNOMIAL_PERIOD} on",
-            YU,
-            _polynomial,
-            Rate(3.5277, 0.1, 20.0),
-        ),
-        Schedule(
-            "delayed",
-            "Delayed exponential decay",
-            f"sigma stays for {HOLD} epochs, then falls to sigma·exp(-k·(e - {HOLD})) in epoch e",
-            f"{YU}: its constant-then-exponential for the cancer data",
-            lambda rate, level: math.exp(-rate * max(0, level - HOLD)),
-            Rate(0.05, 1e-4, 1.0),
-        ),
-        Schedule(
-            "linear",
-            "Linear decay",
-            "sigma falls to sigma·(1 - k·e) in epoch e (ours, from no paper)",
-            "ours, from no paper",
-            lambda rate, level: 1.0 - rate * level,
-            Rate(0.01, 1e-5, 0.5),
-        ),
+    name: Schedule(**named_words(TEXTS, name), factor=factor, rate=rate)
+    for name, factor, rate in (
+        ("constant", lambda rate, level: 1.0, None),
+        ("exponential", lambda rate, level: math.exp(-rate * level), Rate(0.0138, 1e-4, 1.0)),
+        ("time", lambda rate, level: 1.0 / (1.0 + rate * level), Rate(0.05, 1e-4, 1.0)),
+        ("step", lambda rate, level: rate ** (level // STEP_PERIOD), Rate(0.6, 0.01, 2.0)),
+        ("polynomial", _polynomial, Rate(3.5277, 0.1, 20.0)),
+        ("delayed", lambda rate, level: math.exp(-rate * max(0, level - HOLD)), Rate(0.05, 1e-4, 1.0)),
+        ("linear", lambda rate, level: 1.0 - rate * level, Rate(0.01, 1e-5, 0.5)),
     )
 }
 

@@ -220,15 +220,12 @@ class Points(Tradeoff):
 
 
 def _hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The corners of the upper concave hull of points, by rising alpha.
-
-    A point at or below the line between its neighbours is never a corner, so all of these go at once.
-    """
+    """The corners of the upper concave hull of points, by rising alpha."""
     order = np.lexsort((-power, alpha))
     x, y = alpha[order], power[order]
     first = np.insert(np.diff(x) > 0, 0, True)  # of equal alphas the one with the largest power
     x, y = x[first], y[first]
-    while not (corner := _above_neighbours(x, y)).all():
+    while not (corner := _above_neighbours(x, y)).all():  # a point at or below its neighbours' line is no corner
         x, y = x[corner], y[corner]
     return x, np.maximum.accumulate(y)
 

@@ -1,1 +1,1 @@
-"""Private training: what is drawn is what is charged."""
+"""Private training, which charges the noise that it draws."""

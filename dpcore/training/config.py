@@ -1,7 +1,4 @@
-"""A run's settings: flat, JSON, and enough to derive its mechanism without running it (`plan`).
-
-Settings that contradict each other are refused.
-"""
+"""A run's settings: flat, JSON, enough to derive its mechanism (`plan`), and free of contradictions."""
 
 import math
 from collections.abc import Iterator
@@ -27,7 +24,7 @@ def contradictions(run: Settings) -> Iterator[str]:
         having = either(each.name for each in OPTIMIZERS.values() if run.reading in each.readings)
         yield f"Choose the reading scaled: {run.reading} needs the optimizer {having}, not {run.optimizer}."
     if run.acceptance == "sa" and run.public == 0:
-        yield "Set public above 0, for example 1000: acceptance sa judges steps on held-out public examples."
+        yield "Hold out public examples (public above 0, for example 1000): acceptance sa judges steps on them."
     if other_batches and run.schedule != CONSTANT.name:
         yield f"Choose the schedule constant, or the sampler poisson: {run.sampler} is proven for constant noise alone."
     if other_batches and releases:

@@ -16,10 +16,7 @@ from dpcore.training.features.compute import Steps, run_to_end, scaled
 
 
 class ByteRows:
-    """Rows of bytes that are scaled when taken, in a quarter of the memory of float32.
-
-    **Guarantees:** the values are bit for bit those of scaling all rows first, since each byte is scaled alone.
-    """
+    """Rows of bytes that are scaled when taken, to the same bits, in a quarter of the memory of float32."""
 
     def __init__(self, held: Tensor, scaled: Callable[[Tensor], Tensor]) -> None:
         self._held, self._scaled = held, scaled
@@ -82,7 +79,7 @@ class Inputs:
     """The parts of a data set for a run: rows (n, ...), or (n, K, ...) for K views, and labels (n,)."""
 
     train: tuple[Rows, Tensor]
-    public: tuple[Tensor, Tensor]  # with as many views, over which answers are averaged
+    public: tuple[Tensor, Tensor]  # the last training examples, held out; answers are averaged over their views
     test: tuple[Tensor, Tensor]
     fingerprint: str  # of the data set, and of its features unless they are pixels
     note: str = ""  # a sentence on a failure to keep features; empty otherwise
@@ -94,10 +91,7 @@ def inputs_of(config: RunConfig, device: torch.device) -> Inputs:
 
 
 def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
-    """Read the data, without the last `public` training examples, and report progress while features are computed.
-
-    Errors: ValueError for data that are missing, or of another size.
-    """
+    """Read the data and report the progress of features. Errors: ValueError for missing data, or of another size."""
     data, n = load(config.dataset, config.source), config.examples
     if len(data.train) != n + config.public:
         raise ValueError(f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}.")

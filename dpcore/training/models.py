@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
-from dpcore.privacy import words_in
+from dpcore.privacy import named_words
 from dpcore.training.features.kinds import KINDS, PIXELS, kinds_for
 from dpcore.training.features.shapes import SCATTERED, Shape
 
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 
 ACTIVATIONS = ("tanh", "relu")
 WIDTH = 1000  # default of a hidden layer
-
-
-def words_of(name: str) -> dict[str, str]:
-    """The name, note and source of a network."""
-    return {"name": name, **words_in(Path(__file__).with_name("models.toml"))[name]}
+TEXTS = Path(__file__).with_name("models.toml")
 
 
 @dataclass(frozen=True)
@@ -149,15 +145,15 @@ def embedded(ids: int, dimensions: int) -> nn.Embedding:
 MODELS = {
     each.name: each
     for each in (
-        Model(**words_of("cnn9"), groups=8, layers=cnn9, only=((3, 32, 32),)),
-        Model(**words_of("abadi"), groups=2, layers=abadi, wide=True),
-        Model(**words_of("linear"), groups=1, layers=linear, hidden=False),
-        Model(**words_of("mlp"), groups=2, layers=mlp, wide=True),
-        Model(**words_of("cnn"), groups=4, layers=cnn, only=((1, 28, 28),)),
-        Model(**words_of("map_cnn"), groups=2, layers=map_cnn, only=tuple(SCATTERED.values())),
-        Model(**words_of("adult"), groups=2, layers=partial(mlp, width=16), only=(ADULT.shape,)),
-        Model(**words_of("imdb"), groups=3, layers=imdb, only=(IMDB.shape,)),
-        Model(**words_of("movielens"), groups=2, layers=movielens, only=(MOVIELENS.shape,)),
+        Model(**named_words(TEXTS, "cnn9"), groups=8, layers=cnn9, only=((3, 32, 32),)),
+        Model(**named_words(TEXTS, "abadi"), groups=2, layers=abadi, wide=True),
+        Model(**named_words(TEXTS, "linear"), groups=1, layers=linear, hidden=False),
+        Model(**named_words(TEXTS, "mlp"), groups=2, layers=mlp, wide=True),
+        Model(**named_words(TEXTS, "cnn"), groups=4, layers=cnn, only=((1, 28, 28),)),
+        Model(**named_words(TEXTS, "map_cnn"), groups=2, layers=map_cnn, only=tuple(SCATTERED.values())),
+        Model(**named_words(TEXTS, "adult"), groups=2, layers=partial(mlp, width=16), only=(ADULT.shape,)),
+        Model(**named_words(TEXTS, "imdb"), groups=3, layers=imdb, only=(IMDB.shape,)),
+        Model(**named_words(TEXTS, "movielens"), groups=2, layers=movielens, only=(MOVIELENS.shape,)),
     )
 }
 

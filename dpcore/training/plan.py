@@ -89,10 +89,7 @@ def first_releases(config: RunConfig) -> tuple[Release, ...]:
 
 
 def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
-    """The steps of all epochs, with the sigma that each draws: the noise's std over the clipping norm.
-
-    Errors: ValueError for a noise schedule that does not fit the steps.
-    """
+    """The steps of all epochs, with the sigma that each draws. Errors: ValueError for an unsuitable noise schedule."""
     recipe = Recipe(config.schedule, config.rate, config.level_steps)
     return recipe.mechanism(config.q, config.sigma, config.steps_of_epochs).releases
 
@@ -165,10 +162,7 @@ class Plan:
 
     @property
     def sigmas(self) -> FloatArray:
-        """Noise std over clipping norm of each step: (T,), read-only; zeros for a run without noise.
-
-        It is computed each time, since hundreds of plans stay in memory.
-        """
+        """Noise std over clipping norm of each step: (T,), read-only, computed anew; zeros for a run without noise."""
         if not self.drawn:
             return read_only(np.zeros(self.steps))
         counts = [release.count for release in self.drawn]
@@ -197,10 +191,7 @@ class Plan:
         return sum(release.count for release in self.spent)
 
     def anew(self, step: int) -> "Plan":
-        """The plan of a run that begins anew after this one has released `step` steps; both are charged.
-
-        That is too much if the noise turns out to be the same bit for bit, which nobody knows beforehand.
-        """
+        """The plan of a run that begins anew after `step` steps of this one; both are charged, even for equal noise."""
         step = max(step, self.already_released)
         if self.unaccounted or not step:
             return self

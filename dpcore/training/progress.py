@@ -75,10 +75,7 @@ class ReportTimes:
 
 
 class StepTotals:
-    """Sums over the steps since the last report.
-
-    A thread that reads a number from a GPU waits for all earlier work. So figures on a GPU are read only for a report.
-    """
+    """Sums over the steps since the last report; on a GPU they are read only for a report, since reading waits."""
 
     def __init__(self, *, at_once: bool = True) -> None:
         self._at_once = at_once

@@ -1,15 +1,15 @@
-"""Whether a recorded step does what the ordinary one does, tried out in front of a run's first step.
+"""A comparison of the recorded step with the ordinary one, before a run's first step.
 
-A few steps are taken both ways from the same moment: the same batch, the same noise, the same numbers. If all that they
-leave behind agrees, the recording is trusted. Both results are thrown away, and the run stands where it stood.
+A few steps are taken both ways from one state, with equal batch, noise and numbers. The recording is trusted if all
+results agree. Both results are discarded, and the run is as before.
 
-**Guarantees:** nothing that is computed here is kept or shown, for two results with the same noise would give away the
-difference of their sums. What is said of it is whether they agreed, or else which part did not or the beginning of an
-exception's text. That depends on the data, as far as rounding does and where a number is not finite, and no epsilon
-covers it: `NOT_COVERED` says so. Afterwards parameters, optimizer, noise and batches are as before, also after an
-exception, so that the run draws its noise and its batches once, and releases each step once.
-**Edge cases:** after an error that leaves a device without use, as an illegal access of its memory does, nothing can be
-put back. The run ends then (`prepared` of the training loop).
+**Guarantees:** no result of this comparison is kept or shown, since two results with equal noise would reveal the
+difference of their sums. Only the agreement is reported, or the part that differs, or the beginning of an exception's
+text. That depends on the data, by rounding and by numbers that are not finite, and no epsilon covers it: `NOT_COVERED`
+says so. Afterwards parameters, optimizer, noise and batches are as before, also after an exception. So the run draws
+its noise and its batches once, and releases each step once.
+**Edge cases:** an error that disables the device, such as an illegal memory access, leaves nothing to restore. Then the
+run ends (`prepared` of the training loop).
 """
 
 from collections.abc import Iterator
@@ -23,20 +23,19 @@ from torch import Tensor
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.training_run import Snapshot, TrainingRun
 
-# Both ways add up the same numbers in another order, as a recorded batch has another size: float32 makes of that a
-# millionth of a vector's length, and more where rounding chooses another pixel of a pooling window. A batch or noise of
-# another step and a rate of another level make more. Noise that a few coordinates lack need not: LOUD shows it.
+# A recorded batch has another size, so the two ways add up equal numbers in different orders. In float32 the results
+# differ by a millionth of a vector's length, or more if rounding chooses another pixel of a pooling window. A batch,
+# noise or rate of another step differs by more. Noise that a few coordinates lack may not: LOUD reveals it.
 CLOSE = 1e-3
-LOUD = 1e9  # a sigma beside which the gradient of one example is less than rounding in nearly every coordinate
-EACH = 1e-2  # of a loud coordinate: further apart, its noise is not the ordinary step's
-# A step of Adam's first ones has the sign of each coordinate, which rounding can turn where there is next to nothing.
-TURNED = 2e-2
-STORED = 1e-6  # of their length, which parameters in float32 lose to rounding whatever the step is
+LOUD = 1e9  # a sigma that drowns the gradient of one example in rounding, in nearly every coordinate
+EACH = 1e-2  # of a loud coordinate: the largest difference of equal noise
+TURNED = 2e-2  # Adam's first steps are signs, which rounding can turn in coordinates near 0
+STORED = 1e-6  # of the parameters' length, which rounding to float32 may cost in any step
 ONE = np.arange(1)  # the batch of the first example alone
 
 
 class Trial(NamedTuple):
-    """What a step is given."""
+    """The inputs of a step."""
 
     drawn: NDArray[np.int64]
     sigma: float
@@ -44,7 +43,7 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a step leaves behind, all of it copies."""
+    """The results of a step, as copies."""
 
     released: Tensor  # (d,) the noisy mean gradient
     losses: Tensor  # (B,)
@@ -53,9 +52,9 @@ class Outcome(NamedTuple):
 
 
 def disagreement(run: TrainingRun, static: StaticStep) -> str:
-    """What a played step does otherwise than the ordinary one, as a phrase without any number; empty for nothing.
+    """The first difference of a played step from the ordinary one, as a phrase without any number; empty for none.
 
-    Errors: whatever playing raises; the run is as before then, too, unless the device lets nothing be put back.
+    Errors: any error of playing; the run is as before then, too, unless the device is disabled.
     """
     before, batches = run.snapshot(), run.batches.state()
     try:
@@ -69,9 +68,9 @@ def disagreement(run: TrainingRun, static: StaticStep) -> str:
 def trials(run: TrainingRun, room: int) -> Iterator[Trial]:
     """The run's next two batches, the second with the last step's numbers; then one example alone without noise.
 
-    Sigma and the learning rate can change so slowly that two steps in a row do not show a number that the recording
-    has kept. Alone, one example shows what else is in the sum, which noise would hide. An empty batch is never played:
-    one example is tried in its place.
+    Sigma and the learning rate can change so slowly that two steps in a row do not reveal a recorded number. One
+    example alone reveals other terms in the sum, which noise would hide. One example replaces an empty batch, which is
+    never played.
     """
     steps = run.plan.steps
     first = min(run.descent.state.count + 1, steps)
@@ -86,11 +85,10 @@ def _some(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
-    """The same of the noise alone, coordinate by coordinate; empty for a run without any.
+    """The difference of the noise alone, coordinate by coordinate; empty for a run without noise.
 
-    At a run's own sigma the length of a whole release hides a coordinate without noise as often as the noise of that
-    coordinate is small; at sigma 0 every coordinate is without. Sigma is an input of the recorded step, so that it may
-    be so large here that a release is noise and nothing else.
+    At the run's own sigma the length of a release hides a coordinate without noise as often as its noise is small.
+    Sigma is an input of the recorded step, so here it is so large that a release is noise alone.
     """
     if not run.descent.noisy:
         return ""
@@ -99,7 +97,7 @@ def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
 
 
 def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Snapshot, Outcome, Outcome]:
-    """Where a step began, what the ordinary one leaves and what the played one does. The run goes on from that."""
+    """The state before a step, and the outcomes of the ordinary and of the played step; the run has the latter."""
     state = run.descent.snapshot()
     start = run.snapshot()._replace(state=state._replace(count=max(state.count, run.descent.optimizer.wait)))
     run.restore(start)
@@ -110,7 +108,7 @@ def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Snap
 
 
 def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
-    """Take the step as a run without a recording does."""
+    """Take the step as a run without a recording."""
     at = moved(trial.drawn, run.engine.parameters.device)
     x, y = run.train
     found = run.descent.take(x[at], y[at], trial.sigma, trial.lr)
@@ -118,7 +116,7 @@ def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
 
 
 def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
-    """Which part of two outcomes of one moment is not the same but for rounding; empty where none is."""
+    """The first part of two outcomes that differs by more than rounding, as a phrase; empty for none."""
     one, other = ordinary.after, played.after
     if one.state.count != other.state.count:
         return "it counts other steps"
@@ -140,7 +138,7 @@ def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
 
 
 def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 0.0) -> bool:
-    """Whether two vectors are apart by no more than this part of the first one's length; never where one is not finite.
+    """True if two vectors differ by at most `tolerance` times the first one's length, plus `lost`; False for NaN.
 
     >>> close(torch.ones(4), torch.tensor([1.0, 1.0, 1.0, 1.001])), close(torch.ones(4), torch.tensor([1.0, 1, 1, 0]))
     (True, False)
@@ -149,7 +147,7 @@ def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 
 
 
 def close_everywhere(vector: Tensor, twin: Tensor) -> bool:
-    """Whether each coordinate is where its twin is but for a small part of itself; never where one is not finite.
+    """True if each coordinate differs from its twin by at most EACH of itself; False for NaN.
 
     >>> one = torch.tensor([1e9, -2.0])
     >>> close_everywhere(one, one * 1.001), close_everywhere(one, torch.tensor([1e9, 0.0]))
@@ -159,5 +157,5 @@ def close_everywhere(vector: Tensor, twin: Tensor) -> bool:
 
 
 def length(vector: Tensor) -> float:
-    """The L2 norm in float64; it waits for the device."""
+    """The L2 norm in float64; waits for the device."""
     return float(torch.linalg.vector_norm(vector.double()))

@@ -1,4 +1,4 @@
-"""Resume point of an interrupted run, and the origin that a worker must share to go on with it; free of torch."""
+"""The resume point of an interrupted run, and the origin that a worker must share to continue it; free of torch."""
 
 from __future__ import annotations
 
@@ -18,24 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ResumePoint:
-    """How far a run had come. No event is reported twice: a reader may have seen it, and no other may replace it.
+    """The last reported steps of a run. No event is reported twice, since a reader may have seen it.
 
-    The steps after the last checkpoint are taken again with the same batches and the same noise, so that nothing is
-    released twice.
+    The steps after the last checkpoint are taken again with equal batches and noise, so that nothing is released twice.
     """
 
     reported: int = 0  # the step of the last report
     tested: int = 0  # the step of the last evaluation
-    origin: Mapping[str, str] = field(default_factory=dict)  # where it was trained: elsewhere its noise is another
+    origin: Mapping[str, str] = field(default_factory=dict)  # machine and versions, which decide the noise
 
     @property
     def silent_until(self) -> int:
-        """No event of a step up to this one is said."""
+        """The last step whose events are not repeated."""
         return max(self.reported, self.tested)
 
 
 def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> ResumePoint | None:
-    """The resume point of a run with these events; None where there are none."""
+    """The resume point of a run with these events; None if it has not started."""
     reported = tested = 0
     started = False
     for event in events:
@@ -46,9 +45,9 @@ def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> 
 
 
 def origin_of(run: TrainingRun) -> dict[str, str]:
-    """Versions, the machine as `machine_of` says it, and the fingerprint of the data: nothing of it is a secret.
+    """Versions, the machine by `machine_of`, and the fingerprint of the data; nothing of it is a secret.
 
-    On a CPU, runs of one fixed seed and the same settings that agree in all of it have bit for bit the same parameters.
+    On a CPU, runs of one origin with one fixed seed and equal settings have bit for bit the same parameters.
     """
     from dpcore.training.checkpoint import where  # late: it loads torch
 
@@ -57,15 +56,12 @@ def origin_of(run: TrainingRun) -> dict[str, str]:
 
 
 def check_origin(run: TrainingRun, resume_point: ResumePoint, done: int) -> None:
-    """ValueError where going on with a run would say other numbers than were said, or spend its noise on other data.
+    """Raise ValueError if a continued run would report other numbers than before, or use its noise on other data.
 
-    Behind a checkpoint, of which `done` steps are known, the machine has been asked already; what a run of an older
-    version did not note cannot be asked.
+    After a checkpoint of `done` steps the machine was checked already, and an older version did not note everything.
     """
     here, there = origin_of(run), resume_point.origin
-    way = (
-        "Start a new run" if done else "Resume it, which charges the steps that it has released once more, or start one"
-    )
+    way = "Start a new run" if done else "Start a new run, or resume this one, which charges its released steps again"
     for name in [name for name in here if name in there or not done]:
         if here[name] != there.get(name):
             was = there.get(name, "unknown")

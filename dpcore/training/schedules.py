@@ -1,7 +1,4 @@
-"""Movement of parameters beside the optimizer: learning rate, acceptance of proposals, average of the weights.
-
-Learning rates depend on nothing but the step, and the average is post-processing of noisy weights: no privacy is spent.
-"""
+"""The learning rate, the acceptance of proposals and the average of the weights; none of them costs privacy."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-LR_SCHEDULES: dict[str, Callable[[float], float]] = {  # name -> how much of the way down is left, of the part done
+LR_SCHEDULES: dict[str, Callable[[float], float]] = {  # name -> part of the fall that remains, from the part done
     "constant": lambda done: 1.0,
     # Abadi et al. 2016, arXiv 1607.00133, section 5.2: 0.1 to 0.052 over 10 epochs
     "linear": lambda done: 1.0 - done,
@@ -26,7 +23,7 @@ LR_SCHEDULES: dict[str, Callable[[float], float]] = {  # name -> how much of the
 
 @dataclass(frozen=True)
 class LearningRate:
-    """From `start` to `end` within so many steps by a schedule, and `end` from then on; "constant" stays at `start`.
+    """A learning rate that falls from `start` to `end` within `steps` steps; "constant" stays at `start`.
 
     >>> LearningRate("linear", 1.0, 0.5, steps=100).at(51)
     0.75
@@ -43,25 +40,24 @@ class LearningRate:
         return self.end + (self.start - self.end) * left
 
 
-ACCEPTANCES = {  # how proposals are accepted -> one line on it
+ACCEPTANCES = {  # rule for proposals -> one line on it
     "none": "Every step is taken.",
-    "sa": "SA-DPSGD: proposals are judged on a held-out public split. Charges every proposal, rejected ones too.",
+    "sa": "SA-DPSGD judges proposals on held-out public examples. Charges every proposal, rejected ones too.",
 }
 
 
 class Annealing:
     """The accept or reject test and its state.
 
-    Each noisy step is a proposal. With dE the change of a loss J, it is accepted with probability exp(-dE Q), always if
-    J falls, and always after mu0 rejections in a row; Q = Q0 tau rises with the number tau of accepted steps. A
-    rejected proposal leaves weights and optimizer state as they were.
+    Each noisy step is a proposal. It is accepted with probability exp(-dE Q) if a loss J rises by dE, always if J
+    falls, and always after mu0 rejections in a row. Q = Q0 tau rises with the number tau of accepted steps. A rejected
+    proposal leaves weights and optimizer state as they were.
 
     Source: paper 001 (SA-DPSGD), Algorithm 1, in a sound reading. **Guarantees:** J is the loss on held-out public
-    data, disjoint from training and test data, and its random numbers are its own: whether a proposal is kept is
-    post-processing of what was released, and every proposal is charged. The paper reads J off the test loss and charges
-    accepted steps only; the law of an accepted proposal depends on the data through the rejected ones, so that count
-    proves nothing. Where the paper is silent: with tau = 0 its Q is 0 after a first rejection and accepts anything;
-    here Q is Q0 until the first acceptance.
+    data, disjoint from training and test data, and the random numbers are its own. So the decision is post-processing
+    of releases, and every proposal is charged. The paper takes J from the test loss and charges accepted steps only.
+    The law of an accepted proposal depends on the data through the rejected ones, so that count proves nothing. In the
+    paper Q is 0 while tau = 0 and accepts anything; here Q is Q0 until the first acceptance.
     """
 
     def __init__(self, q0: float, mu0: int, generator: np.random.Generator) -> None:
@@ -70,7 +66,7 @@ class Annealing:
         self._q0, self._mu0, self.generator = q0, mu0, generator
 
     def accepts(self, before: float, after: float) -> bool:
-        """Whether to keep a proposal that moves the public loss from `before` to `after`; one draw each time."""
+        """Decide on a proposal that moves the public loss from `before` to `after`, with one draw."""
         chance = acceptance_chance(after - before, self._q0 * max(1, self.accepted))
         lucky = self.generator.random() < chance
         accepted = lucky or self.rejected_in_a_row >= self._mu0
@@ -80,7 +76,7 @@ class Annealing:
 
 
 def acceptance_chance(rise: float, q: float) -> float:
-    """min(1, exp(-rise Q)); 0 where the loss is no longer finite.
+    """min(1, exp(-rise Q)); 0 if the loss is not finite.
 
     >>> acceptance_chance(-1.0, 10.0), round(acceptance_chance(0.1, 10.0), 4), acceptance_chance(math.inf, 10.0)
     (1.0, 0.3679, 0.0)
@@ -91,7 +87,7 @@ def acceptance_chance(rise: float, q: float) -> float:
 
 
 class WeightAverage:
-    """avg_t = sum of d^(t-s) w_s over s <= t, over the sum of its weights: no bias to the first weights.
+    """The average sum of d^(t-s) w_s over s <= t, over the sum of the d^(t-s), without a bias to the first weights.
 
     Source: Polyak and Juditsky 1992; for private training De et al. 2022, arXiv 2204.13650, section 3.
     """
@@ -102,6 +98,6 @@ class WeightAverage:
         self._decay = decay
 
     def add(self, parameters: Tensor) -> None:
-        """Take in the weights (d,) after one more step."""
+        """Add the weights (d,) after one more step."""
         self.count += 1
         self.vector.lerp_(parameters, (1 - self._decay) / (1 - self._decay**self.count))

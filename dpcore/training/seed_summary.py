@@ -1,4 +1,4 @@
-"""Several seeds of one configuration, summed up as the papers report them: mean and spread."""
+"""A summary of several seeds of one configuration, mean and spread, as the papers report."""
 
 import statistics
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def summary(values: Sequence[float]) -> Summary:
 
 
 def in_words(finals: Sequence[Finished]) -> str:
-    """The figures of at least one finished run, a line for the weights and one for their average if there is one.
+    """The figures of at least one finished run, with a line for the weights and one for their average, if any.
 
     >>> in_words([Finished(9, 1.0, 0.9), Finished(9, 1.0, 0.92), Finished(9, 1.0, 0.94)])
     '3 seeds: test accuracy 92.00% +- 2.00% (from 90.00% to 94.00%)'
@@ -49,5 +49,5 @@ def _with_spread(what: str, values: Sequence[float]) -> str:
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:
-    """The configuration `count` times: with its fixed seed and those that follow, or each with a secret of its own."""
+    """The configuration `count` times, with its fixed seed and the next ones, or each with its own secret."""
     return [config if config.seed is None else replace(config, seed=config.seed + i) for i in range(count)]

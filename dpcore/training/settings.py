@@ -1,10 +1,10 @@
-"""The table of a run's settings: a row is all there is to say of one, its default, range, words and control.
+"""The table of a run's settings: each row has the default, range, words and control of a setting.
 
-The checks, the options of `train`, the refusals of what would change nothing, the controls of the page, the labels of
-runs and docs/settings.md follow from it.
+The checks, the options of `train`, the refusals of idle settings, the controls of the page, the labels of runs and
+docs/settings.md follow from it.
 
-A default is never changed, because a setting at its default is left out of what a run's noise follows from: what runs
-should start from stands in `defaults`.
+A default never changes, because the seed of a run's noise leaves out settings at their defaults. `defaults` has the
+settings to start from.
 """
 
 import math
@@ -32,16 +32,16 @@ from dpcore.training.schedules import ACCEPTANCES, LR_SCHEDULES
 
 
 class Needs(NamedTuple):
-    """What a setting needs of the others to change anything."""
+    """A condition on the other settings, without which a setting changes nothing."""
 
     holds: Callable[[Any], bool]  # of a configuration
     words: str
-    binding: bool = False  # without it the setting must be at its default: any other value contradicts
-    ids: Callable[[], Iterable[str]] | None = None  # what of a registry has it
+    binding: bool = False  # true if any value but the default is refused without it
+    ids: Callable[[], Iterable[str]] | None = None  # the members of a registry that satisfy it
 
 
 def of_registry(setting: str, registry: Mapping[str, Any], has: str, words: str, *, binding: bool = False) -> Needs:
-    """The need of a choice from a registry that has something: an attribute that is true."""
+    """The need of a choice from a registry with a true attribute `has`."""
     return Needs(
         lambda run: getattr(registry[getattr(run, setting)], has),
         words,
@@ -52,14 +52,14 @@ def of_registry(setting: str, registry: Mapping[str, Any], has: str, words: str,
 
 @dataclass(frozen=True)
 class Slider:
-    """A number's control: where its slider ends, and what it means to go left and right."""
+    """A number's control: the ends of its slider, and the meaning of left and right."""
 
     low: float
     high: float
     left: str = ""
     right: str = ""
     help: str = ""
-    stops: tuple[float, ...] = ()  # where round numbers from low to high do not suit
+    stops: tuple[float, ...] = ()  # in place of round numbers from low to high
     coarse: bool = False
 
 
@@ -71,36 +71,36 @@ class Setting(ABC):
     help: str  # of its option and its line in the documentation
     label: str  # of its control
     short: Callable[[Any], str] | None = None  # its value in the label of a run; None: its name and value
-    rank: int = 99  # the lower, the sooner it is named where runs differ in several settings
-    unusual: bool = False  # named in every description of a run that does not have the default
-    of_noise: bool = False  # says nothing of a run without clipping and noise
-    shared: bool = False  # a baseline has it as a private run has
-    unit: str = ""  # what it counts; empty for a choice, and a number without a dimension
+    rank: int = 99  # lower ranks are named first if runs differ in several settings
+    unusual: bool = False  # true if every description of a run names another value than the default
+    of_noise: bool = False  # true if it means nothing without clipping and noise
+    shared: bool = False  # true if a baseline has the value of its private run
+    unit: str = ""  # empty for a choice, and for a number without a dimension
     needs: tuple[Needs, ...] = ()  # without which it changes nothing
-    since: str = "1"  # the version that it came with
+    since: str = "1"  # the first version with it
 
     @abstractmethod
     def check(self, name: str, value: Any) -> None:
-        """Raise ValueError unless the value is one that the setting can have, whatever the others are."""
+        """Raise ValueError unless the setting can have the value, whatever the others are."""
 
     @property
     @abstractmethod
     def range(self) -> str:
-        """What it can be, in words."""
+        """Its possible values, in words."""
 
     def is_used(self, run: Any) -> bool:
-        """Whether it changes anything of the run, beside the run's other settings."""
+        """True if it changes anything, given the run's other settings."""
         return all(need.holds(run) for need in self.needs)
 
     @property
     def needed(self) -> str:
-        """What it needs, in words; empty where it needs nothing."""
+        """Its needs in words; empty if it has none."""
         found = ((need.words, f" ({either(need.ids())})" if need.ids else "") for need in self.needs)
         return " and ".join(f"{words}{ids}" for words, ids in found)
 
     @property
     def unit_said(self) -> str:
-        """Its unit as a sentence beside its control; empty where the label says it already."""
+        """Its unit as a sentence beside its control; empty if the label has it."""
         return f"In {self.unit}." if self.unit and self.unit not in self.label.lower() else ""
 
 
@@ -112,7 +112,7 @@ class Number(Setting):
     low: float
     high: float = math.inf
     ends: str = "[)"
-    rule: Callable[..., None] | None = None  # of dpcore.check, in place of the range's, which then only describes it
+    rule: Callable[..., None] | None = None  # a check of dpcore.check; the range then only describes it
     slider: Slider | None = None
 
     def check(self, name: str, value: Any) -> None:
@@ -135,7 +135,7 @@ class Count(Setting):
 
     low: int = 0
     high: int | None = None
-    none: str = ""  # what None means; empty where it cannot be
+    none: str = ""  # the meaning of None; empty if it cannot be None
     slider: Slider | None = None
 
     def check(self, name: str, value: Any) -> None:
@@ -151,10 +151,10 @@ class Count(Setting):
 @final
 @dataclass(frozen=True, kw_only=True)
 class Choice(Setting):
-    """One of several, by its id; `choices` may be a registry, and then what is registered later counts too."""
+    """One of several, by its id; `choices` may be a registry, whose later members count too."""
 
     choices: Collection[Any]
-    among: str = ""  # what a registry holds, in words, and where it stands; empty where the choices are the table's own
+    among: str = ""  # the contents and the file of a registry, in words; empty for other choices
 
     def check(self, name: str, value: Any) -> None:
         check.one_of(self.choices, **{name: value})
@@ -165,7 +165,7 @@ class Choice(Setting):
 
 
 def either(names: Iterable[str]) -> str:
-    """The names as a list in a sentence.
+    """Join the names to a list in a sentence.
 
     >>> either(["a", "b", "c"])
     'a, b or c'
@@ -175,14 +175,14 @@ def either(names: Iterable[str]) -> str:
 
 
 def row(setting: Setting) -> Any:
-    """The field of a dataclass that the setting describes."""
+    """The field of a dataclass for the setting."""
     return field(default=setting.default, metadata={"setting": setting})
 
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-NOISE_GENERATORS = {  # name -> what it is on CUDA; elsewhere both are AES
-    "auto": "CUDA's own generator, Philox: fast, but not a cryptographic one, and it keeps 63 of a seed's bits.",
-    "secure": "AES on the CPU, a cryptographic generator: noise is sent to the GPU, and no step is recorded.",
+NOISE_GENERATORS = {  # name -> the generator on CUDA; elsewhere both are AES
+    "auto": "CUDA's own generator, Philox. It is fast but not cryptographic, and keeps 63 bits of a seed.",
+    "secure": "AES on the CPU, a cryptographic generator. The noise is sent to the GPU, and no step is recorded.",
 }
 DRAWN = (Poisson.name, RandomAllocation.name, Shuffle.name)
 PRIVACY = Needs(lambda run: run.private, "privacy")
@@ -209,7 +209,7 @@ NOISIER = Slider(0.5, 100, "more exact", "more private")
 
 
 def off_or_noise(**sigma: float) -> None:
-    """Raise ValueError unless it is 0, which is off, or what a release may have.
+    """Raise ValueError unless it is 0 (off) or a sigma that a release may have.
 
     >>> off_or_noise(mean_sigma=0)
     """
@@ -237,57 +237,57 @@ class Settings:
         shared=True, needs=(HIDDEN,)))
     optimizer: str = row(Choice(
         default="sgd", choices=OPTIMIZERS, among="an optimizer of `dpcore/training/optimizers/`",
-        label="Optimizer", help="what moves the weights",
+        label="Optimizer", help="the rule that moves the weights",
         short=lambda value: OPTIMIZERS[value].title, rank=2, shared=True))
     private: bool = row(Choice(
         default=True, choices=(True, False), label="Private", help="False: the baseline, without clipping and noise"))
     sigma: float = row(Number(
-        default=1.23, low=0, label="Noise multiplier sigma", help="noise multiplier: noise std / clipping norm",
+        default=1.23, low=0, label="Noise multiplier sigma", help="noise std / clipping norm",
         short=lambda value: f"sigma {value:g}", rank=4, of_noise=True, needs=(PRIVACY,),
         slider=Slider(0.3, 100, "more accurate", "more private", help=help_on("sigma"))))
     batch: int = row(Count(
-        default=512, unit="examples", low=1, label="Expected batch", help="expected batch q n",
+        default=512, unit="examples", low=1, label="Expected batch", help="average examples in a step, q n",
         short=lambda value: f"batch {value}", rank=12,
         slider=Slider(1, 65536, "more private", "faster, steadier", help=help_on("batch", "poisson"))))
     sampler: str = row(Choice(
         default=Poisson.name, choices=DRAWN, label="How batches are drawn", unusual=True, of_noise=True, rank=12,
-        help="where epochs hold each example once, no accountant of Poisson batches speaks of the run",
+        help="for batches that hold each example once an epoch, the accountants of Poisson batches do not hold",
         short=lambda value: SAMPLERS[value].title, since="2"))
     clip_norm: float = row(Number(  # within these ends float32 squares neither underflow nor overflow
         default=0.1, low=1e-9, high=1e9, ends="[]", label="Clipping norm C", of_noise=True, needs=(PRIVACY,),
-        help="C, the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
+        help="the bound on each example's gradient norm", short=lambda value: f"C {value:g}", rank=14,
         slider=Slider(0.01, 100, "clips more", "clips less", coarse=True, help=help_on("clip_norm"))))
     lr: float = row(Number(
-        default=0.5, low=0, high=MAX_LR, ends="(]", label="Learning rate", help="learning rate",
+        default=0.5, low=0, high=MAX_LR, ends="(]", label="Learning rate", help="length of a step",
         short=lambda value: f"lr {value:g}", rank=13,
         slider=Slider(1e-4, 100, "slower", "less stable", help=help_on("learning_rate"))))
     momentum: float = row(Number(
-        default=0.9, low=0, high=1, label="Momentum", help="of the optimizers that have one",
+        default=0.9, low=0, high=1, label="Momentum", help="for the optimizers that have one",
         short=lambda value: f"momentum {value:g}", rank=16, needs=(MOMENTUM,),
         slider=Slider(0.1, 0.99, stops=(0, 0.5, 0.8, 0.9, 0.95, 0.99))))
     epochs: float = row(Number(
         default=5.0, unit="epochs", low=0, ends="()", rule=check.positive, label="Epochs",
-        help="how often each example is drawn on average",
+        help="times that each example is drawn on average",
         short=lambda value: f"{value:g} epochs", rank=18,
         slider=Slider(0.1, 1000, "more private", "more accurate", help=help_on("epoch"))))
     delta: float = row(Number(
         default=1e-5, low=check.SMALLEST_DELTA, high=1, ends="[)", rule=check.delta, label="Delta",
-        help="what epsilon is shown for, and stopped at", of_noise=True,
+        help="the delta of the epsilon shown, and of stop_epsilon", of_noise=True,
         slider=Slider(1e-12, 0.1, "stricter", "laxer", coarse=True, help=help_on("delta"))))
     seed: int | None = row(Count(
         default=None, high=2**63 - 1, none="a secret one", label="Fixed seed (empty: a secret one)",
-        help="fix it: epsilon then holds only for those who do not know it (default: a fresh secret)",
+        help="a fixed seed: epsilon holds only for those who do not know it (default: a fresh secret)",
         short=lambda value: "secret seed" if value is None else f"seed {value}", rank=21, unusual=True, shared=True))
     device: str = row(Choice(
         default="auto", choices=DEVICES, label="Device", help="where to train"))
     noise_generator: str = row(Choice(
         default="auto", choices=NOISE_GENERATORS, label="Noise generator", unusual=True, of_noise=True,
         needs=(PRIVACY, NOT_ON_CPU),
-        help="secure: AES on every device, also on CUDA, where then no step is recorded; on a CPU both are AES",
+        help="secure: AES on every device, without recorded steps on CUDA; on a CPU both are AES",
         short=lambda value: f"{value} noise generator", rank=22))
     clipping: str = row(Choice(
         default="flat", choices=CLIPPINGS, among="a clipping of `dpcore/training/gradients/clipping.py`",
-        label="Clipping", help="how gradients are shortened",
+        label="Clipping", help="the way of shortening gradients",
         short=lambda value: CLIPPINGS[value].title, rank=5, unusual=True, of_noise=True, needs=(PRIVACY,)))
     reading: str = row(Choice(
         default="scaled", choices=READINGS, label="Reading", help="of the pi_* optimizers", short=str, rank=3,
@@ -354,7 +354,7 @@ class Settings:
         slider=Slider(0.1, 100, "off", "later", stops=(0, 0.5, 1, 2, 3, 4, 5, 8, 10, 20, 50))))
     stop_accountant: str = row(Choice(
         default=CERTIFIED, choices=ACCOUNTANTS, among="an accountant of `dpcore/privacy/accountants/`",
-        label="Stop by", help="whose epsilon stops it", of_noise=True,
+        label="Stop by", help="the accountant whose epsilon stops the run", of_noise=True,
         needs=(Needs(lambda run: run.stop_epsilon > 0, "stop_epsilon"),)))
     width: int = row(Count(
         default=WIDTH, unit="units", low=1, high=MAX_WIDTH, label="Hidden units", shared=True, unusual=True,
@@ -362,11 +362,11 @@ class Settings:
         slider=Slider(10, MAX_WIDTH, "faster", "larger", coarse=True)))
     features: str = row(Choice(
         default="pixels", choices=KINDS, among="features of `dpcore/training/features/kinds.py`",
-        label="Features", help="what the network is given of an image: a fixed function of it, which costs nothing",
+        label="Features", help="the network's input, a fixed function of each image that costs no privacy",
         short=lambda value: KINDS[value].title, rank=10, unusual=True, shared=True, since="2"))
     views: int = row(Count(
         default=1, unit="views", low=1, high=MAX_VIEWS, label="Views of each image", shared=True, unusual=True,
-        help="fixed affine views of each image, over which gradients, before clipping, and answers are averaged",
+        help="fixed affine views of each image; gradients before clipping, and answers, are averaged over them",
         short=lambda value: f"{value} views", rank=11, needs=(IMAGES,), since="2",
         slider=Slider(1, MAX_VIEWS, "faster", "more accurate", stops=(1, 2, 3, 4, 6, 8, 12, 16))))
     mean_sigma: float = row(Number(

@@ -1,4 +1,4 @@
-"""The round numbers that a slider stops at, and how they are written: the same on the pages and in a notebook."""
+"""The round numbers of a slider and their texts, for pages and notebooks."""
 
 import math
 import re
@@ -21,7 +21,7 @@ def grid(low: float, high: float, whole: bool = False, coarse: bool = False) -> 
 
 
 def show(value: float) -> str:
-    """A number as a reader would type it: full precision, no trailing zeros.
+    """Write a number as a reader would type it, with full precision and no trailing zeros.
 
     >>> show(60000.0), show(1e-5), show(0.0512)
     ('60000', '1e-5', '0.0512')

@@ -1,8 +1,8 @@
 """One run in training: its data, model and random streams, a step, and an evaluation.
 
-One private step: a Poisson batch, per-example gradients clipped to C, Gaussian noise of std sigma C on their sum, the
-sum divided by the expected batch q n, an optimizer's step. An empty batch is a step like any other: noise only. Batches
-that are drawn otherwise are accounted for by their own sampler.
+A private step draws a Poisson batch, clips per-example gradients to C, adds Gaussian noise of std sigma C to their sum,
+divides by the expected batch q n, and takes an optimizer's step. An empty batch is a step of noise alone. Batches of
+another sampler are accounted for by that sampler.
 Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
@@ -41,7 +41,7 @@ from dpcore.training.schedules import Annealing, LearningRate, WeightAverage
 
 
 class Snapshot(NamedTuple):
-    """All that the next private step follows from, but for its batch."""
+    """The state that decides the next private step, without its batch."""
 
     parameters: Tensor
     state: State
@@ -76,7 +76,7 @@ class TrainingRun:
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
         key = secret_of(streams.batches, machine_of(self.device, cores.count))
         self.batches = AesWords(key)
-        whole_epochs = OF_EPOCHS.get(config.sampler)  # None: its batches are Poisson's
+        whole_epochs = OF_EPOCHS.get(config.sampler)  # None for Poisson batches
         self.epoch_batches = whole_epochs(config.examples, steps_of_epoch(config.q), key) if whole_epochs else None
         self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
@@ -102,7 +102,7 @@ class TrainingRun:
         return build(config.model, config.activation, seed, shape, classes, config.width).to(self.device)
 
     def _project(self, seed: SeedSequence) -> None:
-        """Put every example through DP-PCA of the training examples."""
+        """Project every example by DP-PCA of the training examples."""
         config = self.config
         train = self.train[0][:]
         noise = self._once(train[0].numel() ** 2, seed)
@@ -120,24 +120,24 @@ class TrainingRun:
 
     def _allot_noise(self, streams: Streams) -> None:
         """Allot the optimizer's noise by the private relevance of each parameter."""
-        module = self._network(streams)  # another one: autograd needs gradients
+        module = self._network(streams)  # a copy, since autograd needs gradients
         noise = self._once(neuron_count(module), streams.relevance)
         x, y = self.train
         allot(self.descent.state, relevance_of(module, (x[:], y), self.config.relevance_sigma, noise))
         self.descent.restore(self.descent.state)
 
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
-        """Noise for a release before the first step, unless the run is without noise."""
+        """Noise for a release before the first step; None for a run without noise."""
         noisy = self.config.private and self.config.sigma > 0
         return self._noise(size, seed) if noisy else None
 
     def _noise(self, size: int, seed: SeedSequence) -> GaussianNoise:
-        """A stream of noise vectors (size,) from the generator that the run asks for."""
+        """A stream of noise vectors (size,) from the run's generator."""
         secure = self.config.noise_generator == "secure"
         return GaussianNoise(size, seed, self.device, self.cores, secure=secure)
 
     def snapshot(self) -> Snapshot:
-        """The run's state between two steps, so that a step can be taken again from there."""
+        """The run's state between two steps."""
         return Snapshot(self.engine.parameters.clone(), self.descent.snapshot(), self.noise.states())
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -170,16 +170,17 @@ class TrainingRun:
         return float(self.sigmas[step - 1]), self.learning_rate.at(step)
 
     def report(self, step: int) -> Stepped:
-        self.step_totals.settle()  # waits for the device: the rate counts the steps that are done
+        """The figures since the last report."""
+        self.step_totals.settle()  # waits for the device, so that the rate counts completed steps
         return self.step_totals.report(step, self.epoch(step), self.report_times.reported(step))
 
     def descend(self, step: int, x: Tensor | PickedRows, y: Tensor) -> ClippedSum:
-        """Clip, sum, add noise, divide, move the parameters; what was found of the batch."""
+        """Clip, sum, add noise, divide and move the parameters; return the figures of the batch."""
         take = self._propose if self.annealing else self.descent.take
         return take(x, y, *self.numbers(step))
 
     def _propose(self, x: Tensor | PickedRows, y: Tensor, sigma: float, lr: float) -> ClippedSum:
-        """Take the step, and under simulated annealing perhaps go back."""
+        """Take the step, and go back if simulated annealing rejects it."""
         assert self.annealing
         parameters, descent = self.engine.parameters, self.descent
         before, state = parameters.clone(), descent.snapshot()
@@ -200,11 +201,11 @@ class TrainingRun:
 
     def evaluated(self, step: int) -> Evaluated:
         """Figures on the test set."""
-        self.step_totals.settle()  # what diverged is not tested
+        self.step_totals.settle()  # raises for a run that diverged
         with self.report_times.evaluating(step), self.cores.working():
             logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
             loss = torch.nn.functional.cross_entropy(logits, y).item()
-            if not math.isfinite(loss):  # the last step's weights have been in no batch yet
+            if not math.isfinite(loss):  # no batch has seen the last step's weights
                 raise RuntimeError(f"loss is not finite at step {step}")
             answers = logits.argmax(1)
             self.confusion = confusion_of(answers, y, logits.shape[1])
@@ -228,12 +229,12 @@ class TrainingRun:
         return right
 
     def epoch(self, step: int) -> float:
-        """Epochs of expected batches done after the step."""
+        """The epochs of expected batches after the step."""
         return step * self.config.batch / self.config.examples
 
 
 def shown_answers(logits: Tensor) -> tuple[tuple[float, ...], ...]:
-    """The probability of each class for the first few examples, to a thousandth.
+    """The probabilities of all classes for the first few examples, to a thousandth.
 
     >>> shown_answers(torch.tensor([[0.0, 0.0], [9.0, 0.0]]))
     ((0.5, 0.5), (1.0, 0.0))
@@ -243,7 +244,7 @@ def shown_answers(logits: Tensor) -> tuple[tuple[float, ...], ...]:
 
 
 def rmse_of(logits: Tensor, y: Tensor) -> float:
-    """The root mean square error of the class that is expected under softmax, for classes that are numbers one apart.
+    """The root mean square error of the expected class under softmax, for classes that are consecutive numbers.
 
     Source: Bu et al. 2020, arXiv 1911.11607, Table 4 and its code.
 
@@ -255,7 +256,7 @@ def rmse_of(logits: Tensor, y: Tensor) -> float:
 
 
 def confusion_of(answers: Tensor, y: Tensor, classes: int) -> tuple[tuple[int, ...], ...]:
-    """How many examples of each class (a row) were taken for each class (a column).
+    """The confusion matrix: examples by class (rows) and by answer (columns).
 
     >>> confusion_of(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 2)
     ((1, 1), (0, 1))
@@ -265,11 +266,11 @@ def confusion_of(answers: Tensor, y: Tensor, classes: int) -> tuple[tuple[int, .
 
 
 def device_of(name: str) -> torch.device:
-    """The device of that name; "auto" takes CUDA, then MPS, then the CPU. ValueError if it is not here."""
+    """The device of that name; "auto" takes CUDA, then MPS, then the CPU. Errors: ValueError if it is missing."""
     here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if name == "auto":
         name = next(device for device, present in here.items() if present)
     if not here[name]:
         present = ", ".join(["auto", *(device for device in here if here[device])])
-        raise ValueError(f"Expected device={name!r} to be one that is here: {present}.")
+        raise ValueError(f"Expected device={name!r} to be one of this machine: {present}.")
     return torch.device(name)

@@ -123,7 +123,9 @@ def test_an_accountant_without_an_answer_says_why_alone():
 def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
     assert not opened().code
     page = opened(session={"statement_card": True})
-    low, high = re.findall(r"\*\*([\d.]+)\*\*", next(each.value for each in page.markdown if "proven to be" in each.value))
+    low, high = re.findall(
+        r"\*\*([\d.]+)\*\*", next(each.value for each in page.markdown if "proven to be" in each.value)
+    )
     assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
     page.segmented_control(key="statement").set_value("Markdown").run()
     assert f"| Epsilon, delta | epsilon between {low} and {high}" in page.code[0].value

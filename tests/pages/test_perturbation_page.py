@@ -158,4 +158,4 @@ def test_the_conditions_and_what_is_shown_say_which_tables_are_neighbours(store:
     for title in ("Conditions of the comparison above", "Which conditions hold"):
         assert f"{title}</h2><p class=promise>δ = 1e-5; {NEIGHBOURS}</p>" in html(page)
     assert "one replaced row" in NEIGHBOURS
-    assert "except on the page Perturbation" in GLOSSARY["adjacency"].meaning
+    assert "On the page Perturbation" in GLOSSARY["adjacency"].meaning

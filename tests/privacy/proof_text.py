@@ -1,4 +1,4 @@
-"""What a written proof names: functions, tests and constants of its room; and what of it there is not."""
+"""The functions, tests and constants that a written proof names, and those that are missing."""
 
 import importlib
 import re
@@ -13,8 +13,8 @@ ATTACKED = re.compile(r"\*\*Attacked by\*\*\s+`test_\w+\.py::")
 
 
 def missing(room: Path, statements: dict[str, str]) -> list[str]:
-    """All that the README of a room names and that is not there, all constants that it does not list once, and every
-    statement that does not say what it is, or what attacks it."""
+    """Names in the README of a room that do not exist, constants that it does not list once, and statements without a
+    place in the code or a test."""
     text = (room / "README.md").read_text(encoding="utf-8")
     tests = {each for path in (ROOT / "tests").rglob("test_*.py") for each in _tests_of(path)}
     constants = [
@@ -36,7 +36,7 @@ def _tests_of(path: Path) -> list[tuple[str, str]]:
 
 
 def _exists(name: str, room: Path) -> bool:
-    """Whether the room, or else the package, has it."""
+    """True if the room, or else the package, has it."""
     module, *path = name.split(".")
     inside = ".".join(room.relative_to(ROOT).parts) if (room / f"{module}.py").exists() else "dpcore"
     try:

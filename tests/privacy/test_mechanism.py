@@ -1,4 +1,4 @@
-"""What is released, and noise schedules: what each does to sigma, budgets, accountants and solvers."""
+"""Releases, and the effect of noise schedules on sigma, budgets, accountants and solvers."""
 
 import itertools
 import math

@@ -16,7 +16,7 @@ HOSTILE = [
 
 
 def margin(order: float | np.ndarray, sigma: float) -> float | np.ndarray:
-    """What quadrature adds to be on the safe side of rounding, twice over."""
+    """Twice the margin that quadrature adds for rounding."""
     return 2e-15 * (10 + (order / sigma) ** 2)
 
 

@@ -1,4 +1,4 @@
-"""Streams that are the same on every machine, records of what a run draws, and memory that is given back."""
+"""Streams that are equal on every machine, records of a run's draws, and memory that is freed."""
 
 import ctypes
 import gc
@@ -28,7 +28,7 @@ def same_machine(monkeypatch):
 
 @pytest.fixture(autouse=True, scope="module")
 def memory_of_others():
-    """Give back what the tests of a file held: the C library keeps freed memory for itself."""
+    """Return the memory of a file's tests to the system, since the C library keeps freed memory."""
     yield
     gc.collect()
     if hasattr(library := ctypes.CDLL(None), "malloc_trim"):  # of glibc

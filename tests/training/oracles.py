@@ -100,7 +100,7 @@ TERMS = 2048  # at most, that a number of the networks here goes through: forwar
 
 
 def assert_close(found: Tensor, expected: Tensor, terms: int = TERMS, case: object = "") -> None:
-    """The same but for the rounding of two sums of so many terms in float32, each in an order of its processor."""
+    """Equal up to the rounding of two float32 sums of that many terms, each in its processor's order."""
     error, size = 2 * relative_error(terms), float(expected.abs().max()) if expected.numel() else 0.0
     torch.testing.assert_close(found, expected, rtol=error, atol=error * size, msg=lambda said: f"{case}: {said}")
 

@@ -28,13 +28,13 @@ def of_both_suites(names: Iterable[str], short: Sequence[str] = ("sgd", "pi_adam
 
 
 def ticking(seconds: float = 0.05) -> Callable[[], float]:
-    """A clock that goes on by so many seconds each time it is read."""
+    """A clock that advances by `seconds` each time it is read."""
     ticks = itertools.count()
     return lambda: next(ticks) * seconds
 
 
 def mechanism_of(config: RunConfig) -> Mechanism:
-    """What a run with an epsilon releases."""
+    """The releases of a run with an epsilon."""
     mechanism = plan(config).mechanism
     assert mechanism is not None
     return mechanism
@@ -46,7 +46,7 @@ def run_of(config: RunConfig) -> TrainingRun:
 
 
 def ended(run: TrainingRun, steps: int) -> torch.Tensor:
-    """The parameters after so many steps."""
+    """The parameters after `steps` steps."""
     for step in range(1, steps + 1):
         run.step(step)
     return run.engine.parameters.clone()
@@ -55,7 +55,7 @@ def ended(run: TrainingRun, steps: int) -> torch.Tensor:
 def noise_of(
     config: RunConfig, steps: int, begun: Callable[[TrainingRun], None] = lambda run: None
 ) -> tuple[np.ndarray, torch.Tensor | None]:
-    """What the noise of the last of some steps adds to the sum, divided by D (d,), and D.
+    """The noise that the last of some steps adds to the sum, divided by D (d,), and D.
 
     It is what the optimizer is given in the step with noise, less what it is given in the same step without.
     """

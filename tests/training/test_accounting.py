@@ -1,4 +1,4 @@
-"""For each method and sampler: what is drawn is what is charged, and a run without a bound has no epsilon."""
+"""For each method and sampler the noise drawn is the noise charged, and a run without a bound has no epsilon."""
 
 import dataclasses
 import math

@@ -15,7 +15,7 @@ CPU = torch.device("cpu")
 
 
 def as_bytes(part: Images, device: torch.device, change: object = None) -> tuple[ByteRows, torch.Tensor]:
-    """What CUDA is given, here."""
+    """The rows for CUDA, on this machine."""
     return ByteRows(torch.tensor(part.images), inputs.numbers), tensors(part, device)[1]
 
 

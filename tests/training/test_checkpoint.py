@@ -140,7 +140,7 @@ def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(t
             next(train(SMALL, ticking(), path))
         told = "".join(traceback.format_exception(caught.value))
         assert "weights_only" not in str(caught.value), name
-        assert "can do so" not in told, name  # torch's advice is to run whatever the file says
+        assert "can do so" not in told, name  # torch advises to run the code of the file
         assert path.read_bytes() == damage(whole), name
 
 
@@ -199,7 +199,7 @@ def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(name, 
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two snapshots agree in every bit."""
+    """True if two snapshots agree in every bit."""
     if isinstance(one, torch.Tensor):
         return torch.equal(one, other)
     if isinstance(one, dict):

@@ -1,4 +1,4 @@
-"""One step draws what is charged; rates, averaged weights, annealing and DP-PCA do what their sources say."""
+"""One step draws the charged noise; rates, averaged weights, annealing and DP-PCA follow their sources."""
 
 import dataclasses
 import math
@@ -66,7 +66,7 @@ def test_the_sum_is_divided_by_the_expected_batch_and_not_by_the_realised_one(ba
 
 
 def noise_of_one_step(config: RunConfig) -> np.ndarray:
-    """What the noise moved the parameters by, in units of the sum: a step with it, less the same step without."""
+    """The move of the parameters by noise, in units of the sum: a step with noise less the step without."""
     moved = []
     for sigma in (config.sigma, 0.0):
         run = run_of(dataclasses.replace(config, momentum=0.0, lr=1.0))

@@ -1,4 +1,4 @@
-"""The step that is recorded as a CUDA graph: trusted only where it does what the ordinary step does, and then played.
+"""The step that is recorded as a CUDA graph: trusted only if it agrees with the ordinary step, and then played.
 
 On the CPU a stand-in plays it: operations are repeated on the same memory, and no Python runs. Marked `cuda`, the
 same tests and those of all optimizers play CUDA graphs.
@@ -71,7 +71,7 @@ class Recorder(TorchDispatchMode):
 
 
 def recording(step: Play, generators: Sequence[torch.Generator]) -> Play:
-    """What `cuda_graph.recording` does, without CUDA."""
+    """A stand-in for `cuda_graph.recording` without CUDA."""
     for _ in range(cuda_graph.WARM):
         step()
     recorder = Recorder(generators)
@@ -257,7 +257,7 @@ def changing(place: int, value: Callable[[float], float]) -> Spoiled:
 
 
 def keeping(place: int) -> Spoiled:
-    """It goes on with the first number that it was ever given."""
+    """It keeps the first number that it ever got."""
     first: list[float] = []
 
     def kept(value: float) -> float:
@@ -273,7 +273,7 @@ def draws_once_more(play: Play, static: StaticStep, generators: Sequence[torch.G
 
 
 def afterwards(change: Callable[[StaticStep], object]) -> Spoiled:
-    """It does what it should, and then something more."""
+    """It takes the step, and then does something more."""
 
     def play_and_change(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
         play()
@@ -334,7 +334,7 @@ def test_a_wrong_recording_is_found_and_leaves_the_ordinary_run_bit_for_bit(name
 
 
 def assert_ends_as_the_ordinary(run: TrainingRun, config: RunConfig) -> None:
-    """The same parameters, and noise and batches that went on as far."""
+    """Equal parameters, and noise and batches at equal positions."""
     ordinary = run_of(config)
     assert torch.equal(ended(run, 3), ended(ordinary, 3))
     assert all(map(torch.equal, run.noise.states(), ordinary.noise.states()))

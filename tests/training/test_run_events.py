@@ -116,7 +116,7 @@ def test_auto_takes_the_fastest_device_that_is_here_and_one_that_is_not_is_named
         monkeypatch.setattr(torch.cuda, "is_available", lambda cuda=cuda: cuda)
         monkeypatch.setattr(torch.backends.mps, "is_available", lambda mps=mps: mps)
         assert training_run.device_of("auto").type == expected
-    with pytest.raises(ValueError, match=r"device='cuda' to be one that is here: auto, .*cpu"):
+    with pytest.raises(ValueError, match=r"device='cuda' to be one of this machine: auto, .*cpu"):
         next(train(dataclasses.replace(SMALL, device="cuda")))
 
 

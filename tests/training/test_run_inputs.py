@@ -1,4 +1,4 @@
-"""What a network is given: features and views that are what they are said to be, and runs that train on them."""
+"""Inputs of a network: features and views by their definitions, and runs that train on them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
     for one, other in zip((unit.train, unit.test), (centred.train, centred.test), strict=True):
         torch.testing.assert_close(other[0][:].float(), one[0][:].float() * 2 - 1, atol=2e-3, rtol=0)
     assert centred.train[0][:].min() == -1.0
-    again = inputs.inputs_of(config, CPU)  # what is kept is not changed in place
+    again = inputs.inputs_of(config, CPU)  # kept features do not change in place
     assert torch.equal(again.train[0][:], unit.train[0][:])
 
 
@@ -133,9 +133,7 @@ def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again
     started = next(event for event in train(config, ticking()) if isinstance(event, Started))
     for file in (catalogue.data_root() / "features").iterdir():
         file.unlink()
-    resume_point = ResumePoint(
-        1, origin=dict(started.origin)
-    )  # a worker that goes on with the run: what was said is not said again
+    resume_point = ResumePoint(1, origin=dict(started.origin))  # a worker that continues the run repeats no event
     assert not any(isinstance(event, Preparing) for event in train(config, ticking(), resume_point=resume_point))
 
 
@@ -150,10 +148,7 @@ def test_what_does_not_go_together_is_named() -> None:
         ({"views": 17}, "views=17"),
         ({"views": 2, "model": "mlp", "pca": 5}, "Set views to 1"),
         ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "Set views to 1"),
-        (
-            {"dataset": "adult", "source": "full", "model": "adult", "views": 2},
-            "Leave views at 1: 2 needs a data set of im",
-        ),
+        ({"dataset": "adult", "source": "full", "model": "adult", "views": 2}, "Leave views at 1: 2 needs a data"),
     ]:
         with pytest.raises(ValueError, match=message):
             small(**options)

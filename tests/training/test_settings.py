@@ -1,4 +1,4 @@
-"""One row for each setting, and what follows from the rows; a run's plan, which says what is drawn and charged."""
+"""One row for each setting, and its consequences; a run's plan of the noise drawn and charged."""
 
 import dataclasses
 import json
@@ -63,17 +63,14 @@ def test_a_wrong_option_is_named_with_its_value():
         ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma from 1e-06"),
         ({"lr_end": 0.1}, "Leave lr_end at 0: 0.1 needs an lr_schedule that is not constant"),
         ({"ema": 1.0}, "ema=1.0 to be at least 0 and below 1"),
-        ({"acceptance": "sa"}, "Set public above 0"),
+        ({"acceptance": "sa"}, "Hold out public examples"),
         ({"public": 10_000}, "public=10000"),
         ({"public": 9_990, "batch": 64}, "batch=64 to be at most the 10 training examples"),
         ({"pca": 60, "model": "cnn"}, "choose the model abadi, linear or mlp: cnn needs pixels"),
         ({"pca": 785}, "pca=785"),
         ({"pca": 60, "pca_sigma": 1e-300}, "pca_sigma=1e-300 to be at least 1e-06"),
         ({"optimizer": "adppl", "relevance_sigma": 1e10}, "relevance_sigma=10000000000.0 to be at least"),
-        (
-            {"stop_epsilon": 1.0, "private": False},
-            "stop_epsilon=1 to be 0, since the run has no epsilon to stop at. Not private",
-        ),
+        ({"stop_epsilon": 1.0, "private": False}, "stop_epsilon=1 to be 0, .* to stop at. Not private"),
         ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 to be 0, .* to stop at.*sigma = 0.*infinite"),
         ({"stop_epsilon": 1e-9}, "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma"),
     ]:

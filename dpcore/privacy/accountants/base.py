@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpcore import check
-from dpcore.privacy import words_in
+from dpcore.privacy import named_words
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Reading, read_only
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
@@ -21,17 +21,14 @@ MAX_DELTA = 0.999
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The title, source, spellings, note and caveat of an accountant."""
-    words = words_in(Path(__file__).with_name("accountants.toml"))[name]
-    return tuple(words[key] for key in ("title", "source", "spellings", "note", "caveat"))
+    """The name, title, source, spellings, note and caveat of an accountant."""
+    words = named_words(Path(__file__).with_name("accountants.toml"), name)
+    return tuple(words[key] for key in ("name", "title", "source", "spellings", "note", "caveat"))
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Epsilon at each horizon (or, from `profile`, at each delta); arrays are read-only copies.
-
-    `epsilon` is +inf where nothing is promised; then `note` says why ("" otherwise).
-    """
+    """Epsilon at each horizon (or delta), +inf where nothing is promised (see `note`); arrays are read-only copies."""
 
     steps: IntArray  # (n,) non-decreasing
     delta: FloatArray  # (n,)
@@ -64,8 +61,8 @@ class TradeoffCurve(NamedTuple):
 class Accountant(ABC):
     """Epsilon of a mechanism; subclasses are final and stateless and define `_account`.
 
-    They may define `own_tradeoff` and `closed_mu` if they know more than their privacy profile, and `hopeless` if they
-    know beforehand that they have no number. A RuntimeError of their numerics becomes +inf with the reason as note.
+    They may define `own_tradeoff` if they know more than their privacy profile, and `hopeless` if they know beforehand
+    that they have no number. A RuntimeError of their numerics becomes +inf with the reason as note.
     """
 
     name: ClassVar[str]  # the id on the command line
@@ -112,10 +109,6 @@ class Accountant(ABC):
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
         """A trade-off function that says more than the privacy profile; None by default."""
-        return None
-
-    def closed_mu(self, mechanism: Mechanism) -> float | None:
-        """The mu of the whole mechanism in closed form; None by default."""
         return None
 
     def hopeless(self, mechanism: Mechanism) -> bool:

@@ -22,8 +22,7 @@ class Gdp(AdditiveAccountant):
     array([0.942])
     """
 
-    name: ClassVar[str] = "gdp"
-    title, source, spellings, note, caveat = words_of("gdp")
+    name, title, source, spellings, note, caveat = words_of("gdp")
     kind: ClassVar[Kind] = Kind.APPROXIMATE
 
     without_cost: ClassVar[str] = "e^(1/sigma^2) is too large for a float at sigma={sigma}."
@@ -43,10 +42,6 @@ class Gdp(AdditiveAccountant):
         if math.isinf(mu):
             return TradeoffCurve(None, None, self.kind, self._reason(mechanism))
         return TradeoffCurve(Gaussian(mu), None, self.kind)
-
-    def closed_mu(self, mechanism: Mechanism) -> float:
-        """The mu of the central limit theorem, +inf if it has none."""
-        return mu_of(mechanism)
 
 
 def mu_of(mechanism: Mechanism) -> float:

@@ -25,8 +25,7 @@ class Mma(Accountant):
     array([6.786])
     """
 
-    name: ClassVar[str] = "mma"
-    title, source, spellings, note, caveat = words_of("mma")
+    name, title, source, spellings, note, caveat = words_of("mma")
     kind: ClassVar[Kind] = Kind.CLAIMED
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:

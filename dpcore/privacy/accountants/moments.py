@@ -19,8 +19,7 @@ class Moments(AdditiveAccountant):
     array([1.2586])
     """
 
-    name: ClassVar[str] = "moments"
-    title, source, spellings, note, caveat = words_of("moments")
+    name, title, source, spellings, note, caveat = words_of("moments")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def cost(self, q: float, sigma: float) -> FloatArray:

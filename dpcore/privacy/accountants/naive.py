@@ -17,8 +17,7 @@ class Naive(Accountant):
     array([1.9931])
     """
 
-    name: ClassVar[str] = "naive"
-    title, source, spellings, note, caveat = words_of("naive")
+    name, title, source, spellings, note, caveat = words_of("naive")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -29,10 +28,7 @@ class Naive(Accountant):
 
 
 def per_use(mechanism: Mechanism, delta: FloatArray) -> FloatArray:
-    """Epsilon of one use of each release at each per-use delta: (n,) -> (n, L).
-
-    The Gaussian mechanism's exact epsilon_0 at delta/q, amplified by Poisson sampling to ln(1 + q (e^epsilon_0 - 1)).
-    """
+    """Epsilon of one use of each release at per-use deltas, (n,) -> (n, L): exact at delta/q, then amplified by q."""
     q = np.array([release.q for release in mechanism.releases])
     mu = np.array([1 / release.sigma for release in mechanism.releases])
     whole = np.minimum(delta[:, None] / q, np.nextafter(1.0, 0.0))  # (n, L), below 1

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, final
 
-from dpcore.privacy.accountants.base import CERTIFIED, Accountant, Curve, Kind, TradeoffCurve, words_of
+from dpcore.privacy.accountants.base import Accountant, Curve, Kind, TradeoffCurve, words_of
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.gaussian_bounds import unsampled
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
@@ -12,13 +12,9 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 @final
 class Pld(Accountant):
-    """Privacy-loss distributions: a dominating and a dominated law of each step, composed in the Fourier domain.
+    """Privacy-loss distributions: a dominating and a dominated law of each step, composed (certified/README.md)."""
 
-    `dpcore/privacy/certified/README.md` has the proof.
-    """
-
-    name: ClassVar[str] = CERTIFIED
-    title, source, spellings, note, caveat = words_of("pld")
+    name, title, source, spellings, note, caveat = words_of("pld")
     kind: ClassVar[Kind] = Kind.CERTIFIED
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve:

@@ -16,8 +16,7 @@ class Rdp(AdditiveAccountant):
     array([1.0355])
     """
 
-    name: ClassVar[str] = "rdp"
-    title, source, spellings, note, caveat = words_of("rdp")
+    name, title, source, spellings, note, caveat = words_of("rdp")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def cost(self, q: float, sigma: float) -> FloatArray:

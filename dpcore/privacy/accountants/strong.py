@@ -18,8 +18,7 @@ class Strong(Accountant):
     array([14.3])
     """
 
-    name: ClassVar[str] = "strong"
-    title, source, spellings, note, caveat = words_of("strong")
+    name, title, source, spellings, note, caveat = words_of("strong")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:

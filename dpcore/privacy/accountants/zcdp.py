@@ -28,8 +28,7 @@ class Zcdp(Accountant):
     (array([7.786]), 'upper')
     """
 
-    name: ClassVar[str] = "zcdp"
-    title, source, spellings, note, caveat = words_of("zcdp")
+    name, title, source, spellings, note, caveat = words_of("zcdp")
     kind: ClassVar[Kind] = Kind.UPPER
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:

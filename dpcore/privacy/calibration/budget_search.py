@@ -1,12 +1,8 @@
-"""A search for the last value of one argument within a budget, by a bracket and by secants in logarithms.
-
-Costs may be infinite on part of the range and need not be smooth. The search measures every point: at one end of the
-bracket the cost is at most the budget, at the other it is above.
-"""
+"""A search for the last value of one argument within a budget, which measures both ends of its bracket."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import exp, floor, inf, isfinite, log
+from math import exp, floor, inf, log
 from typing import NamedTuple
 
 NARROW = 1e-3  # final width of the bracket, in ln of the argument
@@ -100,7 +96,10 @@ def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: fl
         slope = _slope(before, point, slope)
         if _settled(axis, inside, outside, budget):
             break
-        value = _next(axis, Bracket(inside, outside), point.x + _ahead(point, budget, slope), (slope, count))
+        crossing = -inf if point.cost else inf  # predicted by the slope if the cost is finite and above 0
+        if 0 < point.cost < inf:
+            crossing = point.x + log(budget / point.cost) / slope
+        value = _next(axis, Bracket(inside, outside), crossing, (slope, count))
         before = point
     else:
         raise RuntimeError(f"The search for cost {budget:g} did not end after {MAX_POINTS} points; this is a defect.")
@@ -147,13 +146,6 @@ def _slope(before: Point | None, point: Point, known: float) -> float:
         return known
     found = log(point.cost / before.cost) / (point.x - before.x)
     return min(max(found, 0.02), 200.0) if found > 0 else known
-
-
-def _ahead(point: Point, budget: float, slope: float) -> float:
-    """The predicted distance in x from a point to the budget; +inf or -inf if its cost is 0 or infinite."""
-    if point.cost == 0:
-        return inf
-    return log(budget / point.cost) / slope if isfinite(point.cost) else -inf
 
 
 def _settled(axis: Axis, inside: Point | None, outside: Point | None, budget: float) -> bool:

@@ -91,10 +91,7 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
 
 
 def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> tuple[float, float]:
-    """The first sigma to measure, and d ln epsilon / d (-ln sigma) there, both as for Poisson batches.
-
-    Far below that sigma some samplers take long to count.
-    """
+    """The first sigma to measure, and d ln epsilon / d (-ln sigma) there, both as for Poisson batches."""
     far = FAR_APART if sampler.adjacency == PoissonReplaceOne.adjacency else 1.0
     try:
         found = solve("sigma", target, q=q, steps=steps)

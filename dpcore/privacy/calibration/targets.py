@@ -1,16 +1,19 @@
 """Targets of a calibration: an epsilon at a delta, an attacker's advantage, or a mu."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import ClassVar, final
 
 from scipy.special import ndtri
 
 from dpcore import check
-from dpcore.privacy.accountants import Accountant
+from dpcore.privacy.accountants import Accountant, TradeoffCurve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import advantage, mu_above
+from dpcore.privacy.tradeoff import Tradeoff
 
 ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 
@@ -84,9 +87,7 @@ class AdvantageTarget(Target):
         check.in_range(0, 1, ends="()", advantage=self.advantage)
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        found = accountant.tradeoff(mechanism, ALL_PAIRS_FROM)
-        lower = None if found.upper is None else advantage(found.upper)
-        return Reading(inf if found.lower is None else advantage(found.lower), lower, found.kind, found.note)
+        return _reading(accountant.tradeoff(mechanism, ALL_PAIRS_FROM), advantage)
 
 
 @final
@@ -115,11 +116,13 @@ class MuTarget(Target):
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
         found = accountant.tradeoff(mechanism, max(self.delta * 1e-4, check.SMALLEST_DELTA))
-        lower = None if found.upper is None else mu_above(found.upper, self.delta)
-        value = accountant.closed_mu(mechanism)
-        if value is None:
-            value = inf if found.lower is None else mu_above(found.lower, self.delta)
-        return Reading(value, lower, found.kind, found.note)
+        return _reading(found, partial(mu_above, least=self.delta))
+
+
+def _reading(found: TradeoffCurve, number: Callable[[Tradeoff], float]) -> Reading:
+    """A number of the curve to show, infinite without one, with its proven lower bound."""
+    lower = None if found.upper is None else number(found.upper)
+    return Reading(inf if found.lower is None else number(found.lower), lower, found.kind, found.note)
 
 
 def target_of(epsilon: float | None, advantage: float | None, mu: float | None, delta: float | None) -> Target:

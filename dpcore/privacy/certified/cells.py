@@ -15,7 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from dpcore.privacy.mechanism import FloatArray
 
-MIN_REACH = 3.0  # a lattice covers at least so many standard deviations above N(1)
+MIN_REACH = 3.0  # standard deviations above N(1) that every lattice covers
 
 
 class Cells(NamedTuple):
@@ -38,12 +38,10 @@ class Cells(NamedTuple):
         return mass - high, high
 
     def chord_error(self) -> FloatArray:
-        """Upper bound of the gap between the hockey-stick curve and its chord in each cell, in w.
-
-        The gap is concave over the cell, so its tangent at the middle bounds it.
-        """
+        """Upper bound of the gap between the hockey-stick curve and its chord in each cell, in w."""
         _, high = self.split()
         mass, tilted = self.right
+        # The gap is concave over the cell, so its tangent at the middle bounds it.
         gap = high * (self.w[1:] - self.middle) - (tilted - mass * self.middle)
         slope = mass - high
         return np.maximum(gap, 0.0) + np.maximum(

@@ -325,10 +325,7 @@ def discounted(x: FloatArray, d: float) -> FloatArray:
 
 
 def composed_loss(losses: Sequence[LossLaw], counts: IntArray, q: FloatArray, moments: LogMoments) -> ComposedLoss:
-    """The law of (L,) counts of losses on one mesh, of steps at (L,) rates; `moments` bounds those of the losses.
-
-    Errors: RuntimeError if the lattice would be too long.
-    """
+    """The law of (L,) counts of losses of steps at (L,) rates. Errors: RuntimeError if the lattice is too long."""
     mesh = losses[0].mesh
     # ln of the finite mass of one use, from the infinite mass: a sum of the finite masses would err by 1e-16 a step.
     finite = np.array([np.log1p(-loss.infinite) for loss in losses])

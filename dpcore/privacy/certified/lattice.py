@@ -1,8 +1,4 @@
-"""The parts of a composition: kinds of steps, their laws on one mesh, and the log-moments that bound their sum.
-
-Log-moments at a grid of orders give Chernoff bounds, and the tilt that suits a horizon. The constants here decide the
-precision and the cost of a composition.
-"""
+"""The parts of a composition: kinds of steps, their laws on one mesh, and the log-moments that bound their sum."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -48,7 +44,7 @@ class LogMoments:
     reaching: FloatArray  # (L,) reach of the losses: rounding misplaces them by rounding.POSITION times that
 
     def precision(self, counts: IntArray) -> FloatArray:
-        """Nats that a tilt may give away at (.., L) counts before rounding matters."""
+        """Nats that a tilt may lose at (.., L) counts before rounding matters."""
         kinds = self.active.size
         error = counts @ self.active * factor_error(kinds, USUAL_PERIOD) + product_error(kinds, 0)
         return -np.log(error) - PRECISION
@@ -78,10 +74,7 @@ class LogMoments:
         return counts @ self.values[:, at] - np.outer(epsilon, order) - log_delta[:, None]
 
     def reach(self, counts: IntArray, order: float, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Losses below and above which laws with log-moments `at` (L,), tilted by `order`, have at most e^-TAIL.
-
-        They are the best Chernoff bounds of the grid, and never beyond the ends of the lattice.
-        """
+        """Losses below and above which laws of log-moments `at` (L,), tilted by `order`, have e^-TAIL at most."""
         excess = counts @ (self.values - at[:, None]) + TAIL  # (n, G)
         gap = self.orders - order
         low, high = gap < 0, gap > 0
@@ -91,10 +84,7 @@ class LogMoments:
         return np.maximum(below, least), np.minimum(above, most)
 
     def tilt(self, counts: IntArray, log_delta: float, epsilon: float, longest: float) -> float:
-        """The order on the grid with the shortest period for (L,) counts that keeps enough precision.
-
-        If none does within the longest period allowed, the order that keeps most.
-        """
+        """The order with the shortest period for (L,) counts and enough precision, or with the most precision."""
         orders = self.orders[self.orders > 0]
         spare = self.spare(counts[None], np.array([log_delta]), np.array([epsilon]), orders)[0]
         periods = self._periods(counts, orders)

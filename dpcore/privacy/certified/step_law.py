@@ -193,10 +193,7 @@ def laws_of_cells(cells: Cells, offset: float, mesh: float, below: Below, beyond
 
 
 def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
-    """The laws on a lattice whose first cell reaches the lower bound of the loss.
-
-    Errors: RuntimeError if the mesh is so coarse that e^loss overflows.
-    """
+    """The laws on a lattice that reaches the lower bound of the loss. Errors: RuntimeError if e^loss overflows."""
     cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
     nodes = widening(count, int((height_of(q, sigma, FAR * sigma) - start) / mesh) + 1)

@@ -1,8 +1,4 @@
-"""The glossary: one entry for each term on the pages.
-
-A new term is an entry of glossary.toml and one call of `help_on`, or of `term` in pages/parts/results/odds.py. Each
-kind of number has an entry under its name.
-"""
+"""The glossary: one entry of glossary.toml for each term on the pages, and for each kind of number."""
 
 import re
 from dataclasses import dataclass

@@ -1,8 +1,4 @@
-"""The privacy statement of a run, warnings that hold for every accountant, and sentences on other batches.
-
-The statement says what was released and what it costs. The sentences on batches that are not Poisson's say what is
-proven for them, and how people miscount them.
-"""
+"""The privacy statement of a run, warnings, and proven sentences on batches that are not Poisson's."""
 
 import math
 from collections.abc import Sequence
@@ -194,10 +190,7 @@ def statement(
 
 
 def odds(found: Risks) -> str:
-    """Bound the posterior of an attacker who is 50 % sure, in a sentence.
-
-    The probability delta is over the release: a bound on odds costs it.
-    """
+    """Bound the posterior of an attacker who is 50 % sure, in a sentence; the probability delta is over the release."""
     sure = 100.0 if found.empty else min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
         almost = "" if found.empty or found.sure >= 1 else "almost "
@@ -221,7 +214,7 @@ def _released(mechanism: Mechanism) -> str:
     low, high = min(sigmas), max(sigmas)
     noise = nearest(low) if low == high else f"from {nearest(low)} to {nearest(high)}"
     count = "1 noisy sum" if mechanism.steps == 1 else f"{mechanism.steps:,} noisy sums"
-    return f"{count} of clipped gradients (noise multiplier {noise}), and everything computed from them, as the model"
+    return f"{count} of clipped gradients (noise multiplier {noise}), and all that follows, including the model"
 
 
 def _spent(curve: Curve, accountant: Accountant) -> str:

@@ -37,10 +37,7 @@ SIGNS = {  # of a verdict, where there is no room for words
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a number, in a word and a sentence, with its ratio to the certified upper bound.
-
-    The ratio is inf if that bound is 0, and NaN if it is infinite.
-    """
+    """The verdict on a number, and its ratio to the certified upper bound: inf if that is 0, NaN if it is infinite."""
 
     worth: Worth
     text: str
@@ -48,20 +45,14 @@ class Verdict:
 
 
 def verdict(curve: Curve, band: Curve) -> Verdict:
-    """Judge the curve's last point, to which its note refers.
-
-    Errors: ValueError if the curves differ in steps or delta, or `band` has no lower bound.
-    """
+    """Judge the curve's last point. Errors: ValueError if steps or delta differ, or `band` has no lower bound."""
     if not (np.array_equal(curve.steps, band.steps) and np.array_equal(curve.delta, band.delta)):
         raise ValueError("Expected both curves to have the same steps and delta.")
     return judged(curve.last, band.last)
 
 
 def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
-    """Judge a number by the certified band of the same mechanism; `word` names the quantity, such as mu.
-
-    Errors: ValueError if `band` has no lower bound.
-    """
+    """Judge a number of `word` by the certified band of its mechanism. Errors: ValueError without a lower bound."""
     if band.lower is None:
         raise ValueError("Expected band=... to hold a proven lower bound.")
     epsilon, _, kind, note = reading

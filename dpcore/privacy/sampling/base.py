@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.privacy import words_in
+from dpcore.privacy import named_words
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -24,9 +24,9 @@ DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.
 
 
 def words_of(name: str) -> tuple[str, ...]:
-    """The title, source, phrase and note of a sampler."""
-    words = words_in(Path(__file__).with_name("samplers.toml"))[name]
-    return tuple(words[key] for key in ("title", "source", "phrase", "note"))
+    """The name, title, source, phrase and note of a sampler."""
+    words = named_words(Path(__file__).with_name("samplers.toml"), name)
+    return tuple(words[key] for key in ("name", "title", "source", "phrase", "note"))
 
 
 class OtherCurve(NamedTuple):
@@ -37,10 +37,7 @@ class OtherCurve(NamedTuple):
 
 
 class Sampler(ABC):
-    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and stateless.
-
-    They define `_account`, and `other_curves` if other methods count otherwise.
-    """
+    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and stateless."""
 
     name: ClassVar[str]  # the id on the command line
     title: ClassVar[str]  # on pages
@@ -227,8 +224,7 @@ class Poisson(Sampler):
     array([0.95])
     """
 
-    name: ClassVar[str] = "poisson"
-    title, source, phrase, note = words_of("poisson")
+    name, title, source, phrase, note = words_of("poisson")
     adjacency: ClassVar[str] = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:

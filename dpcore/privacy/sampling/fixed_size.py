@@ -125,8 +125,7 @@ class FixedSize(Sampler):
     (array([0.74]), array([0.8]))
     """
 
-    name: ClassVar[str] = "fixed_size"
-    title, source, phrase, note = words_of("fixed_size")
+    name, title, source, phrase, note = words_of("fixed_size")
     adjacency: ClassVar[str] = "replace-one"
     slow: ClassVar[bool] = True
     least_q: ClassVar[float] = 1e-4

@@ -93,14 +93,13 @@ def _between(log_below: FloatArray) -> FloatArray:
 
 @final
 class FixedOrder(Sampler):
-    """The same batches in the same order in every epoch.
+    """Every epoch takes equal batches in one order.
 
     >>> FixedOrder().curve(0.01, 1.0, 100, 1e-5).epsilon.round(3)
     array([4.377])
     """
 
-    name: ClassVar[str] = "fixed_order"
-    title, source, phrase, note = words_of("fixed_order")
+    name, title, source, phrase, note = words_of("fixed_order")
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
 
@@ -124,8 +123,7 @@ class Shuffle(Sampler):
     (array([3.55]), array([4.06]))
     """
 
-    name: ClassVar[str] = "shuffle"
-    title, source, phrase, note = words_of("shuffle")
+    name, title, source, phrase, note = words_of("shuffle")
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
@@ -152,8 +150,7 @@ class ShuffleOnce(Sampler):
     array([42.])
     """
 
-    name: ClassVar[str] = "shuffle_once"
-    title, source, phrase, note = words_of("shuffle_once")
+    name, title, source, phrase, note = words_of("shuffle_once")
     adjacency: ClassVar[str] = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True

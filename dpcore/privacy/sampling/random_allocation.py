@@ -278,8 +278,7 @@ class RandomAllocation(Sampler):
     (array([0.62]), array([0.62]))
     """
 
-    name: ClassVar[str] = "random_allocation"
-    title, source, phrase, note = words_of("random_allocation")
+    name, title, source, phrase, note = words_of("random_allocation")
     adjacency: ClassVar[str] = "zero-out"
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True

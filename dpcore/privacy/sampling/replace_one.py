@@ -24,10 +24,7 @@ MESH = 0.12  # first mesh, in standard deviations of a step's loss
 
 
 def replace_one_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step on a lattice of this mesh, without about `tail` mass at either end.
-
-    Errors: RuntimeError if e^loss overflows.
-    """
+    """The laws of one step, without about `tail` mass at either end. Errors: RuntimeError if e^loss overflows."""
     end = 1 - float(ndtri(tail)) * sigma
     last = int(np.ceil(float(loss_at(q, sigma, np.array([end]))[0]) / mesh)) + 1
     if last * mesh > HIGHEST:
@@ -80,8 +77,7 @@ class PoissonReplaceOne(Sampler):
     array([2.84])
     """
 
-    name: ClassVar[str] = "poisson_replace_one"
-    title, source, phrase, note = words_of("poisson_replace_one")
+    name, title, source, phrase, note = words_of("poisson_replace_one")
     adjacency: ClassVar[str] = "replace-one"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:

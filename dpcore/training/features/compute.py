@@ -1,8 +1,4 @@
-"""Features of all images of a set, computed in pieces of a fixed size, each on one thread.
-
-The bits must always be the same, as the README beside it says: a piece has always as many images, the last one filled
-up with images of zeros, and cores share pieces, never the work on one.
-"""
+"""Features of all images of a set, in pieces of one size, each on one thread, so that the bits never change."""
 
 import hashlib
 import math
@@ -19,11 +15,11 @@ from dpcore import check
 from dpcore.training.features.kinds import FeatureKind
 from dpcore.training.gradients.core_threads import Cores, one_thread
 
-SIZE = 32  # images of a piece: what they need stays in a core's cache
-AT_ONCE = 4  # pieces of a core between two words of progress
+SIZE = 32  # images of a piece, which fits into a core's cache
+AT_ONCE = 4  # pieces of a core between two reports of progress
 
 Result = TypeVar("Result")
-Steps = Generator[tuple[int, int], None, Result]  # work that says now and then how many images are done, of how many
+Steps = Generator[tuple[int, int], None, Result]  # work that yields the number of finished images, and the total
 
 
 def compute_features(
@@ -33,9 +29,9 @@ def compute_features(
     cores: int | None = None,
     tell: Callable[[int], None] = lambda done: None,
 ) -> Steps[Tensor]:
-    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, some at a time.
+    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, with progress.
 
-    `tell` hears how many images are done before whoever asked for the features does.
+    `tell` hears the number of finished images before it is yielded.
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
     example depend on the example alone.
     Errors: ValueError for images that the kind does not take.
@@ -60,7 +56,7 @@ def compute_features(
 
 
 def run_to_end(steps: Steps[Result]) -> Result:
-    """The result of the work, where nobody asks how far it is."""
+    """The result of the work, without its progress."""
     while True:
         try:
             next(steps)
@@ -69,9 +65,9 @@ def run_to_end(steps: Steps[Result]) -> Result:
 
 
 def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
-    """Channels, height and width; of examples that are no images the shape that they have.
+    """Channels, height and width of images; the own shape of other examples.
 
-    Errors: ValueError for grey images (n, 1, H, W): with an axis of channels their bytes would be scaled as colours.
+    Errors: ValueError for grey images (n, 1, H, W), whose bytes would be scaled as colours.
     """
     if images.ndim == 4 and images.shape[1] == 1:
         raise ValueError(f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone.")
@@ -80,40 +76,39 @@ def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
 
 @torch.no_grad()
 def features_of_piece(images: NDArray[np.uint8], kind: FeatureKind, views: int) -> Tensor:
-    """The features (b, views, channels, h, w) of b images, at most as many as a piece has."""
+    """The features (b, views, channels, h, w) of b images, at most a piece."""
     piece = scaled(torch.tensor(images))
     full = torch.cat([piece, piece.new_zeros(SIZE - len(piece), *piece.shape[1:])])
-    seen = views_of(full, views).unbind(1)  # each view by itself: as many images at once, whatever the number of views
+    seen = views_of(full, views).unbind(1)  # one view at a time, so that as many images are computed at once
     return torch.stack([kind.transform(each.contiguous()).half() for each in seen], 1)[: len(piece)]
 
 
 def scaled(values: Tensor) -> Tensor:
-    """Bytes of grey images (n, H, W) as (n, 1, H, W) in [0, 1], of colour images (n, 3, H, W) in [-1, 1], float32."""
+    """Scale bytes of grey images (n, H, W) to (n, 1, H, W) in [0, 1], of colour images to [-1, 1]; float32."""
     return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
 
 
 MAX_VIEWS = 16
-SEED = 426  # the first whose first three views and the image lie far apart, on no one side; no image was looked at
+SEED = 426  # the first seed whose first three views and the image lie far apart on all sides; chosen without any image
 ANGLE = math.radians(8)  # each is drawn uniformly from minus to plus this
 SCALE = 0.06
 SHIFT = 1.5  # pixels, along either axis
-GRID = 2**20  # a matrix is rounded to its fractions: no machine's cosine has a say
+GRID = 2**20  # a matrix is rounded to multiples of 1 / GRID, so that it is the same on every machine
 
 
 def views_of(images: Tensor, count: int) -> Tensor:
     """The views (B, count, C, H, W) of images (B, C, H, W); the first is the image itself, bit for bit.
 
-    A view is drawn from its own number by a hash, whatever the number of views. A pixel between four others is their
-    weighted mean. What comes in from outside is 0 in grey, where that is the background, and the reflected image in
-    colour.
-    Errors: ValueError for a count that is not from 1 to 16.
+    A hash of its number decides a view, whatever the number of views. A pixel between four others is their weighted
+    mean. Pixels from outside are 0 in grey, the background, and reflected in colour.
+    Errors: ValueError for a count outside 1 to 16.
     """
     check.whole(1, MAX_VIEWS, count=count)
     return torch.stack([images, *(copy_of(images, view) for view in range(1, count))], 1)
 
 
 def copy_of(images: Tensor, view: int) -> Tensor:
-    """One view (B, C, H, W) of the images, other than themselves."""
+    """One view (B, C, H, W) of the images, from number 1 on."""
     _, channels, height, width = images.shape
     places, weights = neighbours(view, height, width, channels > 1)
     pixels = images.flatten(2)  # (B, C, H W)
@@ -124,7 +119,7 @@ def copy_of(images: Tensor, view: int) -> Tensor:
 
 
 def matrix(view: int) -> NDArray[np.float64]:
-    """Where a pixel of a view comes from: (row, column, 1) from the middle -> (row, column), a matrix (2, 3).
+    """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle -> (row, column).
 
     >>> matrix(1).round(3).tolist()
     [[1.02, -0.108, 0.216], [0.108, 1.02, -1.38]]
@@ -137,7 +132,7 @@ def matrix(view: int) -> NDArray[np.float64]:
 
 
 def draws(view: int) -> list[float]:
-    """Four numbers in [-1, 1), drawn from the number of the view."""
+    """Four numbers in [-1, 1), from a hash of the view's number."""
     digest = hashlib.sha256(f"{SEED} {view}".encode()).digest()
     words = np.frombuffer(digest, "<u8")
     return [float(word >> 11) / 2**52 - 1 for word in words.tolist()]
@@ -145,7 +140,7 @@ def draws(view: int) -> list[float]:
 
 @cache
 def neighbours(view: int, height: int, width: int, reflects: bool) -> tuple[Tensor, Tensor]:
-    """For each pixel of a view the places (4, H W) of its four neighbours in the image, and their weights (4, H W)."""
+    """The places (4, H W) of the four neighbours in the image of each pixel of a view, and their weights (4, H W)."""
     rows, columns = np.mgrid[:height, :width].astype(float).reshape(2, -1)
     middle = np.array([[(height - 1) / 2], [(width - 1) / 2]])
     centred = np.stack([rows - middle[0], columns - middle[1], np.ones(height * width)])
@@ -166,7 +161,7 @@ def beside(x: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], NDArray[np.f
 
 
 def reflected(x: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Places reflected into 0 ... size - 1, the edge itself once.
+    """Reflect places into 0 ... size - 1, without repeating the edge.
 
     >>> reflected(np.array([-2, 0, 4, 5]), 5).tolist()
     [2, 0, 4, 3]

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import Dataset
-from dpcore.privacy import words_in
+from dpcore.privacy import named_words
 from dpcore.training.features.shapes import Shape, mixed_shape, scattered_shape, upright_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-def words_of(name: str) -> dict[str, str]:
-    """The name, title, note and source of a kind of features."""
-    return {"name": name, **words_in(Path(__file__).with_name("kinds.toml"))[name]}
+TEXTS = Path(__file__).with_name("kinds.toml")
 
 
 @dataclass(frozen=True)
@@ -64,10 +61,10 @@ def scatter_random(images: Tensor) -> Tensor:
 
 
 PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
-    FeatureKind(**words_of("pixels"), version=1, shape_of=tuple, transform=lambda images: images),
-    FeatureKind(**words_of("scatter"), version=1, shape_of=scattered_shape, transform=scatter),
-    FeatureKind(**words_of("scatter_upright"), version=1, shape_of=upright_shape, transform=scatter_upright),
-    FeatureKind(**words_of("scatter_random"), version=1, shape_of=mixed_shape, transform=scatter_random),
+    FeatureKind(**named_words(TEXTS, "pixels"), version=1, shape_of=tuple, transform=lambda images: images),
+    FeatureKind(**named_words(TEXTS, "scatter"), version=1, shape_of=scattered_shape, transform=scatter),
+    FeatureKind(**named_words(TEXTS, "scatter_upright"), version=1, shape_of=upright_shape, transform=scatter_upright),
+    FeatureKind(**named_words(TEXTS, "scatter_random"), version=1, shape_of=mixed_shape, transform=scatter_random),
 )
 KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM)}
 

@@ -1,7 +1,4 @@
-"""Features of images by the scattering transform: wavelets, their moduli, images set upright, random mixtures.
-
-None of them looks at any other image, and nothing is learned.
-"""
+"""Features of images, each from its own image alone: scattering, images set upright, random mixtures."""
 
 import hashlib
 import math
@@ -16,20 +13,20 @@ from torch.nn import functional as F
 from dpcore.training.features.shapes import MIXTURES, scattered_shape
 
 PADDING = 4  # pixels, by reflection
-MAX_PIXEL = 1.001  # what a pixel may be: copies that are turned or shifted round differently
+MAX_PIXEL = 1.001  # above 1, since turned or shifted copies are rounded
 
 
 def scattering(x: Tensor) -> Tensor:
     """The maps (B, 81 C, H / 4, W / 4) of images (B, C, H, W), float32 in [0, 1] or [-1, 1].
 
-    Each layer is a convolution with wavelets and a modulus; what comes out of any layer is averaged by a Gaussian. The
-    README beside it lists the 81 maps of a colour channel, for J = 2 scales and L = 8 orientations.
+    Each layer is a convolution with wavelets and a modulus; the output of every layer is averaged by a Gaussian.
+    README.md lists the 81 maps of a colour channel, for J = 2 scales and L = 8 orientations.
 
     Source: Bruna and Mallat 2013, arXiv 1203.1513, section 2; as features for private training Tramer and Boneh 2021,
     arXiv 2011.11660, section 3.
-    **Guarantees:** an image's maps depend on nothing but the image; on one thread their bits are the same wherever it
-    stands among as many others.
-    Errors: ValueError for images of another shape or kind, and for a pixel that is no number within [-1, 1].
+    **Guarantees:** an image's maps depend on the image alone; on one thread their bits are the same at any place among
+    as many images.
+    Errors: ValueError for images of another shape or kind, and for a pixel outside [-1, 1].
 
     >>> scattering(torch.full((1, 1, 28, 28), 0.5))[0, :2, 3, 3].abs() > 0.1
     tensor([ True, False])
@@ -37,7 +34,7 @@ def scattering(x: Tensor) -> Tensor:
     maps = scattered_shape(x.shape[1:])
     if x.dtype != torch.float32:
         raise ValueError(f"Expected dtype={x.dtype} of the images to be torch.float32.")
-    if not (x.abs() <= MAX_PIXEL).all():  # not so for NaN either
+    if not (x.abs() <= MAX_PIXEL).all():  # refuses NaN, too
         raise ValueError("Expected every pixel of the images to be a number in [-1, 1].")
     images = F.pad(x.flatten(0, 1)[:, None], (PADDING,) * 4, mode="reflect")  # (B C, 1, N, N)
     fine, coarse = moduli(images, 0), moduli(images, 1)  # (B C, 8, N, N) and (B C, 8, N / 2, N / 2)
@@ -47,7 +44,7 @@ def scattering(x: Tensor) -> Tensor:
 
 
 def moduli(x: Tensor, scale: int) -> Tensor:
-    """|x * psi| for the wavelets of a scale j at each 2^j-th pixel: (M, 1, N, N) -> (M, 8, N / 2^j, N / 2^j)."""
+    """|x * psi| for the wavelets of a scale j, at each 2^j-th pixel: (M, 1, N, N) -> (M, 8, N / 2^j, N / 2^j)."""
     kernels = wavelets(scale)
     wrapped = F.pad(x, (kernels.shape[-1] // 2,) * 4, mode="circular")
     responses = F.conv2d(wrapped, kernels, stride=2**scale)
@@ -56,7 +53,7 @@ def moduli(x: Tensor, scale: int) -> Tensor:
 
 
 def averaged(x: Tensor, step: int) -> Tensor:
-    """Each map under the low pass: (M, maps, N, N) -> (M, maps, N / step - 2, N / step - 2)."""
+    """Average each map by the low pass: (M, maps, N, N) -> (M, maps, N / step - 2, N / step - 2)."""
     rows = low_pass(x.shape[-1], step)
     return rows @ x @ rows.T
 
@@ -70,15 +67,14 @@ STEP = 4  # pixels between two places of the map: 2^J for J = 2 scales
 
 
 def morlet(scale: int, orientation: int) -> NDArray[np.complex128]:
-    """The wavelet (size, size) of scale 0 or 1; its orientation k has the wave at (3 - k) pi / 8 from the first axis.
+    """The wavelet (size, size) of scale 0 or 1; the wave of orientation k is at (3 - k) pi / 8 from the first axis.
 
-    A wavelet of scale j has the envelope exp(-(u^2 + v^2 / 4) / (2 sigma^2)), where u runs along its wave and v across
-    it, and sigma = 0.8 2^j pixels; its wave is exp(i xi u) with xi = 0.75 pi 2^-j a pixel. Its mean is taken off, as a
-    multiple of the envelope, so that a constant image has no response.
+    A wavelet of scale j has the envelope exp(-(u^2 + v^2 / 4) / (2 sigma^2)), with u along its wave, v across it, and
+    sigma = 0.8 2^j pixels; its wave is exp(i xi u) with xi = 0.75 pi 2^-j a pixel. A multiple of the envelope is
+    subtracted, so that the wavelet sums to 0 and a constant image has no response. Its reflection is its own conjugate,
+    so the reflection in a convolution changes no modulus.
 
     Source: Bruna and Mallat 2013, arXiv 1203.1513, section 2; constants of Andreux et al. 2020, arXiv 1812.11214.
-
-    It sums to 0, and turned round it is its own conjugate: that a convolution turns it round changes no modulus.
     """
     sigma, angle = SIGMA * 2**scale, (ORIENTATIONS // 2 - 1 - orientation) * np.pi / ORIENTATIONS
     half = SIZES[scale] // 2
@@ -101,7 +97,7 @@ def wavelets(scale: int) -> Tensor:
 def low_pass(size: int, step: int) -> Tensor:
     """The matrix (size / step - 2, size) that averages along one axis, at each step-th pixel but the first and last.
 
-    A row is a Gaussian of sigma 0.4 steps around its pixel, wrapped around the axis, and sums to 1.
+    A row is a Gaussian of sigma 0.4 steps around its pixel, periodic along the axis, and sums to 1.
     """
     sigma = SIGMA * step / 2
     places = step * np.arange(1, size // step - 1)
@@ -115,11 +111,11 @@ EPSILON = 1e-5  # added to a variance; a constant of ours
 
 
 def normalised(x: Tensor) -> Tensor:
-    """Maps (B, maps, h, w), each three of them with their mean taken off and divided by sqrt(variance + 1e-5).
+    """Normalise maps (B, maps, h, w) in groups of three: subtract the mean, divide by sqrt(variance + 1e-5).
 
-    **Guarantees:** |x|^2 of an example is at most maps h w, but for rounding. Groups whose variance is not far above
-    1e-5 stay smaller: details that hardly any image has are not enlarged to the size of the others.
-    Errors: ValueError unless maps come in threes.
+    **Guarantees:** |x|^2 of an example is at most maps h w, up to rounding. Groups of a variance near 1e-5 stay
+    smaller, so that details of few images are not enlarged.
+    Errors: ValueError unless the number of maps is a multiple of 3.
     Source: Wu and He 2018, arXiv 1803.08494; for private training Tramer and Boneh 2021, arXiv 2011.11660, section 3.
     """
     if x.dim() != 4 or x.shape[1] % NORMALISED_MAPS:
@@ -129,23 +125,22 @@ def normalised(x: Tensor) -> Tensor:
     return F.group_norm(x, x.shape[1] // NORMALISED_MAPS, eps=EPSILON)
 
 
-STEEPEST = 1.0  # columns that a row is shifted by for each row from the middle, at most
-SPREAD = 1e-3  # the least variance of rows, in rows squared, that a slope is divided by: a thin line has no slant
+STEEPEST = 1.0  # largest shift in columns for each row from the middle
+SPREAD = 1e-3  # the least variance of rows, in rows squared, in a slope: a thin line has no slant
 
 
 def upright(images: Tensor) -> Tensor:
-    """Images (B, 1, H, W) with their slant taken off; what comes in is 0, and a blank image stays as it is.
+    """Remove the slant of images (B, 1, H, W); pixels from outside are 0, and a blank image stays as it is.
 
     Each row is shifted along itself, in proportion to its distance from the middle of the grey, until rows and columns
-    of the grey are uncorrelated: the shear is the least-squares slope of columns on rows.
+    of the grey are uncorrelated: the shear is the least-squares slope of columns on rows. A pixel between two others of
+    its row is their weighted mean.
 
     Source: the deslanted images of LeCun, Bottou, Bengio and Haffner 1998, "Gradient-based learning applied to document
-    recognition", section III: a shear by the image's own moments of inertia.
-
-    A pixel between two others of its row is their weighted mean. Errors: ValueError for images in colour.
+    recognition", section III: a shear by the image's own moments of inertia. Errors: ValueError for images in colour.
     """
     if images.dim() != 4 or images.shape[1] != 1:
-        raise ValueError(f"Expected shape={tuple(images.shape)} of images to be (B, 1, H, W): grey ones.")
+        raise ValueError(f"Expected shape={tuple(images.shape)} of images to be (B, 1, H, W), for grey images.")
     rows = images[:, 0]
     slope, middle = slants(rows)
     height, width = rows.shape[1:]
@@ -158,7 +153,7 @@ def upright(images: Tensor) -> Tensor:
 
 
 def slants(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """By how many columns the grey of images (B, H, W) moves for each row, and its middle row: (B,) in float64.
+    """The columns by which the grey of images (B, H, W) moves for each row, and its middle row: (B,) in float64.
 
     >>> diagonal = torch.eye(5)[None]
     >>> [round(each.item(), 3) for each in slants(diagonal)]
@@ -182,20 +177,20 @@ def taken(rows: Tensor, places: Tensor) -> Tensor:
     return rows.gather(2, places.clamp(0, width - 1)) * inside
 
 
-# Any number gives normal weights. Why it is this one was not written down, so that it counts among what was chosen by
-# accuracy, which no epsilon covers. Another number would change the features, and with them every run on them.
+# Any seed gives normal weights. The reason for this one was not recorded, so it counts as chosen by accuracy, which no
+# epsilon covers. Another seed would change the features, and every run on them.
 MIXTURE_SEED = 3
-WEIGHT_GRID = 2**20  # a weight is rounded to its fractions: no machine's logarithm or cosine has a say
+WEIGHT_GRID = 2**20  # a weight is rounded to multiples of 1 / WEIGHT_GRID, so that it is the same on every machine
 
 
 def mixed(x: Tensor) -> Tensor:
-    """Maps (B, maps, h, w) as mixtures (B, 192, h, w), none of them below 0.
+    """Mix maps (B, maps, h, w) to (B, 192, h, w), with negative values set to 0.
 
-    At each place of the map every mixture is a weighted sum of all maps. Its weights are drawn from the mixture's own
-    number by a hash, as Normal(0, 1 / maps).
+    At each place every mixture is a weighted sum of all maps. A hash of the mixture's number draws its weights as
+    Normal(0, 1 / maps).
 
     Source: random features, Rahimi and Recht 2007 (NIPS); of rectified sums Cho and Saul 2009 (NIPS), the arc-cosine
-    kernel. That they help private training on scattering maps is ours, measured in docs/benchmarks.md.
+    kernel. Their use for private training on scattering maps is ours, measured in docs/benchmarks.md.
     """
     return F.conv2d(x, weights(x.shape[1])[:, :, None, None]).relu_()
 
@@ -212,7 +207,7 @@ def weights(maps: int) -> Tensor:
 
 
 def normal(mixture: int, place: int) -> float:
-    """A normal number from two words of a hash of its place, by Box and Muller's transform."""
+    """A normal number from two words of a hash of its place, by the transform of Box and Muller."""
     words = np.frombuffer(hashlib.sha256(f"{MIXTURE_SEED} {mixture} {place}".encode()).digest(), "<u8")
     radius, angle = ((int(word >> 11) + 0.5) / 2**53 for word in words[:2])
     return math.sqrt(-2 * math.log(radius)) * math.cos(2 * math.pi * angle)

@@ -12,19 +12,19 @@ from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.inputs import PickedRows
 
-MIN_ROWS_OF_CORE = 64  # rows, one for each view of an example, that are worth waking a core for
+MIN_ROWS_OF_CORE = 64  # rows that justify waking a core, one for each view of an example
 
 Result = TypeVar("Result")
 Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d), row by row
 
 
 class ClippedSum(NamedTuple):
-    """What one batch gives."""
+    """The results for one batch."""
 
     shares: Tensor  # (cores, d) sums of factor * gradient over each core's share, overwritten by the next call
     losses: Tensor  # (B,)
-    norms: Tensor  # (B,) norms before clipping, of what is clipped; where views may cancel, what they are at most
-    clipped: Tensor  # (B,) whether any factor is below 1
+    norms: Tensor  # (B,) norms before clipping, or upper bounds if views may cancel
+    clipped: Tensor  # (B,) true if any factor is below 1
 
     @property
     def total(self) -> Tensor:
@@ -33,27 +33,27 @@ class ClippedSum(NamedTuple):
 
 
 class Treatment(NamedTuple):
-    """What is done to the gradient of each example."""
+    """The treatment of each example's gradient."""
 
     clipping: Clipping
     inverse: list[Tensor] | None  # 1 / D^2 shaped as the parameters
     transform: Transform | None
-    padding: Tensor | None  # (B,) which rows only fill the batch up
-    norm_error: float  # how far squared norms can be from the real ones, as a part of them
+    padding: Tensor | None  # (B,) true for rows that only fill up the batch
+    norm_error: float  # largest relative error of the squared norms
 
     def factors(self, squares: Tensor) -> Tensor:
-        """What each group's gradient is multiplied by: squared norms (groups, B) -> (groups, B)."""
-        factors = self.clipping.factors(squares / (1 - self.norm_error))  # at least the real ones
+        """The factor of each group's gradient: squared norms (groups, B) -> (groups, B)."""
+        factors = self.clipping.factors(squares / (1 - self.norm_error))  # at least the real squared norms
         return factors if self.padding is None else factors.masked_fill(self.padding, 0.0)
 
 
 class Engine(ABC):
     """A module whose parameters lie in one vector, and the clipped sums of its per-example gradients."""
 
-    name: str  # of the method, and why where it is the slow one
-    chunk: int  # rows at once: examples, or where these have views, all views of fewer examples
-    norm_error: float  # how far its squared norms can be from the real ones, as a part of them
-    transforms = False  # whether it can put functions of the gradients in their place
+    name: str  # of the method, with a reason if it is the slow one
+    chunk: int  # rows at once; an example has one for each view
+    norm_error: float  # largest relative error of its squared norms
+    transforms = False  # true if it can replace gradients by functions of them
 
     def __init__(self, module: nn.Module, cores: Cores, views: int = 1) -> None:
         weights = list(module.parameters())
@@ -81,14 +81,14 @@ class Engine(ABC):
         """The sum over the batch of factor * gradient, for examples x (B, ...) and labels y (B,).
 
         With K > 1 views x is (B, K, ...): the gradient of an example is the mean over its views, and that mean is
-        clipped, so the sensitivity is the same as with one view. Halves become float32 a part at a time.
-        `inverse` is 1 / D^2 for a public diagonal D (d,): the factors are those of u = gradient / D. The sum is that of
-        factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so noise on it takes D too.
-        `transform`, which only the vmap engine can apply, puts functions of the gradients in their place.
+        clipped, so the sensitivity is that of one view. float16 becomes float32 a part at a time.
+        `inverse` is 1 / D^2 for a public diagonal D (d,), and the factors are those of u = gradient / D. The sum is of
+        factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so its noise is scaled by D.
+        `transform` replaces the gradients by functions of them; only the vmap engine can apply it.
         **Guarantees:** D^-1 times factor * gradient is no longer than the clipping's sensitivity, as real numbers: the
-        norms that factors are taken of are raised by as much as rounding can have lowered them. What is not covered is
-        the rounding of the sum itself, see the README of this folder.
-        Rows where `padding` (B,) is true add nothing: what is found of them means nothing.
+        norms behind the factors are raised by the most that rounding can lower them. This does not cover the rounding
+        of the sum itself, see the README of this folder.
+        Rows where `padding` (B,) is true add nothing, and their results mean nothing.
         Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
         Errors: ValueError for x of another number of views, RuntimeError for a transform that cannot be applied.
         Source of the mean over views: De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
@@ -108,7 +108,7 @@ class Engine(ABC):
         busy, parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
-            for i, part in enumerate(parts[core::busy]):  # the first one overwrites what the last step left
+            for i, part in enumerate(parts[core::busy]):  # the first one overwrites the previous step's sum
                 own = treatment if padding is None else treatment._replace(padding=padding[part])
                 rows = self._numbers(x[part])
                 losses[part], squares, factors = self._add(rows, y[part], own, self._sums[core], min(i, 1))
@@ -120,10 +120,7 @@ class Engine(ABC):
         return ClippedSum(shares, losses, norms, clipped)
 
     def logits(self, x: Tensor) -> Tensor:
-        """The network's outputs (B, classes) for examples (B, ...), with K > 1 views (B, K, ...) the mean over these.
-
-        What an example is answered with looks at the example alone, so it costs no privacy.
-        """
+        """The outputs (B, classes) for examples (B, ...), or the mean over K > 1 views (B, K, ...): no privacy cost."""
 
         def outputs(part: slice) -> Tensor:
             rows = self._numbers(x[part])
@@ -134,13 +131,13 @@ class Engine(ABC):
         return self._fitting(lambda: torch.cat(self._cores.map(outputs, self._parts(len(x))[1])))
 
     def _numbers(self, x: Tensor) -> Tensor:
-        """A part of a batch in the floating-point numbers of the parameters; ids stay whole numbers."""
+        """Convert a part of a batch to the parameters' dtype; ids stay whole numbers."""
         return x.to(self._totals.dtype) if x.is_floating_point() else x
 
     def _fitting(self, work: Callable[[], Result]) -> Result:
-        """The work's result, in smaller parts from now on where a GPU's memory does not hold larger ones.
+        """Return the work's result; smaller parts are used from now on if a GPU's memory is too small.
 
-        Nothing random is drawn in here, so what is done twice is drawn once. A recording cannot begin again.
+        The work draws nothing random, so it can be repeated. A recording cannot begin again.
         """
         while True:
             try:
@@ -152,10 +149,7 @@ class Engine(ABC):
             self.chunk //= 2  # out here the exception no longer holds the parts that were too large
 
     def _parts(self, size: int) -> tuple[int, list[slice]]:
-        """How many cores a batch keeps busy, and its parts: equal, as many for each core, none above the chunk.
-
-        Single examples are no parts of equal size for each core, and no part is empty.
-        """
+        """The number of busy cores, and the parts of a batch: nearly equal, as many for each core, at most a chunk."""
         busy = min(self._cores.count, -(-size * self.views // MIN_ROWS_OF_CORE), size)
         most = max(1, self.chunk // self.views)
         count = min(size, busy * -(-size // (busy * most))) if busy else 0
@@ -165,9 +159,9 @@ class Engine(ABC):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """sums <- beta sums + clipped gradients, shaped as the parameters, for x (B, ...), or (B, K, ...) of views.
+        """Set sums <- beta sums + clipped gradients, shaped as the parameters, for x (B, ...), or (B, K, ...) of views.
 
-        Gives losses (B,), squared norms (groups, B) and factors (groups, B).
+        Returns losses (B,), squared norms (groups, B) and factors (groups, B).
         """
 
     @abstractmethod
@@ -176,13 +170,13 @@ class Engine(ABC):
 
 
 def shaped(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
-    """The vector (d,) cut into views of these shapes."""
+    """Cut the vector (d,) into views of these shapes."""
     parts = vector.split([shape.numel() for shape in shapes])
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def owner(name: str) -> str:
-    """The layer that a parameter belongs to.
+    """The layer of a parameter.
 
     >>> owner("3.weight")
     '3'

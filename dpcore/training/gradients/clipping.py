@@ -1,7 +1,7 @@
-"""How much each example's gradient is shortened; free of torch at import.
+"""Ways to shorten each example's gradient; free of torch at import.
 
-Every variant turns the squared norms of an example's groups (one group for each layer with parameters) into factors,
-and says how far one example can then move the sum of the gradients: its sensitivity, in units of C.
+Every variant turns the squared norms of an example's groups (one group for each layer with parameters) into factors.
+Its sensitivity is the most that one example can then move the sum of the gradients, in units of C.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 if TYPE_CHECKING:
     from torch import Tensor
 
-SAFETY = 1 - 1e-6  # what is done here to squared norms is at most 14 roundings to float32, of 2^-24 each: 8.4e-7
+SAFETY = 1 - 1e-6  # covers at most 14 roundings to float32 here, of 2^-24 each: 8.4e-7
 STABILITY = 0.01  # gamma of AUTO-S, the value of its paper
 
 
@@ -23,18 +23,18 @@ class Clipping(ABC):
     """A variant with its bound C."""
 
     title: ClassVar[str]  # in the label of a run
-    note: ClassVar[str]  # one line: what it does, and what it charges
+    note: ClassVar[str]  # one line on its effect and its charge
     source: ClassVar[str]
     clip_norm: float
 
     @abstractmethod
     def factors(self, squares: Tensor) -> Tensor:
-        """What each group's gradient is multiplied by: squared norms (groups, B) -> (groups, B)."""
+        """The factor of each group's gradient: squared norms (groups, B) -> (groups, B)."""
 
     @staticmethod
     @abstractmethod
     def sensitivity(groups: int) -> float:
-        """The L2 norm, in units of C, that the clipped gradient of one example stays below."""
+        """The largest L2 norm of a clipped gradient, in units of C."""
 
 
 @final
@@ -64,7 +64,7 @@ class Flat(Clipping):
 
 @final
 class AutoS(Clipping):
-    """C / (norm + 0.01): every gradient nearly to norm C, without a threshold.
+    """C / (norm + 0.01), which brings every gradient nearly to norm C, without a threshold.
 
     **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the real ones.
 
@@ -88,9 +88,7 @@ class AutoS(Clipping):
 
 @final
 class PerLayer(Clipping):
-    """min(1, C / norm) for each layer on its own: k layers move the sum by up to C sqrt(k) together.
-
-    Source: the code beside Abadi et al. 2016, arXiv 1607.00133, which clips each weight matrix.
+    """min(1, C / norm) for each layer on its own; k layers move the sum by up to C sqrt(k) together.
 
     >>> import torch
     >>> PerLayer(2.0).factors(torch.tensor([[16.0, 1.0], [1.0, 64.0]])), PerLayer.sensitivity(4)

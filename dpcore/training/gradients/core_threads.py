@@ -1,4 +1,4 @@
-"""Threads that each keep one core busy: a step is cut into few large pieces of work instead of many small ones."""
+"""Threads that each keep one core busy with a few large pieces of work, instead of many small ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Torch uses one thread in the calling thread."""
+    """Let torch use one thread in the calling thread."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -24,10 +24,10 @@ def one_thread() -> Iterator[None]:
 
 
 class Cores:
-    """The calling thread and helpers, as many together as torch would use, and torch uses one in each.
+    """The calling thread and helpers, together as many as torch would use, each with one torch thread.
 
-    Torch's own threads wait for one another after every operation, and waiting they keep their cores from others. Where
-    the machine has other work, each wait lasts until the last thread was let in: whole shares of a batch wait once.
+    Torch's own threads wait for one another after every operation and block their cores meanwhile. On a busy machine
+    each wait lasts until the last thread gets a core; with whole shares of a batch there is one wait.
     """
 
     def __init__(self, count: int | None = None) -> None:
@@ -36,11 +36,11 @@ class Cores:
         if self._helpers:
             before, everyone = torch.get_num_threads(), Barrier(self.count - 1)
             list(self._helpers.map(_alone, [everyone] * (self.count - 1)))
-            torch.set_num_threads(before)  # each thread has its own number; new threads take the last one set
+            torch.set_num_threads(before)  # a number per thread; new threads take the last one set
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Torch uses one thread in the calling thread too, so that its own threads take no core from the helpers."""
+        """Let torch use one thread in the calling thread too, so that the helpers keep their cores."""
         with one_thread() if self._helpers else nullcontext():
             yield
 
@@ -51,7 +51,7 @@ class Cores:
         left, results = iter(enumerate(items)), {}
 
         def share() -> None:
-            for i, item in left:  # a step of this iterator is one of the interpreter: no piece is taken twice
+            for i, item in left:  # the iterator's step is atomic, so no piece is taken twice
                 results[i] = work(item)
 
         helpers = [self._helpers.submit(share) for _ in range(min(self.count, len(items)) - 1)]
@@ -62,6 +62,6 @@ class Cores:
 
 
 def _alone(everyone: Barrier) -> None:
-    torch.get_num_threads()  # a thread takes the number in force at its first question, whatever it was told before
+    torch.get_num_threads()  # a thread's first call takes the global number, and would undo an earlier set
     torch.set_num_threads(1)
     everyone.wait()

@@ -1,8 +1,4 @@
-"""The two engines of clipped sums, and which of them a module gets.
-
-Where every layer is known, one forward and one backward pass do, and no per-example gradient is formed (`BookKeeping`);
-elsewhere vmap(grad) forms them all (`PerExample`).
-"""
+"""The two engines of clipped sums: one pass through known layers (`BookKeeping`), or vmap(grad) (`PerExample`)."""
 
 from itertools import groupby
 from typing import final
@@ -19,10 +15,10 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.layers import AVERAGED
 from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
 
-CHUNK = 320  # examples a core works on at once, or views of fewer examples
-CHUNK_BYTES = 2**21  # of the widest layer's inputs at once, about what a core's cache holds
-CHUNK_CONV = 128  # where patches are unfolded, which take much more memory than what else a layer keeps
-CHUNK_ELSEWHERE = 16_384  # a GPU has no such cache, and wants large pieces
+CHUNK = 320  # examples, or views of fewer examples, that a core works on at once
+CHUNK_BYTES = 2**21  # of the widest layer's inputs at once, about a core's cache
+CHUNK_CONV = 128  # for convolutions, whose unfolded patches take much memory
+CHUNK_ELSEWHERE = 16_384  # a GPU has no such cache and needs large pieces
 
 
 @final
@@ -71,13 +67,12 @@ class BookKeeping(Engine):
         stacked = torch.stack(squares)
         factors = treatment.factors(stacked)
         for factor in factors:
-            add_sum, own = books.pop(0)  # and what the layer kept is free for the next one
+            add_sum, own = books.pop(0)  # frees the layer's memory for the next one
             add_sum(factor, own, beta)
         return losses, stacked, factors
 
 
 def _chunk(module: nn.Sequential) -> int:
-    """Rows that a core works on at once."""
     if any(isinstance(child, nn.Conv2d) for child in module):
         return CHUNK_CONV
     widest = max((child.weight[0].nbytes for child in module if isinstance(child, nn.Linear)), default=0)
@@ -98,14 +93,14 @@ KNOWN = {
 
 
 def layer_of(child: nn.Module, views: int) -> layers.Layer:
-    """The child written out; what has parameters averages its gradients over the views of each example."""
+    """The book-keeping layer of a child; with parameters it averages its gradients over an example's views."""
     if views > 1 and any(True for _ in child.parameters()):
         return AVERAGED[type(child)](child, views)
     return KNOWN[type(child)](child)
 
 
 def cross_entropy(logits: Tensor, y: Tensor, views: int) -> tuple[Tensor, Tensor]:
-    """Each example's loss (B,), the mean over its views, and its gradient at their logits (B views, classes)."""
+    """Each example's mean loss over its views (B,), and its gradient at their logits (B views, classes)."""
     if views > 1:
         y = y[:, None].expand(-1, views).flatten()
     logarithms = torch.log_softmax(logits, 1)
@@ -117,7 +112,7 @@ def cross_entropy(logits: Tensor, y: Tensor, views: int) -> tuple[Tensor, Tensor
 
 
 def flat(x: Tensor) -> Tensor:
-    """(B, ...) -> (B, -1), as they lie: a network that flattens first needs no other order, and no copies for it."""
+    """(B, ...) -> (B, -1) in memory order: a network that flattens first needs no other order, and no copy."""
     return x.flatten(1)
 
 
@@ -126,7 +121,7 @@ def channels_last(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1).contiguous() if x.dim() == 4 else x
 
 
-ROWS = 1 << 26  # bytes of per-example gradients that are formed at once; what is done to them takes some more
+ROWS = 1 << 26  # bytes of per-example gradients at once; working on them takes some more
 
 
 @final
@@ -160,7 +155,7 @@ class PerExample(Engine):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        # made anew for each part: kept, it would hold the engine that holds it, and the memory of both
+        # A kept function would hold the engine that holds it, and the memory of both.
         gradients = vmap(grad_and_value(self._loss), in_dims=(None, 0, 0), randomness="different")
         by_name, losses = gradients(dict(self.module.named_parameters()), x, y)
         rows = torch.cat([gradient.flatten(1) for gradient in by_name.values()], 1)  # (B, d)
@@ -184,17 +179,15 @@ class PerExample(Engine):
         return torch.stack([squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)])
 
 
-BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch: no per-example gradient exists
+BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch, so per-example gradients do not exist
 
 
 def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False, views: int = 1) -> Engine:
-    """The fastest engine that is exact for the module, and takes transforms if it must.
+    """The fastest engine that is exact for the module; `transforms` asks for one that takes transforms.
 
     With K > 1 views it averages the gradients of each example's views before it clips.
-
-    Errors: ValueError for views that are no whole number of at least 1, for BatchNorm, which mixes examples, for layers
-    that keep statistics of them, for embeddings that count how often a batch names an id or change rows because it
-    does, and for parameters that are not to be trained.
+    Errors: ValueError for views below 1, for BatchNorm, for layers that keep running statistics, for embeddings with
+    max_norm or scale_grad_by_freq, and for parameters that are not trained.
     """
     check.whole(1, views=views)
     for child in module.modules():
@@ -205,13 +198,13 @@ def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False, view
         if isinstance(child, nn.Embedding) and (child.max_norm is not None or child.scale_grad_by_freq):
             raise ValueError("Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither.")
     if not all(weight.requires_grad for weight in module.parameters()):
-        raise ValueError("Expected every parameter to be trained: put what is frozen in front of the module.")
+        raise ValueError("Expected every parameter to be trained: put frozen layers in front of the module.")
     why = unknown(module, views) or ("every example's gradient is transformed" if transforms else "")
     return PerExample(module, why, views) if why else BookKeeping(module, cores, views)  # type: ignore[arg-type]
 
 
 def unknown(module: nn.Module, views: int = 1) -> str:
-    """What keeps the module, and so many views, from the book-keeping engine, as a phrase; empty if nothing does."""
+    """The reason why the book-keeping engine does not take the module, as a phrase; empty if it does."""
     if not isinstance(module, nn.Sequential):
         return f"{type(module).__name__} is not a Sequential"
     for child in module:
@@ -232,6 +225,6 @@ def unknown(module: nn.Module, views: int = 1) -> str:
 
 
 def plain(conv: nn.Conv2d) -> bool:
-    """Whether the convolution is one that the book-keeping layer computes."""
+    """True for a convolution that the book-keeping layer computes."""
     usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
     return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)

@@ -1,12 +1,12 @@
-"""Layers of the book-keeping engine: forward, backward, and what each example's gradient adds up to.
+"""Layers of the book-keeping engine: forward, backward, and the norm and clipped sum of each example's gradient.
 
-One forward and one backward pass give the per-example gradient norms, and the clipped sum follows from what was kept.
-Images are (B, H, W, channels) here: what a product over unfolded patches gives.
+One forward and one backward pass give the per-example gradient norms, and the clipped sum follows from the kept values.
+Images are (B, H, W, channels) here, as a product over unfolded patches returns them.
 
-Where each example has K views its loss is the mean over them: the loss gradients that come here are divided by K
-already, and its gradient is the sum over the rows of its views, which follow one another: (B K, ...).
+With K views the loss of an example is the mean over them. The loss gradients here are already divided by K, and the
+example's gradient is the sum over the consecutive rows of its views: (B K, ...).
 
-Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at small cost"; of views
+Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at small cost"; for views
 De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
 """
 
@@ -30,10 +30,10 @@ from dpcore.training.gradients.rounding import (
     squared_norms,
 )
 
-NARROW = 16  # outputs, up to which a product takes half the time where they come first: of 3,969, 1.3 us a row, not 2.8
-Kept = Any  # what a layer keeps from its forward pass
+NARROW = 16  # up to so many outputs a product is twice as fast with them first: 1.3 us a row of 3,969, not 2.8
+Kept = Any  # values that a layer keeps from its forward pass
 AddSum = Callable[[Tensor, list[Tensor], int], None]  # factors (B,), sums shaped as the parameters, beta in {0, 1}:
-# sums <- beta sums + sum over the batch of factor * gradient; beta = 0 also where the sums hold anything at all
+# sums <- beta sums + sum over the batch of factor * gradient; at beta = 0 the sums may hold anything
 
 
 class Layer(ABC):
@@ -41,11 +41,11 @@ class Layer(ABC):
 
     @abstractmethod
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
-        """The output, and what `backward` needs."""
+        """The output, and the values for `backward`."""
 
     @abstractmethod
     def backward(self, kept: Kept, g: Tensor) -> Tensor:
-        """The loss gradient at the input, from that at the output; without parameters it may be written over that."""
+        """The loss gradient at the input, from `g` at the output; a layer without parameters may overwrite `g`."""
 
 
 class ParametricLayer(Layer):
@@ -55,19 +55,19 @@ class ParametricLayer(Layer):
     def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
         """Squared gradient norm of each example (B,), and a function that adds the weighted sum of the gradients.
 
-        `inverse` holds 1 / D^2 shaped as the parameters: the norm is then that of gradient / D, elementwise.
+        With `inverse`, 1 / D^2 shaped as the parameters, the norm is that of gradient / D, elementwise.
         """
 
     @abstractmethod
     def operations(self) -> int:
-        """Rounded operations, at most, between an entry of what the norm is taken of and its square."""
+        """The most rounded operations between an entry of the gradient and the squared norm."""
 
 
 @final
 class Linear(ParametricLayer):
     """nn.Linear on (B, in). The gradient of example i is g_i a_i^T, so its norm is |g_i| |a_i|.
 
-    Divided by D its squared norm is (g_i^2)^T (1 / D^2) a_i^2: one more product, and still no gradient is formed.
+    Divided by D its squared norm is (g_i^2)^T (1 / D^2) a_i^2, one more product without forming the gradient.
     """
 
     def __init__(self, module: nn.Linear) -> None:
@@ -94,15 +94,15 @@ class Linear(ParametricLayer):
 
     def operations(self) -> int:
         outputs, inputs = self.module.weight.shape
-        return max(outputs, operations(outputs)) + operations(inputs)  # with a D a product adds the outputs up
+        return max(outputs, operations(outputs)) + operations(inputs)  # with a D a product adds up the outputs
 
 
 @final
 class Conv2d(ParametricLayer):
     """nn.Conv2d as a product with the unfolded input, which forward, norms and sums share.
 
-    The gradient of example i is the (out, K) matrix g_i^T U_i, with U_i (positions, K) its unfolded patches. The
-    positions of all views of an example lie side by side, as if they were those of one image.
+    The gradient of example i is the (out, K) matrix g_i^T U_i, where U_i (positions, K) are its unfolded patches. The
+    positions of all views of an example lie side by side, as in one image.
     """
 
     def __init__(self, module: nn.Conv2d, views: int = 1) -> None:
@@ -157,7 +157,7 @@ class Conv2d(ParametricLayer):
 
 @final
 class Activation(Layer):
-    """nn.Tanh or nn.ReLU: a function, and what makes of a gradient and the function's value the one at the input."""
+    """nn.Tanh or nn.ReLU: a function, and its backward function of a gradient and the function's value."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], back: Callable[[Tensor, Tensor], Tensor]) -> None:
         self._function, self._back = function, back
@@ -194,7 +194,7 @@ class MaxPool2d(Layer):
 
 @final
 class Flatten(Layer):
-    """nn.Flatten, which lays the channels out first."""
+    """nn.Flatten, with the channels first."""
 
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         image = x.permute(0, 3, 1, 2) if x.dim() == 4 else x
@@ -206,13 +206,13 @@ class Flatten(Layer):
 
 
 def weighted(x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
-    """g^T (1 / D^2) x of each row, for x (B, in) and g (B, out), and g times that of the bias if there is one: (B,)."""
+    """g^T (1 / D^2) x of each row, for x (B, in) and g (B, out), plus the term of the bias, if any: (B,)."""
     biases = torch.mv(g, inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
     return biases.add_(row_sums((g @ inverse[0]).mul_(x)))
 
 
 def add_products(x: Tensor, g: Tensor, factors: Tensor, sums: list[Tensor], beta: int) -> None:
-    """sums <- beta sums + the sum over rows of factor * g x^T, and of factor * g if there is a bias; g is used up."""
+    """Set sums <- beta sums + the sum over rows of factor * g x^T, and of factor * g for a bias; overwrites g."""
     if len(sums) == 2:
         torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
     torch.addmm(sums[0], g.mul_(factors[:, None]).T, x, beta=beta, out=sums[0])
@@ -224,12 +224,11 @@ def patch_order(weight: Tensor) -> Tensor:
 
 
 def pair(size: int | tuple[int, int]) -> tuple[int, int]:
-    """The size as (height, width)."""
     return (size, size) if isinstance(size, int) else size
 
 
 def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
-    """All patches as a view, no copy: (B, H, W, C) -> (B, h, w, kh, kw, C)."""
+    """View all patches without a copy: (B, H, W, C) -> (B, h, w, kh, kw, C)."""
     size, height, width, channels = x.shape
     rows, columns = (height - kernel[0]) // stride[0] + 1, (width - kernel[1]) // stride[1] + 1
     along_b, along_h, along_w, along_c = x.stride()
@@ -240,12 +239,12 @@ def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tenso
 def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
     """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W, C).
 
-    Patches that do not overlap are added at once: ceil(kh / stride)^2 additions of strided views.
+    Patches that do not overlap are added together: ceil(kh / stride)^2 additions of strided views.
     """
     rows, columns, kernel_rows, kernel_columns = patches.shape[1:5]
     down, right = stride
     spare_rows, spare_columns = -kernel_rows % down, -kernel_columns % right
-    if spare_rows or spare_columns:  # fill the kernel up to whole strides
+    if spare_rows or spare_columns:  # fill up the kernel to whole strides
         patches = F.pad(patches, (0, 0, 0, spare_columns, 0, spare_rows))
     reach_down, reach_right = patches.shape[3] // down, patches.shape[4] // right
     size, channels = shape[0], shape[3]
@@ -259,8 +258,8 @@ def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Te
     return F.pad(x.view(size, height * down, width * right, channels), cut_or_filled_up)
 
 
-MAX_IDS = 4096  # of one example: what rounding is allowed for ends there
-NONE = -1  # in the place of an id: a row that belongs to none
+MAX_IDS = 4096  # of one example, up to which rounding is allowed for
+NONE = -1  # in the place of an id: a row without one
 
 
 class MeanOfRows(nn.Module):
@@ -271,7 +270,7 @@ class MeanOfRows(nn.Module):
 
 
 class Factors(nn.Module):
-    """Two rows of factors (B, 2, k + m) as one: the first k of both multiplied, the others side by side (B, k + 2 m).
+    """Join two rows of factors (B, 2, k + m): the first k of both multiplied, the others side by side (B, k + 2 m).
 
     Source: He et al. 2017, arXiv 1708.05031, equations (8) and (12): both branches of neural collaborative filtering.
     """
@@ -288,10 +287,10 @@ class Factors(nn.Module):
 
 @final
 class Embedding(ParametricLayer):
-    """nn.Embedding on ids (B, T). An id that stands several times in an example has one row of its gradient.
+    """nn.Embedding on ids (B, T). An id that occurs several times in an example has one row of its gradient.
 
-    So the loss gradients of equal ids are added up before the norm: the norm of the sum can be T times as long as what
-    the norms of the parts say together.
+    So the loss gradients of equal ids are added up before the norm. The sum's squared norm can be T times the sum of
+    the squared norms.
     """
 
     def __init__(self, module: nn.Embedding) -> None:
@@ -323,8 +322,6 @@ class Embedding(ParametricLayer):
 
 @final
 class RowMean(Layer):
-    """MeanOfRows."""
-
     def __init__(self, module: MeanOfRows) -> None:
         self.module = module
 
@@ -337,8 +334,6 @@ class RowMean(Layer):
 
 @final
 class FactorRows(Layer):
-    """Factors."""
-
     def __init__(self, module: Factors) -> None:
         self.module = module
 
@@ -353,11 +348,11 @@ class FactorRows(Layer):
 
 
 def by_id(ids: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-    """The ids of each example once, NONE behind them (B, T), and their gradients, added up, zeros behind (B, T, d)."""
+    """The distinct ids of each example, then NONE (B, T), and their summed gradients, then zeros (B, T, d)."""
     ordered, order = ids.long().sort(1)
     starts = torch.ones_like(ordered)
     starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    groups = starts.cumsum(1) - 1  # (B, T): which of the example's ids, in the order of `ordered`
+    groups = starts.cumsum(1) - 1  # (B, T): index among the example's distinct ids
     once = torch.full_like(ordered, NONE).scatter_(1, groups, ordered)
     size, length = ids.shape
     places = groups + length * torch.arange(size, device=ids.device)[:, None]
@@ -366,17 +361,17 @@ def by_id(ids: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def rows_added(rows: Tensor, places: Tensor, count: int) -> Tensor:
-    """Zeros (count, d) with each row (B, T, d) added at its place (B, T), always in the same order."""
+    """Add each row (B, T, d) at its place (B, T) to zeros (count, d), always in one order."""
     back = torch.ops.aten.embedding_dense_backward
     return back(rows.reshape(-1, rows.shape[2]), places.flatten(), count, NONE, False)
 
 
 @final
 class LinearOfViews(ParametricLayer):
-    """nn.Linear. The gradient of an example is the sum over its views of g_v a_v^T, and is not formed.
+    """nn.Linear. The gradient of an example, the sum over its views of g_v a_v^T, is not formed.
 
-    Its squared norm is that of "Views" of README.md. Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u a_v), each
-    product of two taken entry by entry.
+    README.md, "Views", has its squared norm. Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u a_v), with elementwise
+    products in brackets.
     """
 
     def __init__(self, module: nn.Linear, views: int) -> None:
@@ -401,7 +396,7 @@ class LinearOfViews(ParametricLayer):
         return raised(products, lengths, self._operations), add_sum
 
     def _products(self, x: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-        """Those of the views' gradients with one another (B, K, K), and the gradients' lengths (B, K)."""
+        """The products of the views' gradients with one another (B, K, K), and their lengths (B, K)."""
         inputs, outputs = gram(x), gram(g)
         if self._layer.module.bias is not None:
             inputs.add_(1.0)
@@ -409,7 +404,7 @@ class LinearOfViews(ParametricLayer):
         return inputs.mul_(outputs), lengths[0].mul_(lengths[1])
 
     def _scaled_products(self, x: Tensor, g: Tensor, inverse: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """The same of the gradients divided by D."""
+        """The products and lengths of the gradients divided by D."""
         products = x.new_empty(len(x), self._views, self._views)
         for u in range(self._views):
             pairs = [(part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)]  # with itself and later ones
@@ -418,7 +413,7 @@ class LinearOfViews(ParametricLayer):
         return products, (products.diagonal(dim1=1, dim2=2) + TINY).sqrt_()
 
     def operations(self) -> int:
-        return 0  # that are left to allow for: the squared norm is raised already
+        return 0  # the squared norm is raised already
 
 
-AVERAGED = {nn.Linear: LinearOfViews, nn.Conv2d: Conv2d}  # given how many views there are
+AVERAGED = {nn.Linear: LinearOfViews, nn.Conv2d: Conv2d}  # take the number of views

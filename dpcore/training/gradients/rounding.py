@@ -1,4 +1,4 @@
-"""Sums of squares in float32, and how far they can be from the squares of real numbers: what clipping allows for."""
+"""Sums of squares in float32, and bounds of their rounding errors, which clipping allows for."""
 
 import math
 from functools import lru_cache
@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-UNIT = 2.0**-24  # half the distance from 1 to the next float32: the largest relative error of one operation
-TINY = 2.0**-80  # below what matters in a squared norm, and above what underflow can take from one, divided by UNIT
-WHOLE = 1024  # terms that are added up at once: longer rows are added up in blocks, and the blocks' sums then
-TERMS_AT_ONCE = 4096  # the same for products of rows: to read them in shorter pieces takes a third more time
+UNIT = 2.0**-24  # half the distance from 1 to the next float32, the largest relative error of one operation
+TINY = 2.0**-80  # too small to matter in a squared norm, and above the loss by underflow divided by UNIT
+WHOLE = 1024  # terms that are added up at once; longer rows are added up in blocks
+TERMS_AT_ONCE = 4096  # terms of a product of rows at once; shorter pieces take a third more time
 
 
 def row_sums(rows: Tensor) -> Tensor:
-    """The sum of each row: (B, n) -> (B,). No number goes through more than about 2 sqrt(n) additions."""
+    """The sum of each row, (B, n) -> (B,), with at most about 2 sqrt(n) additions for each number."""
     size = block(rows.shape[1])
     if size == rows.shape[1]:
         return rows.sum(1)
@@ -45,12 +45,12 @@ def gram(rows: Tensor) -> Tensor:
 
 
 def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
-    """The squared norm of a sum of K vectors, raised by what rounding can have taken: (B, K, K), (B, K) -> (B,).
+    """The squared norm of a sum of K vectors, raised by the most that rounding can take: (B, K, K), (B, K) -> (B,).
 
-    `products` are those of the vectors with one another, in each of which a number goes through so many operations,
-    `lengths` the vectors' own.
-    **Guarantees:** the root of it is at least the norm of the sum as real numbers, and as float32 adds up its terms
-    multiplied by a factor (the theorem of README.md). Edge cases: what overflows is infinite.
+    `products` are those of the vectors with one another, each after at most `operations` operations; `lengths` are the
+    vectors' lengths.
+    **Guarantees:** the root is at least the norm of the sum of real numbers, and of the sum that float32 makes of its
+    terms times a factor (the theorem of README.md). Edge cases: overflow is infinite.
     """
     views = lengths.shape[1]
     error = relative_error(operations + 4 * views + 14)
@@ -59,15 +59,15 @@ def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
 
 
 def longest_norms(rows: Tensor) -> Tensor:
-    """The L2 norm of each row (B, n), raised by as much as rounding can have lowered it: (B,)."""
+    """The L2 norm of each row (B, n), raised by the most that rounding can lower it: (B,)."""
     return (squared_norms(rows) / (1 - relative_error(operations(rows.shape[1])))).sqrt()
 
 
 @lru_cache
 def block(terms: int) -> int:
-    """How many of so many numbers are added up at once: all, or about the root of their number.
+    """The block size for a sum of `terms` numbers: all of them, or about the root of their number.
 
-    A block that divides the row leaves no rest, and the rows need not be copied to fill it up.
+    A block that divides the row leaves no rest, so that rows need no padding.
 
     >>> block(784), block(8192), block(795_010)
     (784, 128, 1070)
@@ -79,9 +79,9 @@ def block(terms: int) -> int:
 
 
 def operations(terms: int) -> int:
-    """Rounded operations, at most, between a number and a sum of so many by `row_sums` or `squared_norms`.
+    """The most rounded operations between a number and a sum of `terms` by `row_sums` or `squared_norms`.
 
-    Two are for a square and its weight, three for the root that `vector_norm` takes and the square of it.
+    Two are for a square and its weight, three for the root in `vector_norm` and its square.
 
     >>> operations(784), operations(795_010)
     (789, 1819)
@@ -91,7 +91,7 @@ def operations(terms: int) -> int:
 
 
 def most_operations(terms: int) -> int:
-    """The most that `operations` says of any number of terms up to this one: it does not grow evenly.
+    """The maximum of `operations`, which is not monotone, over all numbers of terms up to `terms`.
 
     >>> most_operations(30), most_operations(40_000), most_operations(999_999)
     (35, 1029, 3006)
@@ -102,7 +102,7 @@ def most_operations(terms: int) -> int:
 
 
 def gram_operations(terms: int) -> int:
-    """Rounded operations, at most, between a number and a product of two rows of so many by `gram`.
+    """The most rounded operations between a number and a product of two rows of `terms` by `gram`.
 
     >>> gram_operations(784), gram_operations(40_000)
     (784, 4105)
@@ -111,10 +111,10 @@ def gram_operations(terms: int) -> int:
 
 
 def relative_error(operations: int) -> float:
-    """How far a sum of numbers above 0 can be from the real one, as a part of it.
+    """The largest relative error of a sum of positive numbers.
 
-    Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", Lemma 3.1: gamma_n = n u / (1 - n u), in
-    whatever order the sum is taken, with or without fused operations.
+    Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", Lemma 3.1: gamma_n = n u / (1 - n u), for
+    every order of the sum, with or without fused operations.
 
     >>> relative_error(1000) < 6e-5
     True

@@ -1,8 +1,4 @@
-"""NoisyAdagrad: Adagrad on the noisy mean gradient, s <- s + g^2 from s = 0.1 and step -lr g / sqrt(s).
-
-Paper 000's code trains with TensorFlow 1, whose sum starts at 0.1 without an epsilon. **Soundness:** post-processing,
-charged as DP-SGD.
-"""
+"""NoisyAdagrad: post-processing of the noisy mean gradient, with the constants of TensorFlow 1 (no epsilon)."""
 
 from __future__ import annotations
 

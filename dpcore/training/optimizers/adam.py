@@ -1,8 +1,4 @@
-"""NoisyAdam: Adam on the noisy mean gradient. The state is m, v.
-
-Bu et al. 2020 write no correction of the start bias, but their scripts have it, as Kingma and Ba do.
-**Soundness:** post-processing of the noisy mean gradient, charged as DP-SGD.
-"""
+"""NoisyAdam: post-processing of the noisy mean gradient; the start bias is corrected, as in the scripts of Bu et al."""
 
 from __future__ import annotations
 

@@ -16,10 +16,7 @@ from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, T
 
 
 def allot(state: State, relevance: Tensor) -> None:
-    """Set D = 1 / sqrt(c), of root mean square 1, for a relevance c (d,) > 0 of each coordinate.
-
-    **Guarantees:** the total variance of the noise stays the same.
-    """
+    """Set D = 1 / sqrt(c), of root mean square 1, for relevances c (d,) > 0; the total variance of the noise stays."""
     check.positive(relevance=float(relevance.min()), largest_relevance=float(relevance.max()))
     scale = relevance.rsqrt()
     state.vectors[1].copy_(scale.mul_(len(scale) ** 0.5 / float(scale.norm())))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from dpcore.privacy import words_in
+from dpcore.privacy import named_words
 
 if TYPE_CHECKING:
     import torch
@@ -16,9 +16,9 @@ Tensor: TypeAlias = "torch.Tensor"  # a string, since torch takes seconds to loa
 POST_PROCESSING = "Sound: it only works on the noisy mean gradient. Charges each step at (q, sigma)."
 
 
-def words_of(name: str) -> dict[str, str]:
+def words_of(name: str) -> dict[str, Any]:
     """The name, title, note and source of an optimizer."""
-    return {"name": name, "note": POST_PROCESSING, **words_in(Path(__file__).with_name("optimizers.toml"))[name]}
+    return {"note": POST_PROCESSING, **named_words(Path(__file__).with_name("optimizers.toml"), name)}
 
 
 class State(NamedTuple):
@@ -60,10 +60,7 @@ class Hyperparameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Optimizer:
-    """An optimizer as a run names it: its words, its rules, and its default settings.
-
-    The rates were tuned on MNIST, at sigma 1.23 and the clipping norm given here.
-    """
+    """An optimizer with its default settings; rates were tuned on MNIST, at sigma 1.23 and the clipping norm here."""
 
     name: str  # in configurations, addresses and on the command line
     title: str  # in a sentence

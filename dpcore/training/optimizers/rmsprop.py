@@ -1,8 +1,4 @@
-"""NoisyRMSprop: RMSprop on the noisy mean gradient.
-
-The constants are those of TensorFlow 1: decay 0.9, epsilon 1e-10 under the root, and a mean that starts at 1.
-**Soundness:** post-processing, charged as DP-SGD.
-"""
+"""NoisyRMSprop: post-processing of the noisy mean gradient, with the constants of TensorFlow 1."""
 
 from __future__ import annotations
 

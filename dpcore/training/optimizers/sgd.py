@@ -1,8 +1,4 @@
-"""NoisySGD: gradient descent with heavy-ball momentum.
-
-Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1; momentum as in Tramer and Boneh 2021, arXiv 2011.11660.
-**Soundness:** post-processing of the noisy mean gradient, charged as DP-SGD.
-"""
+"""NoisySGD: post-processing of the noisy mean gradient, with heavy-ball momentum as in arXiv 2011.11660."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Everything random that a run draws: noise, batches, and the seeds behind both."""
+"""The random numbers of a run: noise, batches, and their seeds."""

@@ -1,8 +1,4 @@
-"""Batches: Poisson samples, and those of which every epoch holds each example exactly once.
-
-The latter are drawn by allotting examples to steps, or by a shuffle. They cost what `dpcore/privacy/sampling` proves of
-them, which is not what Poisson batches cost.
-"""
+"""Batches: Poisson samples, and batches of whole epochs, whose cost `dpcore/privacy/sampling` proves."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -16,12 +12,11 @@ from dpcore.training.randomness.random_words import BITS, AesWords, RandomWords
 
 
 def poisson_sample(n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
-    """Positions of the examples drawn, increasing: each of the n independently with probability q; maybe none.
+    """Increasing positions of the drawn examples: each of the n independently with probability q; maybe none.
 
     Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "take a random sample with probability L/N".
     Guarantees: the probability is floor(q 2^63) / 2^63, so at most q and above q - 2^-63. A lower rate never costs
-    more, so what is charged covers what is drawn. A fixed number of words each time, so that the stream of a seed never
-    shifts.
+    more, so the charge covers the draw. Each draw takes the same number of words, so that a seed's stream never shifts.
 
     >>> from dpcore.training.randomness.random_words import AesWords
     >>> poisson_sample(5, 1.0, AesWords(bytes(32)))
@@ -31,14 +26,14 @@ def poisson_sample(n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
 
 
 class EpochBatches(ABC):
-    """Batches of whole epochs of `length` steps; each epoch has words of its own, so that nothing needs to be kept."""
+    """Batches of whole epochs of `length` steps; each epoch has its own random words, so that no state is needed."""
 
     def __init__(self, n: int, length: int, secret: bytes) -> None:
         self.n, self.length, self.secret = n, length, secret
         self.epoch, self.step_of = -1, np.zeros(n, dtype=np.int64)
 
     def drawn(self, step: int) -> NDArray[np.int64]:
-        """Positions of the examples in the batch of a step, from 1 on, increasing; maybe none."""
+        """Increasing positions of the examples in the batch of a step, from 1 on; maybe none."""
         epoch, place = divmod(step - 1, self.length)
         if epoch != self.epoch:
             words = AesWords(hashlib.sha256(self.secret + b"epoch %d" % epoch).digest())
@@ -47,19 +42,19 @@ class EpochBatches(ABC):
 
     @abstractmethod
     def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """In which step of an epoch each example is, 0 ... length - 1: (n,)."""
+        """The step of each example in an epoch, 0 ... length - 1: (n,)."""
 
 
 @final
 class AllocatedBatches(EpochBatches):
-    """Each example in one step of the epoch, all steps being equally likely, independently of all other examples.
+    """Each example is in one step of the epoch, uniformly and independently of all other examples.
 
     >>> AllocatedBatches(8, 2, bytes(32)).drawn(1).tolist(), AllocatedBatches(8, 2, bytes(32)).drawn(2).tolist()
     ([1, 4, 7], [0, 2, 3, 5, 6])
     """
 
     def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """Words modulo the length; those above its largest multiple are drawn again, so that no step is likelier."""
+        """Words modulo the length; words above its largest multiple are drawn again, for equal chances."""
         limit = 2**BITS - 2**BITS % self.length
         found = words.draw(self.n).numpy().copy()
         while (beyond := np.flatnonzero(found >= limit)).size:
@@ -72,7 +67,7 @@ class ShuffledBatches(EpochBatches):
     """The examples in a new order for each epoch, cut into batches whose sizes differ by 1 at most."""
 
     def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """By the rank of a word for each example; equal words, which would favour an order, are all drawn again."""
+        """The ranks of one word for each example; equal words would favour an order, so all are drawn again."""
         found = words.draw(self.n).numpy()
         while np.unique(found).size < self.n:
             found = words.draw(self.n).numpy()
@@ -81,7 +76,7 @@ class ShuffledBatches(EpochBatches):
         return step_of
 
 
-OF_EPOCHS: dict[str, Callable[[int, int, bytes], EpochBatches]] = {  # by the name of the sampler that accounts for them
+OF_EPOCHS: dict[str, Callable[[int, int, bytes], EpochBatches]] = {  # by the name of the accounting sampler
     "random_allocation": AllocatedBatches,
     "shuffle": ShuffledBatches,
 }

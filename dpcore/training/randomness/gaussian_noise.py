@@ -1,7 +1,4 @@
-"""The one place where noise for differential privacy is drawn, by Box and Muller from random words.
-
-The README beside it derives what numbers it can return, and what is missing.
-"""
+"""The only source of noise for differential privacy, by Box and Muller from random words (README.md)."""
 
 from __future__ import annotations
 
@@ -27,17 +24,17 @@ from dpcore.training.randomness.random_words import (
     secret_of,
 )
 
-NEAR = 1 << 40  # words this near to 0, to 2^63 or, of an angle, to an axis are continued by further words
+NEAR = 1 << 40  # words this near to 0, to 2^63 or, for an angle, to an axis are continued by further words
 QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
 SCRATCH_NUMBERS = 1 << 19  # float64 numbers of a thread's scratch memory
-Number = float | Tensor  # a tensor () is read on its device: a recorded step takes it from there each time
+Number = float | Tensor  # a recorded step reads a tensor () from its device each time
 
 
 class Memory(NamedTuple):
-    """What a draw of pairs works in: views of 3 rows of 8 bytes for each pair, few enough to stay in a core's cache.
+    """The memory of a draw of pairs: views of 3 rows of 8 bytes for each pair, which fit into a core's cache.
 
-    Words become radii and angles in their place, and angles become sines.
+    Radii and angles overwrite the words, and sines overwrite the angles.
     """
 
     words: Tensor  # (2, pairs) of int64: of the radii and of the angles
@@ -57,18 +54,18 @@ class Memory(NamedTuple):
 
 
 class Scratch(threading.local):
-    """Memory that a thread works in again and again: to ask the system for it takes as long as the numbers do."""
+    """Memory that a thread uses again, since allocating it takes as long as drawing the numbers."""
 
     def __init__(self) -> None:
         self._kept = torch.empty(SCRATCH_NUMBERS, dtype=torch.float64)
         self._views: dict[int, Memory] = {}
 
     def of(self, pairs: int, device: torch.device) -> Memory:
-        """Memory which the thread's next call may hand out again; what is large, or recorded, has its own."""
+        """Memory that the thread's next call may return again; large draws, and recorded ones, have their own."""
         if device.type != "cpu" or 3 * pairs > SCRATCH_NUMBERS:
             return Memory.over(torch.empty(3 * pairs, dtype=torch.float64, device=device), pairs)
         if pairs not in self._views:
-            if len(self._views) == 2:  # the pieces of a vector differ by one coordinate at most
+            if len(self._views) == 2:  # the pieces of a vector have at most two sizes
                 self._views.clear()
             self._views[pairs] = Memory.over(self._kept, pairs)
         return self._views[pairs]
@@ -87,10 +84,10 @@ def normals(words: RandomWords, count: int, std: Number = 1.0) -> Tensor:
 def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
     """Add independent Gaussian numbers of this standard deviation, times the scale (n,) if there is one.
 
-    The target (n,) is changed in place. Noise and target are added in float64 and rounded once, to what it holds.
+    The target (n,) changes in place. Noise and target are added in float64 and rounded once, to the target's dtype.
 
     Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
-    radius std sqrt(-2 ln u) and one the angle; first come all sines, then all cosines.
+    radius std sqrt(-2 ln u) and one the angle; all sines come first, then all cosines.
     """
     count = len(target)
     if not count:
@@ -114,32 +111,31 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
     if scale is not None:
         drawn.mul_(scale)
     if words.on_host:
-        sums = target.numpy()  # NumPy takes two thirds of torch's time to add float64 to float32
-        with np.errstate(all="ignore"):  # a run that diverges is noticed by its loss
+        sums = target.numpy()  # NumPy needs two thirds of torch's time to add float64 to float32
+        with np.errstate(all="ignore"):  # the loss shows that a run diverges
             np.add(sums, drawn.numpy(), out=sums, casting="unsafe")
     else:
         target.add_(drawn)
 
 
 def coarse(memory: Memory) -> tuple[Tensor | None, Tensor | None]:
-    """Where words of radii and of angles need continuing, None for nowhere."""
+    """The positions of words of radii and of angles that must be continued, None for none."""
     (first, second), rests = memory.words.numpy(), memory.rests.numpy()
     np.bitwise_and(second, QUARTER - 1, out=rests)
     return near_ends(first, MASK), near_ends(rests, QUARTER - 1)
 
 
 def near_ends(numbers: np.ndarray, top: int) -> Tensor | None:
-    """Where numbers of 0 ... top are near 0 or near the top, None for nowhere."""
+    """The positions of numbers in 0 ... top that are near 0 or near the top, None for none."""
     if np.minimum.reduce(numbers) >= NEAR and np.maximum.reduce(numbers) <= top - NEAR:
         return None
     return torch.from_numpy(np.flatnonzero((numbers < NEAR) | (numbers > top - NEAR)))
 
 
 def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
-    """ln u (n,) of uniform numbers u = (k + v) 2^-63 for these words k, with v uniform of further words.
+    """ln u (n,) of uniform numbers u = (k + v) 2^-63 for these words k, with v uniform from further words.
 
-    Float64 is fine enough for u near 0, but near 1 it has only multiples of 2^-53: there 1 - u = (2^63 - 1 - k + 1 - v)
-    2^-63 takes its place.
+    Near 1 float64 has only multiples of 2^-53, so that 1 - u = (2^63 - 1 - k + 1 - v) 2^-63 replaces u there.
     """
     more = fractions(words, len(first))
     low = (first.to(torch.float64) + more).mul_(UNIT).log_()
@@ -148,11 +144,11 @@ def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
 
 
 def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
-    """Sine and cosine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform of further words.
+    """Sine and cosine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform from further words.
 
-    The angle is taken from the nearest axis, not from 0, so that the number near 0 has the whole precision of float64.
+    The angle is measured from the nearest axis, so that the number near 0 has the full precision of float64.
     """
-    turns = (second + QUARTER // 2) >> (BITS - 2)  # the nearest axis; what overflows here is whole circles
+    turns = (second + QUARTER // 2) >> (BITS - 2)  # the nearest axis; an overflow is a whole circle
     from_axis = (second - turns * QUARTER).to(torch.float64).add_(fractions(words, len(second)))
     from_axis.mul_(2 * math.pi * UNIT)
     small, large = torch.sin(from_axis), torch.cos(from_axis)
@@ -161,31 +157,31 @@ def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
 
 
 def fractions(words: RandomWords, count: int) -> Tensor:
-    """Uniform numbers (count,) of as many words each as `further` says, never 0."""
+    """Uniform numbers (count,) from `further` words each, never 0."""
     digits = words.draw(count * words.further).view(count, words.further).to(torch.float64)
     digits[:, -1].add_(0.5)
     return digits.mv(UNIT ** torch.arange(1, words.further + 1, dtype=torch.float64, device=digits.device))
 
 
-PIECE = 200_000  # coordinates that one stream draws at once: with less to do, threads wait for the interpreter
+PIECE = 200_000  # coordinates that one stream draws at once; with fewer, threads wait for the interpreter
 
 
 class GaussianNoise:
-    """A stream of Gaussian vectors of one size, from random words of its own, which nothing else draws from.
+    """A stream of Gaussian vectors of one size, from its own random words.
 
-    Every piece of the vector has its own stream. A piece is drawn where it is added, by the core that goes on with it:
-    no draw waits in memory, and all cores share the work. On CUDA the vector is one piece and its words come from the
-    device, so that a step can be recorded; everywhere else they come from AES on the CPU, and with `secure` also there.
+    Every piece of the vector has its own stream. The core that adds a piece also draws it: no draw waits in memory, and
+    all cores share the work. On CUDA the vector is one piece and its words come from the device, so that a step can be
+    recorded. Elsewhere, and with `secure` everywhere, they come from AES on the CPU.
 
-    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability that the
-    README bounds, as it bounds the size of a coordinate. Another seed, another number of cores, another
-    kind of device and another version of torch give noise that shares nothing.
+    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability that
+    README.md bounds, as it bounds the size of a coordinate. Another seed, number of cores, kind of device or version of
+    torch gives noise that shares nothing.
     """
 
     def __init__(
         self, size: int, seed: SeedSequence, device: torch.device, cores: Cores, *, secure: bool = False
     ) -> None:
-        check.whole(0, NUMBERS, size=size)  # what they leave out is charged for no more
+        check.whole(0, NUMBERS, size=size)  # the charge for missing mass covers no more
         self.count = -(-size // PIECE) if device.type == "cpu" else 1  # of pieces
         machine = machine_of(device, cores.count)
         secrets = [secret_of(each, machine) for each in seed.spawn(self.count)]
@@ -193,14 +189,11 @@ class GaussianNoise:
         self._cores = cores
 
     def pieces(self, vector: Tensor) -> tuple[Tensor, ...]:
-        """The vector (size,) in views of one piece each."""
+        """Cut the vector (size,) into views of one piece each."""
         return vector.tensor_split(self.count)
 
     def add(self, piece: int, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
-        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place.
-
-        Noise and sum are added in float64 and rounded once, to what the vector holds.
-        """
+        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place."""
         words = self.words[piece]
         if words.device == target.device:
             add_normals(words, target, std, scale)
@@ -208,40 +201,40 @@ class GaussianNoise:
         drawn = normals(words, len(target), std)
         if scale is not None:
             drawn.mul_(scale.to(words.device))
-        sums = drawn.add_(target.to(words.device))  # where the words are: MPS has no float64
+        sums = drawn.add_(target.to(words.device))  # on the words' device, since MPS has no float64
         target.copy_(sums.to(target.dtype))
 
     def add_to(self, vector: Tensor, std: float) -> None:
-        """The same for a whole vector (size,), without a scale."""
+        """Add a fresh draw of Normal(0, std^2 I) to a whole vector (size,) in place."""
         targets = self.pieces(vector)
         self._cores.map(lambda piece: self.add(piece, targets[piece], std), range(self.count))
 
     def states(self) -> list[Tensor]:
-        """What the rest of the stream follows from."""
+        """The states of the stream."""
         return [words.state() for words in self.words]
 
     def restore(self, states: list[Tensor]) -> None:
-        """Go on where the stream of these states was; it must be one of this size, and of this kind of generator."""
+        """Continue from the states of a stream of this size and kind of generator."""
         for words, state in zip(self.words, states, strict=True):
             words.restore(state)
 
     @property
     def generators(self) -> list[torch.Generator]:
-        """The generators of the device that are drawn from; none where AES is drawn from."""
+        """The device's generators in use; none with AES."""
         return [words.generator for words in self.words if isinstance(words, DeviceWords)]
 
     def renew(self) -> None:
-        """Other generators, where a failed recording holds these; `restore` says where they go on."""
+        """Replace generators that a failed recording holds; `restore` sets their state."""
         for words in self.words:
             if isinstance(words, DeviceWords):
                 words.generator = torch.Generator(words.generator.device)
 
 
 def words_of(secret: bytes, device: torch.device, secure: bool) -> RandomWords:
-    """What a vector on the device is drawn from."""
+    """The random words for a vector on the device."""
     return device_words(secret, device) if device.type == "cuda" and not secure else AesWords(secret)
 
 
 def device_words(secret: bytes, device: torch.device) -> DeviceWords:
-    """Words from the device's own generator, which takes 63 bits of the secret and no more."""
+    """Words from the device's own generator, which takes 63 bits of the secret."""
     return DeviceWords(torch.Generator(device).manual_seed(int.from_bytes(secret[:8]) >> 1))

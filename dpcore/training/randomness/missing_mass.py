@@ -1,8 +1,4 @@
-"""What the generators of noise leave out of the Gaussian law, and what that adds to the delta of a run.
-
-README.md beside this file derives it: two numbers are drawn together, as a point of the plane, and no point beyond a
-radius can be told from a normal one.
-"""
+"""The Gaussian mass that the noise generators miss, and its charge to the delta of a run (README.md)."""
 
 from collections.abc import Iterable
 from math import exp, inf, log, sqrt
@@ -10,8 +6,8 @@ from math import exp, inf, log, sqrt
 from dpcore.privacy.mechanism import Release
 
 BITS = 63  # of each random word
-FURTHER = {"AES": 15, "CUDA": 7}  # words that the first word of a uniform number is continued by
-DIGITS = 53  # bits of a uniform number that are left of all its words, at least: as many as float64 has
+FURTHER = {"AES": 15, "CUDA": 7}  # words that continue the first word of a uniform number
+DIGITS = 53  # bits that remain of a uniform number, at least: as many as float64 has
 RADIUS = {  # in standard deviations
     name: sqrt(2 * log(2) * (BITS * (1 + words) - DIGITS)) for name, words in FURTHER.items()
 }
@@ -19,7 +15,7 @@ NUMBERS = 10**9  # of one release, at most
 
 
 def generator_of(device: str, noise_generator: str) -> str:
-    """The generator that a run may draw its noise from; of two that are possible, the one that leaves out more.
+    """The generator of a run's noise; if two are possible, the one that misses more.
 
     >>> generator_of("auto", "auto"), generator_of("cpu", "auto"), generator_of("cuda", "secure")
     ('CUDA', 'AES', 'AES')
@@ -28,7 +24,7 @@ def generator_of(device: str, noise_generator: str) -> str:
 
 
 def added_delta(releases: Iterable[Release], radius: float) -> float:
-    """What delta can grow by, at every epsilon, because numbers beyond the radius are not Gaussian.
+    """The most that delta grows, at every epsilon, because numbers beyond the radius are not Gaussian.
 
     >>> added_delta([Release(0.01, 1.0, 10**9)], RADIUS["CUDA"]) < 1e-100
     True
@@ -37,9 +33,9 @@ def added_delta(releases: Iterable[Release], radius: float) -> float:
 
 
 def _of_one(shift: float, radius: float) -> float:
-    """What one release adds where an example moves the sum by so many standard deviations at most.
+    """The part of one release, in which an example moves the sum by at most `shift` standard deviations.
 
-    Pairs that it moves by more than 1 are fewer than shift^2.
+    It moves fewer than shift^2 pairs of numbers by more than 1.
     """
     if shift >= radius:
         return inf

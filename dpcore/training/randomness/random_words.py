@@ -1,7 +1,7 @@
-"""Random numbers of 63 bits, from which noise and batches are made, and the machine on which a sum's last bit depends.
+"""Random numbers of 63 bits for noise and batches, and the machine that decides the last bit of a sum.
 
-On the CPU they are the key stream of AES-128 in counter mode, a cryptographic generator: whoever tells its words from
-independent uniform ones has broken AES. CUDA draws from its own generator, Philox, which is not a cryptographic one.
+On the CPU they are the key stream of AES-128 in counter mode, a cryptographic generator: telling its words from
+independent uniform ones means breaking AES. CUDA draws from its own generator, Philox, which is not cryptographic.
 """
 
 import hashlib
@@ -20,15 +20,14 @@ from torch import Tensor
 
 from dpcore.training.randomness.missing_mass import BITS, FURTHER
 
-NAMED_BY = ("vendor_id", "cpu family", "model", "model name", "CPU implementer", "CPU part")  # as the system lists it
+NAMED_BY = ("vendor_id", "cpu family", "model", "model name", "CPU implementer", "CPU part")  # in /proc/cpuinfo
 
 
 def machine_of(device: torch.device, threads: int) -> dict[str, str]:
-    """The device with its kind, how many threads share a sum, and the version of torch.
+    """The device with its kind, the number of threads that share a sum, and the version of torch.
 
-    Two machines that agree in all of this are taken to round alike. The instruction set alone would not say so: for one
-    set, libraries have products of matrices for several models of processors. A device "auto" must have been resolved
-    to the one that was found.
+    Two machines that agree in all of this are assumed to round alike. Equal instruction sets are not enough: libraries
+    have different matrix products for processors of one set. A device "auto" must be resolved before.
     """
     kind = f"{torch.backends.cpu.get_cpu_capability()}, {processor()}"
     if device.type == "cuda":
@@ -38,7 +37,7 @@ def machine_of(device: torch.device, threads: int) -> dict[str, str]:
 
 @cache
 def processor(listed: Path = Path("/proc/cpuinfo")) -> str:
-    """The model of the processor, as the system names it."""
+    """The system's name for the processor."""
     try:
         lines = [line.partition(":") for line in listed.read_text().splitlines()]
     except OSError:
@@ -51,40 +50,40 @@ MASK = 2**BITS - 1  # torch has signed integers only
 BLOCK = 16  # bytes of an AES block
 ZEROS = np.zeros(1 << 20, dtype=np.uint8)  # a multiple of BLOCK
 ZEROS.flags.writeable = False
-DIGEST = 16  # bytes by which a state that is none is told apart
+DIGEST = 16  # bytes of a state's digest, which reveals a damaged state
 
 
 class RandomWords(ABC):
     """A stream of independent numbers, each uniform on 0 ... 2^63 - 1."""
 
-    further: int  # words that the first word of a uniform number is continued by
-    on_host: bool  # whether to look at the numbers makes nobody wait
-    device: torch.device  # where they are drawn
+    further: int  # words that continue the first word of a uniform number
+    on_host: bool  # true if reading the numbers makes nobody wait
+    device: torch.device
 
     @abstractmethod
     def fill(self, memory: Tensor) -> None:
         """Write the next numbers over the memory (an even count,) of int64, on the device."""
 
     def draw(self, count: int) -> Tensor:
-        """The next numbers: (count,) of int64; of an odd count one more is passed over."""
+        """The next numbers, (count,) of int64; an odd count skips one more."""
         memory = torch.empty(count + count % 2, dtype=torch.int64, device=self.device)
         self.fill(memory)
         return memory[:count]
 
     @abstractmethod
     def state(self) -> Tensor:
-        """What the rest of the stream follows from, as bytes."""
+        """The state of the stream, as bytes."""
 
     @abstractmethod
     def restore(self, state: Tensor) -> None:
-        """Go on where the stream of this state was; ValueError or RuntimeError for what is no state."""
+        """Continue from a state. Errors: ValueError or RuntimeError for another tensor."""
 
 
 @final
 class AesWords(RandomWords):
-    """The key stream of AES-128 in counter mode: key and first counter are the 32 bytes of `secret`."""
+    """The key stream of AES-128 in counter mode; the 32 bytes of `secret` are the key and the first counter."""
 
-    further = FURTHER["AES"]  # they are drawn where the first word is small, which is nearly never
+    further = FURTHER["AES"]  # drawn only after a small first word, which is rare
     on_host = True
     device = torch.device("cpu")
 
@@ -96,11 +95,11 @@ class AesWords(RandomWords):
         self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
 
     def fill(self, memory: Tensor) -> None:
-        words = memory.view(-1).numpy()  # an error where the memory is not in one stretch: reshape would copy it
+        words = memory.view(-1).numpy()  # raises for memory that is not contiguous, which reshape would copy
         written = words.view(np.uint8)
         for start in range(0, len(written), len(ZEROS)):
             part = written[start : start + len(ZEROS)]
-            self._stream.update_into(ZEROS[: len(part)].data, part.data)  # the key stream is what it makes of zeros
+            self._stream.update_into(ZEROS[: len(part)].data, part.data)  # encrypted zeros are the key stream
         self._blocks += len(written) // BLOCK
         np.bitwise_and(words, MASK, out=words)
 
@@ -119,9 +118,9 @@ class AesWords(RandomWords):
 
 @final
 class DeviceWords(RandomWords):
-    """Numbers from the generator of a device, which a CUDA graph can draw from: nobody looks at them on the way."""
+    """Numbers from the generator of a device, which a CUDA graph can use; they never leave the device."""
 
-    further = FURTHER["CUDA"]  # they are drawn each time
+    further = FURTHER["CUDA"]  # drawn each time
     on_host = False
 
     def __init__(self, generator: torch.Generator) -> None:
@@ -142,12 +141,12 @@ class DeviceWords(RandomWords):
 
 
 def secret_of(seed: SeedSequence, machine: dict[str, str]) -> bytes:
-    """The 32 bytes that a stream starts from: another seed, or another machine, gives a stream that shares nothing.
+    """The 32 bytes that start a stream; another seed or machine gives a stream that shares nothing.
 
-    The machine has a say because its sums are rounded in its own way: two runs with the same noise on sums that are
-    rounded otherwise would give away the difference of the sums.
+    The machine matters because its rounding of sums is its own: two runs with equal noise on sums that are rounded
+    differently would reveal the difference of the sums.
     """
-    words = seed.generate_state(8, np.uint32).tobytes()  # as many as the 128 bits of its pool can fill twice over
+    words = seed.generate_state(8, np.uint32).tobytes()  # twice the 128 bits of its pool
     return hashlib.sha256(words + json.dumps(machine, sort_keys=True).encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Places, masses and heights of one step against many digits, what they err, and what that changes in many steps."""
+"""Places, masses and heights of one step against many digits, their errors, and the effect on many steps."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +34,7 @@ SAMPLED = [each for each in STEPS if each[0] < 1]
 
 
 def place(q: float, sigma: float, height: float) -> mpmath.mpf:
-    """Where on the line the loss lies that far above ln(1-q), or is that large where q = 1."""
+    """The place of a loss that far above ln(1-q), or at q = 1 that large."""
     q, sigma, height = mpmath.mpf(q), mpmath.mpf(sigma), mpmath.mpf(height)
     ratio = mpmath.exp(height) if q == 1 else (1 - q) * mpmath.expm1(height) / q
     return sigma**2 * mpmath.log(ratio) + mpmath.mpf(1) / 2
@@ -183,7 +183,7 @@ SETTINGS = [*settings(1, 20), Setting(1.0, 0.1, 0.8, 1e-20), Setting(6e-5, 0.11,
 
 
 def place_of(setting: Setting, t: mpf) -> mpf:
-    """Where on the line the likelihood ratio is t, above its lower bound."""
+    """The place on the line with likelihood ratio t, above its lower bound."""
     q = mpf(setting.q)
     return mpf(setting.sigma) ** 2 * mpmath.log((t - 1 + q) / q) + mpf(1) / 2
 
@@ -198,7 +198,7 @@ def removed(setting: Setting, loss: mpf) -> mpf:
 
 
 def added(setting: Setting, loss: mpf) -> mpf:
-    """The same with the record added."""
+    """The hockey-stick divergence in the add direction."""
     q, sigma, t = mpf(setting.q), mpf(setting.sigma), mpmath.exp(-loss)
     if t <= 1 - q:
         return mpf(0)
@@ -214,7 +214,7 @@ def beside(law: LossLaw) -> np.ndarray:
 
 
 def divergences(law: LossLaw) -> list[mpf]:
-    """Hockey-stick divergences at every lattice point; the fullest node takes what the others leave."""
+    """Hockey-stick divergences at every lattice point; the fullest node takes the rest of the others."""
     finite = 1 - mpf(law.infinite)
     mass = [finite * mpf(float(each)) for each in beside(law)]
     mass[int(np.argmax(law.mass))] = finite - mpmath.fsum(mass)
@@ -294,7 +294,7 @@ def precise_core(q: float, sigma: float, cut: float) -> tuple[np.longdouble, flo
 def test_cells_of_exact_mass_change_no_divergence_by_more_than_is_charged(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same law from precise masses has the same places; but a first cell from below the bound errs in its place."""
+    """A law from precise masses has equal places, but a first cell below the bound is misplaced."""
     found = [getattr(step_laws(*setting), kind) for setting in SETTINGS]
     monkeypatch.setattr(step_law, "cells_between", precise_cells)
     monkeypatch.setattr(step_law, "ratio_at", precise_ratios)

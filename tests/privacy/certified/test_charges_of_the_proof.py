@@ -1,4 +1,4 @@
-"""Each error that a bound is charged for: what the proof derives it from, what is measured, what it moves."""
+"""Each error that a bound is charged for: its derivation, its measured size, and its effect."""
 
 from itertools import product
 from math import inf, log, pi, sin
@@ -71,7 +71,7 @@ def test_the_largest_hockey_stick_beyond_a_place_is_at_least_every_value_there()
 @pytest.mark.parametrize("order", [0.05, 0.7, 3.0])
 @pytest.mark.parametrize("low", [-0.5, -2.5, 0.9])
 def test_what_periods_add_is_the_sum_over_all_of_them(order: float, low: float) -> None:
-    """Whatever comes round: once from `low`, once from epsilon itself, then from further periods, and the tails."""
+    """All wrapped mass: once from `low`, once from epsilon itself, then from further periods, and the tails."""
     found = law(order, low=low)
     span = found.mesh * found.period
     for epsilon in (0.0, 0.3, 1.9):
@@ -200,7 +200,7 @@ def test_the_law_of_all_steps_is_charged_for_what_it_leaves_out(monkeypatch: pyt
 
 
 def arc_sums(period: int) -> np.ndarray:
-    """By how much the sum over an arc changes, at most, per error of each frequency."""
+    """The largest change of the sum over an arc, per error of each frequency."""
     return np.array([1.0, *(2 / (period * sin(pi * j / period)) for j in range(1, period // 2 + 1))])
 
 
@@ -245,7 +245,7 @@ def test_the_law_of_all_steps_is_charged_for_both_tails_and_for_where_it_lies(mo
 
 
 def test_masses_are_those_of_the_product_of_spectra() -> None:
-    """A spectrum of one node is a turn: the composition of such laws has one node."""
+    """A spectrum of one node is a rotation, so the composition of these laws has one node."""
     turn = Spectrum(0.3, 0.0, np.zeros(4, dtype=np.complex128), 0.0)
     mass, error = _masses([turn], np.array([7]), np.zeros(1), 6)
     np.testing.assert_allclose(mass, [1, 0, 0, 0, 0, 0], atol=1e-15)

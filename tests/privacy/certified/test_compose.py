@@ -84,7 +84,7 @@ def test_the_smallest_deltas_keep_their_precision() -> None:
 
 
 def margin(delta: float) -> tuple[float, float]:
-    """By how much delta at the upper bound lies below, and at the lower bound above what was asked, relative to it.
+    """The relative distance of delta at the upper bound below the given delta, and at the lower bound above it.
 
     Four steps of masses that are exact in binary, and orders so small that nothing else is charged to speak of.
     """

@@ -33,7 +33,7 @@ RARE = [  # losses that are rare and large: (releases, delta)
 
 
 def turned(found: Lattice) -> Lattice:
-    """The same lattice with the names of the two neighbours exchanged."""
+    """A lattice with the two neighbours swapped."""
     laws = [each._replace(remove=each.add, add=each.remove) for each in found.laws]
     return found._replace(laws=laws, remove=found.add, add=found.remove)
 
@@ -101,7 +101,7 @@ def test_the_width_that_is_told_is_the_largest_at_the_last_horizon() -> None:
     assert epsilon_bounds.width_note(np.array([0.0, 2.0]), np.array([1e-3, 2.0])).startswith(
         "The two bounds lie far apart"
     )
-    assert epsilon_bounds.width_note(np.array([0.0]), np.array([1e-6])) == ""  # too little to be told
+    assert epsilon_bounds.width_note(np.array([0.0]), np.array([1e-6])) == ""  # too small for a note
     assert epsilon_bounds.width_note(np.array([0.0, 1.0]), np.array([1.0, np.inf])).startswith("rounding outweighs")
 
 
@@ -178,7 +178,7 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
 
 
 def lattices(steps: Composition, delta: np.ndarray) -> list[Lattice]:
-    """The same steps on meshes far apart."""
+    """Equal steps on meshes far apart."""
     deviation = min(step_deviation(q, sigma) for q, sigma in steps.kinds)
     return [lattice_of(steps, delta, max(each * deviation, widest_span(steps, delta) / 2**14)) for each in FACTORS]
 

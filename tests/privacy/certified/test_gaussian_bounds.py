@@ -72,7 +72,7 @@ def test_epsilon_without_sampling_holds_its_closed_form_where_formulas_meet() ->
 
 
 def test_an_iteration_that_stops_at_the_wrong_place_promises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bounds do not rest on Newton's iteration: delta is evaluated anew at what it suggests."""
+    """The bounds do not rest on Newton's iteration: delta is evaluated again at its result."""
     mechanism, right = Mechanism.constant(1.0, 1.0, 1), gaussian.epsilon_of
     for factor in (0.99, 1.01):
         monkeypatch.setattr(gaussian, "epsilon_of", lambda delta, mu, factor=factor: factor * right(delta, mu))
@@ -112,7 +112,7 @@ def test_the_corner_of_a_trade_off_function_without_sampling_holds_its_closed_fo
 
 
 def test_the_margins_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checks above have power: without what is charged for rounding, a bound lies on the wrong side."""
+    """The checks above have power: without the charge for rounding, a bound lies on the wrong side."""
     for name in ("MARGIN", "ALLOWED", "NUDGE", "UNIT"):
         monkeypatch.setattr(gaussian_bounds, name, 0.0)
     with pytest.raises(AssertionError):
@@ -157,7 +157,7 @@ def test_epsilon_solves_for_a_delta_that_is_off_by_what_is_allowed(monkeypatch: 
 
 
 def off_by(part: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """An iteration that ends where delta is off by only that part of what is allowed."""
+    """An iteration that ends with an error of delta of that part of the allowance."""
     right = gaussian.epsilon_of
     return lambda delta, mu: right(DELTA + part * (delta - DELTA), mu)
 

@@ -1,4 +1,4 @@
-"""What the laws of one step are told of, how far losses reach, and levels that are merged."""
+"""The inputs of one step's laws, the reach of losses, and merged levels."""
 
 from itertools import product
 
@@ -50,7 +50,7 @@ def test_moments_know_the_ends_of_a_law_and_its_mass_beside_the_fullest_node() -
 
 
 def test_losses_reach_as_far_as_the_farther_end_and_the_share_of_what_is_sampled() -> None:
-    """Of t = 1 - q + q w the share q w is largest at the upper end: 1 - (1 - q) / t."""
+    """The share q w of t = 1 - q + q w is largest at the upper end: 1 - (1 - q) / t."""
     for offset, farthest in [(-3.0, 3.0), (-1.0, 1.0), (-0.2, 0.8)]:
         law = LossLaw(offset, 0.25, np.full(5, 0.2), 0.0)  # its upper end lies 1 above
         for q in (0.01, 0.1, 0.18):

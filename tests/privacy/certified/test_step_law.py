@@ -143,7 +143,7 @@ def test_the_laws_are_not_far_from_the_step() -> None:
 
 
 def test_what_is_cut_off_is_neither_lost_nor_counted_twice() -> None:
-    """All mass of the numerator is there; of the denominator what the numerator shows, and no more than all."""
+    """The law has all mass of the numerator, and of the denominator the mass that the numerator shows."""
     for (q, sigma), factor, tail in product(STEPS, [0.05, 0.6], [TAIL, 1e-4, 0.05]):
         mesh = max(factor * step_deviation(q, sigma), step_span(q, sigma, tail) / 20_000)
         for law in step_laws(q, sigma, mesh, tail):

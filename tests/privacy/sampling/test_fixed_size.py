@@ -77,7 +77,7 @@ def test_the_upper_end_is_the_central_limit_of_many_small_steps_and_closer_than_
 
 
 def test_renyi_moments_are_those_of_the_reference_library_at_half_the_noise() -> None:
-    """At the whole noise, which is what that library does for batches of a fixed size, they would be far too small."""
+    """At the whole noise, as in that library for batches of a fixed size, they would be far too small."""
     for q, sigma in [(0.01, 1.0), (512 / 60_000, 1.068), (0.1, 4.0), (0.5, 2.0)]:
         module = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
         chosen = [2, 3, 4, 9, 64, 255]

@@ -36,7 +36,7 @@ def two_above(sigma: float, heights: np.ndarray) -> np.ndarray:
 
 
 def test_the_sum_is_a_spread_of_the_exact_one_and_close_to_it() -> None:
-    """What the mean lacks lies at infinity, and counts for every height."""
+    """The missing part of the mean lies at infinity, and counts at every height."""
     for (steps, exact), sigma in product([(1, above), (2, two_above)], [0.4, 0.7, 1.5]):
         points, mass, error = sum_of_ratios(steps, sigma, TAIL, 0.5)
         heights = np.exp(np.linspace(-8, 8, 40) * min(1 / sigma, 2))
@@ -82,7 +82,7 @@ def test_between_few_steps_and_many_and_over_many_epochs_there_is_a_narrow_band(
     for steps, sigma in [(5, 0.5), (20, 0.4), (10, 0.2), (100, 0.3)]:
         curve = SAMPLERS["random_allocation"].curve(1 / steps, sigma, steps, 1e-5)
         assert 0 < curve.lower[0] <= curve.epsilon[0] <= 1.01 * curve.lower[0], (steps, sigma)
-    # Epsilon of all epochs is at most that of each, and more than what one threshold tells.
+    # Epsilon of all epochs is at most that of each, and above the bound of one threshold.
     curve = SAMPLERS["random_allocation"].curve(0.2, 0.5, [5, 50], 1e-5)
     assert np.all(curve.epsilon <= 1.01 * curve.lower)
     assert curve.epsilon[1] < SAMPLERS["fixed_order"].curve(0.2, 0.5, 50, 1e-5).epsilon[0]

@@ -1,4 +1,4 @@
-"""What every sampler keeps to; the ones with a closed form; lengths, bounds of many rounds, trade-off bands."""
+"""Laws of every sampler; samplers with a closed form; lengths, bounds of many rounds, trade-off bands."""
 
 import math
 from itertools import product
@@ -67,7 +67,7 @@ def test_noise_however_little_is_answered_in_order(sampler: Sampler) -> None:
 
 
 def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float:
-    """1 less the total variation of what a record changes at most: by quadrature for one step, or in closed form."""
+    """1 less the total variation of a record's largest change: by quadrature for one step, or in closed form."""
     if sampler.by_epoch:
         return float(2 * ndtr(-np.sqrt(-(-steps // steps_of_epoch(q))) / (2 * sigma)))
     assert steps == 1
@@ -83,7 +83,7 @@ def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float
 
 @ALL
 def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler) -> None:
-    # And one below that leaves some: what is alike is neither more nor less than it is.
+    # A smaller delta leaves some epsilon: the common mass is neither too large nor too small.
     for q, sigma, steps in [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)]:
         alike = exactly_alike(sampler, q, sigma, steps)
         curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
@@ -93,7 +93,7 @@ def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler
         assert below.epsilon[0] > 0 or hides_more, (q, sigma, steps)
     curve = sampler.curve(0.01, 1.0, [0, 100, 1000], 1 - 2e-16)
     assert curve.lower.tolist() == curve.epsilon.tolist() == [0, 0, 0]
-    far = sampler.curve(0.1, 0.5, 300, 1 - 1e-15)  # where something is still told
+    far = sampler.curve(0.1, 0.5, 300, 1 - 1e-15)  # where epsilon is still above 0
     assert far.lower[0] == 0 <= far.epsilon[0]
 
 

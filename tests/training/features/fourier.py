@@ -55,7 +55,7 @@ def morlet_spectrum(size, scale, orientation):
 
 
 def aliased(size, spectrum):
-    """What sampling at whole pixels and wrapping around makes of a spectrum: (size, size)."""
+    """The spectrum after sampling at whole pixels and wrapping around: (size, size)."""
     frequencies = 2 * np.pi * np.arange(size) / size
     v, w = np.meshgrid(frequencies, frequencies, indexing="ij")
     shifts = itertools.product(ALIASES, ALIASES)

@@ -1,4 +1,4 @@
-"""What is kept is what would be computed; of two that want it one computes; anything else is computed again."""
+"""Kept features are those computed; of two processes one computes them; damaged files are computed again."""
 
 import dataclasses
 import errno
@@ -23,7 +23,7 @@ PART = Images(SAMPLE.images[:6], SAMPLE.labels[:6])
 
 @pytest.fixture
 def times(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
-    """What features were computed of, once for each time."""
+    """The parts whose features were computed, once for each time."""
     record = []
 
     def recording(*arguments):
@@ -168,7 +168,7 @@ def test_images_of_another_size_or_number_of_channels_are_refused_and_nothing_is
 
 
 MANY = Images(SAMPLE.images[:70], SAMPLE.labels[:70])  # three pieces
-FIRST = (32, 70)  # what is said of the first piece
+FIRST = (32, 70)  # progress after the first piece
 OTHER = """
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What each kind of features is said to be: scattering by its definition, images set upright, and mixtures of maps."""
+"""Each kind of features by its definition: scattering, images set upright, and mixtures of maps."""
 
 import numpy as np
 import pytest
@@ -118,7 +118,7 @@ def test_the_kind_is_the_scattering_of_the_upright_image_and_takes_no_colour() -
     assert torch.equal(kind.transform(SEEN[:3]), scatter(upright(SEEN[:3])))
     with pytest.raises(ValueError, match="one channel"):
         kind.shape_of((3, 32, 32))
-    with pytest.raises(ValueError, match="grey ones"):
+    with pytest.raises(ValueError, match="for grey images"):
         upright(torch.zeros(1, 3, 32, 32))
 
 

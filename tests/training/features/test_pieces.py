@@ -1,4 +1,4 @@
-"""The same bits for any number of cores, neighbours and place; and views, which follow from pinned matrices."""
+"""Equal bits for any number of cores, neighbours and place; and views, which follow from pinned matrices."""
 
 import dataclasses
 import math
@@ -48,7 +48,7 @@ def test_an_example_s_features_are_those_that_it_has_alone():
 
 
 def leaves_the_others_alone(kind):
-    """Whether an example that leaves changes nobody's features."""
+    """True if an example that leaves changes no other example's features."""
     x = images(SIZE + 8)
     found = computed(x, kind, 1)
     without = computed(np.delete(x, 4, axis=0), kind, 1)  # the others move up, one into another piece

@@ -125,7 +125,7 @@ def test_a_transform_takes_the_place_of_every_gradient_before_clipping():
         clipped, _ = clipped_one_at_a_time(rows, clipping, bound, layer_sizes(module))
         assert_close(found.norms, rows.norm(dim=1), case=clipping)
         away = (found.total - clipped.sum(0)).norm()
-        assert away <= 1e-2 * clipped.sum(0).norm(), clipping  # a sign of what is nearly 0 may turn
+        assert away <= 1e-2 * clipped.sum(0).norm(), clipping  # the sign of a number near 0 may turn
     with pytest.raises(RuntimeError, match="forms no gradients"):
         engine_on(BookKeeping, module).clipped_sum(x, y, Flat(1.0), transform=torch.sign)
 
@@ -178,7 +178,7 @@ def test_a_batch_too_small_to_share_out_keeps_one_core_busy_and_an_empty_one_non
 
 
 def short_of_memory(engine, monkeypatch, most):
-    """The engine, on a device that holds at most so many examples at once."""
+    """The engine on a device with room for that many examples at once."""
     for name in ("_add", "_logits"):
         work = getattr(engine, name)
 

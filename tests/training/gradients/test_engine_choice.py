@@ -1,4 +1,4 @@
-"""The fastest engine that is exact is chosen; what it cannot do is said, and what nothing can do is refused."""
+"""The fastest exact engine is chosen, with its reason; modules that no engine can handle are refused."""
 
 import copy
 import gc

@@ -98,7 +98,7 @@ def test_equal_views_give_what_one_view_gives(kind):
 
 
 def test_one_view_goes_by_no_way_of_views_and_has_no_axis_of_its_own(monkeypatch):
-    """The layers are those of `KNOWN` themselves, so that each bit is what it was before there were views."""
+    """The layers are those of `KNOWN` themselves, so that each bit is as without views."""
     monkeypatch.setattr(engines, "AVERAGED", {})
     module = build("cnn", "tanh", 4)
     engine = engine_of(copy.deepcopy(module), CORES, views=1)

@@ -19,7 +19,7 @@ C = 0.7
 
 
 def cancelling(views: int, inputs: int, apart: float) -> Tensor:
-    """Examples whose views are one another's opposites, but for a part of them: (8, K, inputs)."""
+    """Examples with nearly opposite views: (8, K, inputs)."""
     rows, noise = torch.randn(2, 8, views, inputs, generator=torch.Generator().manual_seed(views))
     signs = torch.tensor([1.0, -1.0]).repeat(views)[:views]
     return 1e5 * (rows[:, :1] * signs[None, :, None] + apart * noise)

@@ -67,7 +67,7 @@ def test_pieces_walk_as_the_whole_does():
 
 
 def moved(name: str, reading: str, times: float) -> torch.Tensor:
-    """Where gradients of `times` the length lead."""
+    """The parameters after gradients of `times` the length."""
     rules = OPTIMIZERS[name].rules(Hyperparameters(reading=reading))
     parameters = torch.zeros(4, dtype=torch.float64)
     state = begin(rules, parameters)

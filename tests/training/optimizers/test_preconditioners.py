@@ -1,4 +1,4 @@
-"""Optimizers with a public diagonal D, and DP-AdamBC: their formulas, D, what they may see, what is subtracted."""
+"""Optimizers with a public diagonal D, and DP-AdamBC: formulas, D, allowed inputs, subtracted variances."""
 
 import dataclasses
 import math
@@ -163,7 +163,7 @@ def assert_charged(config: RunConfig) -> None:
     scale = scale_after(descent.optimizer, descent.state)
     assert scale is not None
     mechanism = mechanism_of(run.config)
-    bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # what the charge assumes
+    bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # as charged
     for i in range(3):
         sums = [run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale**-2).total / scale for n in (70, 71)]
         assert (sums[1].double() - sums[0].double()).norm() <= bound * (1 + 1e-5)
@@ -187,7 +187,7 @@ def test_the_literal_step_is_that_of_a_loop_over_examples(name):
         run.descend(step, x, y)
         moved = run.engine.parameters.double().numpy() - before
         assert np.linalg.norm(moved + 0.1 * mean) < 0.02 * np.linalg.norm(0.1 * mean)  # signs of nearly zero gradients
-        seen.append(mean)  # R2a: the released direction is what the history is fed with
+        seen.append(mean)  # R2a: the history absorbs the released direction
 
 
 @pytest.mark.parametrize("name", PI)
@@ -279,7 +279,7 @@ def test_float32_holds_what_is_left_of_a_square_when_the_variance_is_subtracted(
 
 
 def subtracted(steps: int, **options) -> tuple[list[float], list[torch.Tensor]]:
-    """The variances that a run's steps are told of, and the gradients that they belong to."""
+    """The variances in a run's steps, with their gradients."""
     run, variances, gradients = run_of(dataclasses.replace(CNN, optimizer="adam_bc", lr=1e-4, **options)), [], []
     absorb, move = run.descent.optimizer.absorb, run.descent.optimizer.step
 

@@ -1,4 +1,4 @@
-"""What the generators leave out of the Gaussian law: the tables in the README of `dpcore/training/randomness`."""
+"""The Gaussian mass that the generators miss: the tables in the README of `dpcore/training/randomness`."""
 
 import dataclasses
 import re
@@ -70,7 +70,7 @@ def test_up_to_the_radius_a_number_is_that_of_the_real_number_with_the_same_bits
             last = [0] * (kind.further - 1) + [2**DIGITS + rest % 2**DIGITS]
             found = np.hypot(*drawn(kind, [0, 0, *last, *[0] * kind.further]))
             assert found <= RADIUS[name], (rest, name)
-            for behind in (0, 2**63 - 1):  # the real number goes on with any digits
+            for behind in (0, 2**63 - 1):  # any further digits of the real number
                 real = np.hypot(*exactly(fraction([0, *last, behind]), fraction([0] * (1 + kind.further))))
                 assert found == pytest.approx(real, rel=FEW), (rest, name)
 

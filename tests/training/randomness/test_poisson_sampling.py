@@ -204,7 +204,7 @@ def test_an_epoch_says_nothing_of_the_next(name: str) -> None:
 
 
 def together(batches: EpochBatches) -> float:
-    """How often two examples share a batch."""
+    """The number of batches that two examples share."""
     found = steps_of(batches)
     return float(np.mean(found[:, 4] == found[:, 5]))
 

@@ -1,4 +1,4 @@
-"""The tails of the noise: nothing is missing that a count could find, and what is missing is known."""
+"""The tails of the noise: no count can find the missing mass, and that mass is known."""
 
 import itertools
 import math
@@ -41,7 +41,7 @@ class Scripted(RandomWords):
 
 
 def fraction(words: list[int]) -> Fraction:
-    """What further words are the digits of; the first one drawn is the highest."""
+    """The number with these further words as digits, the first one highest."""
     value = Fraction(1, 2)
     for word in reversed(words):
         value = (word + value) / 2**63
@@ -169,7 +169,7 @@ def test_a_count_beyond_four_and_more_standard_deviations_agrees_with_the_normal
 
 
 def plausible(count: int, expected: float | np.ndarray) -> bool:
-    """Whether a Poisson count of this mean is as low or as high more often than once in 2,000 times."""
+    """True if a Poisson count of this mean is as low or as high more often than once in 2,000 times."""
     return bool(min(stats.poisson.cdf(count, expected), stats.poisson.sf(count - 1, expected)) > LEVEL)
 
 

@@ -1,4 +1,4 @@
-"""Releases before the first step: what one example can change, their noise, their charge, and where they end up."""
+"""Releases before the first step: the effect of one example, noise, charge, and use."""
 
 import dataclasses
 import math
