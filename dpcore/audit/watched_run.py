@@ -120,7 +120,6 @@ class WatchedRun:
             self.record.looks += [look] if look else []
 
     def _score(self, seen: SeenStep, sigma: float) -> None:
-        """Add a step to the canaries' scores."""
         at, clip_norm = self.canaries.coordinates, self.config.clip_norm
         scale = None if seen.scale is None else seen.scale[at].double()
         own = divided(seen.released[at].double() - self._with_canaries.others.double(), scale)

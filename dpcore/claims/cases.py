@@ -175,7 +175,6 @@ def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
 
 
 def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
-    """Describe numbers that contradict the releases."""
     wrong = []
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
         other = [getattr(each, name) for each in mechanism.releases if said is not None]

@@ -77,7 +77,6 @@ def judge(claim: Claim) -> ClaimVerdict:
 
 
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
-    """Judge a claim about a mechanism."""
     setup, bounds = certificate.setup, certificate.bounds
     counted = recounts(setup)
     notes, condition = _notes(claim, certificate), _condition(claim, setup)
@@ -122,7 +121,6 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
-    """Return the notes on the bounds and on all assumptions."""
     setup, note = certificate.setup, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:

@@ -116,7 +116,6 @@ def _logarithmic(low: float, high: float) -> bool:
 
 
 def _axis(low: float, high: float) -> dict[str, Any]:
-    """The x axis between two ends."""
     if _logarithmic(low, high):
         return {"type": "log", "range": [math.log10(low), math.log10(high)]} | round_ticks(low, high)
     return {"range": [low, high], "nticks": 6}

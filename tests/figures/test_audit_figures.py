@@ -9,7 +9,8 @@ from scipy.stats import norm
 
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
-from dpcore.figures.audit import Reached, Seen, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
+from dpcore.audit.events import Traced
+from dpcore.figures.audit import Reached, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
 from dpcore.figures.number_line import (
     BROKEN,
     CLAIM,
@@ -73,7 +74,7 @@ def test_the_line_in_words_names_every_number() -> None:
 def test_the_roc_lies_in_its_band_and_the_certified_curve_is_that_of_theory() -> None:
     generator = np.random.default_rng(1)
     roc = roc_of(generator.normal(1, 1, 400), generator.normal(0, 1, 400))
-    seen = Seen(roc.false_positives.tolist(), roc.seen.tolist(), roc.above.tolist(), roc.below.tolist())
+    seen = Traced("losses", roc.false_positives, roc.seen, roc.above, roc.below, roc.area, roc.scores)
     band = tradeoff_bounds(MECHANISM)
     figure = roc_figure(seen, band)
     least, most, curve, certified = (

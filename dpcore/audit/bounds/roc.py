@@ -84,7 +84,6 @@ def _curves(
 
 
 def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
-    """Count the scores above each threshold."""
     return scores.size - np.searchsorted(np.sort(scores), thresholds, side="right")
 
 

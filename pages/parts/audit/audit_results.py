@@ -12,6 +12,7 @@ from pathlib import Path
 from dpcore.audit.bounds.finding import TESTS, Evidence
 from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
 from dpcore.audit.request import AuditRequest
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.kinds import AUDIT, event_from_json, event_to_json
 from dpcore.runs.record import Run
@@ -20,6 +21,8 @@ from dpcore.training.config import RunConfig
 from pages.parts.jobs import all_of, last_of, scaled_seconds
 
 EXAMPLE = Path(__file__).with_name("example.json")
+SENTENCES = words_in(Path(__file__).with_name("words.toml"))
+WORDS = SENTENCES["words"]
 QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
 REQUEST = AuditRequest(replace(QUICK, seed=1), "half_noise")
 

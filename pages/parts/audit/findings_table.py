@@ -10,7 +10,7 @@ from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
 from dpcore.privacy.report.numbers import outward, short
-from pages.parts.audit.audit_results import AuditResults, is_estimate
+from pages.parts.audit.audit_results import WORDS, AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import head_cells, row_cells, table
 
@@ -24,11 +24,6 @@ TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
 TORCH_NAME = "torch's float32 on a CPU"
-REACH = (
-    "The first row is the trainer's noise over the noise charged; many libraries draw noise from the second. If far "
-    "more than 0 are expected beyond the largest, the generator ends too early, and a release beyond its end proves "
-    "membership. The chance of none is the p-value of one test alone."
-)
 
 
 def p_text(value: float) -> str:
@@ -81,7 +76,6 @@ def _sign(result: str) -> str:
 
 
 def _epsilon_text(each: Measured) -> str:
-    """The bound of epsilon, with its evidence."""
     if each.unbounded:
         return f"infinite ({each.evidence})"
     if each.epsilon is None:
@@ -129,7 +123,7 @@ def generators(found: AuditResults) -> None:
         heads = "".join(f"<th scope=col class=number>{each}</th>" for each in REACH_HEADS)
         made = table(REACH_TITLE, "verdicts generators", f"<th scope=col>Generator</th>{heads}", rows)
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
-        st.caption(REACH)
+        st.caption(WORDS["reach"])
 
 
 def _generator_row(name: str, draws: int, largest: float) -> str:

@@ -19,7 +19,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audit_charts import audit_charts, number_line
-from pages.parts.audit.audit_results import QUICK, AuditResults, audit_results, example, expected_seconds
+from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_results, example, expected_seconds
 from pages.parts.audit.findings_table import findings, generators, lights
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
@@ -45,11 +45,6 @@ CANARY_COUNT = Quantity(
 )  # fmt: skip
 EXPECTED = "an audit on this machine, or a finished training run to audit"
 SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPECTED)
-FIGURES = "These are exact figures of the training data, which no epsilon covers."
-INVITATION = (
-    f"Press **Audit**. The trainer trains again, and {len(TESTS)} tests watch each step and try to refute the claimed "
-    "epsilon. Ours should pass; each broken trainer should fail."
-)
 
 
 def request_form(store: Store | None) -> Asked:
@@ -134,7 +129,7 @@ def follow(store: Store, run: Run) -> None:
 def invite() -> None:
     """Draw the recorded example, with the list of tests, before the first audit."""
     with st.container(key="answer"):
-        st.markdown(INVITATION)
+        st.markdown(WORDS["invitation"].format(tests=len(TESTS)))
         st.html(f"<h2 class=part>A recorded example: {example().request.by.title.lower()}</h2>")
         _outcome(example())
     findings(example())
@@ -182,7 +177,7 @@ def _outcome(found: AuditResults) -> None:
     if found.prepared and found.prepared.unaccounted:
         st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
     number_line(found)
-    st.caption(" ".join([_measured(found), found.request.by.story, FIGURES]))
+    st.caption(" ".join([_measured(found), found.request.by.story, WORDS["figures"]]))
 
 
 def _measured(found: AuditResults) -> str:
