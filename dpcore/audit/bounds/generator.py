@@ -1,8 +1,6 @@
 """Tests of a generator's numbers against the normal law: the reach of the tail, the shape, and the spacing.
 
-Accountants charge for normal noise on real numbers. If a generator returns no number beyond a radius, a release beyond
-it proves that an example took part; the probability of such a release is a delta at every epsilon. Draws are counted
-block by block, so 1e9 of them need no memory.
+Draws are counted block by block, so 1e9 of them need no memory. README.md has the tests.
 """
 
 import math
@@ -241,10 +239,8 @@ def p_ties(tally: NormalTally) -> float:
 
 
 def impossible_mass(mechanism: Mechanism, radius: float) -> float:
-    """Return the probability of a release that is impossible without the example, if noise ends at a radius.
+    """Return the probability of a release that proves membership, if noise ends at a radius: README.md, Theorem 2.
 
-    The example moves one coordinate by 1 / sigma standard deviations in each of its steps. Noise within the radius is
-    at least as probable as normal noise.
     **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every epsilon.
 
     >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)  # float32 normal numbers of a CPU stop at 5.768
@@ -258,11 +254,8 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
 
 
 def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
-    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold.
+    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold: README.md, Theorem 3.
 
-    Without the example a step's release is beyond x sigma with the probability that a draw is beyond x. With it, the
-    probability is at least q times that of a draw beyond x - 1 / sigma. Clopper and Pearson bound both for each of
-    THRESHOLDS, and the bounds share the error. The event "any release is beyond" then bounds epsilon.
     **Guarantees:** holds at the confidence if draws are independent; 0 if nothing is shown.
     """
     kinds = {release.sigma for release in mechanism.releases}

@@ -1,7 +1,4 @@
-"""The audit in one run against a trade-off function, sharper than against one pair of epsilon and delta.
-
-Theorems 5 and 6 of README.md bound the shares h and r of a tail of right guesses from below, from the top down. A tail
-that implies more than all guesses is impossible.
+"""The audit in one run against a trade-off function, sharper than against one pair: README.md, Theorems 5 and 6.
 
 Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv 2410.22235.
 """

@@ -1,8 +1,4 @@
-"""ROC curves of scores, with a band that holds the whole true curve at once.
-
-Clopper and Pearson's bounds at a few fixed ranks share the error; together they bound the share of scores beyond every
-threshold at once. README.md has the proof.
-"""
+"""ROC curves of scores, with a band that holds the whole true curve at once: README.md, Theorem 9."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
