@@ -68,7 +68,7 @@ def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
 
 
 def delta_without(delta: float, dropped: float) -> float:
-    """Return the delta at which to take a lower bound without dropping: README.md, Theorem 1; from 1 on there is none."""
+    """Return the delta for a lower bound without dropping: README.md, Theorem 1; from 1 on there is no bound."""
     return delta * math.exp(min(-dropped, 700.0))
 
 
