@@ -47,7 +47,7 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
 
 
 MIN_EPOCHS = 3.0  # for reused batches: the first epoch has no fault
-PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals
+PUBLIC_SHARE = 10  # one in 10 examples is held out to judge proposals
 STRICT_Q0 = 1000.0  # rejects nearly every proposal that raises the public loss
 
 
@@ -126,7 +126,7 @@ class Divided(Wrapper):
 
 
 class Replayed(Wrapper):
-    """Random words that restart after so many draws."""
+    """Random words that restart after `period` draws."""
 
     def __init__(self, words: Any, period: int) -> None:
         super().__init__(words)

@@ -171,7 +171,7 @@ class Outcomes:
         return audit_generator(self._draw, DRAWS, charged=charged, confidence=self._confidence)
 
     def _draw(self, count: int) -> FloatArray:
-        """Draw so many numbers from the trainer's source of noise, at a standard deviation of 1."""
+        """Draw `count` numbers from the trainer's source of noise, at a standard deviation of 1."""
         noise, size = self._watched.run.noise, len(self._watched.run.engine.parameters)
         vector = torch.zeros(-(-count // size), size, dtype=torch.float64)
         for row in vector:

@@ -162,7 +162,7 @@ class WatchedRun:
         )
 
     def progress(self, step: int) -> Watched:
-        """Return the event after so many steps."""
+        """Return the event of the progress at a step."""
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
         alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))

@@ -32,7 +32,7 @@ class Bounds(NamedTuple):
 
 @lru_cache(maxsize=256)
 def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) -> Bounds:
-    """Bound epsilon after so many steps, under the sampler's own adjacency; one epoch is round(1/q) steps.
+    """Bound epsilon after all steps, under the sampler's own adjacency; one epoch is round(1/q) steps.
 
     Poisson batches under replace-one adjacency are a separate sampler. Errors: ValueError for an unknown sampler or a
     value out of its range.

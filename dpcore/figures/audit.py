@@ -29,7 +29,7 @@ REACHED = Style(RUNS[0], "solid", "●", "Shown here")
 
 
 class Reached(NamedTuple):
-    """A bound of epsilon from so many canaries, with its name."""
+    """A bound of epsilon, with its number of canaries and its name."""
 
     canaries: int
     epsilon: float

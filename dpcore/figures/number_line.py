@@ -1,4 +1,4 @@
-"""Number lines of epsilon: a claim beside what is proven of it, and an audit's bounds beside what is certified."""
+"""Number lines of epsilon: a claim beside its proven bounds, and an audit's bounds beside the certified value."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -141,7 +141,7 @@ def _filled(name: str, low: float, high: float, look: dict[str, Any], height: fl
 
 
 def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
-    """Place a text at a share of the line's length, so many pixels above its upper edge."""
+    """Place a text at a share of the line's length, `up` pixels above its upper edge."""
     return text | {"x": x, "xanchor": side, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": up}
 
 

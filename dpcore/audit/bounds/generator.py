@@ -84,7 +84,7 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
 
 
 def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
-    """Return the finite numbers among so many draws, in their own type."""
+    """Return the finite numbers among `count` draws, in their own type."""
     values = np.asarray(draw(count)).reshape(-1)
     if values.size != count:
         raise ValueError(f"Expected draw({count}) to return {count} numbers, not {values.size}.")
@@ -111,7 +111,7 @@ def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
 def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
     """Return the probability that `together` normal numbers are equal once rounded to a type of floats.
 
-    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k of them it is the sum over e of that spacing to the
+    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k numbers it is the sum over e of that spacing to the
     power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A type
     of whole numbers counts as float64.
 
@@ -152,9 +152,9 @@ class GeneratorFinding(Finding):
     distinct: int | None = None  # different numbers among the first `first`
     first: int = 0
     p_reach: float | None = None  # of no draw beyond the largest
-    p_far: float | None = None  # of so few, or so many, beyond FAR
+    p_far: float | None = None  # of the number beyond FAR
     p_shape: float | None = None  # of the bins
-    p_ties: float | None = None  # of so many equal numbers
+    p_ties: float | None = None  # of the pairs of equal numbers
     impossible: float | None = (
         None  # probability of a release beyond the radius, which proves that an example took part
     )
@@ -173,7 +173,7 @@ def audit_generator(
     confidence: float = CONFIDENCE,
     block: int = BLOCK,
 ) -> GeneratorFinding:
-    """Test so many draws of a function `draw(n)` that returns n numbers claimed to be standard normal.
+    """Test draws of a function `draw(n)` that returns n numbers claimed to be standard normal.
 
     >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
     >>> found.rejected, found.distinct == 10**5

@@ -66,7 +66,7 @@ def audit_noise(
     x = np.asarray(projections, dtype=np.float64)
     same = sorted({release.sigma for release in mechanism.releases})
     if sigma is None and len(same) > 1:
-        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} of them.")
+        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} different ones.")
     charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
     check.positive(sigma=float(charged.min(initial=inf)))
     if note := trouble(projections=x):

@@ -90,7 +90,7 @@ def _last(false: FloatArray, true: FloatArray, rates: FloatArray) -> FloatArray:
 
 
 def levels(size: int) -> IntArray:
-    """Return the ranks at which shares of so many scores are bounded, dense at either end.
+    """Return the ranks at which shares of `size` scores are bounded, dense at either end.
 
     >>> levels(5).tolist(), len(levels(100_000))
     ([1, 2, 3, 4, 5], 30)
