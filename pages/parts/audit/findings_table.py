@@ -37,7 +37,7 @@ def p_text(value: float) -> str:
 
 def lights(found: AuditResults) -> None:
     """Draw a sign for each test, on a line."""
-    signs = (f"<span>{_sign(_result_of(found, name))} {escape(TESTS[name]['title'])}</span>" for name in _names(found))
+    signs = (f"<span>{sign(_result_of(found, name))} {escape(TESTS[name]['title'])}</span>" for name in _names(found))
     st.html(f"<p class=legend>{' '.join(signs)}</p>")
 
 
@@ -70,7 +70,8 @@ def _result_of(found: AuditResults, name: str) -> str:
     return FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
 
 
-def _sign(result: str) -> str:
+def sign(result: str) -> str:
+    """The mark of a result as HTML, in its colour."""
     mark, color = SIGNS[result]
     return f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b>'
 
@@ -88,7 +89,7 @@ def _row(found: AuditResults, name: str) -> str:
     each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
     p_value = found.p_values.get(name, each.p_value if each else None)  # corrected once all are known
     shown = "–" if p_value is None else p_text(p_value)
-    kept = zip(HEADS, (f"{_sign(result)} {result}", escape(shown)), strict=False)
+    kept = zip(HEADS, (f"{sign(result)} {result}", escape(shown)), strict=False)
     cells = "".join(f"<td data-label={label}><span class=kept>{text}</span></td>" for label, text in kept)
     plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
     title = f"<th scope=row>{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small></th>"

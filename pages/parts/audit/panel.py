@@ -20,7 +20,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audit_charts import audit_charts, number_line
 from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_results, example, expected_seconds
-from pages.parts.audit.findings_table import findings, generators, lights
+from pages.parts.audit.findings_table import FAILS, PASSES, findings, generators, lights, sign
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 from pages.parts.jobs import Asked, ShownJob, line_end
@@ -167,12 +167,13 @@ def _outcome(found: AuditResults) -> None:
     if not found.judged:
         lights(found)
         return
-    sure = f"{percent(found.request.confidence, 0)} confidence over all tests"
+    sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
     if failed:
-        st.error(f"✕ Claim refuted: {' and '.join(failed)} {'fails' if len(failed) == 1 else 'fail'} ({sure}).")
+        result, text = FAILS, f"Claim refuted: {' and '.join(failed)} {'fails' if len(failed) == 1 else 'fail'}"
     else:
-        st.success(f"✓ No test refutes the claim ({sure}). That is no proof: see what each test leaves untested.")
+        result, text, sure = PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
+    st.html(f'<h2 class=part style="font-size:1.75rem">{sign(result)} {escape(text)}</h2><p>{escape(sure)}</p>')
     lights(found)
     if found.prepared and found.prepared.unaccounted:
         st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
