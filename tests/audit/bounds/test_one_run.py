@@ -123,7 +123,9 @@ def test_a_larger_epsilon_than_claimed_is_rejected() -> None:
     paid = [one_run_epsilon(400, each.made, each.correct, 1e-5, 0.05 / len(OPTIONS)) for each in tried]
     assert found.epsilon == pytest.approx(max(paid))
     assert found.p_value == min(1, 9 * min(one_run_p_value(400, each.made, each.correct, 1.0, 1e-5) for each in tried))
-    assert found.shows.endswith(f"on 400 canaries are right: epsilon is at least {math.floor(100 * found.epsilon) / 100}.")
+    assert found.shows.endswith(
+        f"on 400 canaries are right: epsilon is at least {math.floor(100 * found.epsilon) / 100}."
+    )
 
 
 def test_numbers_of_guesses_that_were_chosen_before_pay_for_none() -> None:
