@@ -98,7 +98,8 @@ def _told(proven: Stretch) -> str:
 
 
 def _place(value: float, low: float, high: float) -> float:
-    """The share of the line's length that is left of a value."""
+    """The share of the line's length that is left of a value; 0 for a value left of the line."""
+    value = max(value, low)
     return math.log(value / low) / math.log(high / low) if _logarithmic(low, high) else (value - low) / (high - low)
 
 

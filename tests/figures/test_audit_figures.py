@@ -117,6 +117,12 @@ def test_all_of_it_is_in_sight() -> None:
         assert (list(rounds.x), list(claimed.x)) == ([0.825, 0.835], [0.83, 0.83])
 
 
+def test_a_lower_bound_of_0_has_a_line_too() -> None:
+    for high in (2.0, 40.0):
+        notes = claim_figure("0.83", ROUNDED, Stretch(0.0, high)).layout.annotations
+        assert "refuted" not in [each.text for each in notes]
+
+
 def test_what_is_proven_is_rounded_outwards_in_words() -> None:
     notes = claim_figure("0.83", ROUNDED, Stretch(0.86269, 0.86674)).layout.annotations
     assert [re.sub(r"<.*> ", "", each.text) for each in notes] == ["proven: 0.862 to 0.867", "claimed 0.83", "refuted"]

@@ -16,10 +16,11 @@ from pages.parts.results.tables import head_cells, row_cells, table
 
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
-FAILS, PASSES, UNTOLD, UNDECIDED, WAITING = "fails", "passes", "cannot tell", "undecided", "waits"
+FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
+WAITING, NOT_RUN = "waits", "not run"
 GREY = "#808080"
 SIGNS = {FAILS: ("✕", "#cf4a5a"), PASSES: ("✓", "#2e9150"), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
-         WAITING: ("○", GREY)}  # fmt: skip
+         WAITING: ("○", GREY), NOT_RUN: ("–", GREY)}  # fmt: skip
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
@@ -62,7 +63,7 @@ def _result_of(found: AuditResults, name: str) -> str:
     """
     each, error = found.finding(name), 1 - found.request.confidence
     if each is None:
-        return WAITING
+        return WAITING if found.run and found.run.active else NOT_RUN
     if each.p_value is None:
         return UNTOLD
     if found.judged is None and each.p_value <= error < len(TESTS) * each.p_value:
