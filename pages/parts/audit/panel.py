@@ -23,7 +23,7 @@ from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_re
 from pages.parts.audit.findings_table import FAILS, PASSES, findings, generators, lights, sign
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
-from pages.parts.jobs import Asked, ShownJob, line_end
+from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
@@ -91,14 +91,11 @@ def _finished(store: Store | None) -> Mapping[str, Run]:
         pass  # the choice reports it, like any unknown option
     except StoreError:
         return {}
-    return {name: run for name, run in latest.items() if run.status is Status.FINISHED and _can_be_trained(run)}
-
-
-def _can_be_trained(run: Run) -> bool:
-    try:
-        return isinstance(run.request, RunConfig)
-    except (ValueError, TypeError):  # settings of another version
-        return False
+    return {
+        name: run
+        for name, run in latest.items()
+        if run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)
+    }
 
 
 def settings_taken(run: Run) -> bool:
