@@ -47,7 +47,7 @@ def replace_parts(run: TrainingRun, *, engine: Any = None, noise: Any = None) ->
 
 
 MIN_EPOCHS = 3.0  # for reused batches: the first epoch has no fault
-PUBLIC_SHARE = 10  # one in so many examples is held out to judge proposals
+PUBLIC_SHARE = 10  # one in 10 examples is held out to judge proposals
 STRICT_Q0 = 1000.0  # rejects nearly every proposal that raises the public loss
 
 
@@ -126,7 +126,7 @@ class Divided(Wrapper):
 
 
 class Replayed(Wrapper):
-    """Random words that restart after so many draws."""
+    """Random words that restart after `period` draws."""
 
     def __init__(self, words: Any, period: int) -> None:
         super().__init__(words)
@@ -168,49 +168,45 @@ def _with_annealing(config: RunConfig) -> RunConfig:
 
 
 WORDS = words_in(Path(__file__).with_name("trainers.toml"))
-OWN = Trainer("own", **WORDS["own"])
-BROKEN_TRAINERS = (
-    Trainer("no_noise", **WORDS["no_noise"], alter=lambda run: replace_parts(run, noise=Silence(run.noise))),
-    Trainer(
-        "half_noise", **WORDS["half_noise"], alter=lambda run: replace_parts(run, noise=Scaled(run.noise, lambda: 0.5))
-    ),
-    Trainer(
-        "noise_divided_twice",
-        **WORDS["noise_divided_twice"],
-        alter=lambda run: replace_parts(run, noise=Scaled(run.noise, lambda: 1 / run.config.batch)),
-    ),
-    Trainer(
-        "no_clipping",
-        **WORDS["no_clipping"],
-        alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda _: Flat(math.inf))),
-    ),
-    Trainer(
+
+
+def _named(name: str, **parts: Any) -> Trainer:
+    return Trainer(name, **WORDS[name], **parts)
+
+
+def _noise(name: str, wrap: Callable[[TrainingRun], Any]) -> Trainer:
+    return _named(name, alter=lambda run: replace_parts(run, noise=wrap(run)))
+
+
+def _clipping(name: str, clipping_for: Callable[[Clipping], Clipping], **parts: Any) -> Trainer:
+    alter = lambda run: replace_parts(run, engine=Reclipped(run.engine, clipping_for))  # noqa: E731
+    return _named(name, alter=alter, **parts)
+
+
+OWN = _named("own")
+_BROKEN = (
+    _noise("no_noise", lambda run: Silence(run.noise)),
+    _noise("half_noise", lambda run: Scaled(run.noise, lambda: 0.5)),
+    _noise("noise_divided_twice", lambda run: Scaled(run.noise, lambda: 1 / run.config.batch)),
+    _clipping("no_clipping", lambda _: Flat(math.inf)),
+    _clipping(  # trains with flat clipping, which is charged
         "layers_charged_once",
-        **WORDS["layers_charged_once"],
-        alter=lambda run: replace_parts(run, engine=Reclipped(run.engine, lambda given: PerLayer(given.clip_norm))),
-        trains=lambda config: replace(config, clipping="flat"),  # the clipping that is charged
+        lambda given: PerLayer(given.clip_norm),
+        trains=lambda config: replace(config, clipping="flat"),
     ),
-    Trainer(
+    _named(
         "batches_reused",
-        **WORDS["batches_reused"],
         alter=_replay_batches,
         trains=lambda config: replace(config, epochs=max(config.epochs, MIN_EPOCHS)),
     ),
-    Trainer("realised_divisor", **WORDS["realised_divisor"], alter=_divide_by_the_batch_drawn),
-    Trainer("same_noise", **WORDS["same_noise"], alter=lambda run: replace_parts(run, noise=Reseeded(run.noise))),
-    Trainer(
+    _named("realised_divisor", alter=_divide_by_the_batch_drawn),
+    _noise("same_noise", lambda run: Reseeded(run.noise)),
+    _named(  # the literal reading takes the same steps from a history of releases
         "raw_state",
-        **WORDS["raw_state"],
         trains=_with_raw_history,
-        # the literal reading takes the same steps from a history of releases
         claims=lambda config, accepted: plan(replace(config, reading="literal")).mechanism,
     ),
-    Trainer(
-        "accepted_only",
-        **WORDS["accepted_only"],
-        trains=_with_annealing,
-        claims=lambda config, accepted: plan(config).claimed(accepted),
-    ),
+    _named("accepted_only", trains=_with_annealing, claims=lambda config, accepted: plan(config).claimed(accepted)),
 )
-BROKEN = {each.name: each for each in BROKEN_TRAINERS}
+BROKEN = {each.name: each for each in _BROKEN}
 TRAINERS = {OWN.name: OWN, **BROKEN}

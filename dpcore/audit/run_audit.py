@@ -89,7 +89,6 @@ def _train(watched: WatchedRun) -> Iterator[Event]:
 
 
 def _scores(watched: WatchedRun) -> Iterator[Event]:
-    """Yield the canaries' scores and their ROC curve, if there are any."""
     sums, inside = watched.scores.sums, watched.canaries.inside
     if len(sums) and watched.record.steps and np.isfinite(sums).all():
         yield Scored(tuple(sums[inside].tolist()), tuple(sums[~inside].tolist()))
@@ -172,7 +171,7 @@ class Outcomes:
         return audit_generator(self._draw, DRAWS, charged=charged, confidence=self._confidence)
 
     def _draw(self, count: int) -> FloatArray:
-        """Draw so many numbers from the trainer's source of noise, at a standard deviation of 1."""
+        """Draw `count` numbers from the trainer's source of noise, at a standard deviation of 1."""
         noise, size = self._watched.run.noise, len(self._watched.run.engine.parameters)
         vector = torch.zeros(-(-count // size), size, dtype=torch.float64)
         for row in vector:
@@ -181,7 +180,6 @@ class Outcomes:
         return vector.flatten()[:count].numpy()
 
     def _clipping(self, drawn: Mechanism) -> Finding:
-        """Test influences, in units of the sensitivity."""
         limit = CLIPPINGS[self._config.clipping].sensitivity(MODELS[self._config.model].groups)
         lengths = [length / limit for look in self._record.looks for length in (look.alone, look.moved)]
         return audit_influence(lengths, self.claim or drawn, self._delta, allowed=ALLOWED, confidence=self._confidence)

@@ -120,7 +120,6 @@ class WatchedRun:
             self.record.looks += [look] if look else []
 
     def _score(self, seen: SeenStep, sigma: float) -> None:
-        """Add a step to the canaries' scores."""
         at, clip_norm = self.canaries.coordinates, self.config.clip_norm
         scale = None if seen.scale is None else seen.scale[at].double()
         own = divided(seen.released[at].double() - self._with_canaries.others.double(), scale)
@@ -163,7 +162,7 @@ class WatchedRun:
         )
 
     def progress(self, step: int) -> Watched:
-        """Return the event after so many steps."""
+        """Return the event of the progress at a step."""
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
         alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))

@@ -135,7 +135,7 @@ def rounds_to(value: float, shown: float) -> bool:
 
 
 def is_rate_of(batch: int, examples: int, q: float) -> bool:
-    """True if q is the rate of such batches, exact, rounded, or as one over the steps of an epoch.
+    """True if q is the rate of these batches, exact, rounded, or as one over the steps of an epoch.
 
     >>> is_rate_of(512, 60_000, 0.0085), is_rate_of(512, 60_000, 1 / 118), is_rate_of(512, 60_000, 1 / 119)
     (True, True, False)
@@ -167,7 +167,7 @@ def _steps_clash(claim: Claim, q: float) -> tuple[str, ...]:
 
 
 def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
-    """True if these releases may be so many epochs, with or without last partial batches, up to a step."""
+    """True if these releases may be this many epochs, with or without last partial batches, up to a step."""
     lengths = [(*epoch_lengths(each.q), each.count) for each in mechanism.releases]
     fewest = sum(count / high for _, high, count in lengths) - 1 / min(high for _, high, _ in lengths)
     most = sum(count / low for low, _, count in lengths) + 1 / min(low for low, _, _ in lengths)
@@ -175,7 +175,6 @@ def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
 
 
 def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
-    """Describe numbers that contradict the releases."""
     wrong = []
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
         other = [getattr(each, name) for each in mechanism.releases if said is not None]

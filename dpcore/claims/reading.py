@@ -126,7 +126,6 @@ def _no_value(field: str, text: str, start: int, why: str) -> Found:
 
 
 def _words(text: str) -> Iterator[Found]:
-    """Read the values that a text says in words."""
     plain = ASIDE.sub(lambda each: " " * len(each[0]), text)
     for field, value, pattern in WORDS:
         for each in pattern.finditer(plain):

@@ -32,7 +32,7 @@ class Bounds(NamedTuple):
 
 @lru_cache(maxsize=256)
 def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) -> Bounds:
-    """Bound epsilon after so many steps, under the sampler's own adjacency; one epoch is round(1/q) steps.
+    """Bound epsilon after all steps, under the sampler's own adjacency; one epoch is round(1/q) steps.
 
     Poisson batches under replace-one adjacency are a separate sampler. Errors: ValueError for an unknown sampler or a
     value out of its range.
@@ -68,18 +68,7 @@ def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
 
 
 def delta_without(delta: float, dropped: float) -> float:
-    """Return the delta at which to take a lower bound that ignores dropping; from 1 on nothing is left of it.
-
-    Let P and Q be the laws of the epochs' largest coordinates with and without the example if nothing is dropped, and p
-    the probability that the example is in all epochs. With dropping, the first law is at least p P everywhere. In the
-    second, each coordinate mixes its law under Q with a lower one: if the example is dropped, all batches are full of
-    others. The density of the largest of N(a, 1) and k standard normals has a monotone likelihood ratio in a >= 0, so
-    the best test of P against Q rejects on an upward-closed set A, whose probability only falls. So delta(epsilon) >=
-    p P(A) - e^epsilon Q(A) = p delta_PQ(epsilon - ln p), that is, epsilon >= epsilon_PQ(delta / p) + ln p. The
-    likelihood ratio: with x = c - a, h = phi / Phi, r = k h(c) and m = 1 / h(x), the derivative of its logarithm in a
-    is (x - r) / (1 + m r), which rises in c: the numerator of its derivative is 1 + r (m - x - x^2 m + (c + h(c))(1 +
-    x m)) + r^2 (1 + x m). Here 1 + x m > 0, and as c + h(c) >= x + h(x) the bracket is at least m + h(x) + x > 0.
-    """
+    """Return the delta for a lower bound without dropping: README.md, Theorem 1; from 1 on there is no bound."""
     return delta * math.exp(min(-dropped, 700.0))
 
 
@@ -169,14 +158,7 @@ class ClaimedSetup:
         return 1 / case.epoch if SAMPLERS[self.sampler].by_epoch else case.most.releases[0].q
 
     def _transferred(self, own: Bounds) -> Bounds:
-        """Return the bounds under the claim's adjacency, from those under the sampler's own.
-
-        An example without a gradient changes no sum, so neighbours under zero-out are neighbours under replace-one, and
-        a lower bound carries over. Under add/remove another example takes the place, or the batch is smaller. In a
-        fixed order, and with an independent place for each example, sums are as if its gradient were 0, if all others
-        have none. In a shuffle a different batch is smaller; the lower bound carries over since it depends on the
-        largest sum alone. With Poisson batches add/remove and zero-out are the same.
-        """
+        """Return the bounds under the claim's adjacency, from those under the sampler's own: README.md, section 2."""
         proven = OWN_ADJACENCY[self.sampler]
         poisson = self.sampler == "poisson" and self.adjacency in PRESENT
         if self.adjacency == proven or poisson:

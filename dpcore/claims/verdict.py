@@ -12,6 +12,7 @@ from dpcore.claims.claim import ADJACENCIES, MEANT, Claim, values_of
 from dpcore.claims.dp_event import event_of
 from dpcore.claims.printed import Printed
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 from dpcore.privacy.report.statement import delta_warning
 
@@ -77,7 +78,6 @@ def judge(claim: Claim) -> ClaimVerdict:
 
 
 def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
-    """Judge a claim about a mechanism."""
     setup, bounds = certificate.setup, certificate.bounds
     counted = recounts(setup)
     notes, condition = _notes(claim, certificate), _condition(claim, setup)
@@ -122,7 +122,6 @@ def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
 
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
-    """Return the notes on the bounds and on all assumptions."""
     setup, note = certificate.setup, certificate.bounds.note
     notes = [note] if note else []
     if claim.sampler is None:
@@ -161,7 +160,10 @@ def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
     """Return the verdict for JSON, with its certificate, its recounts, and its mechanism as a DpEvent."""
     certificate = verdict.certificate
     return {
-        "claim": {name: _plain(value) for name, value in values_of(verdict.claim).items()},
+        "claim": {
+            name: event_of(value) if isinstance(value, Mechanism) else getattr(value, "text", value)
+            for name, value in values_of(verdict.claim).items()
+        },
         "verdict": verdict.standing.value,
         "sentence": verdict.sentence,
         "room": verdict.room,
@@ -198,13 +200,6 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
 def _recount(recount: Recount) -> dict[str, Any]:
     epsilon = [_finite(recount.least), _finite(recount.most)]
     return {"accountant": recount.accountant, "how": recount.how, "kind": str(recount.kind), "epsilon": epsilon}
-
-
-def _plain(value: Any) -> Any:
-    text = getattr(value, "text", None)
-    if text is not None:
-        return text
-    return event_of(value) if hasattr(value, "releases") else value
 
 
 def _finite(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Charts of an audit: ROC curves below the certified one, scores with their laws, bounds against the canaries."""
+"""Charts of an audit: ROC curves under the certified curve, scores with their laws, and bounds against canaries."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.audit.bounds.score_laws import ScoreLaws
+from dpcore.audit.events import Traced
 from dpcore.figures.number_line import Stretch
 from dpcore.figures.style import (
     ATTACK_LOOK,
@@ -42,27 +43,19 @@ EXPECTED = SEEN._replace(dash="dash", glyph="╌╌", label="Best canaries, abou
 REACHED = SEEN._replace(glyph="●", label="Shown here")
 
 
-class Seen(NamedTuple):
-    """A ROC curve with its band: rates of (n,) thresholds."""
-
-    false_positives: Sequence[float]  # rising
-    true_positives: Sequence[float]
-    above: Sequence[float]  # lower bound of the true curve
-    below: Sequence[float]  # upper bound
-
-
 class Reached(NamedTuple):
-    """The bound that an audit of so many canaries showed; in words."""
+    """A bound of epsilon, with its number of canaries and its name."""
 
     canaries: int
     epsilon: float
     words: str
 
 
-def roc_figure(seen: Seen, band: Band | None, *, size: Size = NORMAL) -> go.Figure:
-    """A ROC curve and its band, under the certified one where there is one; both axes logarithmic.
+def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Figure:
+    """Draw a ROC curve and its band, under the certified curve if there is one; both axes are logarithmic.
 
-    >>> figure = roc_figure(Seen([0.0, 0.1, 1.0], [0.0, 0.3, 1.0], [0.0, 0.1, 0.9], [0.2, 0.5, 1.0]), None)
+    >>> seen = Traced("losses", (0.0, 0.1, 1.0), (0.0, 0.3, 1.0), (0.0, 0.1, 0.9), (0.2, 0.5, 1.0), 0.6, (9, 9))
+    >>> figure = roc_figure(seen, None)
     >>> [trace.name for trace in figure.data]
     ['Blind guessing', 'At least', 'At most', 'Seen']
     """
@@ -90,10 +83,11 @@ def roc_figure(seen: Seen, band: Band | None, *, size: Size = NORMAL) -> go.Figu
     return figure_of(traces, with_key(shape, styles, True, size), size)
 
 
-def roc_alt(seen: Seen, band: Band | None, rate: float = 0.01) -> str:
-    """The curve at one rate, in words.
+def roc_alt(seen: Traced, band: Band | None, rate: float = 0.01) -> str:
+    """Say the curve at one rate.
 
-    >>> roc_alt(Seen([0.0, 0.01, 1.0], [0.0, 0.03, 1.0], [0.0, 0.01, 0.9], [0.2, 0.05, 1.0]), None)
+    >>> seen = Traced("losses", (0.0, 0.01, 1.0), (0.0, 0.03, 1.0), (0.0, 0.01, 0.9), (0.2, 0.05, 1.0), 0.6, (9, 9))
+    >>> roc_alt(seen, None)
     'ROC curve on logarithmic axes. At 1.0 % false positives: 3.0 % true positives seen, from 1.0 % to 5.0 %.'
     """
     place = min(int(np.searchsorted(seen.false_positives, rate)), len(seen.false_positives) - 1)
@@ -107,7 +101,7 @@ def roc_alt(seen: Seen, band: Band | None, rate: float = 0.01) -> str:
 def scores_figure(
     inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None, *, size: Size = NORMAL
 ) -> go.Figure:
-    """Histograms of the scores of canaries in and out, as densities, and the laws that theory predicts of both.
+    """Draw the scores of canaries in and out as densities, with their theoretical laws.
 
     >>> figure = scores_figure([0.0, 1.0], [-1.0, 0.0], None)
     >>> [trace.name for trace in figure.data]
@@ -128,7 +122,7 @@ def scores_figure(
 
 
 def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> str:
-    """Means of both, seen and predicted.
+    """Say the means of both, seen and in theory.
 
     >>> scores_alt([1.0, 3.0], [0.0], None)
     'Histograms of the scores of canaries: 2 in the data, 2.00 on average; 1 not in it, 0.00 on average.'
@@ -149,7 +143,7 @@ def canaries_figure(
     *,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Lower bounds against the number of canaries: what no run can exceed, what the best show, what was shown here.
+    """Draw lower bounds against canaries: the most of any run, the expectation for the best, and the audit's own.
 
     >>> figure = canaries_figure([10, 100], [1.0, 3.5], [0.0, 0.2], [Reached(50, 0.1, "One run")], Stretch(2.5, 2.6))
     >>> [trace.name for trace in figure.data]
@@ -178,7 +172,7 @@ def canaries_figure(
 
 
 def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canaries: int) -> str:
-    """The limit and what was shown, in words.
+    """Say the limit, the expectation and the audit's own bounds.
 
     >>> canaries_alt(5.78, 0.29, [Reached(1000, 0.74, "One run")], 1000).split(". ", 1)[1]
     'At 1,000: at most 5.78, about 0.290 expected; One run 0.740.'
@@ -189,7 +183,7 @@ def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canar
 
 
 def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> FloatArray:
-    """The bins' edges: over all scores, and most of the laws."""
+    """Return edges of bins that cover all scores and most of the laws."""
     ends = [float(each) for each in (*inside, *outside)]
     if laws is not None:
         kept = laws.score[(laws.inside > 1e-3 * laws.inside.max()) | (laws.outside > 1e-3 * laws.outside.max())]
@@ -207,7 +201,7 @@ def _bars(scores: FloatArray, edges: FloatArray, style: Style, fill: str) -> dic
 
 
 def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> dict[str, Any]:
-    """The density of a law, its lattice thinned out to what can be seen."""
+    """Draw the density of a law on a coarser lattice."""
     every = max(1, law.size // 1000)
     size = law.size // every * every
     density = law[:size].reshape(-1, every).sum(axis=1) / (every * laws.mesh)
@@ -216,7 +210,7 @@ def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> dict[str, Any]:
 
 
 def _key(styles: Sequence[Style], size: Size) -> list[dict[str, Any]]:
-    """The names of the lines in the upper left corner."""
+    """Name the lines in the upper left corner."""
     return [
         written(style, style.label, size)
         | {"x": 0.01, "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "top", "yshift": -size.scaled(20) * place}

@@ -1,4 +1,4 @@
-"""Number lines of epsilon: a claim beside what is proven of it, and an audit's bounds beside what is certified."""
+"""Number lines of epsilon: a claim beside its proven bounds, and an audit's bounds beside the certified value."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -105,7 +105,8 @@ def _told(proven: Stretch) -> str:
 
 
 def _place(value: float, low: float, high: float) -> float:
-    """The share of the line's length that is left of a value."""
+    """The share of the line's length that is left of a value; 0 for a value left of the line."""
+    value = max(value, low)
     return math.log(value / low) / math.log(high / low) if _logarithmic(low, high) else (value - low) / (high - low)
 
 
@@ -123,7 +124,6 @@ def _logarithmic(low: float, high: float) -> bool:
 
 
 def _axis(low: float, high: float) -> dict[str, Any]:
-    """The x axis between two ends."""
     if _logarithmic(low, high):
         return {"type": "log", "range": [math.log10(low), math.log10(high)]} | round_ticks(low, high)
     return {"range": [low, high], "nticks": 6}
@@ -149,7 +149,7 @@ def _filled(name: str, low: float, high: float, look: dict[str, Any], height: fl
 
 
 def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
-    """Place a text at a share of the line's length, so many pixels above its upper edge."""
+    """Place a text at a share of the line's length, `up` pixels above its upper edge."""
     return text | {"x": x, "xanchor": side, "y": 1, "yref": "paper", "yanchor": "bottom", "yshift": up}
 
 

@@ -1,8 +1,6 @@
 """Tests of a generator's numbers against the normal law: the reach of the tail, the shape, and the spacing.
 
-Accountants charge for normal noise on real numbers. If a generator returns no number beyond a radius, a release beyond
-it proves that an example took part; the probability of such a release is a delta at every epsilon. Draws are counted
-block by block, so 1e9 of them need no memory.
+Draws are counted block by block, so 1e9 of them need no memory. README.md has the tests.
 """
 
 import math
@@ -86,7 +84,7 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
 
 
 def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
-    """Return the finite numbers among so many draws, in their own type."""
+    """Return the finite numbers among `count` draws, in their own type."""
     values = np.asarray(draw(count)).reshape(-1)
     if values.size != count:
         raise ValueError(f"Expected draw({count}) to return {count} numbers, not {values.size}.")
@@ -113,7 +111,7 @@ def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
 def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
     """Return the probability that `together` normal numbers are equal once rounded to a type of floats.
 
-    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k of them it is the sum over e of that spacing to the
+    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k numbers it is the sum over e of that spacing to the
     power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A type
     of whole numbers counts as float64.
 
@@ -154,9 +152,9 @@ class GeneratorFinding(Finding):
     distinct: int | None = None  # different numbers among the first `first`
     first: int = 0
     p_reach: float | None = None  # of no draw beyond the largest
-    p_far: float | None = None  # of so few, or so many, beyond FAR
+    p_far: float | None = None  # of the number beyond FAR
     p_shape: float | None = None  # of the bins
-    p_ties: float | None = None  # of so many equal numbers
+    p_ties: float | None = None  # of the pairs of equal numbers
     impossible: float | None = (
         None  # probability of a release beyond the radius, which proves that an example took part
     )
@@ -175,7 +173,7 @@ def audit_generator(
     confidence: float = CONFIDENCE,
     block: int = BLOCK,
 ) -> GeneratorFinding:
-    """Test so many draws of a function `draw(n)` that returns n numbers claimed to be standard normal.
+    """Test draws of a function `draw(n)` that returns n numbers claimed to be standard normal.
 
     >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
     >>> found.rejected, found.distinct == 10**5
@@ -241,10 +239,8 @@ def p_ties(tally: NormalTally) -> float:
 
 
 def impossible_mass(mechanism: Mechanism, radius: float) -> float:
-    """Return the probability of a release that is impossible without the example, if noise ends at a radius.
+    """Return the probability of a release that proves membership, if noise ends at a radius: README.md, Theorem 2.
 
-    The example moves one coordinate by 1 / sigma standard deviations in each of its steps. Noise within the radius is
-    at least as probable as normal noise.
     **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every epsilon.
 
     >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)  # float32 normal numbers of a CPU stop at 5.768
@@ -258,11 +254,8 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
 
 
 def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
-    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold.
+    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold: README.md, Theorem 3.
 
-    Without the example a step's release is beyond x sigma with the probability that a draw is beyond x. With it, the
-    probability is at least q times that of a draw beyond x - 1 / sigma. Clopper and Pearson bound both for each of
-    THRESHOLDS, and the bounds share the error. The event "any release is beyond" then bounds epsilon.
     **Guarantees:** holds at the confidence if draws are independent; 0 if nothing is shown.
     """
     kinds = {release.sigma for release in mechanism.releases}

@@ -66,7 +66,7 @@ def audit_noise(
     x = np.asarray(projections, dtype=np.float64)
     same = sorted({release.sigma for release in mechanism.releases})
     if sigma is None and len(same) > 1:
-        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} of them.")
+        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} different ones.")
     charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
     check.positive(sigma=float(charged.min(initial=inf)))
     if note := trouble(projections=x):
@@ -88,8 +88,7 @@ def audit_noise(
 def factor_below(total: float, projections: int, confidence: float) -> float:
     """Return an upper bound of noise over noise charged, from the sum of squares of projections over sigma.
 
-    It is sqrt(total / chi2), with chi2 the quantile at 1 - confidence of the chi-square law: 2 P^-1(n/2, 1 -
-    confidence), where P is the regularised incomplete gamma function.
+    README.md, Theorem 1; chi2 is 2 P^-1(n/2, 1 - confidence), with P the regularised incomplete gamma function.
 
     >>> round(factor_below(10_000, 10_000, 0.95), 4)
     1.0118

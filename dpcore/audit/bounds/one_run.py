@@ -60,7 +60,7 @@ class Guesses(NamedTuple):
 
 
 class Attempts(NamedTuple):
-    """Guesses on so many canaries, tried in one or several ways; each way pays for all."""
+    """Guesses on a number of canaries, tried in one or several ways; each way pays for all."""
 
     canaries: int
     tried: tuple[Guesses, ...]
@@ -120,7 +120,7 @@ def attempts(
 
 
 def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
-    """Bound the probability of so many right guesses if the training is (epsilon, delta)-DP for each canary:
+    """Bound the probability of this many right guesses if the training is (epsilon, delta)-DP for each canary:
 
         P[W >= v] + 2 m delta max over i = 1 ... v of P[v > W >= v - i] / i,   W of Bin(r, e^epsilon / (1 + e^epsilon))
 
@@ -213,7 +213,7 @@ def audit_one_run(
     """Bound epsilon from the scores of m canaries and their membership, both (m,).
 
     `guesses`, if chosen in advance, are the numbers of guesses in and out. Otherwise several numbers are tried:
-    "bonferroni" corrects for all of them, "split" chooses on one half of the canaries and counts on the other.
+    "bonferroni" corrects for all tries, "split" chooses on one half of the canaries and counts on the other.
     **Guarantees:** the bound fails with probability 1 - confidence at most, over the fair coins and the training,
     whatever the dependence between scores.
 

@@ -1,7 +1,4 @@
-"""The audit in one run against a trade-off function, sharper than against one pair of epsilon and delta.
-
-Theorems 5 and 6 of README.md bound the shares h and r of a tail of right guesses from below, from the top down. A tail
-that implies more than all guesses is impossible.
+"""The audit in one run against a trade-off function, sharper than against one pair: README.md, Theorems 5 and 6.
 
 Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv 2410.22235.
 """
@@ -94,7 +91,7 @@ class LeastError:
 
 
 def impossible(canaries: int, guesses: int, correct: int, tail: float, error: LeastError) -> bool:
-    """True if so many right guesses cannot have the probability `tail` or a larger one."""
+    """True if no training has this many right guesses with the probability `tail` or more."""
     r, h = tail * correct / canaries, tail * (guesses - correct) / canaries
     all_guesses = guesses / canaries
     for right in range(correct - 1, -1, -1):
@@ -107,7 +104,7 @@ def impossible(canaries: int, guesses: int, correct: int, tail: float, error: Le
 
 
 def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> float:
-    """Bound the probability of so many right guesses under the symmetric trade-off function f; at least 1e-12.
+    """Bound the probability of as many right guesses under the symmetric trade-off function f; at least 1e-12.
 
     **Guarantees:** holds for every training whose trade-off function is not below f.
     Errors: ValueError unless correct <= guesses <= canaries.
@@ -135,7 +132,7 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
-    """True if a training with the trade-off function f has so many right guesses more rarely than `error`."""
+    """True if under the trade-off function f this many right guesses are less probable than `error`."""
     check_counts(canaries, guesses, correct)
     return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
 

@@ -102,11 +102,7 @@ def mu_at(rates: Rates) -> float:
 
 
 def composed_epsilon(rates: Rates, mechanism: Mechanism, delta: float) -> float:
-    """Bound epsilon from below by the number of bits that are 1 in T independent steps of one rate.
-
-    In either direction, delta(epsilon) is the sum over k of (P(k) - e^epsilon Q(k))+ of two binomial laws. Only steps
-    at the most frequent rate count, which weakens the test.
-    """
+    """Bound epsilon from below by the bits of all steps at the most frequent rate: README.md, Theorem 8."""
     check.in_range(0, 1, delta=delta)
     counts: dict[float, int] = {}
     for release in mechanism.releases:

@@ -1,8 +1,4 @@
-"""ROC curves of scores, with a band that holds the whole true curve at once.
-
-Clopper and Pearson's bounds at a few fixed ranks share the error; together they bound the share of scores beyond every
-threshold at once. README.md has the proof.
-"""
+"""ROC curves of scores, with a band that holds the whole true curve at once: README.md, Theorem 9."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -84,7 +80,6 @@ def _curves(
 
 
 def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
-    """Count the scores above each threshold."""
     return scores.size - np.searchsorted(np.sort(scores), thresholds, side="right")
 
 
@@ -95,7 +90,7 @@ def _last(false: FloatArray, true: FloatArray, rates: FloatArray) -> FloatArray:
 
 
 def levels(size: int) -> IntArray:
-    """Return the ranks at which shares of so many scores are bounded, dense at either end.
+    """Return the ranks at which shares of `size` scores are bounded, dense at either end.
 
     >>> levels(5).tolist(), len(levels(100_000))
     ([1, 2, 3, 4, 5], 30)

@@ -92,7 +92,7 @@ def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: in
 
 
 def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
-    """Return the probabilities of one step's score at its nearest nodes, on a circle of so many nodes."""
+    """Return the probabilities of one step's score at its nearest nodes, on a circle of `size` nodes."""
     reach = step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma) / mesh
     first, last = int(np.floor(reach[0])) - 1, int(np.ceil(reach[1])) + 1
     edge = _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release) / release.sigma

@@ -1,11 +1,6 @@
-"""Tests of independent scores, from canaries of many runs or from the steps of one run.
+"""Tests of independent scores, from canaries of many runs or from the steps of one run: README.md, Theorem 7.
 
 The losses of one trained model are counted alike, but give an estimate: its examples are not independent.
-
-A threshold has a true-positive rate among scores with the canary, and a false-positive rate among scores without it.
-Clopper and Pearson's bounds of both bound epsilon in either direction:
-
-    epsilon >= ln((TPR - delta) / FPR),   epsilon >= ln((1 - FPR - delta) / (1 - TPR)).
 
 Source: Nasr et al. 2023, Tight auditing of differentially private machine learning, arXiv 2302.07956; Kairouz, Oh and
 Viswanath 2015, arXiv 1311.0776, Theorem 2.1.

@@ -9,13 +9,13 @@ from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.events import Measured, Traced
 from dpcore.figures import audit as figures
-from dpcore.figures.audit import Reached, Seen, canaries_alt, canaries_figure
+from dpcore.figures.audit import Reached, canaries_alt, canaries_figure
 from dpcore.figures.number_line import CLAIM, GREY, MARKS, Mark, Stretch, audit_line_alt, audit_line_figure
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
-from pages.parts.audit.audit_results import AuditResults, is_estimate
+from pages.parts.audit.audit_results import SENTENCES, WORDS, AuditResults, is_estimate
 from pages.parts.audit.findings_table import p_text
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
@@ -23,30 +23,9 @@ from pages.parts.shell.menu import SMALL, chart_size
 
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
 RATES = (0.01, 0.001)  # false-positive rates at which the attack on the model is reported
-ROC = (
-    "Scores of canaries guess which canaries were in the data. The band holds the whole true curve at the confidence "
-    "if scores are independent; canaries of one run are so only roughly. A true claim keeps the true curve below the "
-    "certified one."
-)
-SCORES = (
-    "Scores are log-likelihood ratios, summed over the steps. Bars show the audit's scores; lines show the laws that "
-    "the charged training would give. A faulty trainer drives them apart."
-)
-NO_CANARIES = "The audit has no scores of canaries; the table says why."
-NO_LAWS = "The laws of the scores are not drawn: "
 SMALLEST_SHOWN = 0.05  # of the certified value: smaller bounds would only stretch the line
-SIGNS = {
-    "bound": "bound",
-    "conditional": "bound if the rest is as charged",
-    "estimate": "estimate",
-    CLAIM: "accountant",
-}
-LEGEND = (
-    f"<p class=legend>{' '.join(f'<span>{MARKS[kind][1]} {words}</span>' for kind, words in SIGNS.items())} "
-    "<span>✕ refuted</span></p>"
-)
-ORDER = "In a correct trainer: tests ≤ certified ≤ accountants, at δ = {}. Each test's number holds on its own."
-NOTHING_CLAIMED = "No epsilon is claimed, so there is no number line."
+SIGNS = " ".join(f"<span>{MARKS[kind][1]} {words}</span>" for kind, words in SENTENCES["marks"].items())
+LEGEND = f"<p class=legend>{SIGNS} <span>✕ refuted</span></p>"
 
 
 laws_of = lru_cache(maxsize=64)(score_laws)  # of a canary's score, computed once for all sessions
@@ -72,11 +51,11 @@ def audit_charts(found: AuditResults) -> None:
         beside = st.container(key="beside").columns(2, gap="medium")
         with beside[0]:
             _roc(found, canaries, "ROC of the canaries")
-            st.caption(ROC)
+            st.caption(WORDS["roc"])
         with beside[1]:
             _scores(found)
     else:
-        st.info(NO_CANARIES)
+        st.info(WORDS["no_canaries"])
     beside = st.container(key="fan").columns(2, gap="medium")
     with beside[0]:
         _limits(found)
@@ -85,10 +64,9 @@ def audit_charts(found: AuditResults) -> None:
 
 
 def _roc(found: AuditResults, traced: Traced, title: str) -> None:
-    seen = Seen(traced.false_positives, traced.true_positives, traced.above, traced.below)
     band = cache.band(found.claim) if found.claim else None
-    figure = figures.roc_figure(seen, band, size=chart_size())
-    chart(figure, f"roc_{traced.audit}", figures.roc_alt(seen, band), title, None)
+    figure = figures.roc_figure(traced, band, size=chart_size())
+    chart(figure, f"roc_{traced.audit}", figures.roc_alt(traced, band), title, None)
 
 
 def _scores(found: AuditResults) -> None:
@@ -97,22 +75,21 @@ def _scores(found: AuditResults) -> None:
     try:
         laws = laws_of(found.claim) if found.claim else None
     except ValueError as error:
-        why = f" {NO_LAWS}{error}"
+        why = f" {WORDS['no_laws'].format(why=error)}"
     inside, outside = found.scored.inside, found.scored.outside
     figure = figures.scores_figure(inside, outside, laws, size=chart_size())
     chart(figure, "scores", figures.scores_alt(inside, outside, laws), "Scores of the canaries", None)
-    st.caption(SCORES + why)
+    st.caption(WORDS["scores"] + why)
 
 
 def _limits(found: AuditResults) -> None:
-    """Draw the limits of one run, with a sentence on them."""
     judged, claim, request = found.judged, found.claim, found.request
     if judged is None or claim is None or judged.claimed_upper is None:
         return
     try:
         limits = limits_of_one_run(claim, request.config.delta, request.confidence)
     except ValueError as error:
-        st.info(f"{NO_LAWS}{error}")
+        st.info(WORDS["no_laws"].format(why=error))
         return
     canaries = found.prepared.canaries if found.prepared else 0
     shown = [each for each in map(found.finding, ("one_run", "one_run_curve")) if each]
@@ -121,11 +98,7 @@ def _limits(found: AuditResults) -> None:
     figure = canaries_figure(COUNTS, *zip(*limits, strict=True), reached, certified, size=chart_size())
     most, expected = limits[COUNTS.index(1000)]
     chart(figure, "limits", canaries_alt(most, expected, reached, 1000), "What one run can show", None)
-    st.caption(
-        f"Why one run shows little: the best 1,000 canaries are expected to show epsilon ≥ {short(expected)}, and no "
-        f"guesses can show more than {short(most)}; {short(certified.high)} is certified. Each canary is in or out "
-        "only once, so a pass says little."
-    )
+    st.caption(WORDS["one_run"].format(expected=short(expected), most=short(most), certified=short(certified.high)))
 
 
 def _outside(found: AuditResults) -> None:
@@ -141,17 +114,14 @@ def _outside(found: AuditResults) -> None:
         for rate in RATES
         if f"{(name := f'tpr_at_{rate:g}_fpr')}_above" in known
     ]
-    st.caption(
-        f"A threshold on the model's loss attacks from outside: {'; '.join(told)}. Canaries in the gradients are far "
-        "stronger, so a model that withstands this attack may still break its claim."
-    )
+    st.caption(WORDS["losses"].format(told="; ".join(told)))
 
 
 def number_line(found: AuditResults) -> None:
     """Draw the tests' bounds, the certified claim and the accountants on a line; a sentence if nothing is claimed."""
     judged = found.judged
     if judged is None or judged.claimed_upper is None:
-        st.info(NOTHING_CLAIMED)
+        st.info(WORDS["nothing_claimed"])
         return
     certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
     smallest = SMALLEST_SHOWN * certified.high
@@ -163,7 +133,7 @@ def number_line(found: AuditResults) -> None:
     st.plotly_chart(figure, key="audit_line", config=SMALL, alt=audit_line_alt(measured, claim, accountants))
     st.html(LEGEND)
     below = [each.label for each in accountants if each.value < certified.low]
-    sentences = [ORDER.format(plain(raised(found.request.config.delta)))]
+    sentences = [WORDS["order"].format(delta=plain(raised(found.request.config.delta)))]
     if beyond:
         sentences.append(f"{beyond.title} shows {_least(beyond)}: that refutes the claim and all smaller numbers.")
     if below:
@@ -202,7 +172,6 @@ def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:
 
 
 def _kept(text: str) -> str:
-    """The text on one line of a label."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 

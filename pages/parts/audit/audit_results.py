@@ -1,7 +1,4 @@
-"""Results of an audit so far, from its events; and a recorded example, half the noise.
-
-`python -m pages.parts.audit.audit_results` records the example anew.
-"""
+"""Results of an audit so far, from its events; and a recorded example."""
 
 import json
 from collections.abc import Sequence
@@ -12,14 +9,17 @@ from pathlib import Path
 from dpcore.audit.bounds.finding import TESTS, Evidence
 from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
 from dpcore.audit.request import AuditRequest
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.runs.kinds import AUDIT, event_from_json, event_to_json
+from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.jobs import all_of, last_of, scaled_seconds
 
-EXAMPLE = Path(__file__).with_name("example.json")
+EXAMPLE = Path(__file__).with_name("example.json")  # events of REQUEST, without the words of findings.toml
+SENTENCES = words_in(Path(__file__).with_name("words.toml"))
+WORDS = SENTENCES["words"]
 QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
 REQUEST = AuditRequest(replace(QUICK, seed=1), "half_noise")
 
@@ -87,9 +87,8 @@ def audit_results(store: Store, run: Run) -> AuditResults:
 def example() -> AuditResults:
     """The recorded example; it has no scores and curves of canaries."""
     said = json.loads(EXAMPLE.read_text(encoding="utf-8"))
-    return _results(
-        None, REQUEST, [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
-    )
+    events = [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
+    return _results(None, REQUEST, events)
 
 
 def _results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> AuditResults:
@@ -118,16 +117,3 @@ def expected_seconds(request: AuditRequest, past: Sequence[Run]) -> float | None
     """Scale the latest audit of the same data and model that finished here; None without one."""
     steps = request.config.steps_of_epochs
     return scaled_seconds(past, request.config, lambda run: steps / run.last.steps)
-
-
-def record() -> None:
-    """Record the example anew, but for words that findings.toml has."""
-    from dpcore.audit.run_audit import audit  # late: it loads torch
-
-    kept = (event_to_json(each) for each in audit(REQUEST) if isinstance(each, Prepared | Measured | Judged | Finished))
-    lines = (json.dumps({key: value for key, value in each.items() if key not in TESTS["noise"]}) for each in kept)
-    EXAMPLE.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    record()

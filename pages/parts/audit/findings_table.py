@@ -11,24 +11,20 @@ from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Measured
 from dpcore.figures.style import GREY, HOLDS, REFUTED
 from dpcore.privacy.report.numbers import outward, short
-from pages.parts.audit.audit_results import AuditResults, is_estimate
+from pages.parts.audit.audit_results import WORDS, AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import head_cells, row_cells, table
 
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
-FAILS, PASSES, UNTOLD, UNDECIDED, WAITING = "fails", "passes", "cannot tell", "undecided", "waits"
+FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
+WAITING, NOT_RUN = "waits", "not run"
 SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
-         WAITING: ("○", GREY)}  # fmt: skip
+         WAITING: ("○", GREY), NOT_RUN: ("–", GREY)}  # fmt: skip
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
 TORCH_NAME = "torch's float32 on a CPU"
-REACH = (
-    "The first row is the trainer's noise over the noise charged; many libraries draw noise from the second. If far "
-    "more than 0 are expected beyond the largest, the generator ends too early, and a release beyond its end proves "
-    "membership. The chance of none is the p-value of one test alone."
-)
 
 
 def p_text(value: float) -> str:
@@ -42,7 +38,7 @@ def p_text(value: float) -> str:
 
 def lights(found: AuditResults) -> None:
     """Draw a sign for each test, on a line."""
-    signs = (f"<span>{_sign(_result_of(found, name))} {escape(TESTS[name]['title'])}</span>" for name in _names(found))
+    signs = (f"<span>{sign(_result_of(found, name))} {escape(TESTS[name]['title'])}</span>" for name in _names(found))
     st.html(f"<p class=legend>{' '.join(signs)}</p>")
 
 
@@ -67,7 +63,7 @@ def _result_of(found: AuditResults, name: str) -> str:
     """
     each, error = found.finding(name), 1 - found.request.confidence
     if each is None:
-        return WAITING
+        return WAITING if found.run and found.run.active else NOT_RUN
     if each.p_value is None:
         return UNTOLD
     if found.judged is None and each.p_value <= error < len(TESTS) * each.p_value:
@@ -75,13 +71,13 @@ def _result_of(found: AuditResults, name: str) -> str:
     return FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
 
 
-def _sign(result: str) -> str:
+def sign(result: str) -> str:
+    """The mark of a result as HTML, in its colour."""
     mark, color = SIGNS[result]
     return f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b>'
 
 
 def _epsilon_text(each: Measured) -> str:
-    """The bound of epsilon, with its evidence."""
     if each.unbounded:
         return f"infinite ({each.evidence})"
     if each.epsilon is None:
@@ -94,7 +90,7 @@ def _row(found: AuditResults, name: str) -> str:
     each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
     p_value = found.p_values.get(name, each.p_value if each else None)  # corrected once all are known
     shown = "–" if p_value is None else p_text(p_value)
-    kept = zip(HEADS, (f"{_sign(result)} {result}", escape(shown)), strict=False)
+    kept = zip(HEADS, (f"{sign(result)} {result}", escape(shown)), strict=False)
     cells = "".join(f"<td data-label={label}><span class=kept>{text}</span></td>" for label, text in kept)
     plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
     title = f"<th scope=row>{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small></th>"
@@ -129,7 +125,7 @@ def generators(found: AuditResults) -> None:
         heads = "".join(f"<th scope=col class=number>{each}</th>" for each in REACH_HEADS)
         made = table(REACH_TITLE, "verdicts generators", f"<th scope=col>Generator</th>{heads}", rows)
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
-        st.caption(REACH)
+        st.caption(WORDS["reach"])
 
 
 def _generator_row(name: str, draws: int, largest: float) -> str:

@@ -19,11 +19,11 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audit_charts import audit_charts, number_line
-from pages.parts.audit.audit_results import QUICK, AuditResults, audit_results, example, expected_seconds
-from pages.parts.audit.findings_table import findings, generators, lights
+from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_results, example, expected_seconds
+from pages.parts.audit.findings_table import FAILS, PASSES, findings, generators, lights, sign
 from pages.parts.controls.fields import Quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
-from pages.parts.jobs import Asked, ShownJob, line_end
+from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
@@ -45,11 +45,6 @@ CANARY_COUNT = Quantity(
 )  # fmt: skip
 EXPECTED = "an audit on this machine, or a finished training run to audit"
 SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPECTED)
-FIGURES = "These are exact figures of the training data, which no epsilon covers."
-INVITATION = (
-    f"Press **Audit**. The trainer trains again, and {len(TESTS)} tests watch each step and try to refute the claimed "
-    "epsilon. Ours should pass; each broken trainer should fail."
-)
 
 
 def request_form(store: Store | None) -> Asked:
@@ -96,14 +91,11 @@ def _finished(store: Store | None) -> Mapping[str, Run]:
         pass  # the choice reports it, like any unknown option
     except StoreError:
         return {}
-    return {name: run for name, run in latest.items() if run.status is Status.FINISHED and _can_be_trained(run)}
-
-
-def _can_be_trained(run: Run) -> bool:
-    try:
-        return isinstance(run.request, RunConfig)
-    except (ValueError, TypeError):  # settings of another version
-        return False
+    return {
+        name: run
+        for name, run in latest.items()
+        if run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)
+    }
 
 
 def settings_taken(run: Run) -> bool:
@@ -134,7 +126,7 @@ def follow(store: Store, run: Run) -> None:
 def invite() -> None:
     """Draw the recorded example, with the list of tests, before the first audit."""
     with st.container(key="answer"):
-        st.markdown(INVITATION)
+        st.markdown(WORDS["invitation"].format(tests=len(TESTS)))
         st.html(f"<h2 class=part>A recorded example: {example().request.by.title.lower()}</h2>")
         _outcome(example())
     findings(example())
@@ -172,17 +164,18 @@ def _outcome(found: AuditResults) -> None:
     if not found.judged:
         lights(found)
         return
-    sure = f"{percent(found.request.confidence, 0)} confidence over all tests"
+    sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
     if failed:
-        st.error(f"✕ Claim refuted: {' and '.join(failed)} {'fails' if len(failed) == 1 else 'fail'} ({sure}).")
+        result, text = FAILS, f"Claim refuted: {' and '.join(failed)} {'fails' if len(failed) == 1 else 'fail'}"
     else:
-        st.success(f"✓ No test refutes the claim ({sure}). That is no proof: see what each test leaves untested.")
+        result, text, sure = PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
+    st.html(f'<h2 class=part style="font-size:1.75rem">{sign(result)} {escape(text)}</h2><p>{escape(sure)}</p>')
     lights(found)
     if found.prepared and found.prepared.unaccounted:
         st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
     number_line(found)
-    st.caption(" ".join([_measured(found), found.request.by.story, FIGURES]))
+    st.caption(" ".join([_measured(found), found.request.by.story, WORDS["figures"]]))
 
 
 def _measured(found: AuditResults) -> str:

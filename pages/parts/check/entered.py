@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, joined, values_of
 from dpcore.claims.printed import printed_epsilon
 from dpcore.claims.reading import Read, read_claim
 from dpcore.claims.worked import EXAMPLES, WorkedExample
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
@@ -25,18 +27,7 @@ WAY, TEXT = "claim_by", "claim_text"
 MAX_FIELD_CHARS = 40
 UNSAID = "unsaid"
 HELP = {"epochs": "epoch"}  # entries of the glossary with another name than the field
-LABELS = {"epsilon": "Claimed epsilon", "delta": "Delta", "q": "Rate q", "batch": "Batch", "examples": "Examples n",
-          "sigma": "Sigma", "epochs": "Epochs", "steps": "Steps T"}  # fmt: skip
-WRITE = {  # the right values of a field
-    "epsilon": "a number above 0, for example 3.0",
-    "delta": "a number between 0 and 1, for example 1e-5",
-    "q": "a number above 0 and up to 1, for example 0.01 or 256/60000",
-    "batch": "a whole number above 0, for example 256",
-    "examples": "a whole number above 0, for example 60,000",
-    "sigma": "a number above 0, for example 1.1",
-    "epochs": "a number above 0, for example 15",
-    "steps": "a whole number above 0, for example 10,000",
-}
+FIELDS = words_in(Path(__file__).with_name("fields.toml"))
 PROMISED = ("epsilon", "delta")  # fields beside a text, as an accountant's state has neither
 COUNTS = ("batch", "examples", "steps")
 CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {  # label, titles, entry of the glossary
@@ -71,7 +62,7 @@ def entered_claim() -> Entered:
     text = _pasted() if pasted else ""
     try:
         if not pasted:
-            return Entered(_typed(tuple(LABELS), tuple(CHOICES), _key))
+            return Entered(_typed(tuple(FIELDS), tuple(CHOICES), _key))
         beside = _typed(PROMISED, ("sampler",), "beside_{}".format)  # separate from the fields without a text
         read = read_claim(text)
         claim = joined([beside, read.claim])
@@ -86,7 +77,7 @@ def entered_claim() -> Entered:
 def fill_in(claim: Claim) -> None:
     """Replace the fields by a claim. As a callback."""
     values = values_of(claim)
-    for name in LABELS:
+    for name in FIELDS:
         put(_key(name), _written(values.get(name)), "")
     for name in CHOICES:
         put(_key(name), values.get(name, UNSAID), UNSAID)
@@ -108,7 +99,7 @@ def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str
     for place, name in enumerate(fields):
         with columns[place % 2]:
             help = help_on(HELP.get(name, name))
-            texts[name] = text_field(st, LABELS[name], key(name), MAX_FIELD_CHARS, help=help)
+            texts[name] = text_field(st, FIELDS[name]["label"], key(name), MAX_FIELD_CHARS, help=help)
     chosen = {name: _choice(name, key(name)) for name in choices}
     values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}
     return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
@@ -136,7 +127,7 @@ def _checked(name: str, text: str) -> object:
         Claim(**{name: value})
     except ValueError:
         point = " Write a point before decimals, not a comma." if "," in text else ""
-        raise ValueError(f"{LABELS[name]}: write {WRITE[name]}.{point}") from None
+        raise ValueError(f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}.{point}") from None
     return value
 
 

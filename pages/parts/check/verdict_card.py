@@ -1,6 +1,7 @@
 """The verdict on a claim: its headline, the number line, the details, and the sentence for a review."""
 
 import json
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
@@ -54,8 +55,8 @@ def show_card(verdict: ClaimVerdict, unsure: Sequence[str] = ()) -> None:
     printed, certificate = verdict.claim.epsilon, verdict.certificate
     with st.container(border=True, key="claim_verdict"):
         st.html(headline(verdict))
-        if certificate and printed:
-            proven = Stretch(certificate.bounds.lower, certificate.bounds.upper)
+        proven = Stretch(*certificate.bounds[:2]) if certificate else Stretch(0.0, math.inf)
+        if printed and (proven.low > 0 or proven.high < math.inf):
             figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
             st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
         if details := [*details_of(verdict), *unsure]:

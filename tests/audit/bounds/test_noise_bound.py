@@ -91,7 +91,7 @@ def test_each_projection_is_measured_by_the_sigma_of_its_step() -> None:
     assert found.sigma_below is None
     assert found.epsilon == pytest.approx(lower_epsilon(with_noise(schedule, found.factor_below), DELTA))
     assert audit_noise(drawn, schedule, DELTA, sigma=sigma[::-1]).factor != pytest.approx(1.0, abs=0.1)
-    with pytest.raises(ValueError, match="the mechanism has 2 of them"):
+    with pytest.raises(ValueError, match="the mechanism has 2 different ones"):
         audit_noise(drawn, schedule, DELTA)
 
 

@@ -9,36 +9,24 @@ from streamlit.testing.v1 import AppTest
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import BROKEN, TRAINERS
 from dpcore.audit.events import Counted, Scored, Traced
-from dpcore.figures.style import REFUTED as RED
 from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit.audit_results import QUICK, example
+from pages.parts.audit.findings_table import FAILS, SIGNS
 from pages.parts.audit.panel import TORCH_DRAWS
 from pages.parts.controls.url_state import UNDER_WAY
-from tests.pages.audit_page import (
-    CONFIG,
-    events_of,
-    found_noise,
-    html_of,
-    of_config,
-    opened,
-    recorded,
-    without,
-    words,
-)
+from tests.pages.audit_page import CONFIG, events_of, found_noise, html_of, of_config, opened, recorded, without, words
 from tests.pages.train_page import charts
 
 
-def red_in(page: AppTest) -> list[str]:
-    """The marks of the number line that are red."""
-    line = json.loads(page.get("plotly_chart")[0].proto.spec)
-    return plainly([each["name"] for each in line["data"] if each.get("marker", {}).get("color") == RED])
-
-
-def plainly(labels: list[str]) -> list[str]:
-    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in labels]
+def names_in(page: AppTest, color: str = "") -> list[list[str]]:
+    """The names of the traces of each figure; of one colour, if that is given."""
+    drawn = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
+    kept = [[each for each in figure["data"] if not color or each.get("marker", {}).get("color") == color]
+            for figure in (*drawn, *charts(page))]  # fmt: skip
+    return [[each["name"].replace("\N{NO-BREAK SPACE}", " ") for each in traces] for traces in kept]
 
 
 def rows_in(page: AppTest) -> list[str]:
@@ -50,22 +38,15 @@ def results_in(page: AppTest) -> list[str]:
     return [each.split("</b> ")[1].split("<")[0] for each in rows_in(page)]
 
 
-def names_in(page: AppTest) -> list[list[str]]:
-    """The names of the traces of each figure."""
-    drawn = [json.loads(each.proto.spec) for each in page.get("plotly_chart")]
-    return [[each["name"] for each in figure["data"]] for figure in (*drawn, *charts(page))]
-
-
 def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     page = opened()
-    assert page.title[0].value == "Does the trainer keep what it claims?"
     assert page.selectbox(key="trainer").options == [each.title for each in TRAINERS.values()]
     assert TRAINERS["own"].story in words(page, "caption")
     assert "Press **Audit**" in words(page, "markdown")
     assert "A recorded example: half the noise" in html_of(page)
     verdicts = {name: "fails" if name in example().failed else "passes" for name in example().p_values}
     assert results_in(page) == [verdicts.get(each.audit, "cannot tell") for each in example().measured]
-    assert "Noise ≥ 12.9, p < 1e-300" in plainly(names_in(page)[0])
+    assert "Noise ≥ 12.9, p < 1e-300" in names_in(page)[0]
 
 
 def test_audit_queues_what_the_controls_say_and_the_address_keeps_it(store: Store):
@@ -110,27 +91,30 @@ def test_it_says_how_far_it_is_and_is_cancelled(store: Store):
 
 def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     page = opened(run=recorded(store))
-    assert "Claim refuted: Noise fails (95 % confidence over all tests)." in words(page, "error")
-    line = plainly(names_in(page)[0])
+    assert "Claim refuted: Noise fails</h2><p>95 % confidence over all tests." in html_of(page)
+    line = names_in(page)[0]
     assert line[:3] == ["Certified", "Proven", "Noise ≥ 9.00, p < 1e-300"]
     assert any(each.startswith("Rényi DP ≤") for each in line)
     assert "In and out ≈ 0.400" in line
     assert words(page, "caption").count("Noise shows epsilon ≥ 9.00: that refutes the claim") == 1
-    assert red_in(page) == ["Noise ≥ 9.00, p < 1e-300", next(each for each in line if each.startswith("Certified "))]
+    assert names_in(page, SIGNS[FAILS][1])[0] == [
+        "Noise ≥ 9.00, p < 1e-300",
+        next(each for each in line if each.startswith("Certified ")),
+    ]
 
 
 def test_ours_passes_and_only_what_lies_below_the_proven_bound_is_red(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(0.5, 0.6)), request=of_config()))
-    assert "No test refutes the claim" in words(page, "success")
-    assert "That is no proof" in words(page, "success")
-    assert not red_in(page)
+    assert "No test refutes the claim" in html_of(page)
+    assert "That is no proof" in html_of(page)
+    assert not names_in(page, SIGNS[FAILS][1])[0]
     (below,) = re.findall(r"No trainer keeps (.*): at least", words(page, "caption"))
     assert "≤" not in below  # a proven accountant's number is never below the proven bound
 
 
 def test_an_estimate_or_an_audit_that_passes_refutes_no_number(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(50.0, 0.6)), request=of_config()))
-    assert not red_in(page)
+    assert not names_in(page, SIGNS[FAILS][1])[0]
     assert "Noise shows" not in words(page, "caption")
 
 
