@@ -1,6 +1,6 @@
-"""The runs of paper 002: on MNIST the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
+"""Runs of paper 002: on MNIST the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
 
-The network lies behind DP-PCA to 60 dimensions, and each of its two layers is clipped on its own.
+DP-PCA to 60 dimensions comes before the network, and each of its two layers is clipped on its own.
 """
 
 from typing import Any
@@ -16,21 +16,17 @@ Values = dict[str, Any]  # fields of RunConfig
 NETWORK: Values = {"dataset": "mnist", "source": "full", "model": "abadi", "activation": "relu", "pca": 60}
 STEP: Values = {"optimizer": "sgd", "momentum": 0.0, "batch": 600, "clip_norm": 4.0, "clipping": "per_layer"}
 RATE: Values = {"lr": 0.1, "lr_schedule": "linear", "lr_end": 0.052, "lr_epochs": 10.0}
-BUDGET: Values = {"delta": 1e-5, "epochs": 1000.0, "stop_accountant": "moments"}  # epsilon ends them
+BUDGET: Values = {"delta": 1e-5, "epochs": 1000.0, "stop_accountant": "moments"}  # epsilon ends the runs
 ARXIV = "arXiv 1607.00133, section 5.2"
 REFERENCE: Values = {"sigma": 4.0, "pca_sigma": 7.0, "epsilon": 2.0}
-LEVELS = (  # of Figure 3: where the accuracy is printed, sigma, that of DP-PCA, epsilon, and the accuracy
+LEVELS = (  # of Figure 3: place of the accuracy, sigma, that of DP-PCA, epsilon, and the accuracy
     ("arXiv, section 5.2 (Figure 3 (1), large noise)", 8.0, 16.0, 0.5, "90"),
     ("arXiv, section 5.2 (Figure 3 (2), medium noise)", 4.0, 7.0, 2.0, "95"),
     ("Conclusion (Figure 3 (3), small noise)", 2.0, 4.0, 8.0, "97"),
 )
 WORDS = words_of("abadi")
 TEXTS = with_numbers(WORDS["runs"], arxiv=ARXIV)
-NOTES = {
-    0.5: TEXTS["elsewhere"],
-    2.0: TEXTS["elsewhere"],
-    8.0: TEXTS["training"],
-}  # epsilon -> where its accuracy is from
+NOTES = {0.5: TEXTS["elsewhere"], 2.0: TEXTS["elsewhere"], 8.0: TEXTS["training"]}  # epsilon -> source of its accuracy
 COLOURS: Values = {"dataset": "cifar10", "source": "full", "model": "cnn9", "activation": "relu", "pca": 0}
 COLOURS |= {"clip_norm": 3.0, "clipping": "flat", "sigma": 6.0, "lr": 0.05, "lr_schedule": "constant"}
 FIGURE_6 = ((2.0, 2000, "67"), (4.0, 4000, "70"), (8.0, 4000, "73"))  # on CIFAR-10: epsilon, lot, accuracy
@@ -38,7 +34,7 @@ DELTAS = (1e-5, 1e-4, 1e-3, 1e-2)  # of Figure 4
 
 
 def run(sigma: float, pca_sigma: float, epsilon: float, **more: Any) -> RunConfig:
-    """Paper 002's network, trained until the moments accountant says epsilon."""
+    """Train paper 002's network until the moments accountant reaches epsilon."""
     noise: Values = {"sigma": sigma, "pca_sigma": pca_sigma, "stop_epsilon": epsilon}
     return RunConfig(**(NETWORK | STEP | RATE | BUDGET | noise | more))
 
@@ -57,7 +53,7 @@ def _privacy(delta: float) -> Sweep:
 
 
 def _rates(*values: float) -> Sweep:
-    """Figure 5 (4): what the rate falls to keeps its proportion."""
+    """Vary the learning rate as in Figure 5 (4), with a proportional final rate."""
     share = RATE["lr_end"] / RATE["lr"]
     configs = tuple(run(**(REFERENCE | {"lr": value, "lr_end": round(share * value, 6)})) for value in values)
     return Sweep(

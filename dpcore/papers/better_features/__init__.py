@@ -1,4 +1,4 @@
-"""Paper 005: Tramer and Boneh, who trained linear models on fixed features; and the best accuracy found here."""
+"""Paper 005: Tramer and Boneh train linear models on fixed features; and the best recipes that we found."""
 
 from dpcore.papers.better_features.findings import FINDINGS
 from dpcore.papers.better_features.recipes import LADDERS, LINEAR, PAPERS_CNN, RECORD, WORDS, run

@@ -57,7 +57,7 @@ def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
     assert "A factor is missing." in shown[name_of(DIFFERS)]
     refuted = shown[name_of(REFUTED)]
     assert "<b>refuted</b>" in refuted
-    assert re.search(r"at least 0\.\d+ is proven", refuted)
+    assert re.search(r"the true epsilon is at least 0\.\d+", refuted)
     assert line_of(SETTING) in refuted
 
 
