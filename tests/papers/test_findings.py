@@ -127,7 +127,7 @@ def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> N
     sigma = brentq(lambda sigma: spent(20, sigma) - promised[20], 1.06, 1.12, xtol=1e-3)
     check(told("004", "spends no more"), 1.06, at_least(spent(20, 1.06)), 1.3, at_most(sigma))
     assert spent(13, 1.06) <= promised[13]
-    check(told("004", "before epoch 20"), 13, 14, at_least(spent(14, 1.06)), 1.06, at_most(promised[14]), 1.3)
+    check(told("004", "before epoch 20"), 13, 14, 1.06, at_least(spent(14, 1.06)), at_most(promised[14]), 1.3)
     at_18, at_19, at_26 = (by_limit(Q_004, 0.638, epochs) for epochs in (18, 19, 26))
     assert at_18 < 4 < at_19
     assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TEXTS["too_early"]
