@@ -25,7 +25,6 @@ from pages.parts.results.tables import table
 
 PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
-SEED = 0
 INPUT = LocalInputPerturbation()
 
 
@@ -57,15 +56,11 @@ def before_and_after(request: Request, task: Task) -> None:
         numbers_table("The row in numbers", "row_numbers", lambda: columns(request, task, public, names))
 
 
-def handed_over(task: Task, epsilon: float, row: FloatArray) -> FloatArray:
-    """Add noise drawn for the picture: the same numbers at every epsilon, scaled by its standard deviation."""
-    drawn = np.random.RandomState(SEED).standard_normal(row.shape)
-    return row + INPUT.noise(task, epsilon) * drawn
-
-
-def nearest_row(public: Public, row: FloatArray) -> int:
-    """Return the number of the public row nearest to a perturbed one."""
-    return int(np.argmin(((public.rows - row) ** 2).sum(axis=1)))
+def noisy(task: Task, epsilon: float, public: Public) -> tuple[FloatArray, FloatArray]:
+    """Return the first row with noise, and its features: the same random numbers at every epsilon, scaled."""
+    row = public.rows[0]
+    after = row + INPUT.noise(task, epsilon) * np.random.RandomState(0).standard_normal(row.shape)
+    return after, after[:-1] / row[-1]  # the constant last feature has the scale
 
 
 @lru_cache(maxsize=4)
@@ -89,20 +84,19 @@ def public_rows(dataset: str, classes: tuple[str, ...]) -> Public:
 
 def pictures(request: Request, task: Task, public: Public) -> str:
     """Return an HTML table of pictures: a column for each epsilon, rows for the noisy row and what is made of it."""
-    row, scale = public.rows[0], _scale(public)
+    epsilons = sorted(request.epsilons, reverse=True)
     what = ("with noise", "clipped to its range", "nearest public row", "chance of a flipped label")
     lines: list[list[str]] = [[] for _ in what]
-    for epsilon in sorted(request.epsilons, reverse=True):
-        after = handed_over(task, epsilon, row)
-        values, at = after[:-1] * scale, f"at epsilon {epsilon:g}"
-        found = nearest_row(public, after)
+    for epsilon in epsilons:
+        at, (after, values) = f"at epsilon {epsilon:g}", noisy(task, epsilon, public)
         most = f"±{short(float(np.abs(values).max()))}"
         lines[0].append(_image(values, f"Noisy row {at}: values within {most}", most, stretched=True))
         lines[1].append(_image(values, f"Noisy row clipped to its range {at}", ""))
-        hit = "found again" if found == 0 else public.classes[found]
-        lines[2].append(_image(public.features[found], f"Nearest public row {at}: {hit}", hit))
+        nearest_row = int(np.argmin(((public.rows - after) ** 2).sum(axis=1)))
+        hit = public.classes[nearest_row] if nearest_row else "found again"
+        lines[2].append(_image(public.features[nearest_row], f"Nearest public row {at}: {hit}", hit))
         lines[3].append(nearest(INPUT.flips(epsilon), 3))
-    heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in sorted(request.epsilons, reverse=True))
+    heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in epsilons)
     before = _image(public.features[0], f"The row before: {public.classes[0]}", public.classes[0])
     rows = (
         f"<tr><th scope=row>{name}</th>{f'<td rowspan={len(what)}>{before}</td>' if not place else ''}"
@@ -113,16 +107,10 @@ def pictures(request: Request, task: Task, public: Public) -> str:
 
 
 def columns(request: Request, task: Task, public: Public, names: tuple[str, ...]) -> Columns:
-    """Return each feature of the row before, and as handed over at each epsilon."""
+    """Return each feature of the row before, and with noise at each epsilon."""
     epsilons = sorted(request.epsilons, reverse=True)
-    scale, row = _scale(public), public.rows[0]
-    after = {f"epsilon {each:g}": handed_over(task, each, row)[:-1] * scale for each in epsilons}
+    after = {f"epsilon {each:g}": noisy(task, each, public)[1] for each in epsilons}
     return {"feature": names, "before": public.features[0]} | after
-
-
-def _scale(public: Public) -> float:
-    """Return the factor from the unit row to its features in [-1, 1]: the inverse of its constant last feature."""
-    return float(1 / public.rows[0, -1])
 
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:

@@ -63,7 +63,6 @@ APART = (
     "**Shown separately: no proof that these methods reach the epsilon requested.** A condition of their theorem fails "
     "for this model, or there is no theorem. The table of conditions below names the reason."
 )
-EXAMPLE = ":blue-badge[Example]"
 
 
 def request_form() -> Asked:
@@ -143,15 +142,14 @@ def line_of(run: Run) -> str:
 
 def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
     """Draw a comparison and keep it up to date, with the lines of the picked methods in front."""
+    SHOWN.follow(store, run, results, lambda found: _draw(store, found, picked))
 
-    SHOWN.follow(store, run, results, lambda found: _draw(store, found.run, found, picked))
 
-
-def _draw(store: Store, run: Run, found: Results, picked: Sequence[str]) -> None:
+def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
     until = f"Until then it had {found.done} of {results_of(found.request)} results."
-    SHOWN.status(store, run, found.done / results_of(found.request), _progress(found), until)
-    if run.status is Status.FINISHED:
+    SHOWN.status(store, found.run, found.done / results_of(found.request), _progress(found), until)
+    if found.run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
         charts(found, picked)
@@ -160,7 +158,7 @@ def _draw(store: Store, run: Run, found: Results, picked: Sequence[str]) -> None
 
 def show_example(picked: Sequence[str]) -> None:
     """Draw the comparison that ships with the package."""
-    st.markdown(f"{EXAMPLE} **{described(example())}**")
+    st.markdown(f":blue-badge[Example] **{described(example())}**")
     st.caption(f"Measured before with the default settings. Press Compare for your own. {_measured(example())}")
     charts(example(), picked)
     numbers(example())

@@ -81,7 +81,7 @@ def test_only_numbers_with_the_chosen_verdicts_are_shown_and_the_address_says_so
 
 
 def test_claims_are_shown_at_once_and_answers_once_they_are_computed(store: Store, dummy: Paper):
-    computed.answers.pop(PAPER.findings, None)
+    computed._answers.pop(PAPER.findings, None)
     for _ in range(2):  # the second time from memory
         page = written(opened(**OPENED))
         assert "It is better than all." in page
