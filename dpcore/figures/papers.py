@@ -111,10 +111,7 @@ def map_alt(drawn_map: Map, cells: Cells) -> str:
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:
-    """Return the look of each line: its accountant's, if any, with another dash for a second line of the same.
-
-    A lower bound has the look of its upper bound.
-    """
+    """Return each line's look: its accountant's, with another dash for a second line; both bounds look the same."""
     free = cycle(OTHERS if any(each.accountant for each in lines) else (*LENGTHS, *OTHERS))
     used: Counter[str] = Counter()
     styles: list[Style] = []

@@ -115,7 +115,7 @@ def _places() -> tuple[Line, ...]:
     claimed = np.array([formulas.own_noise(replace(given, epsilon=each)) for each in epsilons.tolist()])
     return (
         Line("input, exact, for each row", epsilons, 2 * exact),
-        Line("input, the paper's formula with c = 1: no guarantee", epsilons, claimed),
+        Line("input, the paper's formula: no guarantee", epsilons, claimed),
         Line("gradient, exact, in each of T steps", epsilons, 2 / given.n * math.sqrt(given.steps) * exact),
         Line("output, exact, on each parameter", epsilons, 2 / (given.n * given.convexity) * exact),
     )

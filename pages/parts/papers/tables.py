@@ -89,19 +89,19 @@ def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
     heads = f"<th scope=col>{name}</th>"
     heads += "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in HEADS)
     heads += f"<th scope=col>{term('outcome', place, 'Verdict')}</th>"
-    return framed(name, PAPERS, heads, (_row(each, f"{place}-{row}") for row, each in enumerate(found)))
+    return framed(name, f"{PAPERS} numbers", heads, (_row(each, f"{place}-{row}") for row, each in enumerate(found)))
 
 
 def _row(found: Comparison, own: str) -> str:
     entry, ways = found.entry, links(found)
-    small = f"<small>{escape(line_of(entry.setting))}</small>" if entry.setting else ""
-    small += f"<small class=ways>{OPEN} {ways}</small>" if ways else ""
+    small = f"{escape(line_of(entry.setting))} " if entry.setting else ""
+    small += f"<span class=ways>{ways}</span>" if ways else ""
     ours = escape(found.ours_text) or "–"
     texts = zip(HEADS, (escape(entry.printed), _recorded(ours, found.record, own)), strict=True)
     cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
     why = "" if found.outcome is Outcome.UNTRAINED else linked(found.why)
     return (
-        f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}{small}</th>{cells}"
+        f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small></th>{cells}"
         f"<td class=verdict>{badge(found.outcome)} {why}</td></tr>"
     )
 
