@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -132,33 +132,14 @@ class Trained(Entry):
 
 
 def accuracy(
-    place: str,
-    quantity: str,
-    printed: str,
-    config: RunConfig,
-    because: str = "",
-    seeds: int = 1,
-    *,
-    note: str = "",
-    within: float | None = None,
-    watched: bool = False,
+    place: str, quantity: str, printed: str, config: RunConfig, because: str = "", seeds: int = 1, **more: Any
 ) -> Trained:
     """Return a printed test accuracy with the setting that opens its run on the other pages.
 
-    `within` is the tolerance in points; None: one, or half a point with several seeds.
+    By default ours may differ by one point, or by half a point with several seeds.
     """
-    return Trained(
-        place,
-        quantity,
-        printed,
-        because,
-        note,
-        setting=setting_of(config),
-        within=within or (POINTS if seeds == 1 else FEWER_POINTS),
-        config=config,
-        seeds=seeds,
-        watched=watched,
-    )
+    more = {"within": POINTS if seeds == 1 else FEWER_POINTS} | more
+    return Trained(place, quantity, printed, because, setting=setting_of(config), config=config, seeds=seeds, **more)
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
@@ -175,15 +156,5 @@ def setting_of(config: RunConfig) -> PrintedSetting | None:
     """
     if not (config.private and config.sigma) or config.stop_epsilon:
         return None
-    return PrintedSetting(
-        n=config.examples,
-        batch=config.batch,
-        sigma=config.sigma,
-        epochs=config.epochs,
-        clip_norm=config.clip_norm,
-        optimizer=config.optimizer,
-        delta=config.delta,
-        schedule=config.schedule,
-        rate=config.rate,
-        dataset=config.dataset,
-    )
+    shared = {each.name: getattr(config, each.name) for each in fields(PrintedSetting) if each.name != "n"}
+    return PrintedSetting(n=config.examples, **shared)

@@ -40,11 +40,11 @@ def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[C
     The file has the text, and `computed` its numbers by name; or `computed` returns the whole text, if its sentences
     depend on the outcome.
     """
-    return tuple(_finding(texts, computed.get(name, dict)) for name, texts in words["findings"].items())
 
+    def finding(texts: Mapping[str, str], own: Callable[[], Any]) -> CheckedClaim:
+        return CheckedClaim(texts["claim"], (lambda: texts["holds"].format(**own())) if "holds" in texts else own)
 
-def _finding(texts: Mapping[str, str], computed: Callable[[], Any]) -> CheckedClaim:
-    return CheckedClaim(texts["claim"], (lambda: texts["holds"].format(**computed())) if "holds" in texts else computed)
+    return tuple(finding(texts, computed.get(name, dict)) for name, texts in words["findings"].items())
 
 
 def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:

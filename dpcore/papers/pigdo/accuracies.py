@@ -60,7 +60,6 @@ IMPROVEMENTS = tuple(
     for sigma, row in levels.items()
     for rival, printed in row.items()
 )
-NOT_FOLLOWING = tuple(each for each in IMPROVEMENTS if each.because)
 ID = "000"
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
 CHANGE = 3.0  # percentage points, claimed for Figure 7(a)

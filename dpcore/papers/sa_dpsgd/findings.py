@@ -17,10 +17,7 @@ MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=LIMITS["MNIST"]), 1000 
 
 
 def _free() -> Numbers:
-    return {
-        "sigma": MANY.sigma,
-        "distance": MANY.distance,
-        "limit": MANY.limit,
+    return vars(MANY) | {
         "steps": STEPS,
         "charged": short(numbers.theorem_1(1.0, MANY.sigma, STEPS)),
         "counted": short(MANY.accepted_only(DELTA, STEPS)),
@@ -30,12 +27,7 @@ def _free() -> Numbers:
 
 def _one_step() -> Numbers:
     counted = Selection(ONE.sigma, 0.0)  # accepts every proposal
-    return {
-        "sigma": ONE.sigma,
-        "distance": ONE.distance,
-        "delta": outward(ONE.delta(0.5), math.floor),
-        "counted": short(counted.delta(0.5)),
-    }
+    return vars(ONE) | {"delta": outward(ONE.delta(0.5), math.floor), "counted": short(counted.delta(0.5))}
 
 
 def _three() -> Numbers:
