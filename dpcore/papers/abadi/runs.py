@@ -5,7 +5,7 @@ DP-PCA to 60 dimensions comes before the network, and each of its two layers is 
 
 from typing import Any
 
-from dpcore.papers.entry import accuracy
+from dpcore.papers.entry import Trained, accuracy
 from dpcore.papers.paper import Sweep
 from dpcore.papers.words import with_numbers, words_of
 from dpcore.privacy.report.numbers import plain
@@ -45,7 +45,6 @@ def _sweep(place: str, title: str, setting: str, *values: float) -> Sweep:
 
 
 def _privacy(delta: float) -> Sweep:
-    """Figure 4 at one delta."""
     configs = tuple(run(**(REFERENCE | {"epsilon": value, "delta": delta})) for value in (1.0, 2.0, 3.0, 4.0))
     return Sweep(
         "Figure 4", f"accuracy against epsilon, delta {plain(delta)}", "stop_epsilon", configs, TEXTS["deltas"]
@@ -61,34 +60,17 @@ def _rates(*values: float) -> Sweep:
     )
 
 
-def _in_colour(epsilon: float, lot: int) -> RunConfig:
-    stop: Values = {"batch": lot, "stop_epsilon": epsilon}
-    return RunConfig(**(STEP | BUDGET | COLOURS | stop))
+def _level(place: str, sigma: float, pca_sigma: float, epsilon: float, printed: str) -> Trained:
+    quantity, config = f"test accuracy, %, at epsilon {epsilon:g}", run(sigma, pca_sigma, epsilon)
+    return accuracy(place, quantity, printed, config, TEXTS["differs"], note=NOTES[epsilon])
 
 
-RUNS = (
-    *(
-        accuracy(
-            place,
-            f"test accuracy, %, at epsilon {epsilon:g}",
-            printed,
-            run(sigma, pca_sigma, epsilon),
-            TEXTS["differs"],
-            note=NOTES[epsilon],
-        )
-        for place, sigma, pca_sigma, epsilon, printed in LEVELS
-    ),
-    *(
-        accuracy(
-            "Figure 6",
-            f"CIFAR-10, test accuracy, %, at epsilon {each:g}",
-            printed,
-            _in_colour(each, lot),
-            TEXTS["pretrained"],
-        )
-        for each, lot, printed in FIGURE_6
-    ),
-)
+def _in_colour(epsilon: float, lot: int, printed: str) -> Trained:
+    quantity, stop = f"CIFAR-10, test accuracy, %, at epsilon {epsilon:g}", {"batch": lot, "stop_epsilon": epsilon}
+    return accuracy("Figure 6", quantity, printed, RunConfig(**(STEP | BUDGET | COLOURS | stop)), TEXTS["pretrained"])
+
+
+RUNS = (*(_level(*each) for each in LEVELS), *(_in_colour(*each) for each in FIGURE_6))
 SWEEPS = (
     *(_privacy(delta) for delta in DELTAS),
     _sweep("Figure 5 (1)", "dimensions of the projection", "pca", 20, 60, 100, 200),

@@ -63,39 +63,26 @@ def _because(method: str) -> str:
 
 
 def _table_1(title: str) -> list[Trained]:
-    made = [
-        accuracy(
-            "Table 1",
-            f"{title}, {method}, test accuracy, %",
-            printed,
-            run(title, method),
-            _because(method),
-            SEEDS,
-            watched=True,
-        )
-        for method, printed in zip(METHODS, TABLE_1[title], strict=False)
-    ]
-    plain = without_privacy(run(title, "DP-SGD (tanh)"), lr=0.05)
-    return [
-        *made,
-        accuracy("Table 1", f"{title}, without privacy, test accuracy, %", TABLE_1[title][-1], plain, BECAUSE["plain"]),
-    ]
+    made = []
+    for method, printed in zip(METHODS, TABLE_1[title], strict=False):
+        quantity, config = f"{title}, {method}, test accuracy, %", run(title, method)
+        made.append(accuracy("Table 1", quantity, printed, config, _because(method), SEEDS, watched=True))
+    quantity, plain = (
+        f"{title}, without privacy, test accuracy, %",
+        without_privacy(run(title, "DP-SGD (tanh)"), lr=0.05),
+    )
+    return [*made, accuracy("Table 1", quantity, TABLE_1[title][-1], plain, BECAUSE["plain"])]
 
 
 def _table_3(title: str) -> list[Trained]:
-    return [
-        accuracy(
-            "Table 3",
-            f"{title}, {method}, test accuracy, %, at epsilon {epsilon:g} by the classic conversion",
-            printed,
-            run(title, method, epochs=160.0, stop_epsilon=epsilon, stop_accountant="moments"),
-            _because(method),
-            within=FEWER_POINTS,
-        )
-        for printed, row in TABLE_3[title].items()
-        for method, epsilon in zip(METHODS, row, strict=True)
-        if epsilon is not None
-    ]
+    made = []
+    for printed, row in TABLE_3[title].items():
+        for method, epsilon in zip(METHODS, row, strict=True):
+            if epsilon is not None:
+                quantity = f"{title}, {method}, test accuracy, %, at epsilon {epsilon:g} by the classic conversion"
+                config = run(title, method, epochs=160.0, stop_epsilon=epsilon, stop_accountant="moments")
+                made.append(accuracy("Table 3", quantity, printed, config, _because(method), within=FEWER_POINTS))
+    return made
 
 
 def _free(place: str, what: str, printed: str, changed: Values) -> Trained:

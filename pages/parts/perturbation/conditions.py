@@ -47,17 +47,16 @@ PLACES = tuple(Place(**each) for each in TEXTS["places"])
 BY_ID = {place.id: place for place in PLACES}
 PLACE = "place"  # in the session, and in the address
 PICTURE = "places_picture"
-IDS = tuple(BY_ID)
 
 
 def chosen_place() -> Place | None:
     """Draw the picture and the text of the chosen place."""
-    strange = unknown(PLACE, IDS)
-    recall_ids(PLACE, IDS, [])
+    strange = unknown(PLACE, [*BY_ID])
+    recall_ids(PLACE, [*BY_ID], [])
     chosen = st.session_state[PLACE][:1]
     write_ids(PLACE, chosen, [])
     keep(PLACE, chosen)
-    say_unknown(PLACE, strange, IDS, chosen)
+    say_unknown(PLACE, strange, [*BY_ID], chosen)
     place = BY_ID[chosen[0]] if chosen else None
     shown = [{"id": each.id, "title": each.title, "method": each.method} for each in PLACES]
     label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)

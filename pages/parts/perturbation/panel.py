@@ -54,10 +54,10 @@ CLIP = Quantity(
 )  # fmt: skip
 STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=help_on("step_size"))
 CHOSEN = [format(each, "g") for each in EPSILONS]
-EXPECTED = "a comparison on this machine"
 SHOWN = ShownJob(
-    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", EXPECTED, replaces=True
-)
+    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", "a comparison on this machine",
+    replaces=True,
+)  # fmt: skip
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
 APART = (
     "**Shown separately: no proof that these methods reach the epsilon requested.** A condition of their theorem fails "
