@@ -90,7 +90,7 @@ CAVEAT = "Ours shuffles."
 
 
 def of_runs(monkeypatch: pytest.MonkeyPatch, *accuracies: float, seeds: int = 1, rmse: bool = False):
-    """What is said of a printed 95 beside runs of these accuracies, in per cent."""
+    """Compare a printed 95 with runs of these accuracies, in percent."""
     runs = tuple(Seeded(seed, each / 100, rmse=each if rmse else None) for seed, each in enumerate(accuracies))
     record = Recorded({}, runs, None, "2026-11-25", "a machine", {}, 1.0)
     monkeypatch.setattr(comparison, "recorded", lambda paper, config: record)

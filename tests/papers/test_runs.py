@@ -1,4 +1,4 @@
-"""What the papers' accuracies are trained with, at the privacy that the paper prints, and what is recorded of them."""
+"""Training settings of the papers' accuracies, at the privacy that the paper prints, and their records."""
 
 import datetime
 import json

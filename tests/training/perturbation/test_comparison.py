@@ -1,4 +1,4 @@
-"""What a comparison says of each method, also at the ends of its ranges, and that a request crosses processes."""
+"""Events of a comparison, also at the ends of its ranges, and requests that cross processes."""
 
 import itertools
 import json
