@@ -24,7 +24,7 @@ from pages.parts.train.form import clip_norm_of, learning_rate_of, plain_method
 
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
-TRAINS = ("", "train")  # addresses of the pages that train what their controls say
+TRAINS = ("", "train")  # addresses of the pages that train the controls' setting
 
 
 def links(comparison: Comparison) -> str:

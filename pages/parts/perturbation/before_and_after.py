@@ -20,8 +20,7 @@ from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
-from pages.parts.results.exports import Columns, numbers_table
-from pages.parts.results.tables import table
+from pages.parts.results.tables import row_cells, table
 
 PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
@@ -38,10 +37,8 @@ class Public(NamedTuple):
 
 def before_and_after(request: Request, task: Task) -> None:
     """Draw the section: one row as a picture at every epsilon, and, folded, its numbers."""
-    low, high = min(request.epsilons), max(request.epsilons)
-    sizes = f"{nearest(INPUT.noise(task, low), 3)} at epsilon {low:g}"
-    sizes += f" and {nearest(INPUT.noise(task, high), 3)} at epsilon {high:g}" if high > low else ""
-    data = TABLES[request.dataset]
+    ends = dict.fromkeys((max(request.epsilons), min(request.epsilons)))
+    sizes = " and ".join(f"{nearest(INPUT.noise(task, each), 3)} at epsilon {each:g}" for each in ends)
     square = "pixel" if request.dataset in IMAGES else "feature"
     public = public_rows(request.dataset, request.classes)
     st.html("<h2 class=part>What input perturbation does to one row</h2>")
@@ -52,8 +49,7 @@ def before_and_after(request: Request, task: Task) -> None:
         "nearest public row, costs no privacy. The noise is drawn for this picture, always the same."
     )
     if request.dataset not in IMAGES:
-        names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
-        numbers_table("The row in numbers", "row_numbers", lambda: columns(request, task, public, names))
+        st.expander("The row in numbers").html(row_table(request, task, public))
 
 
 def noisy(task: Task, epsilon: float, public: Public) -> tuple[FloatArray, FloatArray]:
@@ -106,11 +102,19 @@ def pictures(request: Request, task: Task, public: Public) -> str:
     return table("A row before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
 
 
-def columns(request: Request, task: Task, public: Public, names: tuple[str, ...]) -> Columns:
-    """Return each feature of the row before, and with noise at each epsilon."""
-    epsilons = sorted(request.epsilons, reverse=True)
-    after = {f"epsilon {each:g}": noisy(task, each, public)[1] for each in epsilons}
-    return {"feature": names, "before": public.features[0]} | after
+def row_table(request: Request, task: Task, public: Public) -> str:
+    """Return an HTML table of each feature of the row before, and with noise at each epsilon."""
+    data, epsilons = TABLES[request.dataset], sorted(request.epsilons, reverse=True)
+    names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
+    columns = (public.features[0], *(noisy(task, each, public)[1] for each in epsilons))
+    heads = ("before", *(f"ε = {each:g}" for each in epsilons))
+    texts = zip(*([nearest(float(each), 3) for each in column] for column in columns), strict=True)
+    rows = (
+        f"<tr><th scope=row>{escape(name)}</th>{row_cells(heads, cells, number=True)}</tr>"
+        for name, cells in zip(names, texts, strict=True)
+    )
+    top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
+    return table("The row in numbers", "verdicts features", f"<th scope=col>Feature</th>{top}", rows)
 
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:

@@ -75,7 +75,6 @@ def choose_pressed() -> None:
         st.session_state[PLACE] = [] if st.session_state.get(PLACE) == [pressed] else [pressed]
 
 
-HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {
     methods.Protection.CENTRAL: "from readers of the model",
     methods.Protection.LOCAL: "even from the analyst",
@@ -145,7 +144,7 @@ def conditions(title: str, request: Request) -> str:
     Errors: ValueError, as a sentence, if the data cannot be used.
     """
     task, where = task_of(request), title.lower().replace(" ", "-")
-    heads = f"<th scope=col>Method</th>{head_cells(HEADS, where)}"
+    heads = f"<th scope=col>Method</th>{head_cells(('Every row is protected', 'Kind', 'Verdict'), where)}"
     made = table(title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods))
     return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 

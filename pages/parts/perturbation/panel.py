@@ -184,8 +184,7 @@ def _progress(found: Results) -> str:
 
 
 def _measured(found: Results) -> str:
-    tests = f" on {found.prepared.tests:,} held-out rows" if found.prepared else ""
-    seeds = found.request.seeds
+    tests, seeds = f" on {found.prepared.tests:,} held-out rows" if found.prepared else "", found.request.seeds
     over = f" Lines are means over {seeds} seeds; bars and shades span worst to best." if seeds > 1 else ""
     return f"Tested{tests} ({duration(found.seconds or 1)}).{over}"
 
