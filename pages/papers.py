@@ -26,7 +26,9 @@ with left:
 with right:
     link = address()
     show_figures(paper, link)
-    finish_claims = show_claims(paper)
+    claims = st.empty()
+    with claims.container():
+        show_claims(paper, computed.answers(paper, now=False))
     if paper.entries:
         found = computed.numbers(paper)
         scored.html(score(found))
@@ -39,4 +41,5 @@ with right:
     show_experiments(paper)
     show_calculators(paper)
     show_remarks(paper)
-    finish_claims()  # last: it may take a second, and all else is drawn by then
+    with claims.container():  # last: the answers may take a second, and everything else is drawn by then
+        show_claims(paper, computed.answers(paper))

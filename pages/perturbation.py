@@ -11,8 +11,6 @@ from pages.parts.perturbation.conditions import chosen_place, conditions, exampl
 from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of, request_form, show_example
 from pages.parts.perturbation.results import finished
 
-OF_SHOWN = "Conditions of the comparison above"
-
 left, right = page_columns("Where can the noise go?")
 
 store, past, _ = job_store(right, PERTURBATION.name)
@@ -43,7 +41,7 @@ with right:
         if asked.request:
             before_and_after(asked.request, task_of(asked.request))
         if compared and compared != asked.request:
-            st.html(conditions(OF_SHOWN, compared))
+            st.html(conditions("Conditions of the comparison above", compared))
         if asked.request:
             st.html(conditions("Which conditions hold", asked.request))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The papers' figures, drawn again: curves in the colours of their accountants, and maps of where something holds."""
+"""The papers' figures, drawn again: curves in the colours of their accountants, and maps of areas."""
 
 import math
 from collections import Counter
@@ -41,17 +41,17 @@ OTHERS = (SAMPLED_LOOK, (ATTACK_LOOK[0], "dash", "╌╌"), PINNED_LOOK)  # of l
 LETTER = 7.6  # pixels of a letter of normal text
 NAME = 28  # letters in a line of a label
 HEIGHT = 430
-WORD = 12  # letters in a line of a word on a map
+WORD = 12  # letters in a line of an area's word
 AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
 ERROR = "type II error"
-EARLY = 0.1  # of the x axis: where curves that meet at its end are told
-FEW = 20  # points of a line, up to here each is marked
+EARLY = 0.1  # of the x axis: the alt text reads curves here that meet at its end
+FEW = 20  # most points of a line with markers
 MEET = 1e-3  # of the y axis
-MIN_SHOWN = 1e-12  # what a logarithmic axis shows of less
+MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
-    """The curves of a drawing, each with its last height and its name beside its end, where their ends lie apart."""
+    """Draw the curves of a drawing, with height and name beside their ends if these lie apart."""
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
     bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
@@ -71,7 +71,7 @@ def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORM
 
 
 def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
-    """The end of each curve with its place on the x axis; where all end in one point, a place before that.
+    """Describe the end of each curve; if all end in one point, an earlier place.
 
     >>> one = Line("RDP", np.array([1.0, 100.0]), np.array([0.2, 1.0312]), "rdp")
     >>> drawing_alt(Drawing("Figure 2", "Epsilon", "epoch", "epsilon", lambda: (one,)), [one])
@@ -87,7 +87,7 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
 
 
 def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
-    """Cells in the colour of their area, whose word stands within it; what a cell says is in its hover."""
+    """Draw cells in the colour of their area, with its word on it and the cell's text in the hover."""
     count = len(drawn_map.areas)
     colors = [((place + end) / count, AREAS[place % len(AREAS)]) for place in range(count) for end in (0, 1)]
     said = {
@@ -104,7 +104,7 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
 
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
-    """The ends of both axes, and how many cells each area has."""
+    """Describe the ends of both axes and the number of cells of each area."""
     ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (cells.x, cells.y)]
     counted = Counter(cells.area.ravel().tolist())
     shares = [f"{area.word} {counted[place]}" for place, area in enumerate(drawn_map.areas) if counted[place]]
@@ -113,10 +113,7 @@ def map_alt(drawn_map: Map, cells: Cells) -> str:
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:
-    """The look of each line: its accountant's, where it has one; a second line of it has another dash.
-
-    A lower bound looks as the line that it belongs to.
-    """
+    """Return each line's look: its accountant's, with another dash for a second line; both bounds look the same."""
     free = cycle(OTHERS if any(each.accountant for each in lines) else (*RUNS, *OTHERS))
     used: Counter[str] = Counter()
     styles: list[Style] = []
@@ -135,7 +132,7 @@ def styles_of(lines: Sequence[Line]) -> list[Style]:
 
 
 def _linear_axis(lines: Sequence[Line]) -> dict[str, Any]:
-    """The x axis of lines of which each point is marked: to the last x, also where nothing is known there."""
+    """Return the x axis of lines with markers: up to the last x, known or not."""
     x = np.concatenate([each.x for each in lines] or [np.empty(0)])
     if not 0 < x.size <= FEW:
         return {}
@@ -144,7 +141,7 @@ def _linear_axis(lines: Sequence[Line]) -> dict[str, Any]:
 
 
 def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
-    """The writer of heights: an accountant's epsilon as what kind of number it is, bounds on the safe side."""
+    """Return the writer of heights: epsilons with their mark, bounds on the safe side."""
     if drawing.y == ERROR and line.accountant and ACCOUNTANTS[line.accountant].kind.is_bound:
         return at_least
     if drawing.y != "epsilon" or not line.accountant:
@@ -155,7 +152,7 @@ def _written(line: Line, drawing: Drawing) -> Callable[[float], str]:
 
 
 def _traces(lines: Sequence[Line], drawing: Drawing) -> list[dict[str, Any]]:
-    """A trace for each line; what lies between a line and its lower bound, which is drawn before it, is filled."""
+    """Return a trace for each line, with the band between a line and its lower bound filled."""
     traces: list[dict[str, Any]] = []
     for line, style in zip(lines, styles_of(lines), strict=True):
         seen = np.where(np.isfinite(line.y), line.y, np.nan)
@@ -171,7 +168,7 @@ def _traces(lines: Sequence[Line], drawing: Drawing) -> list[dict[str, Any]]:
 
 
 def _last(line: Line) -> tuple[float, float] | None:
-    """The last point that can be drawn."""
+    """Return the last point that can be drawn."""
     finite = np.flatnonzero(np.isfinite(line.y))
     return (float(line.x[finite[-1]]), float(line.y[finite[-1]])) if finite.size else None
 
@@ -184,7 +181,7 @@ def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
 
 
 def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
-    """True if several curves end in one point, as trade-off functions do: then their ends say nothing."""
+    """Return True if several curves end in one point, as trade-off functions do."""
     ends = [last for each in lines if (last := _last(each))]
     low, high = _bounds(lines, log=False)
     return drawing.y == ERROR or (
@@ -193,13 +190,13 @@ def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
 
 
 def _at(line: Line, share: float) -> tuple[float, float] | None:
-    """The point of a curve at a share of its x axis."""
+    """Return the point of a curve at a share of its x axis."""
     place = int(np.argmin(np.abs(line.x - share * line.x.max())))
     return (float(line.x[place]), float(line.y[place])) if math.isfinite(line.y[place]) else None
 
 
 def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], size: Size) -> list[dict[str, Any]]:
-    """The names of the curves from the highest to the lowest, beside the plot."""
+    """Return the names of the curves from the highest to the lowest, beside the plot."""
     height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     order = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
     notes, row = [], 0
@@ -213,7 +210,7 @@ def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], 
 
 
 def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:
-    """The ends of the y axis, in its own units."""
+    """Return the ends of the y axis, in its own units."""
     every = np.concatenate([each.y for each in lines] or [np.empty(0)])
     finite = every[np.isfinite(every) & ((every > MIN_SHOWN) | (not log))]
     if not finite.size:
@@ -226,7 +223,7 @@ def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[f
 
 
 def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
-    """The word of each area, well within it and away from the other words; an area without cells has none."""
+    """Place the word of each area with cells well within it, away from the other words."""
     taken: list[tuple[int, int]] = []
     words = []
     for place, area in enumerate(drawn_map.areas):
@@ -246,5 +243,5 @@ def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
 
 
 def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
-    """The number of cells between a cell and the nearest of others."""
+    """Return the distance from a cell to the nearest of others, in cells."""
     return min((max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0)

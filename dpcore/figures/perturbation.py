@@ -106,7 +106,6 @@ def perturbation_alt(
     >>> perturbation_alt([Spread("output", [0.5, 1.0], [[0.7, 0.9], [0.8, 1.0]])], "accuracy")
     'Line chart of test accuracy against epsilon, means of 2 seeds. Output: 80.0 % at 0.5, 90.0 % at 1.'
     """
-    check.one_of(MEASURES, measure=measure)
     log = measure == "gap"
     write = short if log else percent
     told = [f"{method_style(each.method).label}: {_two_ends(each, write)}" for each in spreads if each.values]

@@ -1,4 +1,4 @@
-"""The papers in the order in which they are offered."""
+"""The papers in the order of the page's choice."""
 
 from dpcore.papers import abadi, better_features, gaussian_dp, input_perturbation, pigdo, sa_dpsgd
 from dpcore.papers.comparison import Comparison, compared
@@ -18,5 +18,5 @@ PAPERS = {
 
 
 def comparisons(paper: Paper) -> tuple[Comparison, ...]:
-    """Every number of a paper beside ours, in the paper's order."""
+    """Compare every number of a paper with ours, in the paper's order."""
     return tuple(compared(paper.id, entry) for entry in paper.entries)

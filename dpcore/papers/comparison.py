@@ -1,4 +1,4 @@
-"""Their number beside ours, and what that says: reproduced, different for a reason, or refuted by a proof."""
+"""Their number beside ours, with a verdict: reproduced, different for a reason, or refuted by a proof."""
 
 import math
 import statistics
@@ -15,29 +15,29 @@ from dpcore.training.plan import plan
 
 
 class Outcome(StrEnum):
-    """The outcome of recomputing a printed number."""
+    """Verdict on a printed number."""
 
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
-    REFUTED = "refuted"  # as a promise of privacy: the certified lower bound lies above it
-    UNTRAINED = "untrained"  # no run of it has been recorded
+    REFUTED = "refuted"  # as a promise of privacy: the certified lower bound is larger
+    UNTRAINED = "untrained"  # no run of it is recorded
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """An entry with what comes out here."""
+    """An entry with our number and the verdict."""
 
     paper: str
     entry: Entry
-    ours: float | None  # None where no run has been recorded
-    lower: float | None  # proven lower bound of the epsilon that the entry claims; None where it claims none
+    ours: float | None  # None without a recorded run
+    lower: float | None  # proven lower bound of the epsilon that the entry claims; None if it claims none
     outcome: Outcome
     why: str
     record: Recorded | None = None
 
     @property
     def ours_text(self) -> str:
-        """Ours as it is read: a proven bound rounded up, an accuracy with its spread over seeds; "" without a run."""
+        """Our number in writing: a proven bound rounded up, an accuracy with its spread; "" without a run."""
         if self.ours is None:
             return ""
         if isinstance(self.entry, Computed) and self.entry.bound:
@@ -47,12 +47,12 @@ class Comparison:
 
     @property
     def lower_text(self) -> str:
-        """The proven lower bound as it is read, rounded down; "" where the entry claims no epsilon."""
+        """The proven lower bound in writing, rounded down; "" if the entry claims no epsilon."""
         return "" if self.lower is None else outward(self.lower, math.floor, self.entry.digits)
 
 
 def compared(paper: str, entry: Entry) -> Comparison:
-    """The entry recomputed, or with its recorded runs."""
+    """Compare an entry with our computation, or with its recorded runs."""
     if isinstance(entry, Trained):
         return _of_runs(paper, entry)
     if not isinstance(entry, Computed):
@@ -68,7 +68,7 @@ def compared(paper: str, entry: Entry) -> Comparison:
 
 
 def certified_lower(claim: PrintedClaim) -> float:
-    """The proven lower bound of epsilon; 0 where nothing is proven."""
+    """Return the proven lower bound of epsilon, or 0 without one."""
     return _certified(claim).lower or 0.0
 
 
@@ -78,9 +78,9 @@ def _certified(claim: PrintedClaim) -> Reading:
 
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
-    proven = f"at least {outward(lower, math.floor, entry.digits)} is proven, so this is not kept"
-    found = "The formula does give this number, but" if close else "As a promise of privacy:"
-    return " ".join(filter(None, (f"{found} {proven}.", entry.because if not close else "", entry.note)))
+    proven = f"the true epsilon is at least {outward(lower, math.floor, entry.digits)}."
+    found = "The formula does give this number, but" if close else "As a promise of privacy it is false:"
+    return " ".join(filter(None, (f"{found} {proven}", entry.because if not close else "", entry.note)))
 
 
 def _of_runs(paper: str, entry: Trained) -> Comparison:
@@ -95,7 +95,7 @@ def _of_runs(paper: str, entry: Trained) -> Comparison:
 
 
 def _beside(entry: Trained, record: Recorded) -> str:
-    """By how much ours is off, and how many seeds are recorded where more are asked for; "" where neither is to say."""
+    """Say how far ours is off, and how many seeds are recorded if more are wanted; maybe nothing."""
     off, seeds = record.mean - entry.theirs, len(record.runs)
     unit = "" if record.runs[0].rmse is not None else " points"
     size = nearest(abs(off), 2)
@@ -106,7 +106,7 @@ def _beside(entry: Trained, record: Recorded) -> str:
 
 
 def _free(entry: Trained, record: Recorded) -> str:
-    """The cost of the accepted steps of simulated annealing alone, as its paper charges; "" without it."""
+    """Say what the accepted steps of simulated annealing alone would cost, as its paper charges; "" without them."""
     accepted = [run.accepted for run in record.runs if run.accepted]
     if not accepted or record.epsilon is None:
         return ""
@@ -115,6 +115,6 @@ def _free(entry: Trained, record: Recorded) -> str:
     assert mechanism
     claimed = _certified(PrintedClaim(mechanism, entry.config.delta)).value
     return (
-        f"Of {steps:,} proposals {count:,} were accepted: charged alone they would cost epsilon {nearest(claimed, 3)}, "
-        f"for which there is no proof; all of them cost {outward(record.epsilon, math.ceil)} at most."
+        f"Of {steps:,} proposals {count:,} were accepted. Charged alone they would cost epsilon {nearest(claimed, 3)}, "
+        f"without a proof; all proposals cost at most {outward(record.epsilon, math.ceil)}."
     )

@@ -1,9 +1,9 @@
-"""A number that a paper prints at one place, and the way to compute or train the same here."""
+"""A number that a paper prints at one place, and the computation or training run that gives ours."""
 
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -13,14 +13,14 @@ from dpcore.privacy.schedule import Recipe
 from dpcore.training.config import RunConfig, idle
 from dpcore.training.settings import SETTINGS
 
-POINTS = 1.0  # percentage points of test accuracy that a training run may differ by unless its entry says otherwise
-FEWER_POINTS = 0.5  # where a claim hangs on less than a point: about two standard deviations over seeds on MNIST
-ROUNDING = 1e-9  # of a float's own, beside half a unit of the last digit that is printed
+POINTS = 1.0  # percentage points by which a test accuracy may differ, unless its entry says otherwise
+FEWER_POINTS = 0.5  # for claims about less than a point: about two standard deviations over seeds on MNIST
+ROUNDING = 1e-9  # relative, beside half a unit of the last printed digit
 
 
 @dataclass(frozen=True)
 class PrintedSetting:
-    """A setting as the pages' controls have it, so that it can be opened there."""
+    """A setting that can be opened in the controls of the pages."""
 
     n: int
     batch: int
@@ -31,7 +31,7 @@ class PrintedSetting:
     delta: float = 1e-5
     schedule: str = "constant"
     rate: float = 0.0
-    dataset: str = ""  # empty where none is meant that everybody can train on
+    dataset: str = ""  # empty for data that not everybody can train on
 
     @property
     def q(self) -> float:
@@ -40,7 +40,7 @@ class PrintedSetting:
 
     @property
     def steps(self) -> float:
-        """The steps of all its epochs, which need not be a whole number."""
+        """The steps of all its epochs, maybe not a whole number."""
         return self.epochs * self.n / self.batch
 
     @property
@@ -51,7 +51,7 @@ class PrintedSetting:
 
 @dataclass(frozen=True)
 class PrintedClaim:
-    """That a mechanism is private with a printed epsilon, at this delta. The certified bounds judge it."""
+    """A claim that a mechanism keeps a printed epsilon at this delta. The certified bounds judge it."""
 
     mechanism: Mechanism
     delta: float
@@ -61,13 +61,13 @@ class PrintedClaim:
 class Entry:
     """A number that a paper prints."""
 
-    place: str  # where: "Table 1, row 2"
-    quantity: str  # what: "epsilon of the central limit theorem"
+    place: str  # "Table 1, row 2"
+    quantity: str  # "epsilon of the central limit theorem"
     printed: str  # as the paper prints it: "0.83"
-    because: str = ""  # why ours differs, a whole sentence; of a run: what in it is not the paper's, said in any case
-    note: str = ""  # what a reader has to know to compare the two
-    setting: PrintedSetting | None = None  # what to open on the other pages
-    within: float | None = None  # how far ours may lie from the printed number; None: half a unit of its last digit
+    because: str = ""  # a sentence on why ours differs; for a run, its differences from the paper's
+    note: str = ""  # facts needed to compare the two
+    setting: PrintedSetting | None = None  # opens on the other pages
+    within: float | None = None  # tolerance; None: half a unit of the last printed digit
 
     NUMBER: ClassVar[re.Pattern[str]] = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -82,7 +82,7 @@ class Entry:
 
     @property
     def tolerance(self) -> float:
-        """The distance that ours may have from the printed number.
+        """Largest difference from the printed number that counts as reproduced.
 
         >>> round(Entry("Table 1", "epsilon", "0.83").tolerance, 6), Entry("", "", "1.2e-5").tolerance < 6e-7
         (0.005, True)
@@ -91,13 +91,13 @@ class Entry:
 
     @property
     def half_unit(self) -> float:
-        """Half a unit of the last printed digit: how far the printed number may lie from the one that was meant."""
+        """Half a unit of the last printed digit, the error of printing."""
         exponent = Decimal(self._number).as_tuple().exponent
         return 0.5 * 10.0 ** int(exponent) + ROUNDING * abs(self.theirs)
 
     @property
     def digits(self) -> int:
-        """Significant digits in which ours is shown beside theirs: one more, and three at least.
+        """Significant digits of our number: one more than theirs, and at least three.
 
         >>> Entry("Table 1", "epsilon", "0.83").digits, Entry("Table 1", "epsilon", "31.12").digits
         (3, 5)
@@ -117,73 +117,44 @@ class Computed(Entry):
     """A number that follows from accounting alone."""
 
     ours: Callable[[], float]
-    claim: PrintedClaim | None = None  # that it is an epsilon which a mechanism keeps
-    bound: bool = False  # whether ours is a proven upper bound, which is rounded up wherever it is read
+    claim: PrintedClaim | None = None  # the promise of privacy that it makes
+    bound: bool = False  # True if ours is a proven upper bound, which is rounded up in writing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trained(Entry):
-    """A test accuracy in per cent, or an error: the mean over seeds of recorded runs of `config`."""
+    """A test accuracy in percent, or an error: the mean over seeds of recorded runs of `config`."""
 
     config: RunConfig
     within: float | None = POINTS
-    seeds: int = 1  # how many are recorded: several where a claim hangs on less than a point
-    watched: bool = False  # whether accuracies on the way are recorded, too, for a figure
+    seeds: int = 1  # to record: several if a claim is about less than a point
+    watched: bool = False  # True if a figure needs accuracies on the way
 
 
 def accuracy(
-    place: str,
-    quantity: str,
-    printed: str,
-    config: RunConfig,
-    because: str = "",
-    seeds: int = 1,
-    *,
-    note: str = "",
-    within: float | None = None,
-    watched: bool = False,
+    place: str, quantity: str, printed: str, config: RunConfig, because: str = "", seeds: int = 1, **more: Any
 ) -> Trained:
-    """A printed test accuracy with the setting that opens its run on the other pages.
+    """Return a printed test accuracy with the setting that opens its run on the other pages.
 
-    `within` says how many points ours may differ by; None: one, or half a point where several seeds are recorded.
+    By default ours may differ by one point, or by half a point with several seeds.
     """
-    return Trained(
-        place,
-        quantity,
-        printed,
-        because,
-        note,
-        setting=setting_of(config),
-        within=within or (POINTS if seeds == 1 else FEWER_POINTS),
-        config=config,
-        seeds=seeds,
-        watched=watched,
-    )
+    more = {"within": POINTS if seeds == 1 else FEWER_POINTS} | more
+    return Trained(place, quantity, printed, because, setting=setting_of(config), config=config, seeds=seeds, **more)
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
-    """The run without clipping and noise; what then has no say is at its default."""
+    """Return the run without clipping and noise; settings without effect get their defaults."""
     bare = replace(config, private=False, **changed)
     return replace(bare, **{name: SETTINGS[name].default for name in idle(bare)})
 
 
 def setting_of(config: RunConfig) -> PrintedSetting | None:
-    """A run's settings that the pages' controls have; None for one without noise, or of a length that epsilon decides.
+    """Return a run's settings for the controls; None for one without noise, or whose length epsilon decides.
 
     >>> setting_of(RunConfig(sigma=2.0, batch=100)).mechanism.steps
     500
     """
     if not (config.private and config.sigma) or config.stop_epsilon:
         return None
-    return PrintedSetting(
-        n=config.examples,
-        batch=config.batch,
-        sigma=config.sigma,
-        epochs=config.epochs,
-        clip_norm=config.clip_norm,
-        optimizer=config.optimizer,
-        delta=config.delta,
-        schedule=config.schedule,
-        rate=config.rate,
-        dataset=config.dataset,
-    )
+    shared = {each.name: getattr(config, each.name) for each in fields(PrintedSetting) if each.name != "n"}
+    return PrintedSetting(n=config.examples, **shared)

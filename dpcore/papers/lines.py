@@ -1,4 +1,4 @@
-"""Lines that more than one paper draws: epsilon by an accountant, and the trade-off function that one leaves."""
+"""Lines that several papers draw: epsilon by an accountant, and trade-off functions."""
 
 import numpy as np
 
@@ -15,12 +15,12 @@ ALPHAS.setflags(write=False)
 def epsilon_lines(
     accountant: str, mechanism: Mechanism, x: FloatArray, steps: IntArray, delta: float, name: str = ""
 ) -> tuple[Line, ...]:
-    """Epsilon after each number of steps (n,), drawn at x (n,); both bounds of the certified accountant."""
+    """Return epsilon after each number of steps (n,), drawn at x (n,); both bounds of the certified accountant."""
     return _lines(accountant, x, ACCOUNTANTS[accountant].curve(mechanism, steps, delta), name)
 
 
 def profile_lines(accountant: str, mechanism: Mechanism, deltas: FloatArray) -> tuple[Line, ...]:
-    """Epsilon after the whole mechanism at each delta; both bounds of the certified accountant."""
+    """Return epsilon after the whole mechanism at each delta; both bounds of the certified accountant."""
     return _lines(accountant, deltas, ACCOUNTANTS[accountant].profile(mechanism, deltas), "")
 
 
@@ -30,7 +30,7 @@ def _lines(accountant: str, x: FloatArray, curve: Curve, name: str) -> tuple[Lin
 
 
 def tradeoff_line(name: str, f: Tradeoff, accountant: str = "") -> Line:
-    """Least type II error at each type I error."""
+    """Return the least type II error at each type I error."""
     return Line(name, ALPHAS, f.beta(ALPHAS), accountant)
 
 

@@ -1,4 +1,4 @@
-"""One paper: its numbers, its figures drawn again, its claims and what holds of them, the gaps in its proofs."""
+"""A paper: its numbers, figures and claims, what holds of them, and the gaps in its proofs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
 
 TextRows = tuple[tuple[str, ...], ...]  # a text for each column
-SEEDS = 3  # of each run whose claim hangs on less than a point, which seeds differ by as well
+SEEDS = 3  # of each run whose claim is about less than a point, by which seeds differ too
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,11 @@ class Rung:
     """A recipe at each epsilon."""
 
     name: str
-    configs: tuple[tuple[float, RunConfig], ...]  # (epsilon, the run whose certified epsilon is at most that)
-    plain: RunConfig  # without privacy: what is between the two is the price of it
+    configs: tuple[tuple[float, RunConfig], ...]  # (epsilon, a run whose certified epsilon is at most that)
+    plain: RunConfig  # without privacy: the difference is the price of privacy
 
     def at(self, epsilon: float) -> RunConfig:
-        """The run at this epsilon. Errors: KeyError for an epsilon that it is not trained at."""
+        """Return the run at this epsilon; KeyError if there is none."""
         return dict(self.configs)[epsilon]
 
 
@@ -37,12 +37,12 @@ class Ladder:
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """Those that every rung is trained at."""
+        """The epsilons of every rung."""
         return tuple(epsilon for epsilon, _ in self.rungs[0].configs)
 
     @property
     def runs(self) -> tuple[tuple[str, RunConfig], ...]:
-        """Every run with what it is called, those without privacy last."""
+        """Every run with its name, those without privacy last."""
         private = [
             (f"{rung.name}, epsilon {epsilon:g}", config) for rung in self.rungs for epsilon, config in rung.configs
         ]
@@ -56,13 +56,13 @@ class Line:
     name: str
     x: FloatArray
     y: FloatArray
-    accountant: str = ""  # whose colour and dash it takes; "" for any other
-    lower: bool = False  # whether it is a proven lower bound, of the line before it
+    accountant: str = ""  # gives the colour and dash; "" for any other line
+    lower: bool = False  # True for a proven lower bound of the line before it
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of a paper, drawn again from what is computed here."""
+    """A figure of a paper, computed and drawn again."""
 
     place: str  # "Figure 2"
     title: str
@@ -71,16 +71,16 @@ class Drawing:
     lines: Callable[[], tuple[Line, ...]]
     log_x: bool = False
     log_y: bool = False
-    from_zero: bool = True  # whether a linear y axis begins at 0
+    from_zero: bool = True  # True if a linear y axis begins at 0
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Area:
-    """One of the kinds of cells that a map has."""
+    """A kind of cells of a map."""
 
     word: str  # "below the band"
-    text: str  # what it means, a sentence
+    text: str  # its meaning, a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,13 +89,13 @@ class Cells:
 
     x: FloatArray  # (X,) increasing
     y: FloatArray  # (Y,) increasing
-    area: IntArray  # (Y, X) which of the map's areas it belongs to
-    said: tuple[tuple[str, ...], ...]  # (Y, X) what it is, in words and with its numbers
+    area: IntArray  # (Y, X) number of the map's area
+    said: tuple[tuple[str, ...], ...]  # (Y, X) in words, with its numbers
 
 
 @dataclass(frozen=True)
 class Map:
-    """Where in a plane of settings something holds: each cell belongs to one area and says in words what it is."""
+    """A map of a plane of settings: each cell belongs to one area and has a text."""
 
     place: str  # "Theorem 3"
     title: str
@@ -114,7 +114,7 @@ class Quantity:
 
     name: str  # "epsilon"
     label: str  # "privacy loss epsilon"
-    usual: float  # what it is unless somebody says otherwise
+    usual: float  # the default
     low: float
     high: float
     whole: bool = False
@@ -122,7 +122,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Calculator:
-    """A table of formulas of the paper, filled in for the numbers that somebody asks about."""
+    """A table of the paper's formulas, filled in with the reader's numbers."""
 
     place: str  # "Table 1"
     title: str
@@ -133,25 +133,25 @@ class Calculator:
 
     @property
     def usual(self) -> dict[str, float]:
-        """The values that it is filled in for unless somebody says otherwise."""
+        """The default values."""
         return {each.name: each.usual for each in self.asks}
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A figure of accuracies of runs that differ in one setting and in what follows it; few of them are printed."""
+    """A figure of accuracies of runs that differ in one setting; few of its numbers are printed."""
 
     place: str  # "Figure 7(b)"
     title: str
-    setting: str  # the row of `Settings` that changes
+    setting: str  # the setting that changes
     configs: tuple[RunConfig, ...]  # in the order of its values
-    note: str = ""  # what the paper says of it, and which values are ours
+    note: str = ""  # the paper's words on it, and the values that are ours
     along: tuple[str, ...] = ()  # settings that follow the one that changes, as the paper has them
 
 
 @dataclass(frozen=True)
 class CheckedClaim:
-    """A claim of the paper in one line, and what holds of it, told with numbers that are computed."""
+    """A claim of the paper in one line, and what holds of it, with computed numbers."""
 
     claim: str
     holds: Callable[[], str]
@@ -159,7 +159,7 @@ class CheckedClaim:
 
 @dataclass(frozen=True)
 class Remark:
-    """A gap in a proof or a silence of the text, named at its place."""
+    """A gap in a proof or an omission of the text, with its place."""
 
     place: str
     text: str
@@ -167,23 +167,23 @@ class Remark:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure that compares places of the noise: its values are not printed, but the comparison can be made here."""
+    """A figure that compares places of the noise: it prints no values, but the comparison can be made here."""
 
     place: str  # "Figure 4 (a, d)"
-    title: str  # what is compared
+    title: str
     request: Request
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its numbers that can be computed or trained here, and what is said of it."""
+    """A paper, with its numbers that can be computed or trained here."""
 
     id: str  # "004"
     short: str  # "Gaussian DP"
     title: str
     authors: str
     published: str  # year, journal, and arXiv number where there is one
-    about: str  # what it brings, in one or two sentences
+    about: str  # its contribution, in one or two sentences
     entries: tuple[Entry, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     maps: tuple[Map, ...] = ()

@@ -1,11 +1,10 @@
-"""Train what the papers' accuracies are compared with, and record how it ended.
+"""Train and record the runs whose accuracies are compared with those of the papers.
 
 python -m dpcore.papers.recording [--paper 004] [--seeds 3] [--only TEXT] [--minutes M]
 
-One run after another, the first seed of everything before the second of anything, short runs before long ones. What is
-recorded already is not trained again. A run that was stopped, by whatever, goes on from its last checkpoint when the
-command is given again; its record is written when it is done, the whole file or none. Several commands may record
-beside one another where each has its own runs (`--only`).
+Runs follow one another: all first seeds before any second one, short runs before long ones, recorded ones never again.
+The next call resumes an interrupted run from its last checkpoint. A record is written when its run is done, the whole
+file or none. Several commands may record at a time if each has its own runs (`--only`).
 """
 
 import argparse
@@ -39,9 +38,9 @@ class Job:
     """A run that a paper asks for."""
 
     paper: str
-    label: str  # what it is for: "Table 1, row 1: test accuracy"
+    label: str  # "Table 1, row 1: test accuracy"
     config: RunConfig  # with its seed
-    watched: bool = False  # whether accuracies on the way are recorded, too
+    watched: bool = False  # True if a figure needs accuracies on the way
 
     @property
     def done(self) -> bool:
@@ -51,12 +50,12 @@ class Job:
 
     @property
     def length(self) -> int:
-        """Examples that it looks at, to take short runs first."""
+        """Number of examples that it processes, to take short runs first."""
         return plan(self.config).steps * (self.config.batch + self.config.public)
 
 
 def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "") -> list[Job]:
-    """All runs to record, in the order in which it is trained; `only` is part of a label."""
+    """Return all runs to record, in the order of training; `only` is part of a label."""
     found = []
     for paper in papers:
         wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
@@ -71,7 +70,7 @@ def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "") -> list[Job]:
 
 
 def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic) -> bool:
-    """Train the run and record it; False where the deadline ended it first."""
+    """Train the run and record it; return False if the deadline ended it first."""
     from dpcore.training.events import Evaluated, Finished, Stepped
     from dpcore.training.loop import train
 
@@ -86,10 +85,11 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
         elif isinstance(event, Evaluated):
             course.append(OnTheWay(event.step, event.accuracy, accepted))
         elif isinstance(event, Finished):
-            share = 1 - (behind.step if behind else 0) / event.step  # of the steps that were taken here
+            share = 1 - (behind.step if behind else 0) / event.step  # of the steps taken here
             figures = (event.accuracy, event.accepted, event.rmse, event.averaged_accuracy)
-            watched = job.watched and not behind  # what was said before a checkpoint is gone
-            run = Seeded(_seed(job), *figures, course=thinned(course) if watched else ())
+            watched = job.watched and not behind  # tests before a checkpoint are lost
+            assert job.config.seed is not None
+            run = Seeded(job.config.seed, *figures, course=thinned(course) if watched else ())
             record(job, run, event.seconds / share)
         elif clock() > deadline:
             events.close()
@@ -99,14 +99,14 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
 
 
 def thinned(course: list[OnTheWay]) -> tuple[OnTheWay, ...]:
-    """At most `COURSE` tests of a run, evenly spaced, the last one among them."""
+    """Select at most `COURSE` tests of a run, evenly spaced, with the last one."""
     every = max(1, -(-len(course) // COURSE))
     return tuple(course[::-1][::every][::-1])
 
 
 def record(job: Job, run: Seeded, seconds: float) -> None:
     """Add a run to its paper's records."""
-    epsilon = certified(job.config)  # before the records are read, as it takes a while
+    epsilon = certified(job.config)  # slow, so before the records are read
     with _turn(job.paper):
         records_of.cache_clear()  # another process may have written
         records = dict(records_of(job.paper))
@@ -126,7 +126,7 @@ def record(job: Job, run: Seeded, seconds: float) -> None:
 
 @contextmanager
 def _turn(paper: str) -> Iterator[None]:
-    """Keep other processes from reading the paper's records before this one has written them."""
+    """Lock the paper's records against other processes."""
     path = state_directory() / "recordings" / f"{paper}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
@@ -135,7 +135,7 @@ def _turn(paper: str) -> Iterator[None]:
 
 
 def certified(config: RunConfig) -> float | None:
-    """The certified epsilon of a run at its delta; None where there is none."""
+    """Return the certified epsilon of a run at its delta; None without privacy."""
     mechanism = plan(config).mechanism
     if mechanism is None:
         return None
@@ -143,7 +143,7 @@ def certified(config: RunConfig) -> float | None:
 
 
 def checkpoint_of(job: Job) -> Path:
-    """Where the run's state lies until it is done."""
+    """Return the checkpoint's path, which exists until the run is done."""
     name = hashlib.sha256(f"{job.paper} {named(job.config)} {job.config.seed}".encode()).hexdigest()[:16]
     return state_directory() / "recordings" / f"{name}.pt"
 
@@ -161,42 +161,37 @@ def _where(config: RunConfig) -> dict[str, Any]:
     return {"device": machine["device"] + (threads if device.type == "cpu" else ""), "versions": versions}
 
 
-def _seed(job: Job) -> int:
-    assert job.config.seed is not None
-    return job.config.seed
-
-
 def parser() -> argparse.ArgumentParser:
-    """The arguments of the command."""
+    """Return the command's parser."""
     made = argparse.ArgumentParser(prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0])
-    made.add_argument("--paper", choices=PAPERS, help="of this paper only")
-    made.add_argument("--seeds", type=int, default=SEEDS, help=f"so many at most, where a claim needs several: {SEEDS}")
-    made.add_argument("--only", default="", metavar="TEXT", help="what has this text in its place or quantity")
-    made.add_argument("--minutes", type=float, default=float("inf"), help="stop then; the next call goes on from there")
+    made.add_argument("--paper", choices=PAPERS, help="this paper only")
+    made.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds at most, for claims that need several: {SEEDS}")
+    made.add_argument("--only", default="", metavar="TEXT", help="runs with this text in their place or quantity")
+    made.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long; the next call resumes")
     return made
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train and record what is left, and say so."""
+    """Train and record the missing runs, and print them."""
     asked = parser().parse_args(arguments)
     deadline = time.monotonic() + 60 * asked.minutes
     papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
     for job in jobs(papers, asked.seeds, asked.only):
-        named_so = f"{job.paper}, {job.label}, seed {job.config.seed}"
+        name = f"{job.paper}, {job.label}, seed {job.config.seed}"
         if job.done or time.monotonic() > deadline:
             continue
         if job.config.source not in available(job.config.dataset):
-            print(f"{named_so}: no {job.config.source} {job.config.dataset} here", flush=True)
+            print(f"{name}: no {job.config.source} {job.config.dataset} here", flush=True)
             continue
-        print(f"{named_so}: {plan(job.config).steps} steps ...", flush=True)
+        print(f"{name}: {plan(job.config).steps} steps ...", flush=True)
         print(f"  {outcome(job, deadline)}", flush=True)
 
 
 def outcome(job: Job, deadline: float) -> str:
-    """Train and record the run; how that went, in a few words."""
+    """Train and record the run; return the outcome in a few words."""
     try:
         if not perform(job, deadline):
-            return "stopped; goes on from its checkpoint"
+            return "stopped; the next call resumes it"
     except (RuntimeError, ValueError) as error:  # a loss that is not finite, a checkpoint of another machine
         return f"failed: {error}"
     record = recorded(job.paper, job.config)

@@ -1,7 +1,7 @@
-"""Training results that were measured once, and are kept with the date, the machine and the versions.
+"""Recorded training results, with the date, the machine and the versions.
 
-A file of `recorded/` for each paper: a JSON list with one object for each configuration. They are shown as recorded and
-never computed again behind a reader's back; `recording.py` writes them.
+`recorded/` has a file for each paper: a JSON list with one object for each configuration, written by `recording.py`.
+Pages show them as recorded and never train again.
 """
 
 import json
@@ -22,25 +22,25 @@ class OnTheWay(NamedTuple):
 
     step: int
     accuracy: float  # on the test set, in [0, 1]
-    accepted: int | None = None  # of simulated annealing: the steps that were accepted until then
+    accepted: int | None = None  # of simulated annealing: the steps accepted until then
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """The end of the run of one seed."""
+    """Final results of the run of one seed."""
 
     seed: int
     accuracy: float  # on the test set, in [0, 1]
-    accepted: int | None = None  # of simulated annealing: the steps that were accepted
-    rmse: float | None = None  # where the classes are numbers
-    averaged: float | None = None  # the accuracy of averaged weights, where a run keeps them
-    course: tuple[OnTheWay, ...] = ()  # how accurate it was on the way, where a figure shows that
+    accepted: int | None = None  # of simulated annealing: the accepted steps
+    rmse: float | None = None  # if the classes are numbers
+    averaged: float | None = None  # accuracy of averaged weights, if a run keeps them
+    course: tuple[OnTheWay, ...] = ()  # tests on the way, if a figure shows them
 
     @property
     def score(self) -> float:
-        """The number that a paper prints of it: the error where the classes are numbers, else the accuracy in per cent.
+        """The error if the classes are numbers, else the accuracy in percent.
 
-        A run that keeps an average of its weights gives that, which is as private as the last ones.
+        A run that averages its weights counts with the average, which is as private as the last weights.
         """
         if self.rmse is not None:
             return self.rmse
@@ -49,19 +49,19 @@ class Seeded:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The runs of one configuration; date, device and versions are those of the newest, whatever the others had."""
+    """The runs of one configuration, with date, device and versions of the newest."""
 
-    settings: dict[str, Any]  # what is `kept` of its configuration
+    settings: dict[str, Any]  # see `kept`
     runs: tuple[Seeded, ...]
     epsilon: float | None  # certified, at the configuration's delta; None without privacy
     date: str  # as 2026-11-22
     device: str  # with the number of threads on a processor
     versions: dict[str, str]  # of python, torch and this package
-    seconds: float  # that a run took on average
+    seconds: float  # of a run, on average
 
     @property
     def mean(self) -> float:
-        """The mean test accuracy in per cent, or the mean error."""
+        """The mean test accuracy in percent, or the mean error."""
         return statistics.fmean(run.score for run in self.runs)
 
     @property
@@ -81,7 +81,7 @@ class Recorded:
 
 
 def named(config: RunConfig) -> str:
-    """The name of a configuration's record: its chosen settings without the seed, and where it was trained.
+    """Return the name of a configuration's record: its chosen settings without seed and device.
 
     >>> named(RunConfig(sigma=2, seed=5))
     '{"sigma": 2.0}'
@@ -90,18 +90,18 @@ def named(config: RunConfig) -> str:
 
 
 def kept(config: RunConfig) -> dict[str, Any]:
-    """The settings of a configuration that a record keeps."""
+    """Return the settings of a configuration that a record keeps."""
     return {name: value for name, value in config.chosen().items() if name not in ("seed", "device")}
 
 
 def path_of(paper: str) -> Path:
-    """The file of a paper's records."""
+    """Return the file of a paper's records."""
     return FOLDER / f"{paper}.json"
 
 
 @cache
 def records_of(paper: str) -> dict[str, Recorded]:
-    """The records of a paper, by the name of their configuration."""
+    """Read the records of a paper, by the name of their configuration."""
     if not path_of(paper).exists():
         return {}
     found = {}
@@ -117,12 +117,12 @@ def _seeded(run: dict[str, Any]) -> Seeded:
 
 
 def recorded(paper: str, config: RunConfig) -> Recorded | None:
-    """The record of a configuration, if there is one."""
+    """Return the record of a configuration, if there is one."""
     return records_of(paper).get(named(config))
 
 
 def written(paper: str, records: dict[str, Recorded]) -> None:
-    """Write the records of a paper, in the order of their configurations' names: the whole file or none."""
+    """Write the records of a paper, ordered by name: the whole file or none."""
     text = json.dumps([_listed(records[name]) for name in sorted(records)], indent=1)
     path = path_of(paper)
     path.parent.mkdir(exist_ok=True)
@@ -133,7 +133,7 @@ def written(paper: str, records: dict[str, Recorded]) -> None:
 
 
 def _listed(record: Recorded) -> dict[str, Any]:
-    """A record as JSON has it; a run without a course does not name it."""
+    """Return a record for JSON; runs without tests on the way leave these out."""
     listed = asdict(record)
     for run in listed["runs"]:
         if not run["course"]:

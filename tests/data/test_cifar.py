@@ -112,7 +112,7 @@ def test_what_is_not_a_batch_is_refused(root, cifar10, tmp_path):
 
 
 class Trap:
-    """What a malicious pickle does when it is read."""
+    """Act as a malicious pickle does when it is read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

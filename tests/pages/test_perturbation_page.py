@@ -95,7 +95,6 @@ def test_a_row_is_drawn_with_its_noise_at_each_epsilon_from_the_largest(store: S
     table = html(opened(epsilons=["8", "0.1"])).split('aria-label="A row before and after"')[1].split("</table>")[0]
     assert table.index("ε = 8") < table.index("ε = 0.1")
     assert table.count("<img ") == 1 + 3 * 2
-    assert "with noise" in table
 
 
 def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store: Store):
@@ -134,9 +133,8 @@ def test_a_condition_that_fails_at_one_epsilon_more_is_no_reason_to_call_a_metho
     store: Store, monkeypatch: pytest.MonkeyPatch
 ):
     def conditions(method: object, task: object, epsilon: float) -> tuple[Condition, ...]:
-        return Condition("convex", False, "Nothing is convex."), Condition(
-            "tails", epsilon < 8, "The noise is cut off."
-        )
+        tails = Condition("tails", epsilon < 8, "The noise is cut off.")
+        return Condition("convex", False, "Nothing is convex."), tails
 
     monkeypatch.setattr(type(METHODS["output"]), "conditions", conditions)
     page = html(opened(methods=["output"]))

@@ -5,15 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.papers.abadi.numbers import (
-    LOG,
-    MAX_EPOCHS,
-    certified_epochs,
-    coded_epochs,
-    excess,
-    logged_delta,
-    with_pca,
-)
+from dpcore.papers.abadi.numbers import LOG, MAX_EPOCHS, certified_epochs, coded_epochs, excess, logged_delta, with_pca
 from dpcore.papers.abadi.runs import LEVELS
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared

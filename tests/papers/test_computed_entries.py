@@ -27,7 +27,7 @@ def test_every_number_is_reproduced_refuted_by_a_proof_or_its_difference_is_expl
         expected = Outcome.REFUTED if refuted else Outcome.REPRODUCED if close else Outcome.DIFFERS
         assert found.outcome is expected, name
         if refuted:
-            assert f"at least {found.lower_text} is proven" in found.why, name
+            assert f"the true epsilon is at least {found.lower_text}" in found.why, name
         if found.lower is not None and entry.bound:
             assert found.ours >= found.lower, name
 
@@ -65,7 +65,7 @@ def test_a_claim_below_the_certified_lower_bound_is_refuted_with_that_bound(prin
     assert found.lower == pytest.approx(4.377, abs=5e-4)
     assert (found.outcome is Outcome.REFUTED) == refuted
     assert found.lower_text == "4.377"
-    assert ("at least 4.377 is proven" in found.why) == refuted
+    assert ("the true epsilon is at least 4.377" in found.why) == refuted
 
 
 def test_a_number_that_was_only_rounded_down_is_not_refuted():
@@ -90,7 +90,7 @@ CAVEAT = "Ours shuffles."
 
 
 def of_runs(monkeypatch: pytest.MonkeyPatch, *accuracies: float, seeds: int = 1, rmse: bool = False):
-    """What is said of a printed 95 beside runs of these accuracies, in per cent."""
+    """Compare a printed 95 with runs of these accuracies, in percent."""
     runs = tuple(Seeded(seed, each / 100, rmse=each if rmse else None) for seed, each in enumerate(accuracies))
     record = Recorded({}, runs, None, "2026-11-25", "a machine", {}, 1.0)
     monkeypatch.setattr(comparison, "recorded", lambda paper, config: record)

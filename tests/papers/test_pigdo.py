@@ -123,7 +123,7 @@ def npdf(z: float, sigma: float) -> float:
 
 
 def dropped(z: float, q: float, sigma: float, t: int) -> float:
-    """What the proof integrates: u |(u0 - u) / u|^t, of the laws without the example and of the mixture."""
+    """Return the proof's integrand u |(u0 - u) / u|^t, of the laws without the example and of the mixture."""
     ratio = 1 - q + q * math.exp((2 * z - 1) / 2 / sigma**2)  # u / u0
     return npdf(z, sigma) * ratio * abs(1 / ratio - 1) ** t
 

@@ -1,24 +1,11 @@
-"""Paper 002: slides on Abadi et al. 2016, which brought DP-SGD and the moments accountant."""
+"""Paper 002: slides on Abadi et al. 2016, who introduced DP-SGD and the moments accountant."""
 
 import math
 
 import numpy as np
 
-from dpcore.papers.abadi.numbers import (
-    AFFORDED,
-    CIFAR,
-    CIFAR_SIGMA,
-    CLAIM,
-    LAYERS,
-    LOG_ENTRIES,
-    SETTING,
-    SLIDE_ENTRIES,
-    certified_epochs,
-    coded_epochs,
-    one_step,
-    printed_strong,
-    with_pca,
-)
+from dpcore.papers.abadi import numbers
+from dpcore.papers.abadi.numbers import CIFAR, CLAIM, LAYERS, SETTING
 from dpcore.papers.abadi.runs import LEVELS, RUNS, SWEEPS, WORDS
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import PrintedClaim
@@ -31,7 +18,7 @@ from dpcore.privacy.report.numbers import nearest, outward
 
 DELTA = SETTING.delta
 PRINTED_STRONG = "Strong composition, as printed"
-EPOCHS = 400  # at which the drawings end
+EPOCHS = 400  # the end of the drawings
 
 
 def _figure_2() -> tuple[Line, ...]:
@@ -43,16 +30,16 @@ def _figure_2() -> tuple[Line, ...]:
         for name in ("moments", "strong", CERTIFIED)
         for line in epsilon_lines(name, mechanism, epochs, steps, DELTA)
     ]
-    printed = printed_strong(SETTING.q, SETTING.sigma, steps.astype(float), DELTA)
+    printed = numbers.printed_strong(SETTING.q, SETTING.sigma, steps.astype(float), DELTA)
     return (*found, Line(PRINTED_STRONG, epochs, printed))
 
 
 def _figure_3() -> tuple[Line, ...]:
     epochs = np.arange(1.0, EPOCHS + 1, 3)
-    steps = 1 + (100 * epochs).astype(np.int64)  # the release of DP-PCA comes first
+    steps = 1 + (100 * epochs).astype(np.int64)  # DP-PCA is the first release
     lines = []
     for _, sigma, pca_sigma, _, _ in LEVELS:
-        mechanism = with_pca(sigma, pca_sigma, int(steps[-1]) - 1)
+        mechanism = numbers.with_pca(sigma, pca_sigma, int(steps[-1]) - 1)
         lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"sigma {sigma:g}, PCA {pca_sigma:g}")
     return tuple(lines)
 
@@ -62,7 +49,7 @@ def _figure_6() -> tuple[Line, ...]:
     lines = []
     for q in sorted({q for _, q, _ in CIFAR}):
         steps = np.ceil(epochs / q - 1e-9).astype(np.int64)
-        mechanism = Mechanism.constant(q, CIFAR_SIGMA, int(steps[-1]))
+        mechanism = Mechanism.constant(q, numbers.CIFAR_SIGMA, int(steps[-1]))
         lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"lots of {50_000 * q:,.0f}")
     return tuple(lines)
 
@@ -76,12 +63,12 @@ def _two_epsilons() -> Numbers:
         outward(ACCOUNTANTS[name].curve(mechanism, mechanism.steps, DELTA).last.value, math.ceil)
         for name in (CERTIFIED, "strong")
     )
-    alone = float(one_step(SETTING.q, SETTING.sigma, np.array([float(mechanism.steps)]), DELTA)[0])
+    alone = float(numbers.one_step(SETTING.q, SETTING.sigma, np.array([float(mechanism.steps)]), DELTA)[0])
     return {"certified": certified, "strong": strong, "alone": nearest(alone, 3)}
 
 
 def _calls() -> Numbers:
-    mechanism = with_pca(SETTING.sigma, 7.0, CLAIM.mechanism.steps, LAYERS)
+    mechanism = numbers.with_pca(SETTING.sigma, 7.0, CLAIM.mechanism.steps, LAYERS)
     upper = ACCOUNTANTS["moments"].curve(mechanism, mechanism.steps, DELTA).last.value
     lower = certified_lower(PrintedClaim(mechanism, DELTA))
     return {"lower": outward(lower, math.floor), "upper": outward(upper, math.ceil)}
@@ -90,7 +77,7 @@ def _calls() -> Numbers:
 def _levels() -> Numbers:
     counts = [
         [f"{epochs(sigma, pca_sigma, epsilon, DELTA, parts):,}" for _, sigma, pca_sigma, epsilon, _ in LEVELS]
-        for epochs in (certified_epochs, coded_epochs)
+        for epochs in (numbers.certified_epochs, numbers.coded_epochs)
         for parts in (1, LAYERS)
     ]
     told = (f"{', '.join(each[:-1])} and {each[-1]}" for each in counts)
@@ -99,9 +86,9 @@ def _levels() -> Numbers:
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=(*SLIDE_ENTRIES, *LOG_ENTRIES, *RUNS),
+    entries=(*numbers.SLIDE_ENTRIES, *numbers.LOG_ENTRIES, *RUNS),
     drawings=tuple(Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items()),
-    calculators=(AFFORDED,),
+    calculators=(numbers.AFFORDED,),
     sweeps=SWEEPS,
     findings=findings(WORDS, two_epsilons=_two_epsilons, calls=_calls, levels=_levels),
     remarks=remarks(WORDS),

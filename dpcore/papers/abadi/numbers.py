@@ -1,4 +1,4 @@
-"""The numbers of privacy of paper 002 and of the log of its code, and the epochs that an epsilon affords."""
+"""Epsilons and deltas of paper 002 and of the log of its code, and the epochs that an epsilon affords."""
 
 import math
 from bisect import bisect_right
@@ -19,7 +19,7 @@ from dpcore.privacy.report.numbers import placed
 
 SETTING = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, dataset="mnist")
 CLAIM = PrintedClaim(SETTING.mechanism, SETTING.delta)
-LAYERS = 2  # weight matrices, each of which the code clips, noises and charges on its own
+LAYERS = 2  # weight matrices; the code clips, noises and charges each on its own
 ORDERS: FloatArray = np.arange(2, 34.0)  # the code's moments lambda = 1..32 are at order lambda + 1
 LOG = {  # epsilon -> delta
     0.125: "0.72709",
@@ -30,17 +30,17 @@ LOG = {  # epsilon -> delta
     4.0: "1.319e-51",
     8.0: "3.3927e-107",
 }
-MISROUNDED = 2.0  # epsilon whose delta differs in the last digit
-LOTS = 10  # after which the log prints them
+MISROUNDED = 2.0  # the epsilon whose delta differs in the last digit
+LOTS = 10  # before the log prints them
 CIFAR = (("Figure 6 (1)", 0.04, 2.0), ("Figure 6 (2)", 0.08, 4.0), ("Figure 6 (3)", 0.08, 8.0))  # q, and epsilon
 CIFAR_SIGMA = 6.0
 MAX_EPOCHS = 2000
 
 
 def printed_strong(q: float, sigma: float, steps: FloatArray, delta: float) -> FloatArray:
-    """Epsilon of the strong composition that the slides plot, at each number of steps.
+    """Return epsilon by the strong composition that the slides plot, at each number of steps.
 
-    It takes q times the epsilon of one step for a sampled one, which is a bound only where that epsilon is small.
+    It takes q times the epsilon of one step for that of a sampled step, which is a bound only for small epsilons.
     Source: found by recomputation, since no public code draws the curve; it gives the printed 9.34.
 
     >>> printed_strong(0.01, 4.0, np.array([10_000.0]), 1e-5).round(3)
@@ -51,20 +51,20 @@ def printed_strong(q: float, sigma: float, steps: FloatArray, delta: float) -> F
 
 
 def one_step(q: float, sigma: float, steps: FloatArray, delta: float) -> FloatArray:
-    """Epsilon of one step without sampling, when the q T steps that sample an example share half of delta."""
+    """Return epsilon of one step without sampling, when the q T steps that sample an example share half of delta."""
     return np.sqrt(2 * np.log(1.25 * 2 * steps * q / delta)) / sigma
 
 
 def with_pca(sigma: float, pca_sigma: float, steps: int, layers: int = 1) -> Mechanism:
-    """DP-PCA as one release of all data, then the steps, each with so many layers clipped apart.
+    """Return the mechanism of DP-PCA on all data, then the steps, each with so many layers clipped separately.
 
-    Layers of one lot are one Gaussian: together they move by C sqrt(layers), beside noise sigma C on each.
+    The layers of one lot are one Gaussian: together they move by C sqrt(layers), with noise sigma C on each.
     """
     return Mechanism((Release(1.0, pca_sigma), Release(SETTING.q, sigma / math.sqrt(layers), steps)))
 
 
 def coded_moments(sigma: float, pca_sigma: float, calls: int) -> FloatArray:
-    """Log-moments (32,) as the reference code adds them up: those of DP-PCA, and of each call for a layer of a lot.
+    """Return log-moments (32,) as the reference code adds them: of DP-PCA, and of each call for a layer of a lot.
 
     Source: tensorflow/models, research/differential_privacy/privacy_accountant/tf/accountant.py.
     """
@@ -73,7 +73,7 @@ def coded_moments(sigma: float, pca_sigma: float, calls: int) -> FloatArray:
 
 
 def logged_delta(epsilon: float) -> float:
-    """Delta after ten lots as the README of the reference code logs it: sigma 4, DP-PCA of sigma 7, two calls a lot.
+    """Return delta after ten lots as the reference code's README logs it: sigma 4, DP-PCA of sigma 7, two calls a lot.
 
     >>> round(logged_delta(0.5), 7)
     0.0029139
@@ -84,7 +84,7 @@ def logged_delta(epsilon: float) -> float:
 
 @lru_cache(maxsize=256)
 def coded_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, calls: int) -> int:
-    """Epochs of 100 lots that the reference code's accountant affords, DP-PCA included.
+    """Return the epochs of 100 lots that the reference code's accountant affords, DP-PCA included.
 
     >>> [coded_epochs(4.0, 7.0, 2.0, 1e-5, calls) for calls in (1, 2)]
     [215, 107]
@@ -99,7 +99,7 @@ def coded_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, c
 
 @lru_cache(maxsize=256)
 def certified_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, layers: int) -> int:
-    """Epochs of 100 lots whose epsilon is proven not to be larger, DP-PCA included."""
+    """Return the most epochs of 100 lots with a proven epsilon at most this large, DP-PCA included."""
 
     def most_of(epochs: IntArray) -> int:
         mechanism = with_pca(sigma, pca_sigma, 100 * int(epochs[-1]), layers)
@@ -149,9 +149,9 @@ SLIDE_ENTRIES = (  # the two epsilons that they compare
 
 
 def excess() -> tuple[float, float]:
-    """Between what the code's largest log-moment of ten lots lies above ours, by the digits of the log.
+    """Bound the excess of the code's largest log-moment of ten lots over ours, by the digits of the log.
 
-    From epsilon 1 on each delta is exp(moment - 32 epsilon), so that each printed one bounds the moment.
+    From epsilon 1 on each delta is exp(moment - 32 epsilon), so each printed delta bounds the moment.
 
     >>> [round(1e6 * each, 2) for each in excess()]
     [1.63, 4.77]

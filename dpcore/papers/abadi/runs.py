@@ -1,11 +1,11 @@
-"""The runs of paper 002: on MNIST the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
+"""Runs of paper 002: on MNIST the three noise levels of Figure 3, and the sweeps of Figures 4 and 5.
 
-The network lies behind DP-PCA to 60 dimensions, and each of its two layers is clipped on its own.
+DP-PCA to 60 dimensions comes before the network, and each of its two layers is clipped on its own.
 """
 
 from typing import Any
 
-from dpcore.papers.entry import accuracy
+from dpcore.papers.entry import Trained, accuracy
 from dpcore.papers.paper import Sweep
 from dpcore.papers.words import with_numbers, words_of
 from dpcore.privacy.report.numbers import plain
@@ -16,21 +16,17 @@ Values = dict[str, Any]  # fields of RunConfig
 NETWORK: Values = {"dataset": "mnist", "source": "full", "model": "abadi", "activation": "relu", "pca": 60}
 STEP: Values = {"optimizer": "sgd", "momentum": 0.0, "batch": 600, "clip_norm": 4.0, "clipping": "per_layer"}
 RATE: Values = {"lr": 0.1, "lr_schedule": "linear", "lr_end": 0.052, "lr_epochs": 10.0}
-BUDGET: Values = {"delta": 1e-5, "epochs": 1000.0, "stop_accountant": "moments"}  # epsilon ends them
+BUDGET: Values = {"delta": 1e-5, "epochs": 1000.0, "stop_accountant": "moments"}  # epsilon ends the runs
 ARXIV = "arXiv 1607.00133, section 5.2"
 REFERENCE: Values = {"sigma": 4.0, "pca_sigma": 7.0, "epsilon": 2.0}
-LEVELS = (  # of Figure 3: where the accuracy is printed, sigma, that of DP-PCA, epsilon, and the accuracy
+LEVELS = (  # of Figure 3: place of the accuracy, sigma, that of DP-PCA, epsilon, and the accuracy
     ("arXiv, section 5.2 (Figure 3 (1), large noise)", 8.0, 16.0, 0.5, "90"),
     ("arXiv, section 5.2 (Figure 3 (2), medium noise)", 4.0, 7.0, 2.0, "95"),
     ("Conclusion (Figure 3 (3), small noise)", 2.0, 4.0, 8.0, "97"),
 )
 WORDS = words_of("abadi")
 TEXTS = with_numbers(WORDS["runs"], arxiv=ARXIV)
-NOTES = {
-    0.5: TEXTS["elsewhere"],
-    2.0: TEXTS["elsewhere"],
-    8.0: TEXTS["training"],
-}  # epsilon -> where its accuracy is from
+NOTES = {0.5: TEXTS["elsewhere"], 2.0: TEXTS["elsewhere"], 8.0: TEXTS["training"]}  # epsilon -> source of its accuracy
 COLOURS: Values = {"dataset": "cifar10", "source": "full", "model": "cnn9", "activation": "relu", "pca": 0}
 COLOURS |= {"clip_norm": 3.0, "clipping": "flat", "sigma": 6.0, "lr": 0.05, "lr_schedule": "constant"}
 FIGURE_6 = ((2.0, 2000, "67"), (4.0, 4000, "70"), (8.0, 4000, "73"))  # on CIFAR-10: epsilon, lot, accuracy
@@ -38,7 +34,7 @@ DELTAS = (1e-5, 1e-4, 1e-3, 1e-2)  # of Figure 4
 
 
 def run(sigma: float, pca_sigma: float, epsilon: float, **more: Any) -> RunConfig:
-    """Paper 002's network, trained until the moments accountant says epsilon."""
+    """Train paper 002's network until the moments accountant reaches epsilon."""
     noise: Values = {"sigma": sigma, "pca_sigma": pca_sigma, "stop_epsilon": epsilon}
     return RunConfig(**(NETWORK | STEP | RATE | BUDGET | noise | more))
 
@@ -49,7 +45,6 @@ def _sweep(place: str, title: str, setting: str, *values: float) -> Sweep:
 
 
 def _privacy(delta: float) -> Sweep:
-    """Figure 4 at one delta."""
     configs = tuple(run(**(REFERENCE | {"epsilon": value, "delta": delta})) for value in (1.0, 2.0, 3.0, 4.0))
     return Sweep(
         "Figure 4", f"accuracy against epsilon, delta {plain(delta)}", "stop_epsilon", configs, TEXTS["deltas"]
@@ -57,7 +52,7 @@ def _privacy(delta: float) -> Sweep:
 
 
 def _rates(*values: float) -> Sweep:
-    """Figure 5 (4): what the rate falls to keeps its proportion."""
+    """Vary the learning rate as in Figure 5 (4), with a proportional final rate."""
     share = RATE["lr_end"] / RATE["lr"]
     configs = tuple(run(**(REFERENCE | {"lr": value, "lr_end": round(share * value, 6)})) for value in values)
     return Sweep(
@@ -65,34 +60,17 @@ def _rates(*values: float) -> Sweep:
     )
 
 
-def _in_colour(epsilon: float, lot: int) -> RunConfig:
-    stop: Values = {"batch": lot, "stop_epsilon": epsilon}
-    return RunConfig(**(STEP | BUDGET | COLOURS | stop))
+def _level(place: str, sigma: float, pca_sigma: float, epsilon: float, printed: str) -> Trained:
+    quantity, config = f"test accuracy, %, at epsilon {epsilon:g}", run(sigma, pca_sigma, epsilon)
+    return accuracy(place, quantity, printed, config, TEXTS["differs"], note=NOTES[epsilon])
 
 
-RUNS = (
-    *(
-        accuracy(
-            place,
-            f"test accuracy, %, at epsilon {epsilon:g}",
-            printed,
-            run(sigma, pca_sigma, epsilon),
-            TEXTS["differs"],
-            note=NOTES[epsilon],
-        )
-        for place, sigma, pca_sigma, epsilon, printed in LEVELS
-    ),
-    *(
-        accuracy(
-            "Figure 6",
-            f"CIFAR-10, test accuracy, %, at epsilon {each:g}",
-            printed,
-            _in_colour(each, lot),
-            TEXTS["pretrained"],
-        )
-        for each, lot, printed in FIGURE_6
-    ),
-)
+def _in_colour(epsilon: float, lot: int, printed: str) -> Trained:
+    quantity, stop = f"CIFAR-10, test accuracy, %, at epsilon {epsilon:g}", {"batch": lot, "stop_epsilon": epsilon}
+    return accuracy("Figure 6", quantity, printed, RunConfig(**(STEP | BUDGET | COLOURS | stop)), TEXTS["pretrained"])
+
+
+RUNS = (*(_level(*each) for each in LEVELS), *(_in_colour(*each) for each in FIGURE_6))
 SWEEPS = (
     *(_privacy(delta) for delta in DELTAS),
     _sweep("Figure 5 (1)", "dimensions of the projection", "pca", 20, 60, 100, 200),

@@ -1,7 +1,7 @@
-"""Paper 005: Tramer and Boneh, who trained linear models on fixed features; and the best accuracy found here."""
+"""Paper 005: Tramer and Boneh train linear models on fixed features; and the best recipes that we found."""
 
 from dpcore.papers.better_features.findings import FINDINGS
-from dpcore.papers.better_features.recipes import LADDERS, LINEAR, PAPERS_CNN, RECORD, WORDS, run
+from dpcore.papers.better_features.recipes import LADDERS, LINEAR, PAPERS_CNN, RECORD, TITLES, WORDS, run
 from dpcore.papers.entry import Trained, accuracy
 from dpcore.papers.paper import SEEDS, Paper
 from dpcore.papers.words import remarks, with_numbers
@@ -16,7 +16,7 @@ PRINTED = (  # at epsilon 3: of a linear model on the features, of a network on 
 
 def _accuracy(dataset: str, rung: str, printed: str) -> Trained:
     config = run(dataset, rung, RECORD)
-    texts = with_numbers(WORDS["entries"], dataset=config.dataset, recipe=rung.lower())
+    texts = with_numbers(WORDS["entries"], dataset=TITLES[dataset], recipe=rung)
     return accuracy(**texts, printed=printed, config=config, seeds=SEEDS)
 
 

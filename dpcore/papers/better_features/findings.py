@@ -1,18 +1,9 @@
-"""The answers of the recorded runs to the paper's claims."""
+"""Answers of the recorded runs to the paper's claims."""
 
 from math import ceil, floor
 
-from dpcore.papers.better_features.recipes import (
-    BEST,
-    LINEAR,
-    PAPERS_CNN,
-    RECORD,
-    TITLES,
-    TUNED_CNN,
-    WORDS,
-    plain_run,
-    run,
-)
+from dpcore.papers.better_features import recipes
+from dpcore.papers.better_features.recipes import LINEAR, RECORD, TITLES, WORDS, plain_run, run
 from dpcore.papers.paper import SEEDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.runs import METHODS
@@ -21,14 +12,16 @@ from dpcore.papers.words import UNKNOWN, findings
 from dpcore.privacy.report.numbers import outward
 
 ID = "005"
-BELOW = 2.0  # an epsilon of ours that is less than what the methods of SA-DPSGD's paper spend
+BELOW = 2.0  # an epsilon of ours below that of SA-DPSGD's paper
 
 
 def _features() -> str:
-    """The accuracy that features reach, beside that of the tricks of SA-DPSGD's paper."""
+    """Compare the accuracy of features with that of the tricks of SA-DPSGD's paper."""
     said, holds = [], True
     for dataset, title in TITLES.items():
-        cnn, linear, best = (recorded(ID, run(dataset, rung, RECORD)) for rung in (PAPERS_CNN, LINEAR, BEST))
+        cnn, linear, best = (
+            recorded(ID, run(dataset, rung, RECORD)) for rung in (recipes.PAPERS_CNN, LINEAR, recipes.BEST)
+        )
         cheaper = recorded(ID, run(dataset, LINEAR, BELOW))
         if not (cnn and linear and best and cheaper):
             continue
@@ -36,15 +29,15 @@ def _features() -> str:
         holds = holds and linear.mean > cnn.mean and all(cheaper.mean > each.mean for each in tricks)
         said.append(
             f"{title}: {cnn.mean:.2f} % by the network of SA-DPSGD's paper{_few(cnn)}, {linear.mean:.2f} by a linear "
-            f"model on the features, which has {cheaper.mean:.2f} at epsilon {BELOW:g}, {best.mean:.2f} by the best "
-            f"recipe found{_by_tricks(tricks)}"
+            f"model on the features ({cheaper.mean:.2f} at epsilon {BELOW:g}), {best.mean:.2f} by the best recipe "
+            f"found{_by_tricks(tricks)}"
         )
     verdict = "Yes" if holds else "Not always"
     return f"{verdict}, at certified epsilon {RECORD:g}. {'. '.join(said)}." if said else UNKNOWN
 
 
 def _by_tricks(records: list[Recorded]) -> str:
-    """The accuracy of the best of a paper's methods, and the epsilons that all of them spend; "" without any."""
+    """Name the best accuracy of a paper's methods, and the epsilons that they spend; "" without records."""
     if not records:
         return ""
     best = max(records, key=lambda record: record.mean)
@@ -54,13 +47,13 @@ def _by_tricks(records: list[Recorded]) -> str:
 
 
 def _few(*records: Recorded) -> str:
-    """The number of seeds, where they are fewer than a difference of less than a point asks for."""
+    """Name the number of seeds if they are fewer than a difference of less than a point needs."""
     fewest = min(records, key=lambda record: len(record.runs))
     return "" if len(fewest.runs) >= SEEDS else f" ({fewest.seeds})"
 
 
 def _figures() -> str:
-    """The printed accuracies of a linear model beside ours."""
+    """Name our accuracies of a linear model, to stand beside the printed ones."""
     found = [(title, recorded(ID, run(dataset, LINEAR, RECORD))) for dataset, title in TITLES.items()]
     said = [
         f"{title} {record.mean:.2f} %{'' if record.spread is None else f' ± {record.spread:.2f}'}"
@@ -71,10 +64,10 @@ def _figures() -> str:
 
 
 def _price() -> str:
-    """The points that privacy costs at that epsilon, with the network and with the features."""
+    """Name the points that privacy costs, with the network and with the features."""
     said, less = [], True
     for dataset, title in TITLES.items():
-        cnn, best = (_cost(dataset, rung) for rung in (TUNED_CNN, BEST))
+        cnn, best = (_cost(dataset, rung) for rung in (recipes.TUNED_CNN, recipes.BEST))
         if cnn and best:
             said.append(f"{title} {best[0]:.2f} points{best[1]}, and {cnn[0]:.2f} with the CNN{cnn[1]}")
             less = less and best[0] < cnn[0]
@@ -83,7 +76,7 @@ def _price() -> str:
 
 
 def _cost(dataset: str, rung: str) -> tuple[float, str] | None:
-    """Percentage points that privacy costs, and how many seeds say so where they are few; None without both records."""
+    """Return the points that privacy costs, and the number of seeds if they are few; None without both records."""
     private, plain = recorded(ID, run(dataset, rung, RECORD)), recorded(ID, plain_run(dataset, rung))
     return (plain.mean - private.mean, _few(private, plain)) if private and plain else None
 

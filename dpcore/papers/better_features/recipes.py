@@ -1,9 +1,9 @@
 """Four recipes, from the plainest to the best, for each data set at each epsilon.
 
-Their settings were chosen by trials on 10,000 training images that were held out (`python -m tests.benchmarks.trials`;
-those that docs/benchmarks.md names are in `recorded/trials.json`). What the best recipes are made of was built with a
-look at test images now and then, which leaks a little. Each sigma is the least, to three digits behind the point, whose
-certified epsilon at delta 1e-5 is at most that of its column.
+Trials on 10,000 held-out training images chose their settings (`python -m tests.benchmarks.trials`; those that
+docs/benchmarks.md names are in `recorded/trials.json`). While we built the best recipes we sometimes looked at test
+images, which leaks a little. Each sigma is the least, to three decimals, whose certified epsilon at delta 1e-5 is at
+most its column's.
 """
 
 from collections.abc import Mapping
@@ -54,17 +54,17 @@ RECIPES: Mapping[str, Mapping[str, Values]] = {  # data set -> rung -> what it h
         BEST: {"features": "scatter_random", "model": "linear", "batch": 8192, "lr": 9.0, "ema": 0.98},
     },
 }
-MEAN_OFF = ("fashion_mnist",)  # of whose best recipe a private mean is taken off every example
-PLAIN_RATES = {"cnn": 0.05, "linear": 0.005}  # without privacy, where gradients have their full length
+MEAN_OFF = ("fashion_mnist",)  # the best recipe subtracts a private mean from every example
+PLAIN_RATES = {"cnn": 0.05, "linear": 0.005}  # without privacy, when gradients have their full length
 PLAIN_BATCH = 512
 WORDS = words_of("better_features")
 
 
 def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
-    """A recipe at one of the epsilons.
+    """Return a recipe at one of the epsilons.
 
-    Below epsilon 3 the rate falls with it, as trials of the linear model at 0.5 and 1 chose: the noise grows about as
-    fast as epsilon falls. The papers' network keeps the rate of its paper.
+    Below epsilon 3 the learning rate falls with it, as trials of the linear model at 0.5 and 1 chose. The papers'
+    network keeps the rate of its paper.
     """
     values: Values = COMMON | RECIPES[dataset][rung]
     if rung != PAPERS_CNN:
@@ -77,7 +77,7 @@ def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
 
 
 def plain_run(dataset: str, rung: str) -> RunConfig:
-    """The recipe without privacy."""
+    """Return the recipe without privacy."""
     private = run(dataset, rung, RECORD)
     return without_privacy(private, lr=PLAIN_RATES[private.model], batch=PLAIN_BATCH)
 

@@ -1,4 +1,4 @@
-"""Paper 004: deep learning with Gaussian differential privacy, its central limit theorem and its experiments."""
+"""Paper 004: deep learning with Gaussian differential privacy."""
 
 from dpcore.papers.gaussian_dp.figures import DRAWINGS
 from dpcore.papers.gaussian_dp.findings import FINDINGS, REMARKS

@@ -5,18 +5,8 @@ import math
 import numpy as np
 
 from dpcore.papers.entry import PrintedSetting
-from dpcore.papers.gaussian_dp.numbers import (
-    BOTTOM,
-    BOTTOM_LESS,
-    EXPERIMENTS,
-    TABLE_1,
-    TOP,
-    TOP_LESS,
-    WORDS,
-    PrivateRow,
-    claim_of,
-    moments_epsilon,
-)
+from dpcore.papers.gaussian_dp import numbers
+from dpcore.papers.gaussian_dp.numbers import EXPERIMENTS, TABLE_1, WORDS, PrivateRow, claim_of
 from dpcore.papers.lines import BLIND, epsilon_lines, profile_lines, tradeoff_line
 from dpcore.papers.paper import Drawing, Line
 from dpcore.papers.words import with_numbers
@@ -27,9 +17,9 @@ from dpcore.privacy.tradeoff import Pairs
 
 TEXTS = WORDS["drawings"]
 DELTAS = np.geomspace(1e-10, 1e-3, 57)
-SMALLEST_DELTA = 1e-9  # the smallest delta of a pair that all pairs together are made of
-WITH_REGIONS = 3  # rows of Table 1 for which Figure 3 draws all pairs, too
-LENGTHS = (1, 100)  # numbers of steps in Figure 5 before that of the experiment
+SMALLEST_DELTA = 1e-9  # of the curve of all pairs
+WITH_REGIONS = 3  # rows of Table 1 for which Figure 3 also draws all pairs
+LENGTHS = (1, 100)  # numbers of steps in Figure 5, before that of the experiment
 
 
 def _figure_2() -> tuple[Line, ...]:
@@ -45,7 +35,7 @@ def _figure_3(row: PrivateRow, regions: bool) -> tuple[Line, ...]:
         own = ACCOUNTANTS[name].own_tradeoff(mechanism)
         if own is not None and own.lower is not None:
             lines.append(tradeoff_line(ACCOUNTANTS[name].title, own.lower, name))
-    pair = Pairs([moments_epsilon(setting)], [setting.delta])
+    pair = Pairs([numbers.moments_epsilon(setting)], [setting.delta])
     lines.append(tradeoff_line("Moments accountant, one pair", pair, "moments"))
     every = moments.tradeoff(mechanism, SMALLEST_DELTA).lower if regions else None
     if every is not None:
@@ -64,7 +54,7 @@ def _figure_4(usual: PrintedSetting, less: PrintedSetting) -> tuple[Line, ...]:
 
 
 def _figure_5() -> tuple[Line, ...]:
-    """The certified function of ever more steps at the same q sqrt(T), and the limit."""
+    """Draw the certified function for more and more steps at the same q sqrt(T), and the limit."""
     setting = TABLE_1[1]
     last = math.floor(setting.steps)
     lines = []
@@ -92,7 +82,7 @@ def _drawn_4(panel: str, usual: PrintedSetting, less: PrintedSetting) -> Drawing
 DRAWINGS = (
     Drawing(**TEXTS["figure_2"], lines=_figure_2),
     *(_drawn_3(row, each) for row, each in enumerate(EXPERIMENTS[: len(TABLE_1)], start=1)),
-    _drawn_4("above", TOP, TOP_LESS),
-    _drawn_4("below", BOTTOM, BOTTOM_LESS),
+    _drawn_4("above", numbers.TOP, numbers.TOP_LESS),
+    _drawn_4("below", numbers.BOTTOM, numbers.BOTTOM_LESS),
     Drawing(**TEXTS["figure_5"], lines=_figure_5),
 )

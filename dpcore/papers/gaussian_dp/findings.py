@@ -1,18 +1,11 @@
-"""The numbers in what holds of paper 004's claims, and its remarks."""
+"""Numbers in the answers to paper 004's claims, and its remarks."""
 
 import math
 from dataclasses import replace
 
 from dpcore.papers.comparison import certified_lower
-from dpcore.papers.gaussian_dp.numbers import (
-    EXPERIMENTS,
-    TOP,
-    TOP_LESS,
-    WORDS,
-    central_epsilon,
-    claim_of,
-    moments_epsilon,
-)
+from dpcore.papers.gaussian_dp import numbers
+from dpcore.papers.gaussian_dp.numbers import TOP, TOP_LESS, WORDS, claim_of
 from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
 from dpcore.papers.records import recorded
 from dpcore.papers.words import UNKNOWN, Numbers, findings, remarks
@@ -22,14 +15,14 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import outward
 
 SIGMAS: dict[str, object] = {"usual": TOP.sigma, "less": TOP_LESS.sigma}
-SETTINGS = [each.setting for each in EXPERIMENTS]
+SETTINGS = [each.setting for each in numbers.EXPERIMENTS]
 LENGTHS = sorted(math.floor(each.steps) for each in SETTINGS)
 
 
 def _accuracy_of_the_limit() -> Numbers:
     below, above = [], []
     for each in SETTINGS:
-        claim, epsilon = claim_of(each), central_epsilon(each)
+        claim, epsilon = claim_of(each), numbers.central_epsilon(each)
         upper = ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last.value
         lower = certified_lower(claim)
         below += [1 - epsilon / lower] if epsilon < lower else []
@@ -44,7 +37,7 @@ def _accuracy_of_the_limit() -> Numbers:
 
 def _less_noise() -> Numbers:
     spent = outward(certified_lower(claim_of(TOP_LESS)), math.floor)
-    steps, target = claim_of(TOP).mechanism.steps, EpsilonTarget(moments_epsilon(TOP), TOP.delta)
+    steps, target = claim_of(TOP).mechanism.steps, EpsilonTarget(numbers.moments_epsilon(TOP), TOP.delta)
     sigma = solve("sigma", target, q=TOP.q, steps=steps).value
     return SIGMAS | {"spent": spent, "sigma": outward(sigma, math.ceil)}
 
@@ -54,18 +47,18 @@ def _against_the_moments() -> Numbers:
     for each in SETTINGS:
         mechanism = claim_of(each).mechanism
         upper = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, each.delta).last.value
-        gains.append(1 - upper / moments_epsilon(each))
-        too_far += central_epsilon(each) < certified_lower(claim_of(each))
+        gains.append(1 - upper / numbers.moments_epsilon(each))
+        too_far += numbers.central_epsilon(each) < certified_lower(claim_of(each))
     least, most = (math.floor(100 * gain) for gain in (min(gains), max(gains)))
     return {"least": least, "most": most, "too_far": too_far, "all": len(SETTINGS)}
 
 
 def _before_the_end() -> Numbers:
-    """The epoch from which on less noise is proven to cost more than the usual noise is promised to."""
+    """Find the epoch after which less noise provably costs more than the promise for the usual noise."""
     epochs = range(1, math.floor(TOP.epochs) + 1)
     steps = [math.floor(epoch / TOP.q) for epoch in epochs]
     least = ACCOUNTANTS[CERTIFIED].curve(claim_of(TOP_LESS).mechanism, steps, TOP.delta).lower
-    promised = [moments_epsilon(replace(TOP, epochs=float(epoch))) for epoch in epochs]
+    promised = [numbers.moments_epsilon(replace(TOP, epochs=float(epoch))) for epoch in epochs]
     assert least is not None
     crossed = next(i for i, (ours, theirs) in enumerate(zip(least, promised, strict=True)) if ours > theirs)
     spent, promise = outward(float(least[crossed]), math.floor, 4), outward(promised[crossed], math.ceil, 4)
@@ -73,7 +66,7 @@ def _before_the_end() -> Numbers:
 
 
 def _higher() -> str:
-    """Accuracies at the end of the upper panel, and at the epochs that the text counts in the lower."""
+    """Compare accuracies at the end of the upper panel."""
     ends = {config.sigma: recorded(ID, config) for config in SWEEPS[0].configs}
     more, less = ends[TOP.sigma], ends[TOP_LESS.sigma]
     if not (more and less):
@@ -86,7 +79,7 @@ def _higher() -> str:
 
 
 def _faster() -> str:
-    """The accuracies at the epochs by which 95, 96 and 97 % are said to be reached."""
+    """Name accuracies at the epochs that the paper counts until 95, 96 and 97 %."""
     told: dict[float, list[str]] = {}
     reached = []
     for setting, epochs, printed in COUNTED:

@@ -1,4 +1,4 @@
-"""The numbers of privacy of paper 004: mu and two epsilons of each experiment, and those of its text and figures."""
+"""Privacy numbers of paper 004: mu and two epsilons of each experiment, and those of its text and figures."""
 
 import math
 from dataclasses import dataclass, replace
@@ -30,14 +30,14 @@ ADULT = PrintedSetting(n=29_305, batch=256, sigma=0.55, epochs=18, dataset="adul
 IMDB = PrintedSetting(n=25_000, batch=512, sigma=0.56, epochs=9, optimizer="adam", dataset="imdb")
 # p = 1/80 exactly; 80 % of the 1,000,209 ratings are 800,167.
 MOVIELENS = PrintedSetting(n=800_160, batch=10_002, sigma=0.6, epochs=20, clip_norm=5.0, optimizer="adam", delta=1e-6)
-# Figure 4's caption (also PMC7695347): at these epochs epsilon is the same with less noise, counted by the CLT.
+# Figure 4's caption (also PMC7695347): at these epochs epsilon by the CLT is the same with less noise.
 TOP, TOP_LESS = replace(MNIST, epochs=20), replace(MNIST, sigma=1.06, epochs=20)
 BOTTOM, BOTTOM_LESS = replace(MNIST, sigma=0.7, epochs=70), replace(MNIST, sigma=0.638, epochs=70)
 
 
 @dataclass(frozen=True)
 class PrivateRow:
-    """A private row of Tables 1 to 4, and what is printed of it."""
+    """A private row of Tables 1 to 4 with its printed numbers."""
 
     place: str
     setting: PrintedSetting
@@ -60,12 +60,12 @@ EXPERIMENTS = (
 
 
 def claim_of(setting: PrintedSetting) -> PrintedClaim:
-    """The promise of a setting's printed epsilon, of its steps rounded down: what refutes it then refutes more."""
+    """Return the promise of a setting's printed epsilon for its steps rounded down, which is easier to keep."""
     return PrintedClaim(Mechanism.constant(setting.q, setting.sigma, math.floor(setting.steps)), setting.delta)
 
 
 def central_mu(setting: PrintedSetting) -> float:
-    """Mu of the central limit theorem after T = epochs n / B steps, which the paper does not round.
+    """Return mu of the central limit theorem after T = epochs n / B steps, which the paper does not round.
 
     Source: equation (3.1).
 
@@ -76,12 +76,12 @@ def central_mu(setting: PrintedSetting) -> float:
 
 
 def central_epsilon(setting: PrintedSetting) -> float:
-    """Epsilon by the central limit theorem, which is no bound: equations (3.1) and (3.2)."""
+    """Return epsilon by the central limit theorem, which is no bound: equations (3.1) and (3.2)."""
     return float(gaussian.epsilon_of(setting.delta, central_mu(setting)))
 
 
 def moments_epsilon(setting: PrintedSetting) -> float:
-    """Epsilon by the moments accountant as the paper runs it: Renyi moments at `ORDERS`, T not rounded, tail bound.
+    """Return epsilon by the paper's moments accountant: Renyi moments at `ORDERS`, T not rounded, tail bound.
 
     >>> round(moments_epsilon(TABLE_1[0]), 3)
     1.191
@@ -91,7 +91,7 @@ def moments_epsilon(setting: PrintedSetting) -> float:
 
 
 def less_noise(setting: PrintedSetting) -> float:
-    """Sigma at which the central limit theorem gives what the moments accountant gives at the setting's own.
+    """Return the sigma at which the central limit theorem gives the moments accountant's epsilon of the setting.
 
     Source: equations (3.3) and (3.4).
     """

@@ -1,4 +1,4 @@
-"""The runs of paper 004: MNIST in Table 1 and as Figure 4's text counts; Adult, IMDb and MovieLens in Tables 2 to 4."""
+"""Runs of paper 004: MNIST in Table 1 and Figure 4; Adult, IMDb and MovieLens in Tables 2 to 4."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ ID = "004"
 NETWORK: dict[str, Any] = {"dataset": "mnist", "source": "full", "model": "cnn", "activation": "relu"}
 NETWORK |= {"optimizer": "sgd", "momentum": 0.0}
 TEXTS = WORDS["runs"]
-MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))  # why ours differ
+MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))
 RATES = (0.25, 0.15, 0.25, 0.25, 0.25, 0.25)  # of the rows of Table 1
 ACCURACIES = ("95.0", "96.6", "97.0", "97.6", "97.8", "98.0")
 LR = 0.15  # of Figure 4
-COUNTED = (  # setting, epochs, and the accuracy that is reached by then
+COUNTED = (  # setting, epochs, and the accuracy reached by then
     (BOTTOM_LESS, 18, "95"),
     (BOTTOM_LESS, 26, "96"),
     (BOTTOM_LESS, 45, "97"),
@@ -23,25 +23,25 @@ COUNTED = (  # setting, epochs, and the accuracy that is reached by then
     (BOTTOM, 33, "96"),
     (BOTTOM, 64, "97"),
 )
-AT_4 = (  # accountant, accuracy where it says epsilon 4, why ours differs
+AT_4 = (  # accountant, setting, accuracy at its epsilon 4, and why ours differs
     ("moments", BOTTOM, "92", ""),
     ("gdp", BOTTOM_LESS, "96", TEXTS["too_early"]),
 )
 
 EPOCHS = 20.0  # of Tables 2 to 4 without privacy
-HUNDREDTH = 0.01  # of a star: how far errors of ratings may differ
+HUNDREDTH = 0.01  # of a star: tolerance for errors of ratings
 SETTINGS = {"adult": ADULT, "imdb": IMDB, "movielens": MOVIELENS}  # of Tables 2 to 4
 
 
 def run(setting: PrintedSetting, lr: float, **more: Any) -> RunConfig:
-    """NoisySGD with the paper's network."""
+    """Return a run of NoisySGD with the paper's network."""
     values: dict[str, Any] = {name: getattr(setting, name) for name in ("batch", "sigma", "clip_norm", "delta")}
     values |= {"lr": lr, "epochs": float(setting.epochs)}
     return RunConfig(**(NETWORK | values | more))
 
 
 def counted_run(setting: PrintedSetting, epochs: int) -> RunConfig:
-    """The run of Figure 4 after so many epochs."""
+    """Return the run of Figure 4 after so many epochs."""
     return run(setting, LR, epochs=float(epochs))
 
 
@@ -51,7 +51,7 @@ def _counted(setting: PrintedSetting, epochs: int, printed: str) -> Trained:
 
 
 def _at_4(accountant: str, setting: PrintedSetting, printed: str, because: str) -> Trained:
-    """After the steps that the accountant allows for epsilon 4."""
+    """Return the accuracy after the steps that the accountant allows for epsilon 4."""
     config = run(setting, LR, stop_epsilon=4.0, stop_accountant=accountant)
     title = {"moments": "the moments accountant", "gdp": "the CLT"}[accountant]
     quantity = f"test accuracy, %, at epsilon 4 by {title}"
@@ -59,11 +59,11 @@ def _at_4(accountant: str, setting: PrintedSetting, printed: str, because: str) 
 
 
 def _of_table(name: str) -> tuple[Trained, Trained]:
-    """The network of Table 2, 3 or 4 with privacy and without."""
+    """Return the accuracies of Table 2, 3 or 4 with privacy and without."""
     setting, texts = SETTINGS[name], WORDS["tables"][name]
     more: dict[str, Any] = {"dataset": name, "model": name, "optimizer": setting.optimizer}
     if setting.optimizer != NETWORK["optimizer"]:
-        more["momentum"] = RunConfig().momentum  # which this optimizer has no use for
+        more["momentum"] = RunConfig().momentum  # unused by this optimizer
     config = run(setting, texts["rate"], **more)
     quantity, within = ("test RMSE", HUNDREDTH) if name == "movielens" else ("test accuracy, %", POINTS)
     ours = f"{texts['differs']} {TEXTS['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."

@@ -1,4 +1,4 @@
-"""Paper 003: input perturbation, and the other places of learning at which noise may be added."""
+"""Paper 003: input perturbation, beside the other places where noise can go."""
 
 from dpcore.papers.input_perturbation.findings import FINDINGS
 from dpcore.papers.input_perturbation.noise_table import CALCULATOR, WORDS

@@ -1,4 +1,4 @@
-"""The numbers in what holds of paper 003's claims."""
+"""Numbers in the answers to paper 003's claims."""
 
 import math
 from dataclasses import replace

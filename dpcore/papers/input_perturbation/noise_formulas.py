@@ -1,6 +1,6 @@
-"""The formulas of paper 003's Table 1, and the noises that are known to be enough.
+"""Formulas of paper 003's Table 1, and noise that is known to be enough.
 
-The table prints orders of magnitude alone: here each has constant 1.
+The table prints only orders of magnitude; here each has constant 1.
 
 Letters: n rows of d features, p parameters, T steps, G the Lipschitz constant and L the smoothness of the loss, Delta
 its strong convexity (lambda in the first two rows), D the largest norm of the parameters, alpha the learning rate, m
@@ -18,7 +18,7 @@ LIPSCHITZ, NORM, RATE = 1.0, 1.0, 1.0  # G (also zeta), D and alpha
 
 @dataclass(frozen=True)
 class Learning:
-    """The values that the formulas are filled in with."""
+    """Values for the formulas."""
 
     n: int
     p: int
@@ -42,7 +42,7 @@ class Learning:
 
     @property
     def loss_smoothness(self) -> float:
-        """L of the loss without its regulariser, for which some of the theorems ask."""
+        """L of the loss without its regulariser, as some of the theorems need it."""
         return self.smoothness - self.convexity
 
     @property
@@ -61,7 +61,7 @@ class Learning:
 
 
 def slack(given: Learning) -> float:
-    """The rest of epsilon that objective perturbation leaves: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2).
+    """Return the rest of epsilon in objective perturbation: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2).
 
     L is the smoothness of the loss without its regulariser: 1/4.
     """
@@ -70,7 +70,7 @@ def slack(given: Learning) -> float:
 
 
 def own_noise(given: Learning) -> float:
-    """Standard deviation by equation (9) of the paper with c = 1: a claim without a guarantee.
+    """Return the standard deviation by equation (9) of the paper with c = 1, which guarantees nothing.
 
     >>> round(own_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 2)
     1.54
@@ -127,7 +127,7 @@ def fukuchi_risk(given: Learning) -> float:
 
 
 def own_risk(given: Learning) -> float:
-    """The excess risk of equation (10)."""
+    """Excess risk of equation (10)."""
     shape = RATE * (2 * given.smoothness * NORM + LIPSCHITZ) * LIPSCHITZ**3 * given.d
     below = given.n * (given.n - 1) * math.sqrt(given.convexity) * given.epsilon**2
     return shape * math.log(given.n) ** 2 * given.log / below
@@ -144,7 +144,7 @@ def gradient_risk(given: Learning) -> float:
 
 
 def local_noise(given: Learning) -> float:
-    """Standard deviation that makes each row private by itself: sensitivity 2, since the norms are at most 1.
+    """Return the standard deviation that makes each row private by itself: sensitivity 2, as norms are at most 1.
 
     >>> round(local_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 1)
     61.5

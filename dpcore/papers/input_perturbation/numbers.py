@@ -1,4 +1,4 @@
-"""The comparisons of paper 003 that can be recomputed, the noise at each of the four places, and its experiments."""
+"""Comparisons of paper 003 that can be recomputed, the noise at each of the four places, and its experiments."""
 
 import math
 from collections.abc import Callable
@@ -8,18 +8,8 @@ import numpy as np
 
 from dpcore.data.tabular import TABLES
 from dpcore.papers.entry import Computed
-from dpcore.papers.input_perturbation.noise_formulas import (
-    Learning,
-    bassily_noise,
-    bassily_risk,
-    fukuchi_noise,
-    fukuchi_risk,
-    gradient_noise,
-    gradient_risk,
-    own_noise,
-    own_risk,
-    reduced_noise,
-)
+from dpcore.papers.input_perturbation import noise_formulas as formulas
+from dpcore.papers.input_perturbation.noise_formulas import Learning
 from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
 from dpcore.papers.words import with_numbers
@@ -46,11 +36,11 @@ EXPERIMENTS = tuple(
 
 BREAST_CANCER = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)  # T and Delta are ours
 EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two between
-MANY = replace(BREAST_CANCER, n=10**9)  # so many rows that n - 1 is n
+MANY = replace(BREAST_CANCER, n=10**9)  # enough rows for n - 1 to be n
 
 
 def power_of_n(above: float, below: float, few: Learning, many: Learning) -> float:
-    """The power of n by which a quantity grows from few rows to many.
+    """Return the power of n by which a quantity grows from few rows to many.
 
     >>> round(power_of_n(9.0, 1.0, replace(BREAST_CANCER, n=300), replace(BREAST_CANCER, n=100)), 9)
     2.0
@@ -59,40 +49,40 @@ def power_of_n(above: float, below: float, few: Learning, many: Learning) -> flo
 
 
 def _of_n(ratio: Callable[[Learning], float]) -> float:
-    """The power of n in a ratio, from so many rows to ten times as many, without what floats add to it."""
+    """Return the power of n in a ratio, without rounding errors."""
     more = replace(MANY, n=10 * MANY.n)
     return round(power_of_n(ratio(more), ratio(MANY), more, MANY), 6)
 
 
 def _to_bassily(given: Learning) -> float:
-    """Bassily's noise variance over theirs, without the logarithm of n/delta."""
-    return (bassily_noise(given) / own_noise(given)) ** 2 / math.log(given.n / given.delta)
+    """Return Bassily's noise variance over theirs, without the logarithm of n/delta."""
+    return _over_theirs(formulas.bassily_noise, given) / math.log(given.n / given.delta)
 
 
-def _to_fukuchi(given: Learning) -> float:
-    """Fukuchi's noise variance over theirs."""
-    return (fukuchi_noise(given) / own_noise(given)) ** 2
+def _over_theirs(noise: Callable[[Learning], float], given: Learning) -> float:
+    """Return a method's noise variance over theirs."""
+    return (noise(given) / formulas.own_noise(given)) ** 2
 
 
 def _gain_in_risk(other: Callable[[Learning], float], logs: Callable[[Learning], float]) -> float:
-    """The power of n in another method's excess risk over theirs, without these logarithms of n."""
-    return _of_n(lambda given: other(given) * logs(given) / own_risk(given))
+    """Return the power of n in another method's excess risk over theirs, without these logarithms of n."""
+    return _of_n(lambda given: other(given) * logs(given) / formulas.own_risk(given))
 
 
 def _power_of_convexity() -> float:
-    """Of gradient descent's noise variance over theirs."""
-    ratios = [(gradient_noise(given) / own_noise(given)) ** 2 for given in (MANY, replace(MANY, convexity=1.0))]
-    return math.log(ratios[1] / ratios[0]) / math.log(1.0 / MANY.convexity)
+    """Return the power of Delta in gradient descent's noise variance over theirs."""
+    small, large = (_over_theirs(formulas.gradient_noise, given) for given in (MANY, replace(MANY, convexity=1.0)))
+    return math.log(large / small) / math.log(1.0 / MANY.convexity)
 
 
 def _power_of_inner_steps() -> float:
-    """Of DP-SVRG's noise variance over theirs."""
-    few, many = ((reduced_noise(given) / own_noise(given)) ** 2 for given in (MANY, replace(MANY, inner=10)))
+    """Return the power of m in DP-SVRG's noise variance over theirs."""
+    few, many = (_over_theirs(formulas.reduced_noise, given) for given in (MANY, replace(MANY, inner=10)))
     return math.log10(many / few)
 
 
 def local_epsilon(noise: float, delta: float) -> float:
-    """The epsilon that Gaussian noise of this standard deviation promises for one row of norm at most 1, exactly.
+    """Return the exact epsilon of Gaussian noise of this standard deviation on one row of norm at most 1.
 
     >>> round(local_epsilon(2 * 30.75, 1e-5), 3)
     0.1
@@ -103,18 +93,18 @@ def local_epsilon(noise: float, delta: float) -> float:
 OURS: dict[str, Callable[[], float]] = {
     "bassily_noise": lambda: _of_n(_to_bassily),
     "bassily_noise_of_mean": lambda: _of_n(lambda given: _to_bassily(given) / given.n**2),
-    "fukuchi_noise": lambda: _of_n(_to_fukuchi),
+    "fukuchi_noise": lambda: _of_n(lambda given: _over_theirs(formulas.fukuchi_noise, given)),
     "convexity": _power_of_convexity,
     "inner_steps": _power_of_inner_steps,
     "bassily_risk": lambda: _gain_in_risk(
-        bassily_risk, lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2
+        formulas.bassily_risk, lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2
     ),
-    "descent_risk": lambda: _gain_in_risk(gradient_risk, lambda given: math.log(given.n)),
-    "fukuchi_risk": lambda: _gain_in_risk(fukuchi_risk, lambda given: math.log(given.n) ** 2),
+    "descent_risk": lambda: _gain_in_risk(formulas.gradient_risk, lambda given: math.log(given.n)),
+    "fukuchi_risk": lambda: _gain_in_risk(formulas.fukuchi_risk, lambda given: math.log(given.n) ** 2),
 }
 
 
-GIVEN = vars(BREAST_CANCER) | {"ratio": _to_fukuchi(BREAST_CANCER)}
+GIVEN = vars(BREAST_CANCER) | {"ratio": _over_theirs(formulas.fukuchi_noise, BREAST_CANCER)}
 ENTRIES = tuple(Computed(**with_numbers(WORDS["entries"][name], **GIVEN), ours=ours) for name, ours in OURS.items())
 
 
@@ -122,10 +112,10 @@ def _places() -> tuple[Line, ...]:
     epsilons = np.geomspace(EPSILONS[0], EPSILONS[-1], 41)
     given = BREAST_CANCER
     exact = 1 / gaussian.mu_of(epsilons, given.delta)  # at sensitivity 1
-    claimed = np.array([own_noise(replace(given, epsilon=each)) for each in epsilons.tolist()])
+    claimed = np.array([formulas.own_noise(replace(given, epsilon=each)) for each in epsilons.tolist()])
     return (
         Line("input, exact, for each row", epsilons, 2 * exact),
-        Line("input, the paper's formula with c = 1: no guarantee", epsilons, claimed),
+        Line("input, the paper's formula: no guarantee", epsilons, claimed),
         Line("gradient, exact, in each of T steps", epsilons, 2 / given.n * math.sqrt(given.steps) * exact),
         Line("output, exact, on each parameter", epsilons, 2 / (given.n * given.convexity) * exact),
     )

@@ -1,4 +1,4 @@
-"""The improvements that paper 000 prints, what it claims of accuracies, and what the recorded runs say of both."""
+"""Improvements that paper 000 prints, its claims on accuracies, and the answers of the recorded runs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -24,11 +24,11 @@ PRINTED_IMPROVEMENTS = {  # data -> sigma -> rival -> improvement, %
         2.0: {"DP-SGD": "10.07"},
     },
 }
-ROUNDED = 0.005  # how far a printed accuracy may lie from the one that was measured
+ROUNDED = 0.005  # error of printing an accuracy
 
 
 def ahead(accuracy: float, other: float) -> float:
-    """By how many per cent of the other an accuracy is larger.
+    """Return by how many percent of the other an accuracy is larger.
 
     >>> round(ahead(92.02, 91.25), 4)
     0.8438
@@ -60,20 +60,19 @@ IMPROVEMENTS = tuple(
     for sigma, row in levels.items()
     for rival, printed in row.items()
 )
-NOT_FOLLOWING = tuple(each for each in IMPROVEMENTS if each.because)
 ID = "000"
 WRITTEN = ("PIAdam, as written", "DP-SGD, 1,000 hidden units")  # on the text's network
-CHANGE = 3.0  # percentage points that Figure 7(a) allows
+CHANGE = 3.0  # percentage points, claimed for Figure 7(a)
 
 
 @dataclass(frozen=True)
 class Race:
-    """Runs at one setting: that of PIAdam, and those that it is compared with."""
+    """Runs at one setting: PIAdam's and its rivals'."""
 
     where: str  # "MNIST at sigma 8, the code's network"
     own: Recorded
-    rivals: dict[str, Recorded]  # by their names; one at least
-    printed: Mapping[str, str]  # the accuracies of Figure 5 or 8 at this setting, by their names
+    rivals: dict[str, Recorded]  # by name; at least one
+    printed: Mapping[str, str]  # accuracies of Figure 5 or 8 at this setting, by name
 
     @property
     def best(self) -> str:
@@ -86,7 +85,7 @@ class Race:
         return self.own.mean - self.rivals[self.best].mean
 
     def told(self) -> str:
-        """Both accuracies with their seeds, and as they are printed, where both are."""
+        """Return both accuracies with their seeds, and the printed ones if there are two."""
         best = self.best.split(",")[0]
         theirs = [self.printed.get(name) for name in (FIVE[0], best)]
         printed = f" (printed: {theirs[0]} and {theirs[1]})" if all(theirs) else ""
@@ -94,7 +93,7 @@ class Race:
 
 
 def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Race]:
-    """The race of the first method against the others; empty where nothing of it is recorded."""
+    """Return the race of the first method against the others; empty without records."""
     found = {method: recorded(ID, run(data, method, sigma)) for method in methods}
     own, *rivals = found.items()
     known = {name: record for name, record in rivals if record}
@@ -103,7 +102,7 @@ def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Ra
 
 
 def levels() -> list[Race]:
-    """Those of Figures 5 and 8, on both networks for MNIST."""
+    """Return the races of Figures 5 and 8, on both networks for MNIST."""
     found = []
     for data, rows in LEVELS.items():
         for sigma in rows:
@@ -113,7 +112,7 @@ def levels() -> list[Race]:
 
 
 def kinds() -> list[Race]:
-    """Those of Figure 3, between the three methods of the paper."""
+    """Return the races of Figure 3, between the three methods of the paper."""
     found = []
     for data in FIGURE_3:
         for reading in ("as coded", "as written"):
@@ -123,7 +122,7 @@ def kinds() -> list[Race]:
 
 
 def judged(races: list[Race], roughly: float) -> str:
-    """The verdict: how often PIAdam is ahead, or behind by no more than `roughly` points, and where it is not."""
+    """Say how often PIAdam is ahead, or behind by at most `roughly` points, and name the others."""
     if not races:
         return UNKNOWN
     behind = [each for each in races if each.lead < -roughly]
@@ -142,17 +141,17 @@ def _said(record: Recorded) -> str:
 
 
 def against_rivals() -> str:
-    """The standing of PIAdam beside the methods of others."""
+    """Compare PIAdam with the methods of others."""
     return judged(levels(), FEWER_POINTS)
 
 
 def among_its_own() -> str:
-    """The standing of PIAdam beside the two other methods of the paper."""
+    """Compare PIAdam with the two other methods of the paper."""
     return judged(kinds(), 0.0)
 
 
 def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
-    """By how many points accuracy changes over each sweep of which two values are recorded at least."""
+    """Return the change of accuracy, in points, over each sweep with at least two recorded values."""
     found = {}
     for sweep in sweeps:
         means = [record.mean for record in (recorded(ID, config) for config in sweep.configs) if record]
@@ -162,7 +161,7 @@ def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
 
 
 def hidden_units() -> str:
-    """By how much accuracy changes over the panels of Figure 7(a)."""
+    """Say how much accuracy changes over the panels of Figure 7(a)."""
     found = changes(panels[0] for panels in FIGURE_7)
     if not found:
         return UNKNOWN

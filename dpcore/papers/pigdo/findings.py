@@ -1,4 +1,4 @@
-"""The numbers in what holds of paper 000's claims of privacy."""
+"""Numbers in the answers to paper 000's claims on privacy."""
 
 import math
 from dataclasses import replace
@@ -7,38 +7,24 @@ import numpy as np
 
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import PrintedClaim
+from dpcore.papers.pigdo import theorem_3
 from dpcore.papers.pigdo.accuracies import against_rivals, among_its_own, changes, hidden_units
 from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
 from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
-from dpcore.papers.pigdo.theorem_3 import (
-    DELTA,
-    DOMINANT,
-    WORDS,
-    Counterexample,
-    Lambda,
-    assumed_moment,
-    bounded_moment,
-    claimed,
-    closed_form,
-    counterexamples,
-    drawn_as_moments,
-    omitted_moment,
-    own_order,
-    worst,
-)
+from dpcore.papers.pigdo.theorem_3 import DELTA, WORDS, Counterexample, Lambda, claimed
 from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
 
-FEW = 10  # steps, beside the many of Figure 4
+FEW = 10  # steps, to compare with the many of Figure 4
 
 
 def _mma_and_moments() -> Numbers:
     drawn, mma = drawn_at_the_end(), epsilon_at_the_end("mma")
     few = claimed(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, FEW)
-    few_drawn = float(drawn_as_moments(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, np.array([float(FEW)]))[0])
+    few_drawn = float(theorem_3.drawn_as_moments(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, np.array([float(FEW)]))[0])
     bounds = {"moments": "moments", "rdp": "rdp", "exact": CERTIFIED}
     shares = {"share": short(mma / drawn), "few_share": short(few / few_drawn), "few": FEW}
     return {name: at_most(epsilon_at_the_end(accountant)) for name, accountant in bounds.items()} | {
@@ -57,8 +43,8 @@ def _logarithm() -> Numbers:
     q, sigma = FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma
     kept = claimed(q, sigma, STEPS)
     return {
-        "gamma": short((q * own_order(q, sigma, STEPS) / sigma) ** 2),
-        "linear": nearest(closed_form(q, sigma, STEPS, DELTA), 6),
+        "gamma": short((q * theorem_3.own_order(q, sigma, STEPS) / sigma) ** 2),
+        "linear": nearest(theorem_3.closed_form(q, sigma, STEPS, DELTA), 6),
         "kept": nearest(kept, 6),
         "drawn": short(drawn_at_the_end()),
         "mma": short(kept),
@@ -73,15 +59,19 @@ def _told(each: Counterexample) -> str:
 
 
 def _theorem_3() -> Numbers:
-    found: dict[str, object] = {"delta": plain(DELTA), "dominant": DOMINANT}
+    found: dict[str, object] = {"delta": plain(DELTA), "dominant": theorem_3.DOMINANT}
     for name, which in (("own", Lambda.OWN), ("proof", Lambda.PROOF), ("any", Lambda.ANY)):
-        found |= {name: len(counterexamples(which)), f"worst_{name}": _told(worst(which))}
+        found |= {name: len(theorem_3.counterexamples(which)), f"worst_{name}": _told(theorem_3.worst(which))}
     return found
 
 
 def _direction() -> Numbers:
     given = {"q": 0.01, "sigma": 1.0, "order": 10}
-    moments = {"covered": bounded_moment, "assumed": assumed_moment, "left_out": omitted_moment}
+    moments = {
+        "covered": theorem_3.bounded_moment,
+        "assumed": theorem_3.assumed_moment,
+        "left_out": theorem_3.omitted_moment,
+    }
     return given | {name: nearest(moment(**given), 3) for name, moment in moments.items()}
 
 
@@ -104,7 +94,7 @@ def _two_at_a_time() -> Numbers:
 
 
 def _delta() -> str:
-    """The steps that each epsilon of Figure 6(b) affords at its smallest and its largest delta."""
+    """Name the steps that each epsilon of Figure 6(b) affords at its smallest and its largest delta."""
     ends, parts = (DELTAS[0], DELTAS[-1]), []
     for epsilon in EPSILONS:
         mma, certified = (
@@ -124,7 +114,7 @@ def _delta() -> str:
 
 
 def at_most(bound: float) -> str:
-    """A proven upper bound, rounded up."""
+    """Write a proven upper bound, rounded up."""
     return f"at most {outward(bound, math.ceil)}"
 
 

@@ -1,4 +1,4 @@
-"""The epsilons that paper 000 prints, recomputed, and its Figure 4."""
+"""Epsilons that paper 000 prints, recomputed, and its Figure 4."""
 
 import math
 from collections.abc import Callable
@@ -25,12 +25,12 @@ TEXTS = WORDS["entries"]
 
 
 def epsilon_at_the_end(accountant: str) -> float:
-    """Epsilon of an accountant after the 400 epochs of Figure 4."""
+    """Return an accountant's epsilon after the 400 epochs of Figure 4."""
     return ACCOUNTANTS[accountant].curve(FIGURE_4_SETTING.mechanism, STEPS, DELTA).last.value
 
 
 def drawn_at_the_end() -> float:
-    """Where the curve ends that Figure 4 calls moments accountant."""
+    """Return the end of the curve that Figure 4 calls moments accountant."""
     return float(drawn_as_moments(0.01, 2.0, np.array([float(STEPS)]))[0])
 
 

@@ -1,8 +1,8 @@
-"""The accuracies that paper 000 prints, and the methods that it trains and compares, as runs.
+"""Accuracies that paper 000 prints, and its methods, as runs.
 
 Its text and its code differ. "As coded" is the code's convolutional network with the optimizer on the noisy mean
 gradient (PIAdam is then Adam); "as written" is the text's layer of 1,000 units with each example's direction clipped,
-in the sound reading `scaled`. The code trains with Adam alone; what else is on its network is ours.
+in the sound reading `scaled`. The code trains with Adam only; other methods on its network are ours.
 """
 
 from dataclasses import replace
@@ -42,7 +42,7 @@ DATA: dict[str, Values] = {  # title -> the data with the code's network
     "Fashion-MNIST": {"dataset": "fashion_mnist", "model": "cnn"},
     "CIFAR-10": {"dataset": "cifar10", "model": "cnn9"},
 }
-EPOCHS = {8.0: 30.0, 4.0: 100.0, 2.0: 260.0}  # sigma -> how long section 5.2 trains with it
+EPOCHS = {8.0: 30.0, 4.0: 100.0, 2.0: 260.0}  # sigma -> epochs in section 5.2
 COSINE: Values = {"model": "mlp", "lr_schedule": "cosine"}
 ABADI_RATE: Values = {"lr": 0.1, "lr_schedule": "linear", "lr_end": 0.052, "lr_epochs": 10.0}
 METHODS: dict[str, Values] = {
@@ -59,7 +59,7 @@ METHODS: dict[str, Values] = {
     "DP-SGD": {"optimizer": "sgd", "momentum": 0.0} | ABADI_RATE,
     "DP-SGD, 1,000 hidden units": {"optimizer": "sgd", "momentum": 0.0, "lr": 0.04} | COSINE,
 }
-AT_FIRST = 1.25  # EXP begins with so much more noise than the others have
+AT_FIRST = 1.25  # factor of EXP's initial noise over that of the others
 TEXTS = WORDS["runs"]
 BECAUSE = {  # method -> why its accuracy differs from the printed one
     method: TEXTS["written"] if "written" in method else TEXTS["coded"] for method in METHODS
@@ -72,11 +72,11 @@ BECAUSE = {  # method -> why its accuracy differs from the printed one
     "ADPPL": f"{TEXTS['kin'].format(method='ADPPL', source='Neural Networks 125')} {TEXTS['relevances']}",
     "EXP": TEXTS["exp"].format(at_first=AT_FIRST),
 }
-DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate at which EXP's sum of 1 / sigma^2 is that of sigma
+DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate that gives EXP the same sum of 1 / sigma^2
 
 
 def run(data: str, method: str, sigma: float, **more: Any) -> RunConfig:
-    """A method of the paper on one of its data sets, at one of its noise levels."""
+    """Return a run of one of the paper's methods on one of its data sets, at one of its noise levels."""
     noise: Values = {"sigma": sigma, "epochs": EPOCHS[sigma]}
     if method == "EXP":
         noise |= {"sigma": AT_FIRST * sigma, "rate": DECAY[sigma]}
@@ -90,12 +90,12 @@ LEVELS = {"MNIST": FIGURE_5, "CIFAR-10": FIGURE_8}
 
 
 def name_of(method: str, reading: str) -> str:
-    """One of the three methods of Figure 3 as it is coded, or as it is written.
+    """Return the name of a method of Figure 3, as coded or as written.
 
     >>> name_of("PIAdam", "as coded"), name_of("PIRMSprop", "as coded")
     ('PIAdam, as coded', "PIRMSprop, the code's network")
     """
-    ours = reading == "as coded" and method != "PIAdam"  # the code trains with Adam alone
+    ours = reading == "as coded" and method != "PIAdam"  # the code trains with Adam only
     return f"{method}, the code's network" if ours else f"{method}, {reading}"
 
 
@@ -107,7 +107,7 @@ def _entry(place: str, data: str, method: str, sigma: float, printed: str, seeds
 
 
 def _figure_3(data: str, reading: str) -> list[Trained]:
-    """The same run stands for PIAdam's number here and for the one at the same noise level in Figure 5 or 8."""
+    """Return the accuracies of Figure 3; Figure 5 or 8 shares PIAdam's run at the same noise level."""
     sigma, found = DEFAULT[data], []
     for method, printed in zip(THREE, FIGURE_3[data], strict=True):
         note = TEXTS["sigma_ours"].format(sigma=sigma)
@@ -118,7 +118,7 @@ def _figure_3(data: str, reading: str) -> list[Trained]:
 
 
 def _levels(place: str, data: str) -> list[Trained]:
-    """The methods at each noise level, on the network of the code."""
+    """Return the accuracies at each noise level, on the network of the code."""
     return [
         _entry(place, data, method, sigma, printed, SEEDS if method in CLOSE and len(row) > 2 else 1)
         for sigma, row in LEVELS[data].items()
@@ -127,7 +127,7 @@ def _levels(place: str, data: str) -> list[Trained]:
 
 
 def _within(place: str, data: str) -> list[Trained]:
-    """The rivals at sigma 2, of which the text says only by how much at most PIAdam is ahead."""
+    """Return the rivals' accuracies at sigma 2, for which the text only bounds PIAdam's lead."""
     levels, share = WITHIN[data]
     printed = levels[2.0]["PIAdam, as coded"]
     least = float(printed) / (1 + share / 100)
@@ -137,7 +137,7 @@ def _within(place: str, data: str) -> list[Trained]:
 
 
 def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trained:
-    """An accuracy of Figure 6's text at an epsilon: by MMA, at a noise level that is ours."""
+    """Return an accuracy of Figure 6's text at an epsilon by MMA; the noise level is our choice."""
     stop: Values = {"epochs": 60.0 if epsilon < 1 else 600.0, "stop_epsilon": epsilon, "stop_accountant": "mma"}
     quantity = f"MNIST, {method}, test accuracy, %, at epsilon {epsilon:g} by MMA"
     because = f"{BECAUSE[method]} {TEXTS['at_epsilon'].format(sigma=sigma)} {TEXTS['by_mma']}"
@@ -151,7 +151,7 @@ def _plain(data: str, epochs: float, printed: str) -> Trained:
 
 
 def _others(methods: dict[str, str]) -> list[Trained]:
-    """Methods that Figure 5 does not have, each beside the accuracies of the one whose name is given with it."""
+    """Compare methods that Figure 5 lacks, each with the accuracies of the method named beside it."""
     return [
         _entry("Figure 5", "MNIST", method, sigma, row[printed])
         for sigma, row in FIGURE_5.items()

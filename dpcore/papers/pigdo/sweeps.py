@@ -1,4 +1,4 @@
-"""The figures of paper 000 that vary one setting and print no number, or few: 6, 7 and 9."""
+"""Figures 6, 7 and 9 of paper 000, which vary one setting and print few numbers."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,10 +10,10 @@ from dpcore.papers.pigdo.theorem_3 import WORDS, claimed
 RIVALS = ("ADADP", "ADPPL", "EXP", "DP-SGD")
 FIVE = ("PIAdam, as coded", *RIVALS)  # of Figures 6(a) and 9
 SIGMA = 4.0  # the default of section 5
-BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)  # by MMA: what Figure 7's 100 epochs at the default spend
+BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)  # epsilon by MMA of Figure 7's 100 epochs at the default
 DELTAS, EPSILONS = (1e-5, 1e-4, 1e-3, 1e-2), (0.5, 2.0)  # of Figure 6(b)
-LONG = 2500.0  # epochs that no budget of Figure 6 lasts
-FALLING = 1000.0  # and with EXP, whose noise falls
+LONG = 2500.0  # epochs, more than any budget of Figure 6 affords
+FALLING = 1000.0  # the same with EXP, whose noise falls
 TEXTS = {name: text.format(sigma=SIGMA, budget=BUDGET) for name, text in WORDS["sweeps"].items()}
 BY_MMA = WORDS["runs"]["by_mma"]
 
@@ -23,7 +23,6 @@ def _stopped(epsilon: float, **more: Any) -> dict[str, Any]:
 
 
 def _epsilons(method: str) -> Sweep:
-    """Figure 6(a)."""
     values = (0.5, 1.0, 2.0, 4.0, 8.0) if method == "ADPPL" else (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
     most = FALLING if method == "EXP" else LONG
     configs = tuple(run("MNIST", method, SIGMA, **_stopped(value, epochs=most)) for value in values)
@@ -32,7 +31,6 @@ def _epsilons(method: str) -> Sweep:
 
 
 def _deltas(epsilon: float) -> Sweep:
-    """Figure 6(b)."""
     configs = tuple(run("MNIST", FIVE[0], SIGMA, **_stopped(epsilon, delta=delta)) for delta in DELTAS)
     note = f"{TEXTS['delta']} {BY_MMA}"
     return Sweep("Figure 6(b)", f"delta, at epsilon {epsilon:g} by MMA", "delta", configs, note)
@@ -44,7 +42,7 @@ def _varied(method: str, setting: str, values: tuple[float, ...], **more: Any) -
 
 
 def _parameters(method: str) -> tuple[Sweep, ...]:
-    """Figure 7 for one of the three methods, as written."""
+    """Return Figure 7 for one of the three methods, as written."""
     named, budget = f"{method} as written", _stopped(BUDGET)
     widths = _varied(method, "width", (200, 500, 1000, 1600))
     clips = _varied(method, "clip_norm", (1.0, 2.0, 4.0, 6.0, 8.0))
@@ -59,7 +57,6 @@ def _parameters(method: str) -> tuple[Sweep, ...]:
 
 
 def _fashion(method: str) -> Sweep:
-    """Figure 9."""
     configs = tuple(run("Fashion-MNIST", method, sigma) for sigma in (2.0, 4.0, 8.0))
     along = ("epochs", "rate") if method == "EXP" else ("epochs",)
     return Sweep("Figure 9", f"noise level, Fashion-MNIST, {method}", "sigma", configs, TEXTS["fashion"], along)

@@ -1,4 +1,4 @@
-"""Theorem 3 of paper 000: what MMA claims, where it is refuted, and what its proof forgets and drops."""
+"""Theorem 3 of paper 000: MMA's claim, settings that refute it, and the gaps of its proof."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from dpcore.privacy.report.numbers import nearest, outward, short
 
 
 def least_order(q: float) -> float:
-    """The order below which inequality (8) of the proof fails, whatever sigma.
+    """Return the order below which inequality (8) of the proof fails, for every sigma.
 
     It needs (e - 1) (lambda + 1) / (2 (1 - q) lambda) <= 1, so lambda >= 1 / (2 (1 - q) / (e - 1) - 1); never where
     q > (3 - e)/2 = 0.14.
@@ -32,7 +32,7 @@ def least_order(q: float) -> float:
 
 
 def bounded_moment(q: float, sigma: float, order: int) -> float:
-    """The log-moment that the proof bounds, by numerical integration: ln E_{z ~ u0} [(u0(z)/u(z))^lambda].
+    """Integrate the log-moment that the proof bounds: ln E_{z ~ u0} [(u0(z)/u(z))^lambda].
 
     u0 = N(0, sigma^2) and u = (1 - q) u0 + q N(1, sigma^2) are the laws without and with the example.
 
@@ -45,7 +45,7 @@ def bounded_moment(q: float, sigma: float, order: int) -> float:
 
 
 def omitted_moment(q: float, sigma: float, order: int) -> float:
-    """The log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the proof leaves out.
+    """Return the log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the proof omits.
 
     It is the larger one (Mironov, Talwar and Zhang 2019, arXiv 1908.10530, Theorem 5). Orders 1 to 127.
 
@@ -56,7 +56,7 @@ def omitted_moment(q: float, sigma: float, order: int) -> float:
 
 
 def assumed_moment(q: float, sigma: float, order: int) -> float:
-    """The moment that the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
+    """Return the log-moment that the theorem takes for both: ln(1 + q^2 lambda^2 / sigma^2).
 
     >>> round(assumed_moment(0.01, 1.0, 10), 5)
     0.00995
@@ -65,7 +65,7 @@ def assumed_moment(q: float, sigma: float, order: int) -> float:
 
 
 def dropped_bounds(q: float, sigma: float, t: int) -> tuple[float, float, float]:
-    """The proof's own bounds (14), (16) and (27) on the three parts of the term t that it drops, t >= 3.
+    """Return the proof's own bounds (14), (16) and (27) on the three parts of the term t that it drops, t >= 3.
 
     >>> [round(each / 0.01**3, 1) for each in dropped_bounds(0.01, 1.0, 3)]
     [12.2, 1.0, 2377.2]
@@ -80,7 +80,7 @@ def dropped_bounds(q: float, sigma: float, t: int) -> tuple[float, float, float]
 
 
 def dominant_from(delta: float) -> float:
-    """The steps above which sigma / (q lambda) > 10 holds at the order of the proof, for every q and sigma.
+    """Return the steps above which sigma / (q lambda) > 10 holds at the proof's order, for every q and sigma.
 
     There sigma / (q lambda) = (delta^(-1/T) - 1)^(-1/2), which is above 10 where T > ln(1/delta) / ln(1.01).
 
@@ -91,7 +91,7 @@ def dominant_from(delta: float) -> float:
 
 
 def closed_form(q: float, sigma: float, steps: int, delta: float) -> float:
-    """MMA's epsilon with gamma in the place of log(1 + gamma): 2 q sqrt(T ln(1/delta)) / sigma.
+    """Return MMA's epsilon with gamma instead of log(1 + gamma): 2 q sqrt(T ln(1/delta)) / sigma.
 
     >>> round(closed_form(0.01, 2.0, 40_000, 1e-5), 4)
     6.7861
@@ -103,19 +103,19 @@ WORDS = words_of("pigdo")
 DELTA = 1e-5
 RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
 STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
-DOMINANT = 10  # the proof wants sigma / (q lambda) above it, so that each term is that many times the next
-MAX_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at so many deltas up to this one, and then between two
+DOMINANT = 10  # the proof needs sigma / (q lambda) above it, so that each term is that many times the next
+MAX_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at 13 deltas up to 0.5, and then between two of these
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
 MAP_RATE = 0.01  # of Figure 4
 
 
 class Lambda(StrEnum):
-    """The order lambda that the conditions speak of; the theorem does not say which."""
+    """The order lambda of the conditions, which the theorem does not name."""
 
-    ANY = "some order"  # any that meets them will do
+    ANY = "some order"  # any that meets the conditions
     OWN = "its own order"  # the one that the proof eliminates: 2 ln(1/delta) / epsilon
-    PROOF = "its own order, and sigma / (q lambda) > 10"  # from which the proof takes two of the conditions
+    PROOF = "its own order, and sigma / (q lambda) > 10"  # the source of two of the conditions
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Counterexample:
     def delta(self) -> float:
         """A proven lower bound of the delta that goes with the claimed epsilon.
 
-        Where the lower bound of epsilon at some delta lies above the claim, the claim does not hold at that delta.
+        The claim is false at each delta whose lower bound of epsilon is larger.
         """
         low, high = DELTA, MAX_DELTA
         for _ in range(2):
@@ -155,7 +155,7 @@ class Counterexample:
 
 
 def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
-    """Epsilon by Theorem 3: 2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)).
+    """Return epsilon by Theorem 3: 2 q ln(1/delta) / (sigma sqrt(delta^(-1/T) - 1)).
 
     >>> round(claimed(0.01, 2.0, 40_000), 3)
     6.786
@@ -164,7 +164,7 @@ def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
 
 
 def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = DELTA) -> FloatArray:
-    """The curve that the paper calls moments accountant, at each number of steps: 3 q sqrt(T ln(1/delta)) / sigma.
+    """Return the curve that the paper calls moments accountant: 3 q sqrt(T ln(1/delta)) / sigma at each T.
 
     Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves the constant
     open; no accountant computes this.
@@ -176,7 +176,7 @@ def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = D
 
 
 def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
-    """The lambda that the proof eliminates: 2 ln(1/delta) / epsilon.
+    """Return the lambda that the proof eliminates: 2 ln(1/delta) / epsilon.
 
     >>> round(own_order(0.01, 2.0, 40_000), 2)
     3.39
@@ -185,7 +185,7 @@ def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float
 
 
 def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA) -> bool:
-    """True if the theorem's own conditions are met.
+    """Return True if the theorem's own conditions are met.
 
     >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
     [True, False]
@@ -199,7 +199,7 @@ def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: fl
 
 @cache
 def _below() -> tuple[Counterexample, ...]:
-    """All of the grid where the claim lies below the proven lower bound, the worst first."""
+    """Return the settings of the grid whose claim lies below the proven lower bound, the worst first."""
     found = []
     for q, sigma in itertools.product(RATES, SIGMAS):
         whole = Mechanism.constant(q, sigma, STEPS[-1])
@@ -213,12 +213,12 @@ def _below() -> tuple[Counterexample, ...]:
 
 @cache
 def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
-    """All on the grid, the worst first."""
+    """Return those that meet the conditions, the worst first."""
     return tuple(each for each in _below() if conditions_hold(each.q, each.sigma, each.steps, which))
 
 
 def worst(which: Lambda) -> Counterexample:
-    """The setting on the grid where most times the promise is proven."""
+    """Return the counterexample with the largest ratio of the proven epsilon to the promise."""
     return counterexamples(which)[0]
 
 

@@ -1,4 +1,4 @@
-"""Paper 001: SA-DPSGD, which keeps or drops each noisy step by simulated annealing."""
+"""Paper 001: SA-DPSGD, which accepts or rejects each noisy step by simulated annealing."""
 
 from dpcore.papers.paper import Paper
 from dpcore.papers.sa_dpsgd.accuracy_figures import DRAWINGS as ACCURACIES

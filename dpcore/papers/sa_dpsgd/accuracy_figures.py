@@ -1,4 +1,4 @@
-"""Figure 3 (d) and (e) again, from recorded runs: accuracy against epsilon, counted as the paper does and soundly."""
+"""Figure 3 (d) and (e) from recorded runs: accuracy against epsilon, charged soundly and as the paper does."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -19,13 +19,13 @@ ANNEALED = "SA-DPSGD"
 
 
 def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
-    """The tests on the way of the first recorded run that has them."""
+    """Return the tests on the way of the first recorded run that has them."""
     record = recorded(ID, run(title, method))
     return next((each.course for each in record.runs if each.course), ()) if record else ()
 
 
 def accuracy_lines(title: str) -> tuple[Line, ...]:
-    """Accuracy in per cent against epsilon of every method that is recorded so, and of the accepted steps alone."""
+    """Draw accuracy in percent against epsilon of every recorded method, and of the accepted steps alone."""
     lines = []
     for method in METHODS:
         course, charged = course_of(title, method), plan(run(title, method)).mechanism
@@ -41,7 +41,7 @@ def accuracy_lines(title: str) -> tuple[Line, ...]:
 
 
 def _line(name: str, course: Sequence[OnTheWay], steps: Sequence[int], charged: Mechanism) -> Line:
-    """The tests of a run against what so many of its steps cost; tests at one number of steps lie above one another."""
+    """Draw the tests of a run against the epsilon of its steps; tests at the same step share an epsilon."""
     counts, places = np.unique(steps, return_inverse=True)
     epsilon = ACCOUNTANTS[CERTIFIED].curve(charged, counts.tolist(), DELTA).epsilon[places]
     return Line(name, epsilon, np.array([100 * each.accuracy for each in course]))

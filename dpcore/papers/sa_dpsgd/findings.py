@@ -1,61 +1,40 @@
-"""The numbers in what holds of paper 001's claims."""
+"""Numbers in the answers to paper 001's claims."""
 
 import math
 from itertools import pairwise
 
 import numpy as np
 
+from dpcore.papers.sa_dpsgd import numbers
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
-from dpcore.papers.sa_dpsgd.numbers import (
-    BUDGET,
-    DELTA,
-    LIMITS,
-    NAMES,
-    Q0,
-    acceptance,
-    affordable,
-    affordable_as_printed,
-    proven_epsilon,
-    saved_share,
-    setting,
-    theorem_1,
-    whole_epochs,
-)
+from dpcore.papers.sa_dpsgd.numbers import BUDGET, DELTA, LIMITS, NAMES, Q0, setting
 from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
 from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.report.numbers import outward, percent, plain, short
 
-ONE = Selection(sigma=2.0, distance=6.0)  # one step, as long as it takes
+ONE = Selection(sigma=2.0, distance=6.0)  # one step, with any number of rejections
 MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=LIMITS["MNIST"]), 1000  # with the paper's own limit
 
 
 def _free() -> Numbers:
-    return {
-        "sigma": MANY.sigma,
-        "distance": MANY.distance,
-        "limit": MANY.limit,
+    return vars(MANY) | {
         "steps": STEPS,
-        "charged": short(theorem_1(1.0, MANY.sigma, STEPS)),
+        "charged": short(numbers.theorem_1(1.0, MANY.sigma, STEPS)),
         "counted": short(MANY.accepted_only(DELTA, STEPS)),
         "proven": outward(MANY.epsilon_after(STEPS, DELTA), math.floor),
     }
 
 
 def _one_step() -> Numbers:
-    counted = Selection(ONE.sigma, 0.0)  # all are good
-    return {
-        "sigma": ONE.sigma,
-        "distance": ONE.distance,
-        "delta": outward(ONE.delta(0.5), math.floor),
-        "counted": short(counted.delta(0.5)),
-    }
+    counted = Selection(ONE.sigma, 0.0)  # accepts every proposal
+    return vars(ONE) | {"delta": outward(ONE.delta(0.5), math.floor), "counted": short(counted.delta(0.5))}
 
 
 def _three() -> Numbers:
     parts = []
     for name in NAMES:
-        tau, most = whole_epochs(name), LIMITS[name] + 1
-        low, high = (outward(proven_epsilon(name, count), math.ceil) for count in (tau, most * tau))
+        tau, most = numbers.whole_epochs(name), LIMITS[name] + 1
+        low, high = (outward(numbers.proven_epsilon(name, count), math.ceil) for count in (tau, most * tau))
         parts.append(
             f"{name}: {low} for {tau:,} proposals, {high} for {tau:,} accepted steps with up to {most - 1} rejections "
             "before each"
@@ -71,7 +50,8 @@ def _gap() -> Numbers:
 
 
 def _saving() -> Numbers:
-    shares = {(name, accuracy): saved_share(name, accuracy) for name, table in TABLE_3.items() for accuracy in table}
+    places = [(name, accuracy) for name, table in TABLE_3.items() for accuracy in table]
+    shares = {place: numbers.saved_share(*place) for place in places}
     name, accuracy = max(shares, key=shares.__getitem__)
     least, most = (percent(share, 0) for share in (min(shares.values()), max(shares.values())))
     return {"least": least, "most": most, "name": name, "accuracy": accuracy}
@@ -79,13 +59,13 @@ def _saving() -> Numbers:
 
 def _logarithm() -> Numbers:
     q, sigma = setting("MNIST").q, setting("MNIST").sigma
-    printed, meant = (pays(q, sigma, BUDGET) for pays in (affordable_as_printed, affordable))
+    printed, meant = (pays(q, sigma, BUDGET) for pays in (numbers.affordable_as_printed, numbers.affordable))
     return {"budget": BUDGET, "printed": printed, "meant": meant}
 
 
 def _small_probability() -> Numbers:
-    tau, rise = whole_epochs("MNIST"), 1e-4
-    chance = percent(float(acceptance(np.array([rise]), tau)[0]))
+    tau, rise = numbers.whole_epochs("MNIST"), 1e-4
+    chance = percent(float(numbers.acceptance(np.array([rise]), tau)[0]))
     return {"q0": Q0, "product": Q0 * tau, "rise": plain(rise), "chance": chance}
 
 

@@ -1,17 +1,17 @@
-"""Why rejected steps are not free: the smallest mechanism in which charging accepted ones alone is wrong, exactly.
+"""The smallest mechanism in which rejected steps are not free, and its exact privacy.
 
 A proposal is N(x, sigma^2), where x is 0 without an example and 1 with it. It is good if it lies at least `distance`
-from 1/2, which is public, as is every score of it. The first good proposal is released; after `limit` rejections the
-next one is, good or not. Paper 001 charges the accepted step: one Gaussian of noise multiplier sigma.
+from 1/2; that test is public. The first good proposal is released, or, after `limit` rejections, the next one. Paper
+001 charges only the accepted step: one Gaussian of noise multiplier sigma.
 
-**The law of what is released.** p_x is the density of a proposal, A the good ones, a = p_x(A); by symmetry about 1/2 it
-is the same for both x. Proposal i + 1 <= limit is released as a good one after i bad ones, with density
-(1-a)^i p_x on A; the last one with density (1-a)^limit p_x everywhere. Together the density is p_x(w) times
+**The law of the release.** p_x is the density of a proposal, A the set of good ones, a = p_x(A), by symmetry about 1/2
+the same for both x. Proposal i + 1 <= limit is released after i bad ones with density (1-a)^i p_x on A, the last one
+with density (1-a)^limit p_x everywhere. Together the density is p_x(w) times
 
     g(w) = (1 - (1-a)^limit) / a  if w is in A, else 0;  plus (1-a)^limit.     (1/a on A without a limit)
 
-**Its privacy.** g does not know x, so the loss at w stays (2 w - 1) / (2 sigma^2). But the large losses lie in A, and
-come up to limit + 1 times as often. With t = 1/2 + sigma^2 epsilon, beyond which the loss exceeds epsilon, the exact
+**Its privacy.** g does not depend on x, so the loss at w stays (2 w - 1) / (2 sigma^2). But large losses lie in A, and
+occur up to limit + 1 times as often. With t = 1/2 + sigma^2 epsilon, beyond which the loss exceeds epsilon, the exact
 delta is the integral of g (p_1 - e^epsilon p_0) over w > t:
 
     (1 - (1-a)^limit) / a  D(max(t, 1/2 + distance))  +  (1-a)^limit  D(t),
@@ -19,7 +19,7 @@ delta is the integral of g (p_1 - e^epsilon p_0) over w > t:
 
 and the same for the other direction, since w -> 1 - w exchanges the two.
 
-**After several accepted steps** somebody who notes only on which side of 1/2 each one lies sees independent coins,
+**After several accepted steps** an attacker who notes only the side of 1/2 on which each lies sees independent coins,
 which show x with chance p, the integral of g p_1 over w > 1/2. Seeing less never tells more, so their delta, a sum of
 binomial probabilities, is a lower bound: k of T coins for x = 1 are a loss of (2 k - T) ln(p / (1-p)).
 """
@@ -33,14 +33,14 @@ from scipy.special import bdtr, ndtr
 from dpcore import check
 from dpcore.privacy import gaussian
 
-MARGIN = 1e-10  # relative, of each probability: many times what rounding can change, for arguments of Phi below 40
-MAX_EPSILON = 700.0  # an epsilon whose exponential is still a float
+MARGIN = 1e-10  # relative, of each probability: far more than rounding errors, for arguments of Phi below 40
+MAX_EPSILON = 700.0  # e^epsilon is still a float
 HALVINGS = 100
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Propose until one is good, at most `limit` times in vain; None: for as long as it takes."""
+    """Propose until one is good, with at most `limit` rejections; None: without a limit."""
 
     sigma: float
     distance: float
@@ -62,7 +62,7 @@ class Selection:
         return float(ndtr((-0.5 - self.distance) / self.sigma) + ndtr((0.5 - self.distance) / self.sigma))
 
     def delta(self, epsilon: float) -> float:
-        """Lower bound of the delta that goes with epsilon >= 0, below the exact one by rounding alone.
+        """Return a lower bound of the delta that goes with epsilon >= 0, exact up to rounding.
 
         >>> accepted_only = Selection(2.0, 0.0)
         >>> [round(each.delta(0.5), 3) for each in (accepted_only, Selection(2.0, 6.0, 10), Selection(2.0, 6.0))]
@@ -75,7 +75,7 @@ class Selection:
         return reached / self.good * beyond + forced * self._gap(threshold, epsilon)
 
     def epsilon(self, delta: float) -> float:
-        """Lower bound of epsilon: the delta that goes with it is proven to be larger than this one.
+        """Return a lower bound of epsilon at this delta.
 
         >>> round(Selection(2.0, 6.0).epsilon(1e-5), 2)
         2.59
@@ -84,7 +84,7 @@ class Selection:
         return _largest(lambda epsilon: self.delta(epsilon) > delta, 40 / self.sigma)
 
     def epsilon_after(self, steps: int, delta: float) -> float:
-        """Lower bound of epsilon after so many accepted steps, from the side on which each one lies.
+        """Return a lower bound of epsilon after so many accepted steps, from the side on which each lies.
 
         >>> one = Selection(2.0, 3.0, 10)
         >>> [round(each) for each in (one.accepted_only(1e-5, 100), one.epsilon_after(100, 1e-5))]
@@ -97,14 +97,14 @@ class Selection:
 
     @property
     def right_side(self) -> float:
-        """Lower bound of the chance p that what is released lies on the side of 1/2 on which x lies."""
+        """Lower bound of the chance p that the release lies on the side of 1/2 on which x lies."""
         reached, forced = self._ends
         near = reached / self.good * ndtr((0.5 - self.distance) / self.sigma)
         return float((near + forced * ndtr(0.5 / self.sigma)) * (1 - MARGIN))
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The chances that a good proposal ends it, and that the limit does; each is exact where it is small, too."""
+        """The chances that a good proposal ends it, and that the limit does, each exact even if it is small."""
         if self.limit == 0:
             return 0.0, 1.0
         if self.limit is None or self.good >= 1:
@@ -113,21 +113,21 @@ class Selection:
         return -math.expm1(misses), math.exp(misses)
 
     def accepted_only(self, delta: float, steps: int = 1) -> float:
-        """The epsilon that the accepted steps alone are charged: a Gaussian each."""
+        """Return the epsilon charged for the accepted steps alone, a Gaussian each."""
         return float(gaussian.epsilon_of(delta, math.sqrt(steps) / self.sigma))
 
     def every_proposal(self, delta: float, steps: int = 1) -> float:
-        """The epsilon that is certain: all that may be proposed is charged, and what is released follows from it."""
+        """Return an epsilon that is certain, as it charges every possible proposal."""
         if self.limit is None:
             return math.inf
         return float(gaussian.epsilon_of(delta, math.sqrt(steps * (self.limit + 1)) / self.sigma))
 
     def _gap(self, u: float, epsilon: float) -> float:
-        """D(u), rounded down."""
+        """Return D(u), rounded down."""
         return _excess(ndtr((1 - u) / self.sigma), ndtr(-u / self.sigma), epsilon)
 
     def _delta_of_sides(self, steps: int, epsilon: float, odds: float) -> float:
-        """The delta of so many coins, rounded down."""
+        """Return the delta of so many coins, rounded down."""
         most = math.floor((steps - epsilon / odds) / 2)  # coins for the wrong side with a loss of epsilon or more
         if most < 0:
             return 0.0
@@ -136,14 +136,14 @@ class Selection:
 
 
 def _excess(with_it: float, without: float, epsilon: float) -> float:
-    """with_it - e^epsilon without, where that is not negative, rounded down; 0 beyond the largest float's epsilon."""
+    """Return with_it - e^epsilon without, or 0 if that is negative or overflows, rounded down."""
     if epsilon > MAX_EPSILON:
         return 0.0
     return max(0.0, float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN)))
 
 
 def _largest(holds: Callable[[float], bool], end: float) -> float:
-    """The largest epsilon found up to which something holds; 0 where it does not hold there."""
+    """Return the largest epsilon found up to which something holds; 0 if there is none."""
     low, high = 0.0, end
     for _ in range(HALVINGS):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""The numbers of paper 001 that are accounting: epsilon by its Theorem 1, as printed and as meant, and acceptance.
+"""Accounting of paper 001: epsilon by its Theorem 1, as printed and as its proof means it, and acceptance.
 
 Its letters: tau accepted steps, alpha the order, Q the temperature, mu0 the largest number of rejections in a row.
 """
@@ -29,28 +29,28 @@ SETTINGS = {
 NAMES = ("MNIST", "Fashion-MNIST", "CIFAR-10")
 LIMITS = {"MNIST": 10, "Fashion-MNIST": 10, "CIFAR-10": 5}  # mu0 of Table 2
 Q0 = 10.0
-BATCHES = np.array([64, 128, 256, 512, 1024, 2048])  # Figure 4b, whose own are in the image alone
+BATCHES = np.array([64, 128, 256, 512, 1024, 2048])  # for Figure 4b, whose own values are only in the image
 
 
 def setting(name: str) -> PrintedSetting:
-    """Table 2's column."""
+    """Return Table 2's column."""
     return SETTINGS[f"SA-DPSGD, {name}"]
 
 
 def whole_epochs(name: str) -> int:
-    """Steps of its epochs, each without the batch that is not full."""
+    """Count the steps of its epochs, each without the last partial batch."""
     return int(setting(name).epochs) * (setting(name).n // setting(name).batch)
 
 
 @cache
 def _costs(q: float, sigma: float) -> tuple[FloatArray, FloatArray]:
-    """Orders alpha = 2..64 and ln A(alpha) of a step, the sum of equation (8)."""
+    """Return the orders alpha = 2..64 and ln A(alpha) of a step, the sum of equation (8)."""
     orders = np.arange(2, MAX_ORDER + 1.0)
     return orders, binomial_log_moments(q, sigma)[: orders.size]
 
 
 def theorem_1(q: float, sigma: float, tau: float, delta: float = DELTA) -> float:
-    """Epsilon of tau steps by Theorem 1 as its proof means it, with the logarithm of the sum.
+    """Return epsilon of tau steps by Theorem 1 as its proof means it, with the logarithm of the sum.
 
     min over alpha of tau ln A(alpha) / (alpha - 1) + ln(1/delta) / (alpha - 1).
 
@@ -62,7 +62,7 @@ def theorem_1(q: float, sigma: float, tau: float, delta: float = DELTA) -> float
 
 
 def equation_4(q: float, sigma: float, tau: float, delta: float = DELTA) -> float:
-    """Epsilon of tau steps by Theorem 1 as equation (4) prints it, without the logarithm.
+    """Return epsilon of tau steps by Theorem 1 as equation (4) prints it, without the logarithm.
 
     >>> round(equation_4(512 / 60_000, 1.23, 4680), 1)
     364.2
@@ -72,7 +72,7 @@ def equation_4(q: float, sigma: float, tau: float, delta: float = DELTA) -> floa
 
 
 def affordable(q: float, sigma: float, epsilon: float, delta: float = DELTA) -> int:
-    """The most steps that epsilon pays for by Theorem 1, as its proof means it.
+    """Return the most steps that epsilon pays for by Theorem 1, as its proof means it.
 
     >>> affordable(512 / 60_000, 1.23, 3.0)
     4698
@@ -82,19 +82,18 @@ def affordable(q: float, sigma: float, epsilon: float, delta: float = DELTA) -> 
 
 
 def affordable_as_printed(q: float, sigma: float, epsilon: float, delta: float = DELTA) -> int:
-    """The most steps that epsilon pays for by equation (4) as printed.
+    """Return the most steps that epsilon pays for by equation (4) as printed.
 
     >>> affordable_as_printed(512 / 60_000, 1.23, 3.0)
     27
     """
     orders, costs = _costs(q, sigma)
-    return max(
-        0, math.floor(float(np.max((epsilon * (orders - 1) + math.log(delta)) / np.exp(np.minimum(costs, 700.0)))))
-    )
+    most = np.max((epsilon * (orders - 1) + math.log(delta)) / np.exp(np.minimum(costs, 700.0)))
+    return max(0, math.floor(float(most)))
 
 
 def acceptance(rise: FloatArray, tau: int) -> FloatArray:
-    """Equation (3): the chance that a step is accepted by which the loss rises, after tau accepted steps.
+    """Return the chance of equation (3) of accepting a step that raises the loss, after tau accepted steps.
 
     >>> acceptance(np.array([0.0, 1e-4, 1e-3]), 4680).round(4).tolist()
     [1.0, 0.0093, 0.0]
@@ -103,13 +102,13 @@ def acceptance(rise: FloatArray, tau: int) -> FloatArray:
 
 
 def proven_epsilon(name: str, steps: int) -> float:
-    """Proven upper bound of epsilon after so many steps of Table 2's column."""
+    """Return a proven upper bound of epsilon after so many steps of Table 2's column."""
     mechanism = Mechanism.constant(setting(name).q, setting(name).sigma, steps)
     return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, DELTA).last.value
 
 
 def saved_share(name: str, accuracy: str) -> float:
-    """The share of AUTO-S's steps that SA-DPSGD saves by Table 3, counting accepted steps alone."""
+    """Return the share of AUTO-S's steps that SA-DPSGD saves by Table 3, counting only accepted steps."""
     *_, other, own = TABLE_3[name][accuracy]
     q, sigma = setting(name).q, setting(name).sigma
     return 1 - affordable(q, sigma, own) / affordable(q, sigma, other)

@@ -1,6 +1,6 @@
-"""The runs of paper 001: its Table 1, the accuracies of Table 3 at their epsilons, and the best of Figure 4.
+"""Runs of paper 001: its Table 1, the accuracies of Table 3 at their epsilons, and the best of Figure 4.
 
-The settings are those of its Table 2; momentum 0.9 is that of the source it takes them from (arXiv 2011.11660).
+The settings are those of its Table 2; momentum 0.9 is from their source (arXiv 2011.11660).
 """
 
 from dataclasses import replace
@@ -20,7 +20,7 @@ SETS: dict[str, Values] = {  # title -> Table 2's column, and the epochs that sp
     | {"epochs": 40.0},
     "CIFAR-10": {"dataset": "cifar10", "model": "cnn9", "lr": 1.0, "batch": 1024, "sigma": 1.54, "epochs": 30.0},
 }
-JUDGES = 5000  # training images held out as public, on which proposals are judged
+JUDGES = 5000  # training images held out as public, to judge proposals
 ANNEALED: Values = {"acceptance": "sa", "public": JUDGES}
 METHODS: dict[str, Values] = {
     "DP-SGD": {"activation": "relu"},
@@ -33,12 +33,12 @@ TABLE_1 = {  # printed accuracies of the methods, then of the run without privac
     "Fashion-MNIST": ("84.42", "86.03", "86.33", "87.41", "89.01"),
     "CIFAR-10": ("52.06", "59.04", "59.34", "60.92", "79.02"),
 }
-TABLE_3 = {  # accuracy -> the epsilon at which each method reaches it; None where it does not
+TABLE_3 = {  # accuracy -> the epsilon at which each method reaches it; None: never
     "MNIST": {"94": (1.64, 1.23, 1.22, 1.21), "96": (2.47, 1.47, 1.47, 1.46), "98": (None, 2.92, 2.91, 2.53)},
     "Fashion-MNIST": {"82": (2.20, 1.73, 1.64, 1.52), "84": (2.88, 2.08, 2.07, 1.86), "86": (5.86, 2.96, 2.92, 2.51)},
     "CIFAR-10": {"52": (2.99, 2.15, 2.05, 1.93), "55": (3.68, 2.39, 2.36, 2.27), "58": (4.54, 2.83, 2.80, 2.57)},
 }
-FREE = (  # what Figure 4's text says of one setting changed, as "the test accuracy can reach"
+FREE = (  # accuracies that Figure 4's text says one changed setting "can reach"
     ("Figure 4a", "SA-DPSGD, learning rate 1.5", "98.81", {"lr": 1.5}),
     (
         "Figure 4b",
@@ -53,7 +53,7 @@ BECAUSE = with_numbers(WORDS["runs"], judges=JUDGES)
 
 
 def run(title: str, method: str, **more: Any) -> RunConfig:
-    """A method of the paper on one of its data sets."""
+    """Return a run of one of the paper's methods on one of its data sets."""
     quirk: Values = {"sa_mu0": 5} if title == "CIFAR-10" and method == "SA-DPSGD" else {}
     return RunConfig(**(COMMON | SETS[title] | METHODS[method] | quirk | more))
 
@@ -63,39 +63,26 @@ def _because(method: str) -> str:
 
 
 def _table_1(title: str) -> list[Trained]:
-    made = [
-        accuracy(
-            "Table 1",
-            f"{title}, {method}, test accuracy, %",
-            printed,
-            run(title, method),
-            _because(method),
-            SEEDS,
-            watched=True,
-        )
-        for method, printed in zip(METHODS, TABLE_1[title], strict=False)
-    ]
-    plain = without_privacy(run(title, "DP-SGD (tanh)"), lr=0.05)
-    return [
-        *made,
-        accuracy("Table 1", f"{title}, without privacy, test accuracy, %", TABLE_1[title][-1], plain, BECAUSE["plain"]),
-    ]
+    made = []
+    for method, printed in zip(METHODS, TABLE_1[title], strict=False):
+        quantity, config = f"{title}, {method}, test accuracy, %", run(title, method)
+        made.append(accuracy("Table 1", quantity, printed, config, _because(method), SEEDS, watched=True))
+    quantity, plain = (
+        f"{title}, without privacy, test accuracy, %",
+        without_privacy(run(title, "DP-SGD (tanh)"), lr=0.05),
+    )
+    return [*made, accuracy("Table 1", quantity, TABLE_1[title][-1], plain, BECAUSE["plain"])]
 
 
 def _table_3(title: str) -> list[Trained]:
-    return [
-        accuracy(
-            "Table 3",
-            f"{title}, {method}, test accuracy, %, at epsilon {epsilon:g} by the classic conversion",
-            printed,
-            run(title, method, epochs=160.0, stop_epsilon=epsilon, stop_accountant="moments"),
-            _because(method),
-            within=FEWER_POINTS,
-        )
-        for printed, row in TABLE_3[title].items()
-        for method, epsilon in zip(METHODS, row, strict=True)
-        if epsilon is not None
-    ]
+    made = []
+    for printed, row in TABLE_3[title].items():
+        for method, epsilon in zip(METHODS, row, strict=True):
+            if epsilon is not None:
+                quantity = f"{title}, {method}, test accuracy, %, at epsilon {epsilon:g} by the classic conversion"
+                config = run(title, method, epochs=160.0, stop_epsilon=epsilon, stop_accountant="moments")
+                made.append(accuracy("Table 3", quantity, printed, config, _because(method), within=FEWER_POINTS))
+    return made
 
 
 def _free(place: str, what: str, printed: str, changed: Values) -> Trained:

@@ -47,16 +47,9 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
     start = new_secret() if secret is None else secret
     ground = Ground(request, task, problem, least, start if request.seed is None else request.seed)
     positive = float((problem.test_labels > 0).mean())
-    yield Prepared(
-        problem.examples,
-        len(problem.test_labels),
-        problem.features,
-        task.parameters,
-        least,
-        float(task.model.accuracies(theta, problem.test_rows, problem.test_labels)[0]),
-        max(positive, 1 - positive),
-        notes_on(ground),
-    )
+    sizes = problem.examples, len(problem.test_labels), problem.features, task.parameters
+    accuracy = float(task.model.accuracies(theta, problem.test_rows, problem.test_labels)[0])
+    yield Prepared(*sizes, least, accuracy, max(positive, 1 - positive), notes_on(ground))
     for name in request.methods:
         yield from _measured(ground, METHODS[name])
     yield Finished(time.perf_counter() - began)

@@ -10,7 +10,7 @@ from dpcore.papers.paper import CheckedClaim, Paper
 
 Result = TypeVar("Result")
 _compared = lru_cache(maxsize=1024)(compared)
-answers: dict[tuple[CheckedClaim, ...], list[str]] = {}  # a paper's claims -> what holds, once computed
+_answers: dict[tuple[CheckedClaim, ...], list[str]] = {}  # a paper's claims -> what holds
 
 
 def numbers(paper: Paper) -> tuple[Comparison, ...]:
@@ -22,3 +22,10 @@ def numbers(paper: Paper) -> tuple[Comparison, ...]:
 def result_of(compute: Callable[[], Result]) -> Result:
     """Compute the lines of a drawing or the cells of a map."""
     return compute()
+
+
+def answers(paper: Paper, *, now: bool = True) -> list[str]:
+    """Return what holds of each claim, computed once; placeholders until then if it need not be `now`."""
+    if now and paper.findings not in _answers:
+        _answers[paper.findings] = [each.holds() for each in paper.findings]
+    return _answers.get(paper.findings) or ["Being computed …"] * len(paper.findings)

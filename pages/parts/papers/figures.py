@@ -1,4 +1,4 @@
-"""The figures of a paper, drawn again, one at a time; its maps, sweeps and ladders are among them."""
+"""Figures of a paper, drawn again one at a time, with its maps, sweeps and ladders."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,11 +23,9 @@ from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.odds import linked
 from pages.parts.shell.menu import SMALL, chart_size
 
-ACCURACY = "test accuracy, %"
-
 
 def show_figures(paper: Paper, link: str) -> None:
-    """Draw the choice of a figure, and the figure that is chosen; a picture of it has its title and the link."""
+    """Draw the choice of a figure and the chosen figure; a saved picture has its title and the link."""
     every = by_name(lambda each: each.place, (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders))
     if not every:
         return
@@ -56,7 +54,7 @@ def show_figures(paper: Paper, link: str) -> None:
 
 
 def drawing_columns(lines: tuple[Line, ...], link: str) -> Columns:
-    """One row a point: curve, accountant, x, y, link."""
+    """Return a row for each point: curve, accountant, x, y, link."""
     points = [
         (each.name, each.accountant, float(x), float(y)) for each in lines for x, y in zip(each.x, each.y, strict=True)
     ]
@@ -64,7 +62,7 @@ def drawing_columns(lines: tuple[Line, ...], link: str) -> Columns:
 
 
 def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
-    """One row a cell: x, y, area, what it is, link."""
+    """Return a row for each cell: x, y, area, text, link."""
     rows = [
         (float(x), float(y), plane.areas[cells.area[row, column]].word, cells.said[row][column])
         for row, y in enumerate(cells.y)
@@ -74,7 +72,7 @@ def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
 
 
 def _show(file: str, title: str, figure: go.Figure, alt: str, columns: Callable[[], Columns], legend: str = "") -> None:
-    """Draw a figure, what its areas are, and a button for its numbers."""
+    """Draw a figure, its legend, and a button for its numbers."""
     live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file, config=SMALL)
     if legend:
         st.html(legend)
@@ -90,15 +88,16 @@ def _areas(plane: Map) -> str:
 
 
 def _drawing(chosen: Drawing | Sweep | Ladder, lines: tuple[Line, ...]) -> Drawing:
-    """The figure itself, or the one of the accuracies that have been recorded of a sweep or a ladder."""
+    """Return the figure itself, or one of the recorded accuracies of a sweep or a ladder."""
     if isinstance(chosen, Drawing):
         return chosen
     x = SETTINGS[chosen.setting].label if isinstance(chosen, Sweep) else "epsilon"
-    return Drawing(chosen.place, chosen.title, x, ACCURACY, lambda: lines, from_zero=isinstance(chosen, Sweep))
+    y, from_zero = "test accuracy, %", isinstance(chosen, Sweep)
+    return Drawing(chosen.place, chosen.title, x, y, lambda: lines, from_zero=from_zero)
 
 
 def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> tuple[Line, ...]:
-    """Curves of what is computed, or of accuracies, NaN where none has been recorded; nothing where none has at all."""
+    """Return computed curves, or recorded accuracies with NaN for missing ones; nothing without any record."""
     if isinstance(chosen, Drawing):
         return result_of(chosen.lines)
     if isinstance(chosen, Sweep):

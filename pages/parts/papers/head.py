@@ -1,6 +1,6 @@
 """Title and claims of a paper, what holds of them, its calculators, and what it leaves out."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -11,13 +11,11 @@ from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.papers import computed
 from pages.parts.papers.tables import table
 from pages.parts.results.odds import linked
 from pages.parts.shell import menu
 
-EMPTY = "No number, figure or claim of this paper has been entered yet."
-COMPUTING = "Being computed …"
+BESIDE = 2  # fields in a row
 
 
 def show_head(paper: Paper) -> None:
@@ -25,28 +23,14 @@ def show_head(paper: Paper) -> None:
     source = ", ".join(filter(None, (escape(paper.authors), linked(paper.published))))
     title, about = escape(paper.title), escape(paper.about)
     st.html(f"<div class=paper-head><h2>{title}</h2><small>{source}</small><br>{about}</div>")
-    if not (paper.entries or paper.drawings or paper.maps or paper.calculators or paper.findings or paper.remarks):
-        st.info(EMPTY)
 
 
-def show_claims(paper: Paper) -> Callable[[], None]:
-    """Draw the paper's claims at once; return a function that computes and draws what holds of each."""
-    if not paper.findings:
-        return lambda: None
-    st.subheader("What it claims, and what holds", anchor=False)
-    place, claims = st.empty(), [linked(each.claim) for each in paper.findings]
-
-    def draw(answers: Iterable[str]) -> None:
-        rows = zip(claims, map(linked, answers), strict=True)
-        place.html(table("Findings", ("It claims", "What holds"), rows, "findings"))
-
-    def finish() -> None:
-        if paper.findings not in computed.answers:
-            computed.answers[paper.findings] = [each.holds() for each in paper.findings]
-            draw(computed.answers[paper.findings])
-
-    draw(computed.answers.get(paper.findings) or [COMPUTING] * len(claims))
-    return finish
+def show_claims(paper: Paper, answers: Sequence[str]) -> None:
+    """Draw the paper's claims beside what holds of each."""
+    if paper.findings:
+        rows = [(linked(each.claim), linked(holds)) for each, holds in zip(paper.findings, answers, strict=True)]
+        st.subheader("What it claims, and what holds", anchor=False)
+        st.html(table("Findings", ("It claims", "What holds"), rows, "verdicts findings"))
 
 
 def show_remarks(paper: Paper) -> None:
@@ -58,23 +42,17 @@ def show_remarks(paper: Paper) -> None:
         st.html(f"<ul class=remarks>{items}</ul>")
 
 
-PAGE = "pages/perturbation.py"
-
-
 def show_experiments(paper: Paper) -> None:
-    """Draw a link for each comparison that the paper makes."""
+    """Draw a link for each comparison of the paper."""
     if not paper.experiments:
         return
     st.subheader("Compare it yourself", anchor=False)
-    st.caption("What the paper leaves out, such as steps, step size and delta, is chosen there.")
+    st.caption("You choose there what the paper does not name, such as steps, step size and delta.")
     for each in paper.experiments:
         asked = each.request
         epsilons = [format(epsilon, "g") for epsilon in asked.epsilons]
         controls = {"table": asked.dataset, "learner": asked.model, "epsilons": epsilons}
-        menu.link(PAGE, f"{each.place}: {each.title}", controls)
-
-
-BESIDE = 2  # fields in a row
+        menu.link("pages/perturbation.py", f"{each.place}: {each.title}", controls)
 
 
 def show_calculators(paper: Paper) -> None:
@@ -84,7 +62,7 @@ def show_calculators(paper: Paper) -> None:
         values = _asked(paper, each)
         try:
             rows = [[escape(cell) for cell in row] for row in each.rows(values)]
-            st.html(table(each.place, [escape(column) for column in each.columns], rows, "findings"))
+            st.html(table(each.place, [escape(column) for column in each.columns], rows, "verdicts findings"))
         except ValueError as error:
             st.error(str(error))
         if each.note:
@@ -93,7 +71,7 @@ def show_calculators(paper: Paper) -> None:
 
 def _asked(paper: Paper, calculator: Calculator) -> dict[str, float]:
     values = {}
-    for first in range(0, len(calculator.asks), BESIDE):  # row by row: on a narrow screen they stay in their order
+    for first in range(0, len(calculator.asks), BESIDE):  # row by row, which keeps their order on a narrow screen
         beside = calculator.asks[first : first + BESIDE]
         for column, asked in zip(st.columns(BESIDE, gap="medium"), beside, strict=False):
             with column:

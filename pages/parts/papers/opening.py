@@ -1,4 +1,4 @@
-"""Addresses that open what a paper has used on the pages that have controls for it."""
+"""Links that open a paper's settings on the pages with controls for them."""
 
 from collections.abc import Mapping
 from html import escape
@@ -24,11 +24,11 @@ from pages.parts.train.form import clip_norm_of, learning_rate_of, plain_method
 
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
-TRAINS = ("", "train")  # addresses of the pages that train what their controls say
+TRAINS = ("", "train")  # addresses of the pages that train the controls' setting
 
 
 def links(comparison: Comparison) -> str:
-    """Links as HTML that open what an entry has used on the pages; "" where there is nothing, or no other page."""
+    """Return links as HTML that open an entry's setting on the other pages; "" if there is none, or no other page."""
     entry = comparison.entry
     what = f"{entry.quantity}, {entry.place}"
     run = entry.config if isinstance(entry, Trained) and entry.config.private else None
@@ -45,12 +45,12 @@ def links(comparison: Comparison) -> str:
 
 
 def link_of_run(config: RunConfig, what: str) -> str:
-    """A link as HTML that opens a run's settings on the training page; "" where there is no other page."""
+    """Return a link as HTML that opens a run's settings on the training page; "" if there is no other page."""
     return _link(menu.page_at("train"), fields_of_run(config), what) if menu.SEEN in st.session_state else ""
 
 
 def fields_of(setting: PrintedSetting) -> dict[str, str]:
-    """The fields of the controls at a setting, as texts by their names in the address."""
+    """Return the fields of the controls at a setting, as texts by their names in the address."""
     dataset, source = data_of(setting.n, setting.dataset, "full")
     fields = {"dataset": dataset} if dataset == OTHER else {"dataset": dataset, "source": source}
     fields |= plain_method() | PLAIN
@@ -67,7 +67,7 @@ def fields_of(setting: PrintedSetting) -> dict[str, str]:
 
 
 def fields_of_run(config: RunConfig) -> dict[str, str]:
-    """The fields of the training page at a run's settings, as texts by their names in the address."""
+    """Return the fields of the training page at a run's settings, as texts by their names in the address."""
     values = config.to_json()
     fields = {name: str(value) for name, value in values.items() if isinstance(SETTINGS[name], Choice)}
     fields |= {name: show(value) for name, value in values.items() if name not in fields and value is not None}
@@ -84,7 +84,7 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
 
 @uninterrupted
 def open_link() -> None:
-    """Set the controls to what the clicked link says, and ask for its page. As a callback."""
+    """Set the controls to the clicked link's settings, and ask for its page. As a callback."""
     address = urlsplit(text_sent(LINKS, "opened"))
     name = address.path.removeprefix("./")
     ours = address.path and not address.netloc

@@ -20,17 +20,15 @@ from pages.parts.papers.choices import badge
 from pages.parts.papers.opening import link_of_run, links
 from pages.parts.results.exports import Columns
 from pages.parts.results.odds import head, linked, term
-from pages.parts.results.tables import scrolling
+from pages.parts.results.tables import table as framed
 
+PAPERS = "verdicts papers"  # the class of its tables
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"
 UNTRAINED = "Not trained yet"
-NONE = "No number of this paper has one of these verdicts."
-WITHOUT = "without privacy"
-DETAILS = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accuracy of each seed")
 
 
-def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "papers") -> str:
+def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = PAPERS) -> str:
     """Return a table of HTML texts. The first cell of a row is its head; on a narrow screen the others name theirs."""
     body = "".join(
         f"<tr><th scope=row>{first}</th>"
@@ -38,13 +36,7 @@ def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: 
         + "</tr>"
         for first, *rest in rows
     )
-    return _framed(name, "".join(f"<th scope=col>{each}</th>" for each in heads), body, kind)
-
-
-def _framed(name: str, heads: str, rows: str, kind: str = "papers") -> str:
-    return scrolling(
-        name, f"<table class='verdicts {kind}'><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    return framed(name, kind, "".join(f"<th scope=col>{each}</th>" for each in heads), [body])
 
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]], link: str) -> Columns:
@@ -55,7 +47,7 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]], link: str) -
 def show_numbers(found: Sequence[Comparison]) -> None:
     """Draw a table of numbers, one of accuracies, and, folded, one of accuracies without a recorded run."""
     if not found:
-        st.info(NONE)
+        st.info("No number of this paper has one of these verdicts.")
     groups: dict[str, list[Comparison]] = {"Numbers": [], "Accuracies": [], UNTRAINED: []}
     for each in found:
         trained = UNTRAINED if each.outcome is Outcome.UNTRAINED else "Accuracies"
@@ -97,19 +89,19 @@ def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
     heads = f"<th scope=col>{name}</th>"
     heads += "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in HEADS)
     heads += f"<th scope=col>{term('outcome', place, 'Verdict')}</th>"
-    return _framed(name, heads, "".join(_row(each, f"{place}-{row}") for row, each in enumerate(found)))
+    return framed(name, f"{PAPERS} numbers", heads, (_row(each, f"{place}-{row}") for row, each in enumerate(found)))
 
 
 def _row(found: Comparison, own: str) -> str:
     entry, ways = found.entry, links(found)
-    small = f"<small>{escape(line_of(entry.setting))}</small>" if entry.setting else ""
-    small += f"<small class=ways>{OPEN} {ways}</small>" if ways else ""
+    small = f"{escape(line_of(entry.setting))} " if entry.setting else ""
+    small += f"<span class=ways>{ways}</span>" if ways else ""
     ours = escape(found.ours_text) or "–"
     texts = zip(HEADS, (escape(entry.printed), _recorded(ours, found.record, own)), strict=True)
     cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
     why = "" if found.outcome is Outcome.UNTRAINED else linked(found.why)
     return (
-        f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}{small}</th>{cells}"
+        f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small></th>{cells}"
         f"<td class=verdict>{badge(found.outcome)} {why}</td></tr>"
     )
 
@@ -141,12 +133,12 @@ def sweep_table(paper: Paper, sweep: Sweep) -> str:
         rows += f'<td class=ways data-label="{OPEN}">{way}</td></tr>'
     label = escape(SETTINGS[sweep.setting].label)
     heads = "".join(f"<th scope=col>{each}</th>" for each in (label, "Accuracy recorded here", OPEN))
-    return _framed(sweep.place, heads, rows)
+    return framed(sweep.place, PAPERS, heads, [rows])
 
 
 def ladder_table(paper: Paper, ladder: Ladder) -> str:
     """Return an HTML table with a row for each rung, the plainest first, and a column for each epsilon."""
-    heads = [*(f"ε = {plain(epsilon)}" for epsilon in ladder.epsilons), WITHOUT]
+    heads = [*(f"ε = {plain(epsilon)}" for epsilon in ladder.epsilons), "without privacy"]
     rows = [
         [escape(rung.name)]
         + [
@@ -170,7 +162,8 @@ def details_table(paper: Paper, ladder: Ladder) -> str:
         for place, (name, config) in enumerate(ladder.runs)
         if (record := recorded(paper.id, config))
     ]
-    return table(f"{ladder.place}: runs", DETAILS, rows)
+    heads = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accuracy of each seed")
+    return table(f"{ladder.place}: runs", heads, rows)
 
 
 def _cell(record: Recorded | None, way: str) -> str:

@@ -1,4 +1,4 @@
-"""The accuracies of a paper: its training runs can be started here, and are watched on the training page."""
+"""Training runs of a paper's accuracies, which start here and can be watched on the training page."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,12 +24,12 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.form import SEEDS
 
-STARTED = "paper_runs"  # name of a training -> the runs that were started of it here
-REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean without a spread says little
+STARTED = "paper_runs"  # name of a training -> the runs of it that this session started
+REPEATS = replace(SEEDS, key="repeats", default="3")  # a mean needs a spread
 
 
 def show_trainings(paper: Paper) -> None:
-    """Draw the choice of an accuracy, and what starts its runs."""
+    """Draw the choice of an accuracy and the button that starts its runs."""
     every = by_name(lambda each: each[0], _trainings(paper))
     if not every:
         return
@@ -39,7 +39,7 @@ def show_trainings(paper: Paper) -> None:
 
 
 def _trainings(paper: Paper) -> list[tuple[str, RunConfig]]:
-    """The titles and runs of all that can be trained: each accuracy that the paper quotes, each point of a figure."""
+    """Return titles and runs of each accuracy that the paper quotes and each point of its figures."""
     quoted = [(f"{each.place}: {each.quantity}", each.config) for each in paper.trained]
     swept = [
         (f"{sweep.place}: {sweep.title}, {value_of(sweep, config)}", config)
@@ -71,20 +71,20 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
     st.caption(f"{described(config)}: {_runs(seeds)}." if here else missing(config))
     if waiting:
         are = "is" if waiting == 1 else "are"
-        st.caption(f"{_runs(waiting).capitalize()} of it that this page started {are} under way.")
+        st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")
     if started:
         menu.link(menu.page_at("train").file, f"Watch {_runs(len(started))} on the training page", {"run": started})
 
 
 def missing(config: RunConfig) -> str:
-    """The sentence that says why a run cannot be trained here, and what to do about it."""
+    """Return the sentence that says why a run cannot be trained here, and what to do about it."""
     dataset = DATASETS[config.dataset]
     return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 
 
 @uninterrupted
 def _run(store: Store, configs: Sequence[RunConfig], name: str) -> None:
-    """Queue the runs, and remember which they are; those that are under way are not queued again. As a callback."""
+    """Queue the runs that are not under way, and remember them. As a callback."""
     if new := start(store, configs):
         started = st.session_state.setdefault(STARTED, {})
         going_on = [run.id for run in runs_of(store, started.get(name, [])) if run.active]

@@ -20,12 +20,10 @@ from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
-from pages.parts.results.exports import Columns, numbers_table
-from pages.parts.results.tables import table
+from pages.parts.results.tables import row_cells, table
 
 PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
-SEED = 0
 INPUT = LocalInputPerturbation()
 
 
@@ -39,10 +37,8 @@ class Public(NamedTuple):
 
 def before_and_after(request: Request, task: Task) -> None:
     """Draw the section: one row as a picture at every epsilon, and, folded, its numbers."""
-    low, high = min(request.epsilons), max(request.epsilons)
-    sizes = f"{nearest(INPUT.noise(task, low), 3)} at epsilon {low:g}"
-    sizes += f" and {nearest(INPUT.noise(task, high), 3)} at epsilon {high:g}" if high > low else ""
-    data = TABLES[request.dataset]
+    ends = dict.fromkeys((max(request.epsilons), min(request.epsilons)))
+    sizes = " and ".join(f"{nearest(INPUT.noise(task, each), 3)} at epsilon {each:g}" for each in ends)
     square = "pixel" if request.dataset in IMAGES else "feature"
     public = public_rows(request.dataset, request.classes)
     st.html("<h2 class=part>What input perturbation does to one row</h2>")
@@ -53,19 +49,14 @@ def before_and_after(request: Request, task: Task) -> None:
         "nearest public row, costs no privacy. The noise is drawn for this picture, always the same."
     )
     if request.dataset not in IMAGES:
-        names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
-        numbers_table("The row in numbers", "row_numbers", lambda: columns(request, task, public, names))
+        st.expander("The row in numbers").html(row_table(request, task, public))
 
 
-def handed_over(task: Task, epsilon: float, row: FloatArray) -> FloatArray:
-    """Add noise drawn for the picture: the same numbers at every epsilon, scaled by its standard deviation."""
-    drawn = np.random.RandomState(SEED).standard_normal(row.shape)
-    return row + INPUT.noise(task, epsilon) * drawn
-
-
-def nearest_row(public: Public, row: FloatArray) -> int:
-    """Return the number of the public row nearest to a perturbed one."""
-    return int(np.argmin(((public.rows - row) ** 2).sum(axis=1)))
+def noisy(task: Task, epsilon: float, public: Public) -> tuple[FloatArray, FloatArray]:
+    """Return the first row with noise, and its features: the same random numbers at every epsilon, scaled."""
+    row = public.rows[0]
+    after = row + INPUT.noise(task, epsilon) * np.random.RandomState(0).standard_normal(row.shape)
+    return after, after[:-1] / row[-1]  # the constant last feature has the scale
 
 
 @lru_cache(maxsize=4)
@@ -89,20 +80,19 @@ def public_rows(dataset: str, classes: tuple[str, ...]) -> Public:
 
 def pictures(request: Request, task: Task, public: Public) -> str:
     """Return an HTML table of pictures: a column for each epsilon, rows for the noisy row and what is made of it."""
-    row, scale = public.rows[0], _scale(public)
+    epsilons = sorted(request.epsilons, reverse=True)
     what = ("with noise", "clipped to its range", "nearest public row", "chance of a flipped label")
     lines: list[list[str]] = [[] for _ in what]
-    for epsilon in sorted(request.epsilons, reverse=True):
-        after = handed_over(task, epsilon, row)
-        values, at = after[:-1] * scale, f"at epsilon {epsilon:g}"
-        found = nearest_row(public, after)
+    for epsilon in epsilons:
+        at, (after, values) = f"at epsilon {epsilon:g}", noisy(task, epsilon, public)
         most = f"±{short(float(np.abs(values).max()))}"
         lines[0].append(_image(values, f"Noisy row {at}: values within {most}", most, stretched=True))
         lines[1].append(_image(values, f"Noisy row clipped to its range {at}", ""))
-        hit = "found again" if found == 0 else public.classes[found]
-        lines[2].append(_image(public.features[found], f"Nearest public row {at}: {hit}", hit))
+        nearest_row = int(np.argmin(((public.rows - after) ** 2).sum(axis=1)))
+        hit = public.classes[nearest_row] if nearest_row else "found again"
+        lines[2].append(_image(public.features[nearest_row], f"Nearest public row {at}: {hit}", hit))
         lines[3].append(nearest(INPUT.flips(epsilon), 3))
-    heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in sorted(request.epsilons, reverse=True))
+    heads = "".join(f"<th scope=col>ε = {epsilon:g}</th>" for epsilon in epsilons)
     before = _image(public.features[0], f"The row before: {public.classes[0]}", public.classes[0])
     rows = (
         f"<tr><th scope=row>{name}</th>{f'<td rowspan={len(what)}>{before}</td>' if not place else ''}"
@@ -112,17 +102,19 @@ def pictures(request: Request, task: Task, public: Public) -> str:
     return table("A row before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
 
 
-def columns(request: Request, task: Task, public: Public, names: tuple[str, ...]) -> Columns:
-    """Return each feature of the row before, and as handed over at each epsilon."""
-    epsilons = sorted(request.epsilons, reverse=True)
-    scale, row = _scale(public), public.rows[0]
-    after = {f"epsilon {each:g}": handed_over(task, each, row)[:-1] * scale for each in epsilons}
-    return {"feature": names, "before": public.features[0]} | after
-
-
-def _scale(public: Public) -> float:
-    """Return the factor from the unit row to its features in [-1, 1]: the inverse of its constant last feature."""
-    return float(1 / public.rows[0, -1])
+def row_table(request: Request, task: Task, public: Public) -> str:
+    """Return an HTML table of each feature of the row before, and with noise at each epsilon."""
+    data, epsilons = TABLES[request.dataset], sorted(request.epsilons, reverse=True)
+    names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
+    columns = (public.features[0], *(noisy(task, each, public)[1] for each in epsilons))
+    heads = ("before", *(f"ε = {each:g}" for each in epsilons))
+    texts = zip(*([nearest(float(each), 3) for each in column] for column in columns), strict=True)
+    rows = (
+        f"<tr><th scope=row>{escape(name)}</th>{row_cells(heads, cells, number=True)}</tr>"
+        for name, cells in zip(names, texts, strict=True)
+    )
+    top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
+    return table("The row in numbers", "verdicts features", f"<th scope=col>Feature</th>{top}", rows)
 
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:

@@ -47,17 +47,16 @@ PLACES = tuple(Place(**each) for each in TEXTS["places"])
 BY_ID = {place.id: place for place in PLACES}
 PLACE = "place"  # in the session, and in the address
 PICTURE = "places_picture"
-IDS = tuple(BY_ID)
 
 
 def chosen_place() -> Place | None:
     """Draw the picture and the text of the chosen place."""
-    strange = unknown(PLACE, IDS)
-    recall_ids(PLACE, IDS, [])
+    strange = unknown(PLACE, [*BY_ID])
+    recall_ids(PLACE, [*BY_ID], [])
     chosen = st.session_state[PLACE][:1]
     write_ids(PLACE, chosen, [])
     keep(PLACE, chosen)
-    say_unknown(PLACE, strange, IDS, chosen)
+    say_unknown(PLACE, strange, [*BY_ID], chosen)
     place = BY_ID[chosen[0]] if chosen else None
     shown = [{"id": each.id, "title": each.title, "method": each.method} for each in PLACES]
     label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
@@ -76,7 +75,6 @@ def choose_pressed() -> None:
         st.session_state[PLACE] = [] if st.session_state.get(PLACE) == [pressed] else [pressed]
 
 
-HEADS = ("Every row is protected", "Kind", "Verdict")
 PROTECTED = {
     methods.Protection.CENTRAL: "from readers of the model",
     methods.Protection.LOCAL: "even from the analyst",
@@ -146,7 +144,7 @@ def conditions(title: str, request: Request) -> str:
     Errors: ValueError, as a sentence, if the data cannot be used.
     """
     task, where = task_of(request), title.lower().replace(" ", "-")
-    heads = f"<th scope=col>Method</th>{head_cells(HEADS, where)}"
+    heads = f"<th scope=col>Method</th>{head_cells(('Every row is protected', 'Kind', 'Verdict'), where)}"
     made = table(title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods))
     return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 

@@ -54,16 +54,15 @@ CLIP = Quantity(
 )  # fmt: skip
 STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=help_on("step_size"))
 CHOSEN = [format(each, "g") for each in EPSILONS]
-EXPECTED = "a comparison on this machine"
 SHOWN = ShownJob(
-    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", EXPECTED, replaces=True
-)
+    PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", "a comparison on this machine",
+    replaces=True,
+)  # fmt: skip
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
 APART = (
     "**Shown separately: no proof that these methods reach the epsilon requested.** A condition of their theorem fails "
     "for this model, or there is no theorem. The table of conditions below names the reason."
 )
-EXAMPLE = ":blue-badge[Example]"
 
 
 def request_form() -> Asked:
@@ -143,15 +142,14 @@ def line_of(run: Run) -> str:
 
 def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
     """Draw a comparison and keep it up to date, with the lines of the picked methods in front."""
+    SHOWN.follow(store, run, results, lambda found: _draw(store, found, picked))
 
-    SHOWN.follow(store, run, results, lambda found: _draw(store, found.run, found, picked))
 
-
-def _draw(store: Store, run: Run, found: Results, picked: Sequence[str]) -> None:
+def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
     until = f"Until then it had {found.done} of {results_of(found.request)} results."
-    SHOWN.status(store, run, found.done / results_of(found.request), _progress(found), until)
-    if run.status is Status.FINISHED:
+    SHOWN.status(store, found.run, found.done / results_of(found.request), _progress(found), until)
+    if found.run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
         charts(found, picked)
@@ -160,7 +158,7 @@ def _draw(store: Store, run: Run, found: Results, picked: Sequence[str]) -> None
 
 def show_example(picked: Sequence[str]) -> None:
     """Draw the comparison that ships with the package."""
-    st.markdown(f"{EXAMPLE} **{described(example())}**")
+    st.markdown(f":blue-badge[Example] **{described(example())}**")
     st.caption(f"Measured before with the default settings. Press Compare for your own. {_measured(example())}")
     charts(example(), picked)
     numbers(example())
@@ -186,8 +184,7 @@ def _progress(found: Results) -> str:
 
 
 def _measured(found: Results) -> str:
-    tests = f" on {found.prepared.tests:,} held-out rows" if found.prepared else ""
-    seeds = found.request.seeds
+    tests, seeds = f" on {found.prepared.tests:,} held-out rows" if found.prepared else "", found.request.seeds
     over = f" Lines are means over {seeds} seeds; bars and shades span worst to best." if seeds > 1 else ""
     return f"Tested{tests} ({duration(found.seconds or 1)}).{over}"
 

@@ -168,4 +168,4 @@ def _kind(measured: Measured) -> str:
 
 def _summary(name: str, rows: list[tuple[float, ...]]) -> dict[str, list[float]]:
     means = [float(np.mean(each)) for each in rows]
-    return {f"{name}, mean": means, f"{name}, least": list(map(min, rows)), f"{name}, most": list(map(max, rows))}
+    return {f"{name}, mean": means, f"{name}, least": [*map(min, rows)], f"{name}, most": [*map(max, rows)]}

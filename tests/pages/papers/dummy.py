@@ -38,7 +38,6 @@ REFUTED = Computed("Table 1, row 3", "epsilon of three", "0.10", setting=SETTING
 TRAINED = Trained("Table 2, row 1", "test accuracy by SGD", "95.0 %", config=CONFIG)
 UNTRAINED = Trained("Table 2, row 2", "test accuracy by Adam", "99 %", config=OTHER)
 FIGURE_2 = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: LINES, note="Read it so.")
-FIGURE_3 = Drawing("Figure 3", "Another", "epoch", "delta", lambda: LINES[:1], log_y=True)
 AREAS = (Area("refuted", "It lies below."), Area("holds", "It lies above."))
 PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", AREAS, lambda: CELLS, log_x=True, log_y=True)
 
@@ -50,7 +49,7 @@ PAPER = Paper(
     published="2026, arXiv 1911.11607",
     about="One of everything.",
     entries=(REPRODUCED, DIFFERS, REFUTED, TRAINED, UNTRAINED),
-    drawings=(FIGURE_2, FIGURE_3),
+    drawings=(FIGURE_2,),
     maps=(PLANE,),
     findings=(CheckedClaim("It is better than all.", lambda: "It is proven to be at least 0.5."),),
     remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),

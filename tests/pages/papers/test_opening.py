@@ -1,4 +1,4 @@
-"""What a paper has used is opened elsewhere as it is declared: the same mechanism, the same run."""
+"""Links open a paper's settings on other pages: the same mechanism, the same run."""
 
 import re
 from html import unescape

@@ -27,7 +27,7 @@ def test_it_starts_several_runs_with_secret_seeds(store: Store, dummy: Paper):
 def test_pressed_again_while_its_runs_are_under_way_it_starts_no_others(store: Store, dummy: Paper):
     page = run(run(opened(paper=PAPER.id)))
     assert len(store.runs()) == 3
-    assert any(each.value.startswith("3 runs of it that this page started are under way") for each in page.caption)
+    assert any(each.value.startswith("3 runs of it are under way") for each in page.caption)
     for each in store.runs():
         store.cancel(each.id)
     run(page)

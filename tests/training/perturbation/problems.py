@@ -17,7 +17,7 @@ def random_problem(examples: int = 60, features: int = 4, seed: int = 0) -> Prob
 
 
 def task_for(problem: Problem, **settings) -> Task:
-    """What is public of a fit on the problem."""
+    """Return the public facts of a fit on the problem."""
     known = {
         "model_name": "logistic",
         "examples": problem.examples,

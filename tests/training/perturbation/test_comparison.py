@@ -1,4 +1,4 @@
-"""What a comparison says of each method, also at the ends of its ranges, and that a request crosses processes."""
+"""Events of a comparison, also at the ends of its ranges, and requests that cross processes."""
 
 import itertools
 import json
@@ -15,14 +15,7 @@ from dpcore.training.perturbation.events import Finished, Measured, Prepared, Sk
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.models import Logistic
-from dpcore.training.perturbation.request import (
-    MAX_EPSILON,
-    MAX_RATE,
-    MAX_REGULARISER,
-    MAX_STEPS,
-    MIN_EPSILON,
-    Request,
-)
+from dpcore.training.perturbation.request import MAX_EPSILON, MAX_RATE, MAX_REGULARISER, MAX_STEPS, MIN_EPSILON, Request
 from dpcore.training.perturbation.task import Task
 
 SMALL = Request(dataset="iris", classes=("setosa", "rest"), methods=("none", "output"), epsilons=(1.0, 4.0), seeds=3)

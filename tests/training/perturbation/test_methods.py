@@ -1,4 +1,4 @@
-"""What models and methods learn, when they say that they are not private, and that their README names what is there."""
+"""Models and methods: their fits, their obstacles to privacy, and the names in their README."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How far replacing one row moves what noise is added to: never beyond the bound, and near it for a hostile pair."""
+"""Replacing one row moves the noisy quantity never beyond the bound, and near it for a hostile pair."""
 
 import mpmath
 import numpy as np
