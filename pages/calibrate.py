@@ -1,4 +1,4 @@
-"""Which noise fits my budget? The sigma, steps, batch or q that keeps a target, by every accountant."""
+"""The Calibrate page: the sigma, steps, batch or q that keeps a target, by every accountant."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Words for a first-time visitor: terms that explain themselves, marks, odds of an attack, what is not promised."""
+"""Words for a first-time visitor: terms with explanations, marks, odds of an attack, limits of the promise."""
 
 import math
 import re
@@ -43,10 +43,9 @@ VERDICTS = {
 
 
 def term(name: str, place: str, text: str = "") -> str:
-    """A word as HTML that explains itself; `place` tells this use of it from the others on the page.
+    """A word with its explanation, as HTML; `place` tells this use of it from others on the page.
 
-    The browser opens the explanation by itself (the popover attribute), so that it needs no script, closes with Escape,
-    and is never cut off by a table that scrolls.
+    The browser opens the explanation (the popover attribute): it needs no script, and no table cuts it off.
 
     >>> term("mu", "table").startswith('<span class=term><button popovertarget="table-mu">mu</button>')
     True
@@ -61,7 +60,7 @@ def term(name: str, place: str, text: str = "") -> str:
 
 
 def head(text: str, place: str, own: str = "") -> str:
-    """The head of a table's row or column as HTML: it explains itself where it, or `own` of it, is in the glossary.
+    """The head of a row or column as HTML, with an explanation if it, or `own`, is in the glossary.
 
     >>> head("Kind", "table") != "Kind", head("Gaussian DP", "table")
     (True, 'Gaussian DP')
@@ -71,7 +70,7 @@ def head(text: str, place: str, own: str = "") -> str:
 
 
 def explained(text: str, place: str) -> str:
-    """A text as HTML whose words in brackets, [word|entry of the glossary], explain themselves.
+    """A text as HTML with explanations of the words in brackets, [word|entry of the glossary].
 
     >>> explained("a [grey band|band]", "here").startswith('a <span class=term><button popovertarget="here-grey-band">')
     True
@@ -92,15 +91,15 @@ def legend(place: str) -> str:
 
 
 def linked(text: str) -> str:
-    """A text as HTML, its arXiv numbers as links."""
+    """A text as HTML with links for arXiv numbers."""
     return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text))
 
 
 def of_hundred(found: Risks) -> int:
-    """Of 100 people, for how many an attacker guesses right whether they took part; 100 where nothing is proven.
+    """The number of right guesses of an attacker about 100 people, rounded up; 100 where nothing is proven.
 
-    Who guesses by a coin is right for 50, and with the largest advantage (true less false positives) for half of that
-    more. Rounded up. **Guarantees:** never below 100 times the proven bound.
+    A coin is right about 50; the largest advantage (true less false positives) adds half of itself.
+    **Guarantees:** never below 100 times the proven bound.
 
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
@@ -113,7 +112,7 @@ def of_hundred(found: Risks) -> int:
 
 
 def odds_icons(found: Risks) -> str:
-    """The odds as HTML: a hundred people drawn, those before and those that the release may add, and the sentence."""
+    """The odds as HTML: a picture of a hundred people and a sentence."""
     after = of_hundred(found)
     guess = term("odds", "odds", "Guessing who was in the data")
     most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
@@ -125,7 +124,7 @@ def odds_icons(found: Risks) -> str:
 
 
 def not_promised() -> str:
-    """What epsilon does not promise, as HTML that is folded at first."""
+    """The list of things that epsilon does not promise, as folded HTML."""
     items = "".join(
         f"<li><b>{escape(each['head'])}</b> {explained(each['text'], 'promise')}</li>" for each in WORDS["not_promised"]
     )
@@ -134,9 +133,9 @@ def not_promised() -> str:
 
 @lru_cache(maxsize=PEOPLE)
 def _drawing(after: int) -> str:
-    """A hundred people in rows: those before, those added, and the rest, who are drawn thin.
+    """A hundred people in rows: by chance, added by the model, and the rest, who are thin.
 
-    An image, since Streamlit takes SVG out of HTML: its colours are legible on light and on dark paper.
+    It is an image, since Streamlit removes SVG from HTML.
     """
     drawn = (
         _people(GREY, BODY, 0, BEFORE)
@@ -150,7 +149,7 @@ def _drawing(after: int) -> str:
 
 
 def _people(color: str, body: int, first: int, last: int) -> str:
-    """People as two strokes with round ends, a dot for the head and a thicker one below it."""
+    """People as two strokes with round ends: a dot for the head, and a thicker one below it."""
     corners = [(PITCH * (k % COLUMNS) + PITCH // 2, PITCH * (k // COLUMNS)) for k in range(first, last)]
     strokes = ((min(body, HEAD), 2, 0), (body, 7, 1))  # width, how far down, length
     paths = "".join(
@@ -161,13 +160,10 @@ def _people(color: str, body: int, first: int, last: int) -> str:
 
 
 def on_screen(page: str) -> None:
-    """Draw the sentence that says what a page shows."""
+    """Draw the sentence about the chart of a page."""
     st.html(f"<p class=on-screen>{explained(WORDS['on_screen'][page], 'screen')}</p>")
 
 
 def visitor_line(found: Risks) -> None:
-    """Draw the odds as x of 100, the legend of the marks, and what all this does not promise.
-
-    `found` are the risks of what is shown, `cache.risks(mechanism, delta)`.
-    """
+    """Draw the odds as x of 100, the legend of the marks, and the limits of the promise."""
     st.html(f"<div class=visitor>{odds_icons(found)}{legend('legend')}{not_promised()}</div>")

@@ -1,4 +1,4 @@
-"""What batches cost that are not Poisson, on the pages: for the charts, and in sentences."""
+"""Batches that are not Poisson, on the pages: values for charts, and sentences."""
 
 import numpy as np
 import streamlit as st
@@ -12,21 +12,21 @@ from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from pages.parts.results import cache
 
 POISSON_PICTURE = "For Poisson batches:"
-POISSON = "All else on this page is for Poisson batches."
+POISSON = "All other numbers on this page are for Poisson batches."
 
 
 def answers(name: str, mechanism: Mechanism) -> bool:
-    """Whether a sampler is not Poisson, and has numbers for a mechanism."""
+    """True if a sampler is not Poisson, and has numbers for a mechanism."""
     return name != Poisson.name and not why_uncounted(SAMPLERS[name], mechanism)
 
 
 def takes_long(name: str, mechanism: Mechanism) -> bool:
-    """Whether what a sampler costs may take longer than a blink."""
+    """True if the numbers of a sampler take long."""
     return answers(name, mechanism) and SAMPLERS[name].slow
 
 
 def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
-    """Epsilon over the epochs of the same training with another sampler; None where there is none."""
+    """Epsilon over the epochs of the same training with another sampler, if there is any."""
     if not answers(name, mechanism):
         return None
     (release,), sampler = mechanism.releases, SAMPLERS[name]
@@ -35,7 +35,7 @@ def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
 
 
 def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
-    """Delta over epsilon after the same training with another sampler; None where there is none."""
+    """Delta over epsilon after the same training with another sampler, if there is any."""
     if not answers(name, mechanism):
         return None
     (release,), sampler = mechanism.releases, SAMPLERS[name]
@@ -44,7 +44,7 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
 
 
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
-    """The trade-off function of the same training with another sampler; None where there is none."""
+    """The trade-off function of the same training with another sampler, if there is any."""
     if not answers(name, mechanism):
         return None
     (release,) = mechanism.releases
@@ -52,7 +52,7 @@ def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
-    """Draw what is proven of another sampler, and what the number of Poisson batches is worth there; or why nothing."""
+    """Draw the proven range of another sampler and the verdict on the Poisson number there; or why there is none."""
     sampler = SAMPLERS[name]
     if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
@@ -67,7 +67,7 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
 
 
 def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
-    """Draw how another sampler draws, what is to be known of its numbers, and what they are not about."""
+    """Draw the notes on another sampler and on its numbers."""
     if not answers(name, mechanism):
         return
     (release,) = mechanism.releases
@@ -76,7 +76,7 @@ def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
 
 
 def length(sampler: Sampler, q: float, steps: int) -> str:
-    """How long a training was counted with a sampler, in a sentence.
+    """The length of a training as a sampler counts it, in a sentence.
 
     >>> length(SAMPLERS["shuffle"], 0.0256, 196)
     'Counted: 5 epochs of 39 batches, 195 steps.'
