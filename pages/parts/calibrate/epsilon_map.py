@@ -90,10 +90,6 @@ class Shown(NamedTuple):
         """The figure; asks Streamlit nothing."""
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
 
-    def alt(self, grid: Grid, axes: Axes) -> str:
-        """The map in words and numbers."""
-        return heatmap_alt(grid, axes.epochs, self.thick, self.marks())
-
     def title(self, origin: Origin) -> str:
         """The lines over a picture that a reader saves."""
         target = [f"thick: epsilon {self.thick:g}"] if self.thick else []
@@ -139,7 +135,7 @@ def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
     """Draw a map of these axes, and return the place below it."""
     size = chart_size()
     live_chart(
-        shown.figure(grid, axes, size), [], key=KEY, alt=shown.alt(grid, axes),
+        shown.figure(grid, axes, size), [], key=KEY, alt=heatmap_alt(grid, axes.epochs, shown.thick, shown.marks()),
         title=shown.title(origin_of_any(shown.setting, address())), file=file,
         preview=partial(previewed, shown, axes, size), clicked=clicked,
     )  # fmt: skip

@@ -26,20 +26,7 @@ PITCH = 10  # units of the drawing between two people
 HEAD, BODY = 3, 5  # widths of strokes
 SAFE = " '/=:"  # in an address within double quotes
 BEFORE = int(EVEN_PRIOR * PEOPLE)
-COLORS = {  # of the signs of verdicts: neither speaks alone
-    Worth.SOUND_AND_TIGHT: HOLDS,
-    Worth.LOOSE: HOLDS,
-    Worth.CLAIMS_LESS: REFUTED,
-    Worth.OUTSIDE: DOUBTFUL,
-    Worth.UNDECIDED: GREY,
-    Worth.NOT_AVAILABLE: GREY,
-}
-VERDICTS = {
-    Worth.SOUND_AND_TIGHT: "sound and tight",
-    Worth.LOOSE: "sound, but loose",
-    Worth.CLAIMS_LESS: "claims too much privacy",
-    Worth.OUTSIDE: "outside its conditions",
-}
+COLORS = {Worth.SOUND_AND_TIGHT: HOLDS, Worth.LOOSE: HOLDS, Worth.CLAIMS_LESS: REFUTED, Worth.OUTSIDE: DOUBTFUL}
 
 
 def term(name: str, place: str, text: str = "") -> str:
@@ -80,13 +67,13 @@ def explained(text: str, place: str) -> str:
 
 def sign(worth: Worth) -> str:
     """The mark of a verdict, in its colour."""
-    return f'<b class=sign style="color:{COLORS[worth]}">{SIGNS[worth]}</b>'
+    return f'<b class=sign style="color:{COLORS.get(worth, GREY)}">{SIGNS[worth]}</b>'
 
 
 def legend(place: str) -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
     kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
-    verdicts = (f"<span>{sign(worth)} {word}</span>" for worth, word in VERDICTS.items())
+    verdicts = (f"<span>{sign(Worth(name))} {word}</span>" for name, word in WORDS["verdicts"].items())
     return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
 
 
