@@ -73,7 +73,7 @@ def sign(worth: Worth) -> str:
 def legend(place: str) -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
     kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
-    verdicts = (f"<span>{sign(Worth(name))} {word}</span>" for name, word in WORDS["verdicts"].items())
+    verdicts = (f"<span>{sign(Worth(name))}{word}</span>" for name, word in WORDS["verdicts"].items())
     return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
 
 

@@ -115,7 +115,7 @@ def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
     if not (math.isfinite(before) and math.isfinite(now)) or before == now or not before:
         return f"{first} {second}{', the same' if before == now else ''}."
     word = "more" if now > before else "less"
-    return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times as much."
+    return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times the pinned value."
 
 
 def _label(pinned: ChosenSetting) -> str:
