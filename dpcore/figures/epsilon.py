@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
 RIGHT = 214  # pixels of the longest label, with its mark and number
 LIE = "claims too much privacy"
 THIN = 1.4  # width of the lines over the certified band, which leads
+at_least, at_most = partial(outward, towards=math.floor), partial(outward, towards=math.ceil)  # proven bounds
 ROOM = 0.12  # of the axis, for these words
 
 
@@ -71,16 +73,6 @@ def ghost_end(ghost: Ghost, look: Style, name: str, top: float | None = None) ->
         return []
     above = " ↑" if top is not None and value > top else ""
     return [End(look, value, f"{marked(value, ghost.curve.kind)}{above} {name}")]
-
-
-def at_least(bound: float) -> str:
-    """A proven lower bound, rounded down."""
-    return outward(bound, math.floor)
-
-
-def at_most(bound: float) -> str:
-    """A proven upper bound, rounded up."""
-    return outward(bound, math.ceil)
 
 
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:

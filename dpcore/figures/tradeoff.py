@@ -39,6 +39,7 @@ ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style(GREY, "dot", "···", "Blind guessing")
 FEW = 8  # corners: the chart shows each corner of a curve that has no more
+FILLED = {"fillcolor": BAND}
 DECIMALS = 4  # of an error, in the hover
 HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
 
@@ -80,7 +81,7 @@ def tradeoff_figure(
         styles.insert(0, style)
     traces += [_line(each, log) for each in lines if not each.region]
     if otherwise:
-        traces = [*map(faint, traces), *_sampled(otherwise, log)]
+        traces = [*map(faint, traces), *_band(otherwise.band, otherwise.style, log, otherwise.filling)]
         styles = [otherwise.style, *(each._replace(label=f"{each.label}, Poisson") for each in styles)]
     return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
@@ -133,16 +134,11 @@ def _line(each: Line, log: bool) -> dict[str, Any]:
     return _curve(each.f, each.style, log)
 
 
-def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
+def _band(band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED) -> list[dict[str, Any]]:
     low, high = (band.upper, band.lower) if log else (band.lower, band.upper)
     least, most = (_edge(f, style._replace(label=f"{style.label}, at {word}"), towards, log)
                    for f, word, towards in ((low, "least", math.floor), (high, "most", math.ceil)))  # fmt: skip
-    return [least, most | {"fill": "tonexty", "fillcolor": BAND}]
-
-
-def _sampled(otherwise: SampledBand, log: bool) -> list[dict[str, Any]]:
-    least, most = _band(otherwise.band, otherwise.style, log)
-    return [least, {key: value for key, value in most.items() if key != "fillcolor"} | otherwise.filling]
+    return [least, most | {"fill": "tonexty", **filling}]
 
 
 def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
     if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     visitor_line(cache.risks(found.mechanism, setting.delta))
-    st.caption(f"{question.fixed(found)} {question.standing(setting, asked.target, by)}")
+    st.caption(question.standing(setting, asked.target, by))
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
         (st.warning if grave else st.info)(note)

@@ -177,16 +177,6 @@ def sentence(found: Answer) -> str:
     return f"{text} At {found.solved} = {beyond}, {target.word} already exceeds the target."
 
 
-def fixed(found: Answer) -> str:
-    """The values that were held fixed, in one line."""
-    first, steps = found.mechanism.releases[0], found.mechanism.steps
-    held = {"sigma": f"sigma = {nearest(first.sigma, 6)}", "q": f"q = {nearest(first.q)}"}
-    held["steps"] = f"T = {steps:,} steps"
-    held.pop("q" if found.solved == "batch" else found.solved)
-    epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
-    return f"Held fixed: {' and '.join(held.values())}{epochs}."
-
-
 def standing(setting: ChosenSetting, target: Target, by: str) -> str:
     """The cost of the present setting, beside the target."""
     now = spent(target, by, setting.mechanism)

@@ -60,14 +60,8 @@ def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
 
 
 LINK = "http://127.0.0.1:8501/tradeoff?sigma=2"
-
-
 MECHANISM = Mechanism.constant(q=0.02, sigma=2.0, steps=100)
-
-
 ORIGIN = origin_of(MECHANISM, 1e-5, 12_800, LINK)
-
-
 SETTINGS = {"n": "12800", "q": "0.02", "sigma": "2.0", "steps": "100", "schedule": "constant", "link": LINK}
 
 
