@@ -162,7 +162,6 @@ class Content(NamedTuple):
     bounds: tuple[float, float]
 
     def axis(self, log: bool) -> dict[str, Any]:
-        """The y axis."""
         return {"range": list(self.bounds), "type": "log" if log else "linear"}
 
 

@@ -62,12 +62,10 @@ class SampledBand(NamedTuple):
 
     @property
     def style(self) -> Style:
-        """The style of both curves."""
         return Style(*SAMPLED_LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
 
     @property
     def filling(self) -> dict[str, Any]:
-        """The filling between both."""
         return _between(self.sampler)
 
 

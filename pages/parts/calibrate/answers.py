@@ -123,7 +123,6 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
-    """A row of the table of answers."""
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))
@@ -235,7 +234,6 @@ def epochs_in(found: SampledAnswer) -> float:
 
 
 def fields_of(found: SampledAnswer) -> dict[str, str]:
-    """The fields of the answer."""
     if found.solved == "sigma":
         return {"sigma": show(found.value)}
     if found.sampler.by_epoch:

@@ -59,7 +59,6 @@ class Axes(NamedTuple):
 
     @property
     def epochs(self) -> FloatArray:
-        """Epochs at each number of steps."""
         return np.array(self.steps) * self.q
 
 
@@ -87,7 +86,6 @@ class Shown(NamedTuple):
         return [*found, pinned_mark(self.pinned)] if self.pinned else found
 
     def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
-        """The figure; asks Streamlit nothing."""
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
 
     def title(self, origin: Origin) -> str:
@@ -184,7 +182,6 @@ def axes_of(setting: ChosenSetting, by: str) -> Axes:
 
 
 def strips(axes: Axes, by: str) -> Iterator[Grid]:
-    """The map, a few sigmas at a time."""
     for few in _few_sigmas(axes):
         kept = _kept(few, by)
         if not kept:
@@ -219,7 +216,6 @@ def _computed(axes: Axes, by: str) -> Grid:
 
 
 def joined(parts: list[Grid]) -> Grid:
-    """The strips as one map."""
     lowers = [part.lower for part in parts if part.lower is not None]
     return Grid(
         np.concatenate([part.sigmas for part in parts]),

@@ -79,7 +79,6 @@ def solve_controls() -> tuple[str, str]:
 
 
 def recipe_of(setting: ChosenSetting) -> Recipe:
-    """The noise schedule of a setting."""
     return Recipe(setting.schedule, setting.rate)
 
 
@@ -105,7 +104,6 @@ def moved_target(target: Target, field: str, text: str) -> Target:
 
 
 def asked_of(solve: str, target: Target, setting: ChosenSetting) -> Asked:
-    """The question of the controls."""
     asked = Asked(solve, target, recipe_of(setting), setting.n, setting.q, setting.sigma, setting.mechanism.steps)
     return replace(asked, **{"q" if solve == "batch" else solve: 0})
 

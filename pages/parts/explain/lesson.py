@@ -92,7 +92,6 @@ class Scene:
 
     @property
     def run_steps(self) -> int:
-        """The steps of a run."""
         return self.mechanism.steps
 
     @property
@@ -111,7 +110,6 @@ class Scene:
         return cache.final(accountant, self.mechanism, self.delta)
 
     def epsilon_by(self, accountant: str) -> float:
-        """The number of an accountant."""
         return float(self.curve(accountant).epsilon[-1])
 
     def cost_by(self, accountant: str) -> str:
@@ -135,7 +133,6 @@ class Scene:
 
     @property
     def lower(self) -> float:
-        """The proven lower bound of epsilon."""
         found = self.curve(CERTIFIED).lower
         assert found is not None
         return float(found[-1])
@@ -153,17 +150,14 @@ class Scene:
 
     @property
     def sampler_lower(self) -> float:
-        """The proven lower bound for the sampler."""
         return self._of_sampler.lower or 0.0
 
     @property
     def sampler_upper(self) -> float:
-        """The proven upper bound for the sampler."""
         return self._of_sampler.value
 
     @property
     def sampler_least(self) -> str:
-        """The lower bound for the sampler in bold."""
         return _at_least(self.sampler_lower)
 
     @property
@@ -174,7 +168,6 @@ class Scene:
 
     @property
     def risks(self) -> Risks:
-        """The certified bounds on any attacker."""
         return cache.risks(self.mechanism, self.delta)
 
     @property
@@ -194,12 +187,10 @@ class Scene:
 
     @property
     def doubt_left(self) -> str:
-        """This chance in bold."""
         return f"**{outward(100 * self.doubt, math.floor)} %**"
 
     @property
     def advantage(self) -> str:
-        """The advantage of the best attacker."""
         return _at_most(self.risks.advantage.upper)
 
 

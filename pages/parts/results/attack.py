@@ -81,7 +81,6 @@ def growing_curves(mechanism: Mechanism) -> list[Named]:
 
 
 def clt_curve(mu: float) -> Named:
-    """The curve of the central limit theorem."""
     return Named("CLT's G_mu", Kind.APPROXIMATE, Gaussian(mu))
 
 

@@ -153,7 +153,6 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
 
 
 def profiles_table(profiles: Mapping[str, Curve]) -> None:
-    """Draw epsilon at each delta."""
     numbers_table(NUMBERS, "profiles_table", lambda: {"delta": DELTAS} | _by_title(profiles))
 
 

@@ -47,7 +47,6 @@ class Picture(NamedTuple):
 
 
 def compared(look: Look, mechanism: Mechanism, delta: float) -> Compared:
-    """The curves beside the certified band."""
     spent = cache.final(look.one, mechanism, delta)
     return Compared(cache.mu(mechanism), look.one, spent, look.every, *cache.pairs(look.every, mechanism))
 
