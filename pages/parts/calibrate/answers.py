@@ -70,16 +70,19 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
 
 
 def show_less_noise(setting: ChosenSetting) -> None:
-    """Draw the comparison of Bu et al. at the present setting, with their own settings as presets."""
-    st.markdown(WORDS["calibrate"]["less_noise"].format(sigma=setting.sigma))
-    row = st.container(horizontal=True, gap="small")
+    """Draw the comparison of Bu et al. at the present setting in an expander, with their own settings as presets."""
+    box = st.expander("Same epsilon, less noise", key="less_noise", on_change="rerun")
+    if not box.open:
+        return
+    box.markdown(WORDS["calibrate"]["less_noise"].format(sigma=setting.sigma))
+    row = box.container(horizontal=True, gap="small")
     for name, fields in FIGURE_4.items():
         row.button(name, on_click=load, args=(fields,))
     counted = less_noise(setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting))
     if isinstance(counted, str):
-        st.info(counted)
+        box.info(counted)
     else:
-        st.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
+        box.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
 
 
 def answers_download(asked: Asked, origin: Origin) -> None:
