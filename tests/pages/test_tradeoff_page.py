@@ -28,14 +28,9 @@ ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}  # of Tabl
 opened = partial(opened_at, PAGE)
 
 
-def chart(page: AppTest) -> dict:
-    """The large chart."""
-    return charts(page)[-1]
-
-
 def names(page: AppTest) -> list[str]:
-    """The curves on the chart."""
-    return [each["name"] for each in chart(page)["data"]]
+    """The curves on the large chart."""
+    return [each["name"] for each in charts(page)[-1]["data"]]
 
 
 def html(page: AppTest, mark: str) -> str:

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Sequence
-from io import StringIO
 
 import numpy as np
 import pytest
@@ -71,7 +70,7 @@ def offered(monkeypatch) -> list[tuple[str, list[dict[str, str]]]]:
     found = []
 
     def button(label, columns, file, key):
-        found.append((file, list(csv.DictReader(StringIO(exports.csv_of(columns()))))))
+        found.append((file, list(csv.DictReader(io.StringIO(exports.csv_of(columns()))))))
 
     monkeypatch.setattr(exports, "csv_button", button)
     return found
