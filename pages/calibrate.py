@@ -1,4 +1,4 @@
-"""Which noise fits my budget? The sigma, steps, batch or q that keeps a target, by every accountant."""
+"""The Calibrate page: the sigma, steps, batch or q that keeps a target, by every accountant."""
 
 import streamlit as st
 
@@ -17,9 +17,7 @@ question.move_on()
 
 with right:
     controls, result = st.columns([2, 3], gap="medium")
-    map_, table, statement = st.container(key="answer"), st.container(), st.container()
-    st.subheader("Same epsilon, less noise", anchor=False)
-    less = st.container()
+    map_, below = st.container(key="answer"), st.container()
 asking = controls.container(key="question")
 with asking:
     solved, by = question.solve_controls()
@@ -45,18 +43,17 @@ with result:
         st.error(found)
     elif found is not None and asked is not None:
         answers.show_answer(found, asked, setting, by)
-        with statement:
-            card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n)
 with map_:  # before the tables, which ask every accountant: the map follows the slider
     st.subheader("Epsilon over sigma and epochs", anchor=False)
     if pinned:
         st.markdown(difference(pinned, setting))
     show_map(Shown(setting, solved, target, by, pinned))
-if asked is not None:
-    with table:
+with below:
+    if asked is not None:
         heads = (asked.solve, f"{asked.target.word.capitalize()} it counts")
         rows = [answers.answer_row(asked, name) for name in ACCOUNTANTS]
         st.html(verdict_rows("Answers", answers.COUNTED_BY, heads, rows))
         answers.answers_download(asked, origin_of_any(setting, address()))
-with less:
+    if found is not None and not isinstance(found, str):
+        card(found.mechanism, cache.final(by, found.mechanism, delta), by, setting.n)
     answers.show_less_noise(setting)

@@ -1,4 +1,4 @@
-"""What can an attacker do? The certified trade-off curve, beside what the CLT and pairs of (epsilon, delta) say."""
+"""The Trade-off page: the certified curve beside the CLT and pairs of (epsilon, delta)."""
 
 from functools import partial
 
@@ -79,7 +79,7 @@ with right:
     on_screen("tradeoff")
     otherwise, certain, warned = st.container(gap="xsmall"), st.container(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
-    early, place = large.empty(), large.container()  # an empty chart would be torn down and made anew by every run
+    early, place = large.empty(), large.container()  # emptied itself, the chart would be made anew by every run
     if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):  # the approximation is there at once
         certain = certain.caption(cache.COMING)
         if view == "trade-off":

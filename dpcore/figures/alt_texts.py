@@ -1,4 +1,4 @@
-"""Sentences with the numbers of the figures, for those who cannot see them."""
+"""The figures in words and numbers, for readers who cannot see them."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence
@@ -17,14 +17,14 @@ from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, outward, percent, plain, raised, short
 from dpcore.privacy.tradeoff import Tradeoff
 
-RATE = {False: 0.1, True: 0.001}  # where a trade-off chart is read, on linear and on logarithmic axes
+RATE = {False: 0.1, True: 0.001}  # the point of a trade-off chart that is read, on linear and on logarithmic axes
 AXES = {
     False: ("least type II error against type I error", "At a type I error of 10 %"),
     True: ("largest true-positive rate against false-positive rate, both logarithmic", "At 0.1 % false positives"),
 }
 BLIND = {False: "blind guessing 90 %", True: "blind guessing 0.1 %"}
-DELTA = 1e-5  # and a profile, or at the nearest delta that it has
-GOES_ON = "goes on"  # of a run: a number of it would be out of date before it is read
+DELTA = 1e-5  # the point of a profile that is read, or the nearest one
+GOES_ON = "goes on"  # in place of a number that would soon be out of date
 
 
 def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
@@ -41,7 +41,7 @@ def curves_alt(curves: Mapping[str, Curve], epochs: FloatArray) -> str:
 
 
 def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None) -> str:
-    """Every curve's epsilon at one delta; `otherwise` is what batches cost that are not Poisson."""
+    """The epsilon of each curve at one delta."""
     if not profiles:
         return "Empty line chart of delta against epsilon."
     deltas = next(iter(profiles.values())).delta
@@ -54,7 +54,7 @@ def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None)
 def tradeoff_alt(
     band: Band | None, lines: Sequence[Line], *, otherwise: SampledBand | None = None, log: bool = False
 ) -> str:
-    """Every curve's height at one rate; a bound is rounded to the attacker's side."""
+    """The height of each curve at one rate; a bound is rounded to the safe side."""
     found = [] if band is None or band.empty else [_of_band("Certified", band, log)]
     found += [_of_band(otherwise.style.label, otherwise.band, log)] if otherwise else []
     found += [f"{each.style.label} {_of_line(each, log)}" for each in lines]
@@ -63,7 +63,7 @@ def tradeoff_alt(
 
 
 def growth_alt(bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = (), *, log: bool = False) -> str:
-    """Every length's certified band at one rate, beside the limit and other curves."""
+    """The certified band of each length at one rate, the limit, and other curves."""
     found = [_of_band(f"T = {steps:,}", band, log) for steps, band in bands.items() if not band.empty]
     what, at = AXES[log]
     limit = f"their limit, G_mu with mu = {short(mu)}, {_of_line(gaussian_line(mu), log)}"
@@ -72,7 +72,7 @@ def growth_alt(bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = ()
 
 
 def heatmap_alt(grid: Grid, epochs: FloatArray, target: float | None, marks: Sequence[Mark]) -> str:
-    """The axes of a map of epsilon, the ends of the target's contour, and every mark.
+    """The axes of a map of epsilon, the ends of the contour of the target, and the marks.
 
     >>> from dpcore.privacy.calibration.solve import epsilon_grid
     >>> grid = epsilon_grid([2.0, 4.0, 8.0], [1_000, 10_000], 0.01, 1e-5, "gdp")
@@ -84,13 +84,13 @@ def heatmap_alt(grid: Grid, epochs: FloatArray, target: float | None, marks: Seq
     corners = [f"{marked(float(grid.epsilon[row, column]), grid.kinds[row])} at sigma "
                f"{nearest(float(grid.sigmas[row]))} after {epochs_of(float(epochs[column]))}"
                for row, column in ((-1, 0), (0, -1))]  # fmt: skip
-    points = [f"“{each.word}” is at sigma {nearest(each.sigma)} and {epochs_of(each.epochs)}" for each in marks]
+    points = [f"“{each.word}” is at sigma {nearest(each.sigma, 6)} and {epochs_of(each.epochs)}" for each in marks]
     said = [f"Epsilon is {' and '.join(corners)}", *_of_contour(grid, epochs, target), *points]
     return f"{first} {'. '.join(said)}."
 
 
 def accuracy_alt(tracks: Sequence[Track], x: str, going_on: Collection[int] = ()) -> str:
-    """The last accuracy of each run, but of those that go on, given by their places.
+    """The last accuracy of each run, except of those in the places `going_on`.
 
     >>> accuracy_alt([Track("SGD", [1.0, 2.0], [0.5, 0.9]), Track("Adam", [1.0], [0.6])], "epoch", [1])
     'Line chart of test accuracy against epoch. At the end: 1: SGD 90.0 %; 2: Adam goes on.'
@@ -100,7 +100,7 @@ def accuracy_alt(tracks: Sequence[Track], x: str, going_on: Collection[int] = ()
 
 
 def track_alt(tracks: Sequence[Track], what: str, going_on: Collection[int] = (), *, rate: bool = False) -> str:
-    """Between which values each run's quantity moved, and where it ended; a rate is told in percent.
+    """The first, last, smallest and largest value of each run; a rate in percent.
 
     >>> track_alt([Track("SGD", [1.0, 2.0, 3.0], [2.3, 0.4, 0.5])], "training loss")
     'Line chart of the training loss against epoch. SGD began at 2.30, ended at 0.500, between 0.400 and 2.30.'
@@ -115,7 +115,7 @@ def track_alt(tracks: Sequence[Track], what: str, going_on: Collection[int] = ()
 
 
 def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bool = False) -> str:
-    """Every class with its accuracy, but of a run that goes on.
+    """The accuracy of each class, once the run has ended.
 
     >>> classes_alt(["cat", "dog"], [0.5, 0.25])
     'Bar chart of the test accuracy of each class: cat 50 %, dog 25 %.'
@@ -140,7 +140,7 @@ def norms_alt(epochs: Sequence[float], norms: Sequence[Sequence[float]], clip_no
 
 
 def schedule_alt(mechanism: Mechanism) -> str:
-    """Where sigma begins and ends.
+    """The first and the last sigma.
 
     >>> from dpcore.privacy.schedule import Recipe
     >>> schedule_alt(Recipe("exponential", 0.1, 100).mechanism(0.01, 10.0, 500))
@@ -158,14 +158,14 @@ def _reached(track: Track) -> str:
 
 
 def _by_run(tracks: Sequence[Track], said: Sequence[str], going_on: Collection[int]) -> str:
-    """The words for each run behind its label, which is numbered as on the chart."""
+    """The words for each run behind its label, numbered as on the chart."""
     numbers = [f"{place + 1}: " if len(tracks) > 1 else "" for place in range(len(tracks))]
     ends = [GOES_ON if place in going_on else each for place, each in enumerate(said)]
     return "; ".join(f"{number}{each.label} {end}" for number, each, end in zip(numbers, tracks, ends, strict=True))
 
 
 def _of_contour(grid: Grid, epochs: FloatArray, target: float | None) -> list[str]:
-    """From where to where the thick contour runs; nothing where the map has none."""
+    """The two ends of the thick contour, if there is one."""
     sigmas = contour(grid, target) if target else np.full(epochs.shape, np.nan)
     seen = np.flatnonzero(np.isfinite(sigmas))
     if not (target and seen.size):
@@ -179,7 +179,7 @@ def _listed(ends: Mapping[str, str]) -> str:
 
 
 def _at(curve: Curve, place: int) -> str:
-    """One point of a curve; of the certified one both bounds."""
+    """One point of a curve, with both bounds if it is certified."""
     value = float(curve.epsilon[place])
     if curve.lower is None or not math.isfinite(value):
         return marked(value, curve.kind)
@@ -192,7 +192,6 @@ def _of_band(name: str, band: Band, log: bool) -> str:
 
 
 def _of_sampled(shown: Sampled) -> str:
-    """At the delta of the curve that is nearest."""
     place = int(np.argmin(np.abs(np.log(shown.curve.delta / DELTA))))
     at = plain(raised(float(shown.curve.delta[place])))
     return f"{shown.sampler.title}, {shown.sampler.adjacency}, {_at(shown.curve, place)} at delta = {at}"

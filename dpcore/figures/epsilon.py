@@ -1,11 +1,9 @@
-"""Epsilon against epoch, and delta against epsilon, for any choice of accountants.
-
-A ghost is the curve of another setting, such as one that was pinned, beside those of the present one.
-"""
+"""Epsilon against epoch, and delta against epsilon, by accountants; a ghost is the curve of another setting."""
 
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,15 +37,16 @@ GHOST_NAME = "Pinned"
 POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
-FAR = 10.0  # times the certified value, from which on a curve may leave a linear axis
-RIGHT = 214  # pixels: the longest of the labels, with its mark and number
+FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
+RIGHT = 214  # pixels of the longest label, with its mark and number
 LIE = "claims too much privacy"
 THIN = 1.4  # width of the lines over the certified band, which leads
-ROOM = 0.12  # of the axis that is needed to write it
+at_least, at_most = partial(outward, towards=math.floor), partial(outward, towards=math.ceil)  # proven bounds
+ROOM = 0.12  # of the axis, for these words
 
 
 class Ghost(NamedTuple):
-    """One accountant's curve of a setting that is not the present one; epochs (n,) where it goes over those."""
+    """The curve of another setting, over epochs (n,) or over epsilon."""
 
     label: str
     curve: Curve
@@ -55,21 +54,20 @@ class Ghost(NamedTuple):
 
 
 def ghost_style(label: str) -> Style:
-    """The line style of every ghost."""
+    """The style of a pinned setting."""
     return Style(*PINNED_LOOK, label)
 
 
 def ghost_trace(ghost: Ghost, look: Style | None = None) -> dict[str, Any]:
-    """Epsilon over epochs, or delta over epsilon where there are none; the hover says epsilon with its mark."""
-    curve = ghost.curve
-    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
+    """The line of a ghost, as a pinned setting where it has no other look."""
+    curve, seen = ghost.curve, finite(ghost.curve.epsilon)
     x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
     trace = line(x, y, look or ghost_style(ghost.label))
     return trace | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
 def ghost_end(ghost: Ghost, look: Style, name: str, top: float | None = None) -> list[End]:
-    """Its label at the end of a curve, ↑ where that lies above `top`; none where its last epsilon is infinite."""
+    """The label of a ghost, with ↑ if its end lies above `top`; none for an infinite epsilon."""
     value = float(ghost.curve.epsilon[-1])
     if not (np.isfinite(value) and value > 0):
         return []
@@ -77,26 +75,16 @@ def ghost_end(ghost: Ghost, look: Style, name: str, top: float | None = None) ->
     return [End(look, value, f"{marked(value, ghost.curve.kind)}{above} {name}")]
 
 
-def at_least(bound: float) -> str:
-    """A proven lower bound."""
-    return outward(bound, math.floor)
-
-
-def at_most(bound: float) -> str:
-    """A proven upper bound."""
-    return outward(bound, math.ceil)
-
-
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
-    """The numbers of steps that a chart shows of the first `steps` (all of them): evenly spaced, and the first."""
+    """The numbers of steps on a chart of the first `steps` (all): evenly spaced, and the first."""
     last = mechanism.steps if steps is None else steps
     return np.union1d([1], horizons(last, POINTS - 1)).astype(np.int64)
 
 
 def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
-    """Epochs, the expected uses of each example in training, after each of (n,) step counts -> (n,).
+    """Epochs, the expected uses of each example, after each of (n,) step counts -> (n,).
 
-    Releases of the whole data (q = 1) before sampled steps, as DP-PCA's, are no training: their cost lies at epoch 0.
+    Releases of all data (q = 1) before sampled steps, such as DP-PCA's, stand at epoch 0: they are no training.
 
     >>> from dpcore.privacy.mechanism import Release
     >>> epochs_at(Mechanism((Release(1.0, 7.0), Release(0.5, 4.0, 10))), np.array([1, 2, 11])).tolist()
@@ -117,9 +105,9 @@ def epsilon_figure(
     log: bool = False,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon against epoch by each accountant, over the certified band; in a notebook the last line draws it.
+    """Epsilon against epoch by each accountant, over the certified band; a notebook draws it as a last line.
 
-    `epochs` cuts the axis short of the mechanism's end. An unknown accountant is a ValueError.
+    `epochs` ends the axis before the mechanism. Errors: ValueError for an unknown accountant.
 
     >>> from dpcore.figures import epsilon_figure
     >>> from dpcore.privacy.mechanism import Mechanism
@@ -167,14 +155,13 @@ def curves_figure(
 
 
 class Content(NamedTuple):
-    """The content of a plot of epsilon over epochs: traces, labels at their ends, and the bounds of its y axis."""
+    """A plot of epsilon over epochs: traces, labels at their ends, and the bounds of the y axis."""
 
     traces: list[dict[str, Any]]
     ends: list[End]
     bounds: tuple[float, float]
 
     def axis(self, log: bool) -> dict[str, Any]:
-        """The y axis."""
         return {"range": list(self.bounds), "type": "log" if log else "linear"}
 
 
@@ -186,12 +173,13 @@ def curves_content(
     ghost: Ghost | None = None,
     beside: Mapping[str, Curve] | None = None,
 ) -> Content:
-    """The content of `curves_figure`, with room for other curves that are drawn beside."""
+    """The content of `curves_figure`, with room for curves `beside`."""
     others = dict(beside or {}) | ({"ghost": ghost.curve} if ghost else {})
     bounds = _bounds({**curves, **others}, log)
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
-        traces += _traces(name, curves[name], epochs)
+        if np.isfinite(curves[name].epsilon).any():
+            traces += _traces(name, curves[name], epochs)
     traces += lie(curves, epochs, bounds, log)
     ends = _ends(curves, None if log else bounds[1])
     ends += ghost_end(ghost, ghost_style(ghost.label), GHOST_NAME) if ghost else []
@@ -206,19 +194,10 @@ def profile_figure(
     ghost: Ghost | None = None,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Delta (logarithmic) against epsilon after the whole mechanism, from each accountant's profile and a `ghost`'s."""
+    """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each accountant."""
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(profiles, key=lambda each: each != CERTIFIED):
-        curve, style = profiles[name], style_of(name)
-        seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
-        hover = "%{x:.3g}"
-        if curve.lower is not None:
-            lower = line(curve.lower, curve.delta, style, name="Proven lower bound")
-            lower |= {"fill": "tozerox", "fillpattern": BELOW_BAND}
-            traces.append(lower | hover_text(curve.lower, at_least))
-            traces.append(line(seen, curve.delta, style, fill="tonextx", fillcolor=BAND) | hover_text(seen, at_most))
-        else:
-            traces.append(line(seen, curve.delta, style) | _hover_of(seen, curve, hover))
+        traces += _traces(name, profiles[name])
     shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
     shape["showlegend"] = True
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
@@ -227,23 +206,41 @@ def profile_figure(
     return figure_of(traces, shape, size)
 
 
-def _traces(name: str, curve: Curve, epochs: FloatArray) -> list[dict[str, Any]]:
-    style = style_of(name)
-    seen = np.where(np.isfinite(curve.epsilon), curve.epsilon, np.nan)
-    if not np.isfinite(seen).any():
-        return []
-    if curve.lower is None:
-        trace = line(epochs, seen, style)
-        return [trace | {"line": trace["line"] | {"width": THIN}} | _hover_of(seen, curve, "%{y:.3g}")]
-    lower = line(epochs, curve.lower, style, name="Proven lower bound", fill="tozeroy", fillpattern=BELOW_BAND)
-    upper = line(epochs, seen, style, name="Proven upper bound", fill="tonexty", fillcolor=BAND)
-    return [lower | hover_text(curve.lower, at_least), upper | hover_text(seen, at_most)]
+def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[dict[str, Any]]:
+    """The lines of an accountant over epochs, or over epsilon where there are none."""
+    style, seen = style_of(name), finite(curve.epsilon)
+    if curve.lower is not None:
+        above = style if epochs is None else style._replace(label="Proven upper bound")
+        below = style._replace(label="Proven lower bound")
+        return bounds_traces(curve, epochs, (below, above), {"fillcolor": BAND})
+    trace = line(seen, curve.delta, style) if epochs is None else line(epochs, seen, style)
+    trace["line"] |= {} if epochs is None else {"width": THIN}
+    plain = {"hovertemplate": "%{x:.3g}" if epochs is None else "%{y:.3g}"}
+    return [trace | (hover_text(seen, at_most) if curve.kind.is_bound else plain)]
+
+
+def bounds_traces(
+    curve: Curve, epochs: FloatArray | None, styles: tuple[Style, Style], between: dict[str, Any]
+) -> list[dict[str, Any]]:
+    """The lower and the upper bound over epochs, or over epsilon where there are none, with their fillings."""
+    upper = finite(curve.epsilon)
+    lower = np.zeros(upper.shape) if curve.lower is None else curve.lower
+    axis = "x" if epochs is None else "y"
+    at = lambda bound: (bound, curve.delta) if epochs is None else (epochs, bound)  # noqa: E731
+    below = line(*at(lower), styles[0], fill=f"tozero{axis}", fillpattern=BELOW_BAND)
+    above = line(*at(upper), styles[1], fill=f"tonext{axis}", **between)
+    return [below | hover_text(lower, at_least), above | hover_text(upper, at_most)]
+
+
+def finite(values: FloatArray) -> FloatArray:
+    """The values, NaN in place of infinity: a line has a gap there."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def lie(
     curves: Mapping[str, Curve], epochs: FloatArray, bounds: tuple[float, float], log: bool
 ) -> list[dict[str, Any]]:
-    """The meaning of lying below the certified band, written there, in the lower right corner, where it has room."""
+    """A text in the lower right corner, below the certified band, if it has room there."""
     lower = curves[CERTIFIED].lower if CERTIFIED in curves else None
     low, high = bounds
     end = 0.0 if lower is None else float(lower[-1])
@@ -254,13 +251,8 @@ def lie(
     return [words | {"text": [LIE], "textposition": "top left", "hoverinfo": "skip", "name": LIE}]
 
 
-def _hover_of(values: FloatArray, curve: Curve, hover: str) -> dict[str, Any]:
-    """The hover of one accountant's epsilons: a bound is rounded up, any other number to the nearest."""
-    return hover_text(values, at_most) if curve.kind.is_bound else {"hovertemplate": hover}
-
-
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
-    """Labels at the ends: the value between the marks of its kind and worth, ↑ where it lies above `top`, the name."""
+    """The labels: mark of the kind, value, mark of the verdict, ↑ above `top`, and name."""
     found, band = [], curves.get(CERTIFIED)
     for name, curve in curves.items():
         value, style = float(curve.epsilon[-1]), style_of(name)
@@ -282,10 +274,7 @@ def _bounds(curves: Mapping[str, Curve], log: bool) -> tuple[float, float]:
 
 
 def _top(curves: Mapping[str, Curve]) -> float:
-    """The largest epsilon that a linear axis must show: curves far above the certified one would flatten the rest.
-
-    Where nothing is certified, the lowest curve takes its place.
-    """
+    """The largest epsilon of a linear axis: curves far above the certified one (or the lowest) may leave it."""
     highest = {name: float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
                for name, curve in curves.items()}  # fmt: skip
     seen = [value for value in highest.values() if value > 0]

@@ -32,6 +32,14 @@ class Mark(NamedTuple):
     symbol: str = "circle"
 
 
+class Path(NamedTuple):
+    """The contour of a level; that of the target is thick."""
+
+    level: float
+    sigmas: FloatArray
+    thick: bool
+
+
 def contour(grid: Grid, level: float) -> FloatArray:
     """The smallest sigma at which epsilon falls to a level, at each number of steps (T,); NaN where there is none.
 
@@ -67,19 +75,17 @@ def heatmap_figure(
 
     A cell without an epsilon is empty. Each cell has a point to click, whose hover names its sigma and epochs.
     """
-    levels = [level for level in LEVELS if target is None or not 1 / CLOSE < level / target < CLOSE]
-    paths = [(level, contour(grid, level), False) for level in levels]
-    if target is not None:
-        paths.append((target, contour(grid, target), True))
-    traces = [_cells(grid, epochs)]
-    for _, sigmas, thick in paths:
-        traces += _stroke(epochs, sigmas, thick) if np.isfinite(sigmas).any() else []
-    traces += [_points(grid, epochs), *(_mark(mark, _above(mark, epochs, paths[-1]), size) for mark in marks)]
+    levels = [level for level in LEVELS if not (target and 1 / CLOSE < level / target < CLOSE)]
+    paths = [Path(level, contour(grid, level), level == target) for level in (*levels, *([target] if target else []))]
+    paths = [path for path in paths if np.isfinite(path.sigmas).any()]
+    thick = next((path.sigmas for path in paths if path.thick), np.full(epochs.shape, np.inf))
+    strokes = [trace for path in paths for trace in _stroke(epochs, path)]
+    named = [_mark(mark, mark.sigma > 1.01 * _at(mark.epochs, epochs, thick), size) for mark in marks]
+    traces = [_cells(grid, epochs), *strokes, _points(grid, epochs), *named]
     shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
     shape["yaxis"] |= log_axis(grid.sigmas)
-    labels = [_label(epochs, path, grid.sigmas, marks, size) for path in paths]
-    shape["annotations"] = [label for label in labels if label]
+    shape["annotations"] = [_label(epochs, path, grid.sigmas, marks, size) for path in paths]
     return figure_of(traces, shape, size)
 
 
@@ -99,12 +105,13 @@ def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
     return cells_of(epochs, grid.sigmas, heights, (low, high), hoverinfo="skip", name="epsilon")
 
 
-def _stroke(epochs: FloatArray, sigmas: FloatArray, thick: bool) -> list[dict[str, Any]]:
+def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
     """A white line; the target has a dark edge."""
-    common = {"type": "scatter", "mode": "lines", "x": epochs, "y": sigmas, "hoverinfo": "skip"}
-    inner = {"color": INK, "width": 3.5 if thick else 1.2, "dash": "solid" if thick else "dot"}
-    edge = [common | {"line": {"color": "#000000", "width": 7}, "name": "edge"}] if thick else []
-    return [*edge, common | {"line": inner, "name": "target" if thick else "contour"}]
+    common = {"type": "scatter", "mode": "lines", "x": epochs, "y": path.sigmas, "hoverinfo": "skip"}
+    if not path.thick:
+        return [common | {"line": {"color": INK, "width": 1.2, "dash": "dot"}, "name": "contour"}]
+    lines = {"edge": {"color": "#000000", "width": 7}, "target": {"color": INK, "width": 3.5}}
+    return [common | {"line": line, "name": name} for name, line in lines.items()]
 
 
 def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
@@ -123,11 +130,10 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
     return points(across.ravel(), up.ravel(), marker, selected=unseen, unselected=unseen, **told)
 
 
-def _above(mark: Mark, epochs: FloatArray, path: tuple[float, FloatArray, bool]) -> bool:
-    """True if a mark lies above the contour of the target, so that its word goes above the line too."""
-    _, sigmas, thick = path
-    seen = np.isfinite(sigmas)
-    return thick and bool(seen.any()) and mark.sigma > 1.01 * float(np.interp(mark.epochs, epochs[seen], sigmas[seen]))
+def _at(epoch: float, epochs: FloatArray, sigmas: FloatArray) -> float:
+    """The sigma of a contour at an epoch."""
+    seen = ~np.isnan(sigmas)
+    return float(np.interp(epoch, epochs[seen], sigmas[seen]))
 
 
 def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
@@ -139,14 +145,10 @@ def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
     return trace | text | {"mode": "markers+text", "selected": seen, "unselected": seen}
 
 
-def _label(
-    epochs: FloatArray, path: tuple[float, FloatArray, bool], rows: FloatArray, marks: Sequence[Mark], size: Size
-) -> dict[str, Any] | None:
+def _label(epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark], size: Size) -> dict[str, Any]:
     """The level on its line, near the diagonal so that labels keep apart, and away from the words of marks."""
     level, sigmas, thick = path
     seen = np.isfinite(sigmas)
-    if not seen.any():
-        return None
     x, y = np.log10(epochs), np.log10(np.where(seen, sigmas, rows[0]))
     across, up = _share(x, x), _share(y, np.log10(rows))
     distance = np.abs(across - ASIDE if thick else across + up - 1)

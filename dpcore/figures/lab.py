@@ -1,4 +1,4 @@
-"""Cost above gain: epsilon by every accountant, and the accuracy of real runs, over one x axis."""
+"""The lab's chart: epsilon by each accountant above the accuracy of runs, over one x axis."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,14 +14,14 @@ from dpcore.privacy.mechanism import FloatArray
 
 GAP = 14  # pixels between the two plots
 SHARE = 0.5  # of the rest of the height for epsilon
-CURVE, GHOST, RUN, NOW = "epsilon-", "ghost-", "run-", "now"  # how traces are told apart, most by a place too
+CURVE, GHOST, RUN, NOW = "epsilon-", "ghost-", "run-", "now"  # ids of traces, most followed by a place
 ACCURACY = (0.0, 102.0)
 INVITATION = "Press Train to see the accuracy here"
 NO_RUN = "no run yet"
 NOTHING_YET = {"type": "scatter", "x": [0], "y": [None], "yaxis": "y2", "hoverinfo": "skip", "name": NO_RUN}
 MAX_LABEL_CHARS = 22  # of a run, beside its accuracy
-ENOUGH = 0.6  # of the x axis: the words about the shaded region have room left of where the curves end
-GHOST_PEN = 1.1  # width of the lines of other settings than those that are chosen
+ENOUGH = 0.6  # of the x axis: longer curves leave room for the words about the shaded region
+GHOST_PEN = 1.1  # width of the lines of other settings
 
 
 class LabRun(NamedTuple):
@@ -33,14 +33,14 @@ class LabRun(NamedTuple):
     accuracy: Sequence[float]
     spent: Sequence[float] = ()
     level: bool = False  # it spends no epsilon, and so has no place on that axis
-    now: float | None = None  # the epoch where it is, while it runs
-    end: float = 0.0  # the epoch where it is to end
-    most: float = 0.0  # the certified epsilon that it is to end with
-    ghost: Ghost | None = None  # the certified epsilon of its settings, where they are no longer those chosen
+    now: float | None = None  # its present epoch, while it runs
+    end: float = 0.0  # its last epoch
+    most: float = 0.0  # the certified epsilon at its end
+    ghost: Ghost | None = None  # the certified epsilon of its settings, if they are not those of the controls
 
     @property
     def drawn(self) -> Style:
-        """Its style, with a thin piece of line for a ghost."""
+        """The style of its label: a ghost has a thin piece of line."""
         return self.style._replace(glyph=self.style.glyph.replace("━", "─")) if self.ghost else self.style
 
 
@@ -57,11 +57,10 @@ def lab_figure(
     height: int = 500,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon above accuracy, both over epochs or both over the certified epsilon.
+    """Epsilon above accuracy, over epochs (n,) or, if it is finite, over the certified epsilon.
 
-    `curves` are those of the settings that are chosen, over the same (n,) epochs, `ghost` the curve of others. Without
-    a finite certified epsilon there are only epochs to draw over. `otherwise` is what batches cost that are not
-    Poisson; it has no place over epsilon. `without` is what the lower plot says without a run.
+    `curves` belong to the controls, `ghost` to a pinned setting. `otherwise` has batches that are not Poisson; it is
+    drawn over epochs alone. `without` is the text of the lower plot without a run.
     """
     by_epsilon = over_epsilon(curves, across)
     x = curves[CERTIFIED].epsilon if by_epsilon else epochs
@@ -97,12 +96,12 @@ def lab_figure(
 
 
 def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
-    """True if the x axis is the certified epsilon: where it is asked for, and finite."""
+    """True if the x axis is the certified epsilon, which must be finite."""
     return across == "epsilon" and CERTIFIED in curves and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
 
 
 def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size: Size) -> dict[str, Any]:
-    """One x axis under two y axes; a line through both follows the cursor."""
+    """The layout of two plots over one x axis; a line through both follows the cursor."""
     plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     low, axis = 1 - SHARE - GAP / plots, shape["yaxis"]
     spike = {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikecolor": GREY}
@@ -125,10 +124,9 @@ def _labelled(shape: dict[str, Any], above: Content, runs: Sequence[LabRun], log
 
 
 def label_of(run: LabRun, accuracy: float | None = None) -> str:
-    """The label at the end of a run's accuracy, in percent; with {} in its place where none is given.
+    """The label at the end of a run, with {} in place of an accuracy that is not given.
 
-    The margin has room for so many characters of the run: its first and its last, where runs that are alike differ.
-    Pointing at its line shows all of them.
+    A long name keeps its first and its last characters, where similar runs differ; the hover shows all of it.
 
     >>> label_of(LabRun(Style("#2f70c4", "solid", "━━", "private"), 0, [], []), 90.91)
     '90.9 % private'
@@ -154,7 +152,7 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
 
 
 def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
-    """The certified epsilon of a run whose settings are no longer those chosen."""
+    """The certified epsilon of a run whose settings are not those of the controls."""
     trace = ghost_trace(ghost, run.style._replace(label=f"{run.style.label}, certified"))
     trace["line"] |= {"width": GHOST_PEN}
     return trace | {"uid": f"{GHOST}{run.place}"}
@@ -163,7 +161,7 @@ def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
 def _now(
     curves: Mapping[str, Curve], x: FloatArray, epochs: FloatArray, runs: Sequence[LabRun]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Where the run is that trains: a point on every curve of its settings, and a line through both plots."""
+    """The marks of the run that trains: a point on each of its curves, and a line through both plots."""
     walking = next((run for run in runs if run.now is not None), None)
     if walking is None:
         return [], []

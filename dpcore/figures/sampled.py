@@ -1,4 +1,4 @@
-"""Batches that are not Poisson on the charts: a band, or a hatched area between two far ends; and what others count."""
+"""Batches that are not Poisson on the charts: a band, or a hatched area between two distant bounds."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, Content, at_least, at_most, lie, profile_figure
+from dpcore.figures.epsilon import LIE, Content, at_least, at_most, bounds_traces, finite, lie, profile_figure
 from dpcore.figures.style import (
-    BELOW_BAND,
     NORMAL,
     SAMPLED_LOOK,
     End,
@@ -29,21 +28,21 @@ COLOR = SAMPLED_LOOK[0]
 OTHERS = {Kind.APPROXIMATE: (COLOR, "dot", "···"), Kind.UPPER: (COLOR, "dash", "╌╌")}
 BETWEEN = faded(COLOR, 0.25)  # of a certified band
 HATCHED = {"shape": "\\", "size": 10, "solidity": 0.18, "fgcolor": faded(COLOR, 0.75), "bgcolor": "rgba(0,0,0,0)"}
-FAINT = 0.45  # opacity of what is counted for Poisson batches beside it
+FAINT = 0.45  # opacity of the curves for Poisson batches
 TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
 
 
 class Sampled(NamedTuple):
-    """Proven bounds for batches that one sampler draws, and what others count for them."""
+    """Proven bounds for the batches of one sampler, and the numbers of others for them."""
 
     sampler: Sampler
-    curve: Curve  # its ends
+    curve: Curve  # both bounds
     epochs: FloatArray  # (n,) of the curve
     others: tuple[OtherCurve, ...] = ()
 
     @property
     def words(self) -> str:
-        """Sampler, adjacency, and the ends after the last epoch.
+        """The sampler, its adjacency, and both bounds after the last epoch.
 
         >>> curve = Curve(np.array([10]), np.array([1e-5]), np.array([4.2]), np.array([1.3]), Kind.CERTIFIED)
         >>> from dpcore.privacy.sampling import SAMPLERS
@@ -56,24 +55,22 @@ class Sampled(NamedTuple):
 
 
 class SampledBand(NamedTuple):
-    """The trade-off function of batches that one sampler draws, between two proven curves."""
+    """The trade-off function for the batches of one sampler, between two proven curves."""
 
     sampler: Sampler
     band: Band
 
     @property
     def style(self) -> Style:
-        """The look of both curves, named after sampler and adjacency."""
         return Style(*SAMPLED_LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
 
     @property
     def filling(self) -> dict[str, Any]:
-        """The filling between them."""
         return _between(self.sampler)
 
 
 def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
-    """A plot of epsilon over epochs by Poisson batches, with another sampler's in front; what was there is faint."""
+    """A plot of epsilon for Poisson batches, which become faint, with another sampler in front."""
     most = np.log10(max(highest(shown), TINY)) + 0.08 if log else 1.05 * highest(shown)
     bounds = content.bounds[0], max(content.bounds[1], float(most))
     beside = [faint(each) for each in content.traces if each["name"] != LIE]
@@ -85,7 +82,7 @@ def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
 def sampled_profile_figure(
     profiles: Mapping[str, Curve], shown: Sampled, *, log: bool = False, size: Size = NORMAL, **more: Any
 ) -> go.Figure:
-    """Delta against epsilon, of another sampler in front of what accountants say of Poisson batches."""
+    """Delta against epsilon for another sampler, in front of the curves for Poisson batches."""
     plain = profile_figure(profiles, log=log, size=size, **more)
     ahead, shape = figure_of(sampled_profile(shown), {}, size), plain.layout.to_plotly_json()
     if not log:
@@ -94,31 +91,26 @@ def sampled_profile_figure(
 
 
 def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
-    """Epsilon over epochs: both ends with what lies between them, and what others count in the style of its kind."""
-    curve, seen = shown.curve, _finite(shown.curve.epsilon)
-    lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
-    style = Style(*SAMPLED_LOOK, f"{shown.sampler.title}, at least")
-    below = line(shown.epochs, lower, style, fill="tozeroy", fillpattern=BELOW_BAND)
-    above = line(shown.epochs, seen, style._replace(label=shown.words), fill="tonexty", **_between(shown.sampler))
-    if shown.sampler.by_epoch:  # the lower end counts whole epochs, the upper one those that have begun
+    """Epsilon over epochs: both bounds, and the numbers of others."""
+    below, above = _bounds(shown, shown.words, shown.epochs)
+    if shown.sampler.by_epoch:  # the lower bound counts whole epochs, the upper one those that have begun
         below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
-    ends = [below | hover_text(lower, at_least), above | hover_text(seen, at_most)]
-    return ends + [_other(each, shown.epochs) for each in shown.others]
+    return [below, above, *(_other(each, shown.epochs) for each in shown.others)]
 
 
 def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
     """Delta over epsilon after the whole training, of a curve that is a profile."""
-    curve, seen = shown.curve, _finite(shown.curve.epsilon)
-    lower = np.zeros(seen.shape) if curve.lower is None else curve.lower
-    style = Style(*SAMPLED_LOOK, f"{shown.sampler.title}, at least")
-    highest_style = style._replace(label=f"{shown.sampler.title}, {shown.sampler.adjacency}, at most")
-    above = line(seen, curve.delta, highest_style, fill="tonextx", **_between(shown.sampler))
-    below = line(lower, curve.delta, style, fill="tozerox", fillpattern=BELOW_BAND)
-    return [below | hover_text(lower, at_least), above | hover_text(seen, at_most)]
+    return _bounds(shown, f"{shown.sampler.title}, {shown.sampler.adjacency}, at most", None)
+
+
+def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[str, Any]]:
+    above = Style(*SAMPLED_LOOK, label)
+    below = above._replace(label=f"{shown.sampler.title}, at least")
+    return bounds_traces(shown.curve, epochs, (below, above), _between(shown.sampler))
 
 
 def sampled_ends(shown: Sampled) -> list[End]:
-    """The labels at the right: the end of each line, with its mark and name."""
+    """The labels at the ends of the lines, each with its mark and name."""
     last, style, sampler = shown.curve.last, Style(*SAMPLED_LOOK, shown.words), shown.sampler
     least = f"≥ {at_least(last.lower or 0.0)}, {sampler.adjacency}"
     found = [End(style._replace(label=f"{sampler.title}, at least"), last.lower or 0.0, least, sampler.title)]
@@ -132,13 +124,13 @@ def sampled_ends(shown: Sampled) -> list[End]:
 
 
 def highest(shown: Sampled) -> float:
-    """The largest finite number on it."""
+    """The largest finite epsilon."""
     curves = [shown.curve, *(each.curve for each in shown.others)]
     return max(float(np.max(each.epsilon, where=np.isfinite(each.epsilon), initial=0.0)) for each in curves)
 
 
 def faint(trace: dict[str, Any]) -> dict[str, Any]:
-    """A curve that is for Poisson batches, beside one that is not: its band has no shaded region below."""
+    """A curve for Poisson batches beside another sampler, without the region below its band."""
     left_out = ("fill", "fillpattern") if "fillpattern" in trace else ()
     kept = {key: value for key, value in trace.items() if key not in left_out}
     return kept | {"opacity": FAINT, "name": f"{trace['name']}, Poisson"}
@@ -154,10 +146,6 @@ def _between(sampler: Sampler) -> dict[str, Any]:
 
 
 def _other(each: OtherCurve, epochs: FloatArray) -> dict[str, Any]:
-    seen = _finite(each.curve.epsilon)
+    seen = finite(each.curve.epsilon)
     texts = hover_text(seen, lambda epsilon: marked(epsilon, each.curve.kind))
     return line(epochs, seen, Style(*OTHERS[each.curve.kind], each.title)) | texts
-
-
-def _finite(values: FloatArray) -> FloatArray:
-    return np.where(np.isfinite(values), values, np.nan)

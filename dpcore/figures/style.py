@@ -42,11 +42,17 @@ class Style(NamedTuple):
     label: str
 
 
-Look = Sequence[str]  # colour, plotly dash, the dash as text
+Look = tuple[str, str, str]  # colour, plotly dash, the dash as text
+
+
+def _looks(table: Iterable[Sequence[str]]) -> list[Look]:
+    return [(color, dash, glyph) for color, dash, glyph in table]
+
+
 ROLES = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
 PRIVATE, NON_PRIVATE, GREY, HOLDS, DOUBTFUL, REFUTED = ROLES["colours"].values()
-CERTIFIED_LOOK, PINNED_LOOK, ATTACK_LOOK, SAMPLED_LOOK = ROLES["looks"].values()
-LOOKS, RUNS, BASELINES = ROLES["lines"].values()
+CERTIFIED_LOOK, PINNED_LOOK, ATTACK_LOOK, SAMPLED_LOOK = _looks(ROLES["looks"].values())
+LOOKS, RUNS, BASELINES = map(_looks, ROLES["lines"].values())
 BAND = "rgba(128,128,128,0.35)"
 BELOW_BAND = ROLES["below_band"]
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -1,4 +1,4 @@
-"""Charts of the errors that an attacker must make when guessing whether one example took part."""
+"""Charts of trade-off functions: the errors of an attacker who guesses whether one example took part."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -33,22 +33,23 @@ from dpcore.privacy.report.numbers import outward, placed, short
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 MIN_FALSE_POSITIVES = 1e-6  # false-positive rate at the left end of the logarithmic chart
-ROOMY = 240  # pixels of height from which there is room for a number at every power of ten
+ROOMY = 240  # pixels of height: a lower chart has fewer numbers at its axes
 LOWEST = math.log10(MIN_FALSE_POSITIVES)
 ALPHA = np.concatenate([[0.0], np.logspace(-6, -2, 40), np.linspace(0.01, 1, 100)[1:]])
 RATES = np.logspace(-6, 0, 121)
 BLIND = Style(GREY, "dot", "···", "Blind guessing")
-FEW = 8  # corners of a curve up to which the chart shows each of them
-DECIMALS = 4  # of an error in the hover
+FEW = 8  # corners: the chart shows each corner of a curve that has no more
+FILLED = {"fillcolor": BAND}
+DECIMALS = 4  # of an error, in the hover
 HOVER = {False: f"%{{y:.{DECIMALS}f}}", True: "%{y:.3g}"}
 
 
 class Line(NamedTuple):
-    """One trade-off function on a chart; `region` fills what it leaves to an attacker."""
+    """One trade-off function on a chart; a `region` is filled up to blind guessing."""
 
     style: Style  # its label is the line's name
     f: Tradeoff
-    kind: Kind  # a bound errs on the safe side: the attacker's errors are not below it
+    kind: Kind  # a bound lies below the errors of every attacker
     region: bool = False
 
 
@@ -66,11 +67,10 @@ def tradeoff_figure(
     height: int = 300,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """The certified band (None while it is computed; left out if it is empty), other curves and blind guessing.
+    """The certified band, if there is one, other curves and blind guessing.
 
-    Type II error against type I error; with `log` the attacker's view, true-positive against false-positive rate, both
-    logarithmic. The exact curve lies in the band; an attacker can stay between it and blind guessing only. `otherwise`
-    is the band of batches that are not Poisson: all else is faint beside it.
+    The chart shows type II error against type I error, or with `log` the true-positive against the false-positive rate.
+    `otherwise` is the band of batches that are not Poisson; all else becomes faint.
     """
     lines = [each._replace(style=Style(*ATTACK_LOOK, each.style.label)) if each.region else each for each in lines]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
@@ -81,7 +81,7 @@ def tradeoff_figure(
         styles.insert(0, style)
     traces += [_line(each, log) for each in lines if not each.region]
     if otherwise:
-        traces = [*map(faint, traces), *_sampled(otherwise, log)]
+        traces = [*map(faint, traces), *_band(otherwise.band, otherwise.style, log, otherwise.filling)]
         styles = [otherwise.style, *(each._replace(label=f"{each.label}, Poisson") for each in styles)]
     return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
@@ -95,9 +95,8 @@ def growth_figure(
     height: int = 430,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Certified bands of ever more steps T, with q sqrt(T) and so the mu of the central limit theorem held fixed.
+    """Certified bands for growing T with a fixed q sqrt(T), and so a fixed mu of the central limit theorem.
 
-    An empty band is left out; other curves may stand beside them.
     Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
     """
     limit = gaussian_line(mu)
@@ -114,7 +113,7 @@ def growth_figure(
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
-    """Where a curve is drawn: evenly, and at its corners where it has few, which the even places would cut off."""
+    """The points of a curve: even ones, and its corners if it has few."""
     rates = RATES if log else ALPHA
     alpha, power = f.corners(MIN_FALSE_POSITIVES) if f.closed_mu is None else (np.empty(0), np.empty(0))
     if not 0 < alpha.size <= FEW:
@@ -129,22 +128,17 @@ def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
 
 
 def _line(each: Line, log: bool) -> dict[str, Any]:
-    """A curve by its kind: what a bound says is rounded to the attacker's side, any other number to the nearest."""
+    """A curve; the hover of a bound is rounded to the safe side, any other to the nearest."""
     if each.kind.is_bound:
         return _edge(each.f, each.style, math.ceil if log else math.floor, log)
     return _curve(each.f, each.style, log)
 
 
-def _band(band: Band, style: Style, log: bool) -> list[dict[str, Any]]:
+def _band(band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED) -> list[dict[str, Any]]:
     low, high = (band.upper, band.lower) if log else (band.lower, band.upper)
     least, most = (_edge(f, style._replace(label=f"{style.label}, at {word}"), towards, log)
                    for f, word, towards in ((low, "least", math.floor), (high, "most", math.ceil)))  # fmt: skip
-    return [least, most | {"fill": "tonexty", "fillcolor": BAND}]
-
-
-def _sampled(otherwise: SampledBand, log: bool) -> list[dict[str, Any]]:
-    least, most = _band(otherwise.band, otherwise.style, log)
-    return [least, {key: value for key, value in most.items() if key != "fillcolor"} | otherwise.filling]
+    return [least, most | {"fill": "tonexty", **filling}]
 
 
 def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:
@@ -153,7 +147,7 @@ def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:
-    """Blind guessing once more, as the edge that the filling ends at."""
+    """A curve, filled up to blind guessing, which is drawn once more for that."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
     pen = {"color": each.style.color, "dash": each.style.dash, "width": 1.3}
     return [edge, _line(each, log) | {"line": pen, "fill": "tonexty", "fillcolor": faded(each.style.color, 0.1)}]

@@ -174,10 +174,6 @@ def test_many_proposals_are_shares_of_neighbours_and_none_is_lost():
         assert (np.asarray(rejected.y) * widths).sum() == pytest.approx(-decisions.count("r")), count
 
 
-EPOCHS = [0.5, 1.0, 1.5]
-NORMS = [[0.1, 0.2, 0.4, 0.8, 1.6], [0.2, 0.3, 0.5, 0.9, 1.7], [0.3, 0.4, 0.6, 1.0, 1.8]]
-
-
 def test_a_norm_of_zero_is_left_out_before_the_first_report_there_is_only_c_and_a_c_that_is_none_is_named():
     figure = norms_figure([1.0], [[0.0, 0.0, 0.1, 0.2, 0.3]], 0.25)
     assert [bool(np.isnan(each.y[0])) for each in figure.data[:5]] == [True, True, False, False, False]
@@ -185,4 +181,4 @@ def test_a_norm_of_zero_is_left_out_before_the_first_report_there_is_only_c_and_
     assert all(not len(each.y) for each in fan)
     assert list(clipped.y) == [0.1, 0.1]
     with pytest.raises(ValueError, match=r"Expected clip_norm=0"):
-        norms_figure(EPOCHS, NORMS, 0)
+        norms_figure([1.0], [[0.1, 0.2, 0.4, 0.8, 1.6]], 0)

@@ -71,11 +71,11 @@ def test_private_runs_and_baselines_keep_their_looks_in_any_order():
     for order in ([True, False], [False, True], [False, True, False, True]):
         styles = run_styles(order)
         assert [next(style[:3] for style, each in zip(styles, order, strict=True) if each is private)
-                for private in (True, False)] == [tuple(RUNS[0]), tuple(BASELINES[0])]  # fmt: skip
+                for private in (True, False)] == [RUNS[0], BASELINES[0]]  # fmt: skip
         assert len(set(styles)) == len(order)
 
 
 def test_lines_that_share_a_chart_differ_in_their_dashes_too():
     for lines in ([*LOOKS, CERTIFIED_LOOK, PINNED_LOOK], RUNS, METHOD_LOOKS):
         assert len({dash for _, dash, _ in lines}) == len({glyph for *_, glyph in lines}) == len(lines)
-    assert len({dash for _, dash, _ in BASELINES}) == len(BASELINES)
+    assert len(set(BASELINES)) == len(BASELINES)

@@ -28,7 +28,7 @@ from pages.parts.calibrate.question import Asked, answer, carry, judged, load, r
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button
-from pages.parts.results.odds import visitor_line
+from pages.parts.results.odds import WORDS, visitor_line
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 
@@ -37,11 +37,6 @@ COUNTED = ("moments", "gdp", CERTIFIED)  # the first promises an epsilon, the ot
 BELOW = "The map and the tables below are for Poisson batches, add/remove."
 COUNTING = "Counting batches that are not Poisson ..."
 LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
-LESS_NOISE = (
-    "The moments accountant gives an epsilon for your present sigma, {sigma:g}. A tighter accountant needs less noise "
-    "for the same epsilon. [Bu et al. 2020](https://arxiv.org/abs/1911.11607), section 3.2, use the central limit "
-    "theorem for that (equations 3.3 and 3.4). The table compares their sigma with the certified one."
-)
 FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
     f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": {"sampling": "batch", "length": "epochs"}
     | {name: plain(getattr(each, name)) for name in ("n", "batch", "sigma", "epochs", "delta")}
@@ -59,7 +54,7 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
     if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     visitor_line(cache.risks(found.mechanism, setting.delta))
-    st.caption(f"{question.fixed(found)} {question.standing(setting, asked.target, by)}")
+    st.caption(question.standing(setting, asked.target, by))
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
         (st.warning if grave else st.info)(note)
@@ -75,16 +70,19 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
 
 
 def show_less_noise(setting: ChosenSetting) -> None:
-    """Draw the comparison of Bu et al. at the present setting, with their own settings as presets."""
-    st.markdown(LESS_NOISE.format(sigma=setting.sigma))
-    row = st.container(horizontal=True, gap="small")
+    """Draw the comparison of Bu et al. at the present setting in an expander, with their own settings as presets."""
+    box = st.expander("Same epsilon, less noise", key="less_noise", on_change="rerun")
+    if not box.open:
+        return
+    box.markdown(WORDS["calibrate"]["less_noise"].format(sigma=setting.sigma))
+    row = box.container(horizontal=True, gap="small")
     for name, fields in FIGURE_4.items():
         row.button(name, on_click=load, args=(fields,))
     counted = less_noise(setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting))
     if isinstance(counted, str):
-        st.info(counted)
+        box.info(counted)
     else:
-        st.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
+        box.html(verdict_rows("Less noise", COUNTED_BY, LESS_NOISE_HEADS, counted))
 
 
 def answers_download(asked: Asked, origin: Origin) -> None:
@@ -128,7 +126,6 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
-    """A row of the table of answers."""
     found, verdict = answer(asked, name), judged(asked, name)
     if isinstance(found, str) or verdict is None:
         return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))
@@ -240,7 +237,6 @@ def epochs_in(found: SampledAnswer) -> float:
 
 
 def fields_of(found: SampledAnswer) -> dict[str, str]:
-    """The fields of the answer."""
     if found.solved == "sigma":
         return {"sigma": show(found.value)}
     if found.sampler.by_epoch:

@@ -59,7 +59,6 @@ class Axes(NamedTuple):
 
     @property
     def epochs(self) -> FloatArray:
-        """Epochs at each number of steps."""
         return np.array(self.steps) * self.q
 
 
@@ -87,12 +86,7 @@ class Shown(NamedTuple):
         return [*found, pinned_mark(self.pinned)] if self.pinned else found
 
     def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
-        """The figure; asks Streamlit nothing."""
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
-
-    def alt(self, grid: Grid, axes: Axes) -> str:
-        """The map in words and numbers."""
-        return heatmap_alt(grid, axes.epochs, self.thick, self.marks())
 
     def title(self, origin: Origin) -> str:
         """The lines over a picture that a reader saves."""
@@ -139,7 +133,7 @@ def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
     """Draw a map of these axes, and return the place below it."""
     size = chart_size()
     live_chart(
-        shown.figure(grid, axes, size), [], key=KEY, alt=shown.alt(grid, axes),
+        shown.figure(grid, axes, size), [], key=KEY, alt=heatmap_alt(grid, axes.epochs, shown.thick, shown.marks()),
         title=shown.title(origin_of_any(shown.setting, address())), file=file,
         preview=partial(previewed, shown, axes, size), clicked=clicked,
     )  # fmt: skip
@@ -188,7 +182,6 @@ def axes_of(setting: ChosenSetting, by: str) -> Axes:
 
 
 def strips(axes: Axes, by: str) -> Iterator[Grid]:
-    """The map, a few sigmas at a time."""
     for few in _few_sigmas(axes):
         kept = _kept(few, by)
         if not kept:
@@ -223,7 +216,6 @@ def _computed(axes: Axes, by: str) -> Grid:
 
 
 def joined(parts: list[Grid]) -> Grid:
-    """The strips as one map."""
     lowers = [part.lower for part in parts if part.lower is not None]
     return Grid(
         np.concatenate([part.sigmas for part in parts]),

@@ -79,7 +79,6 @@ def solve_controls() -> tuple[str, str]:
 
 
 def recipe_of(setting: ChosenSetting) -> Recipe:
-    """The noise schedule of a setting."""
     return Recipe(setting.schedule, setting.rate)
 
 
@@ -105,7 +104,6 @@ def moved_target(target: Target, field: str, text: str) -> Target:
 
 
 def asked_of(solve: str, target: Target, setting: ChosenSetting) -> Asked:
-    """The question of the controls."""
     asked = Asked(solve, target, recipe_of(setting), setting.n, setting.q, setting.sigma, setting.mechanism.steps)
     return replace(asked, **{"q" if solve == "batch" else solve: 0})
 
@@ -175,16 +173,6 @@ def sentence(found: Answer) -> str:
         return text
     beyond = f"{found.beyond:,.0f}" if found.solved in ("steps", "batch") else show(found.beyond)
     return f"{text} At {found.solved} = {beyond}, {target.word} already exceeds the target."
-
-
-def fixed(found: Answer) -> str:
-    """The values that were held fixed, in one line."""
-    first, steps = found.mechanism.releases[0], found.mechanism.steps
-    held = {"sigma": f"sigma = {nearest(first.sigma, 6)}", "q": f"q = {nearest(first.q)}"}
-    held["steps"] = f"T = {steps:,} steps"
-    held.pop("q" if found.solved == "batch" else found.solved)
-    epochs = "" if found.solved == "steps" else f", which are {epochs_text(steps, first.q)} epochs"
-    return f"Held fixed: {' and '.join(held.values())}{epochs}."
 
 
 def standing(setting: ChosenSetting, target: Target, by: str) -> str:

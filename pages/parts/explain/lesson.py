@@ -33,7 +33,7 @@ DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows 
 
 @dataclass(frozen=True)
 class Scene:
-    """Settings of the controls, and the numbers of accountants at them, bare and as words for sentences."""
+    """Settings of the controls with their numbers, bare and as words for sentences."""
 
     batch: int = 256
     sigma: float = 1.23
@@ -48,7 +48,7 @@ class Scene:
 
     @property
     def fields(self) -> dict[str, object]:
-        """The value of each control of the page, by its name in the address."""
+        """The value of each control by its name in the address."""
         length = {"length": "steps", "steps": str(self.steps)} if self.steps else {"length": "epochs"}
         return {
             "dataset": DATASET,
@@ -71,7 +71,7 @@ class Scene:
         }
 
     def run(self, **recipe: Any) -> RunConfig:
-        """A run of these settings, by a recipe of how it learns."""
+        """A run of these settings by a training recipe."""
         return RunConfig(
             dataset=DATASET,
             source=SOURCE,
@@ -85,37 +85,35 @@ class Scene:
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """The mechanism that a run of these settings is charged with, by its own plan."""
+        """The mechanism in the plan of a run of these settings."""
         planned = plan(self.run()).mechanism
         assert planned is not None
         return planned
 
     @property
     def run_steps(self) -> int:
-        """The steps of a run, whether the scene says their number or the epochs."""
         return self.mechanism.steps
 
     @property
     def noise(self) -> float:
-        """Standard deviation of the noise on the sum of gradients."""
+        """The standard deviation of the noise on the sum of gradients."""
         return self.sigma * self.clip_norm
 
     @property
     def share_of_epoch(self) -> str:
-        """The share of all examples that an epoch of Poisson batches holds."""
+        """The share of examples in an epoch of Poisson batches."""
         q = self.mechanism.releases[0].q
         return percent(1 - (1 - q) ** steps_of_epoch(q), 0)
 
     def curve(self, accountant: str) -> Curve:
-        """Epsilon by an accountant at the end."""
+        """The final epsilon of an accountant."""
         return cache.final(accountant, self.mechanism, self.delta)
 
     def epsilon_by(self, accountant: str) -> float:
-        """The number of an accountant."""
         return float(self.curve(accountant).epsilon[-1])
 
     def cost_by(self, accountant: str) -> str:
-        """The number of an accountant, in words that say what kind it is."""
+        """The number of an accountant with its mark."""
         return f"**{marked(self.epsilon_by(accountant), self.curve(accountant).kind)}**"
 
     @property
@@ -125,81 +123,74 @@ class Scene:
 
     @property
     def cost(self) -> str:
-        """The certified number in words."""
+        """The certified number with its mark."""
         return self.cost_by(CERTIFIED)
 
     @property
     def costs(self) -> dict[str, str]:
-        """The number of each accountant that is on the chart, in words."""
+        """The number of each accountant on the chart, with its mark."""
         return {name: self.cost_by(name) for name in self.accountants}
 
     @property
     def lower(self) -> float:
-        """The proven lower bound of epsilon."""
         found = self.curve(CERTIFIED).lower
         assert found is not None
         return float(found[-1])
 
     @property
     def least(self) -> str:
-        """The proven lower bound of epsilon, in words."""
+        """The proven lower bound in bold."""
         return _at_least(self.lower)
 
     @property
     def _of_sampler(self) -> Reading:
-        """The proven bounds of epsilon at the end, of batches that the sampler draws."""
+        """Both proven bounds of the final epsilon for the sampler."""
         (release,) = self.mechanism.releases
         return cache.sampled_end(self.sampler, release.q, release.sigma, self.mechanism.steps, self.delta).last
 
     @property
     def sampler_lower(self) -> float:
-        """The proven lower bound of epsilon, of batches that the sampler draws."""
         return self._of_sampler.lower or 0.0
 
     @property
     def sampler_upper(self) -> float:
-        """The proven upper bound of epsilon, of batches that the sampler draws."""
         return self._of_sampler.value
 
     @property
     def sampler_least(self) -> str:
-        """The lower bound in words."""
         return _at_least(self.sampler_lower)
 
     @property
     def ends(self) -> str:
-        """Both bounds in words."""
+        """Both bounds for the sampler in words."""
         high = _at_most(self.sampler_upper)
         return f"between {self.sampler_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
 
     @property
     def risks(self) -> Risks:
-        """The odds of any attacker, by the certified band."""
         return cache.risks(self.mechanism, self.delta)
 
     @property
     def people(self) -> str:
-        """Of 100 people, in how many someone who was even can come to believe."""
+        """The number of right guesses of an attacker about 100 people."""
         return f"**{of_hundred(self.risks)} of {PEOPLE}**"
 
     @property
     def factor(self) -> str:
-        """By how much epsilon lets the odds grow, in words."""
+        """The factor by which epsilon lets the odds grow."""
         return _at_most(math.exp(self.epsilon))
 
     @property
     def doubt(self) -> float:
-        """The chance, certified, that somebody who was even is still wrong."""
+        """The certified chance that an attacker who starts at 50 % is still wrong."""
         return 1 - self.risks.sure
 
     @property
     def doubt_left(self) -> str:
-        """That chance in words."""
         return f"**{outward(100 * self.doubt, math.floor)} %**"
 
     @property
     def advantage(self) -> str:
-        """The best attacker's, in words."""
         return _at_most(self.risks.advantage.upper)
 
 
@@ -213,29 +204,29 @@ def _at_most(bound: float) -> str:
 
 @dataclass(frozen=True)
 class Answer:
-    """One of the answers to a question, the conditions under which it is right, and why it is or is not."""
+    """An answer to a question, the conditions under which it is right, and the reason."""
 
     text: str
-    right: Mapping[str, Any]  # a number's name -> what it has to be, or the two ends between which it has to lie
+    right: Mapping[str, Any]  # the name of a number -> its value, or the two ends of its range
     why: str
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A few scenes with sentences on what to look at; those of the last one are a question."""
+    """A few scenes with sentences; the last scene is a question."""
 
     name: str  # the id, in the address
     title: str
     scenes: SimpleNamespace  # by their names in the lesson
     steps: tuple[tuple[Scene, str], ...]
     answers: tuple[Answer, ...]
-    recipes: tuple[Mapping[str, Any], ...]  # of runs: each step queues them by one click, and draws them on one chart
-    ratios: Mapping[str, tuple[str, str]]  # a name -> what is divided by what: "scene.number"
+    recipes: tuple[Mapping[str, Any], ...]  # of the runs that one click queues
+    ratios: Mapping[str, tuple[str, str]]  # a name -> numerator and denominator: "scene.number"
     numbers: Mapping[str, Any]  # the lesson's own: a value, or a function of the scenes that computes it
 
     @property
     def length(self) -> int:
-        """Steps, the question included."""
+        """The number of steps, with the question."""
         return len(self.steps)
 
     def scene(self, step: int) -> Scene:
@@ -252,7 +243,7 @@ class Lesson:
         return tuple(self.scene(step).run(**each) for each in self.recipes) if step < self.length else ()
 
     def is_right(self, answer: Answer) -> bool:
-        """True where the numbers meet all conditions of an answer."""
+        """True if the numbers meet all conditions of an answer."""
         for name, wanted in answer.right.items():
             low, high = wanted if isinstance(wanted, list) else (wanted, wanted)
             if not low <= self.number(name) <= high:
@@ -260,7 +251,7 @@ class Lesson:
         return True
 
     def number(self, name: str) -> Any:
-        """A ratio, or a number of the lesson's own, which may be a text."""
+        """A ratio, or a number (or text) of the lesson."""
         if name in self.ratios:
             over, under = (attrgetter(each)(self.scenes) for each in self.ratios[name])
             return over / under
@@ -268,7 +259,7 @@ class Lesson:
         return number(self.scenes) if callable(number) else number
 
     def fill(self, text: str, scene: Scene) -> str:
-        """A text with its names in braces filled in: of this scene, of others as {scene.number}, and the lesson's."""
+        """A text with the names in braces filled in: {number} of this scene or lesson, {scene.number} of another."""
         return text.format_map(_Names(self, scene))
 
 
@@ -284,7 +275,7 @@ class _Names:
 
 
 def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
-    """The lesson that a file holds. Line breaks in a text are spaces; `every_answer` ends each answer's reason."""
+    """The lesson in a file; `every_answer` ends the reason of each answer."""
     found = tomllib.loads(file.read_text(encoding="utf-8"))
     scenes = SimpleNamespace(**{name: _scene(settings) for name, settings in found["scenes"].items()})
     shared = found.get("every_answer", "")
@@ -303,7 +294,7 @@ def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
 
 
 def _scene(settings: Mapping[str, Any]) -> Scene:
-    """A scene of these settings; a file may leave out the point of a whole number, and has lists for tuples."""
+    """A scene of these settings; a file writes 1.0 as 1, and a tuple as a list."""
     kinds = {name: type(getattr(Scene, name)) for name in settings}
     return Scene(**{name: kinds[name](value) for name, value in settings.items()})
 

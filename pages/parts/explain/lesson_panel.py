@@ -1,4 +1,4 @@
-"""A guided lesson on the page: it moves the controls, says what to look at, and checks the answer by computing it."""
+"""A guided lesson on the page: it moves the controls, explains, and checks answers with computed numbers."""
 
 from typing import Any
 
@@ -18,13 +18,13 @@ from pages.parts.train.buttons import start
 from pages.parts.train.form import plain_method
 from pages.parts.train.run_picker import show
 
-LIST = "lesson_list"  # in the session: whether the list of lessons is open
+LIST = "lesson_list"  # in the session: True while the list of lessons is open
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
-OWN = "own_settings"  # of the visitor, before the first lesson was opened
+OWN = "own_settings"  # of the visitor, before the first lesson
 HOME = Scene()
-FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}  # what a lesson sets where its scene says nothing else
+FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}  # the fields of a scene that sets nothing
 FEATURES = suited_features(DATASET)[0]
-LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}  # by what the page opens with
+LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}  # by the defaults of the page
 RESET = "Ends the lesson; your own settings come back."
 CLOSE = "Ends the lesson; the settings on the screen stay."
 
@@ -45,17 +45,14 @@ def _choose(name: str) -> None:
 
 
 def lesson_panel() -> Any:
-    """Draw the lesson that is open, if one is; it moves the controls, so it stands before them in the script.
-
-    Gives a place in it for what starts runs, which takes the run store.
-    """
+    """Draw the open lesson, before the controls that it moves, and return the place of its button for runs."""
     _follow_address()
     lesson = LESSONS.get(LESSON.value)
     return _draw(lesson, int(STEP.value)) if lesson else None
 
 
 def offer_runs(place: Any, store: Store | None) -> None:
-    """Draw the button that queues the runs of the open step, if it has some, in its place; one chart draws them."""
+    """Draw the button that queues the runs of the open step, if it has any."""
     lesson, step = LESSONS.get(LESSON.value), int(STEP.value)
     runs = lesson.runs(step) if lesson else ()
     if not runs:
@@ -74,7 +71,7 @@ def offer_runs(place: Any, store: Store | None) -> None:
 
 @uninterrupted
 def go_to(name: str, step: int) -> None:
-    """Open a lesson at a step, counted from 1: the controls show its scene. As a callback."""
+    """Open a lesson at a step, counted from 1, and set the controls to its scene; for a callback."""
     scene = LESSONS[name].scene(step)
     st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
     _show(name, step)
@@ -86,14 +83,14 @@ def go_to(name: str, step: int) -> None:
 
 @uninterrupted
 def start_over() -> None:
-    """Set every control to what it is where nothing was chosen. As a callback."""
+    """Set every control to its default; for a callback."""
     for key, value in _unchosen().items():
         put(key, value, value)
 
 
 @uninterrupted
 def close(*, restore: bool = False) -> None:
-    """End the lesson, with or without the visitor's own settings coming back. As a callback."""
+    """End the lesson, and perhaps restore the visitor's own settings; for a callback."""
     own = st.session_state.pop(OWN, {})
     _show("", 1)
     if restore:
@@ -102,17 +99,17 @@ def close(*, restore: bool = False) -> None:
 
 
 def _fields(scene: Scene) -> dict[str, object]:
-    """All that a lesson sets: what a scene says, and no unusual method of training."""
+    """The fields that a lesson sets, with the plain method of training."""
     return FIELDS | plain_method() | scene.fields
 
 
 def _unchosen() -> dict[str, object]:
-    """The controls of a page that was just opened: the address names only what differs from them."""
+    """The controls of a page that was just opened; an address names only other values."""
     return _fields(HOME) | LEARNED
 
 
 def _follow_address() -> None:
-    """Where the page is new to this session, or the reader went back in the history, do as the address says."""
+    """Follow the address if the page is new to this session, or the reader went back."""
     if LESSON.name in st.session_state and not restoring():
         return
     name, asked = LESSON.value, STEP.value
@@ -125,7 +122,7 @@ def _follow_address() -> None:
     step = min(max(int(asked), 1), lesson.length) if asked.isdecimal() else 1
     named = {key: st.query_params.get_all(key) for key in st.query_params}
     go_to(name, step)
-    for key, value in named.items():  # what the address says goes before the scene
+    for key, value in named.items():  # the address overrides the scene
         if key in _fields(HOME):
             st.session_state.pop(key, None)
             st.query_params[key] = value
@@ -158,7 +155,7 @@ def _draw(lesson: Lesson, step: int) -> Any:
 
 
 def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
-    """The step after this one, the first of the next lesson after the last; none after the last lesson."""
+    """The next step, or the first one of the next lesson; nothing after the last lesson."""
     if step < lesson.length:
         return lesson.name, step + 1
     names = [*LESSONS]
@@ -167,7 +164,7 @@ def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
 
 
 def _ask(lesson: Lesson) -> None:
-    """Draw the question, and what is true of the answer that was chosen."""
+    """Draw the question and the verdict on the chosen answer."""
     scene = lesson.scene(lesson.length)
     answers = {lesson.fill(answer.text, scene): answer for answer in lesson.answers}
     chosen = st.radio(lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name))

@@ -1,4 +1,4 @@
-"""The trade-off curves that are shown beside each other: names, kinds, and lines on a chart."""
+"""The trade-off curves of the page: names, kinds, lines on a chart, and the table of their numbers."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ NO_BAND = f"**Nothing is certified here**, so there is no grey band. {COIN}"
 
 
 class Named(NamedTuple):
-    """A curve with its name and the kind of claim that it is."""
+    """A curve with its name and kind."""
 
     name: str
     kind: Kind
@@ -38,7 +38,7 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Compared:
-    """What stands beside the certified band: mu of the CLT, one pair of one accountant, all pairs of another."""
+    """The curves beside the certified band: mu of the CLT, one pair of one accountant, all pairs of another."""
 
     mu: float
     one: str
@@ -48,7 +48,7 @@ class Compared:
     every_kind: Kind
 
     def lines(self) -> list[Line]:
-        """For the chart. All pairs of the certified accountant are the band's lower edge already."""
+        """The lines of the chart, without the pairs of the certified accountant, which are the edge of the band."""
         _, pair, pairs = self.curves()
         lines = [Line(style_of(self.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
         if self.every != CERTIFIED:
@@ -56,7 +56,7 @@ class Compared:
         return [*lines, gaussian_line(self.mu)]
 
     def curves(self) -> list[Named]:
-        """For the tables: the CLT's, the boundary of the one pair's region, and that of all pairs."""
+        """The curves of the CLT, of the one pair, and of all pairs."""
         spent, epsilon = self.spent, self.spent.last.value
         delta = plain(raised(float(spent.delta[-1])))
         finite = math.isfinite(epsilon)
@@ -81,7 +81,6 @@ def growing_curves(mechanism: Mechanism) -> list[Named]:
 
 
 def clt_curve(mu: float) -> Named:
-    """The curve of the central limit theorem."""
     return Named("CLT's G_mu", Kind.APPROXIMATE, Gaussian(mu))
 
 
@@ -92,24 +91,24 @@ def edges_of(band: Band, name: str = "Certified") -> list[Named]:
 
 
 class Measure(NamedTuple):
-    """One number: how it follows from a curve, whether more of it is worse, its unit, and its word in the glossary."""
+    """One number of a curve, with its unit and its word in the glossary."""
 
     label: str
     value: Callable[[Tradeoff], float]
-    worse: bool  # a larger value is worse for privacy: a sound curve gives the most, else the least
+    worse: bool  # a larger value is worse for privacy, so that a bound is rounded up
     blind: float
     percent: bool = True
     word: str = ""  # where it is not the label itself
 
 
 def error_sentence(found: Risks, after: str) -> str:
-    """The least that an attacker must err, in one sentence that begins with `after_training`."""
+    """The smallest sum of both errors, in a sentence that begins with `after_training`."""
     if found.empty:
         return f"{after}, nothing is certified about an attacker: {found.note}"
     low, high = outward(100 * found.error.lower, math.floor), outward(100 * found.error.upper, math.ceil)
     return (
-        f"{after}, the two error rates of any attack sum to at least **{low} %**; those of the best attack to at most "
-        f"**{high} %**. Blind guessing: 100 %."
+        f"{after}, the two error rates of any attack sum to at least **{low} %**, and those of the best attack to at "
+        f"most **{high} %**. Blind guessing has 100 %."
     )
 
 
@@ -122,7 +121,7 @@ def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> 
 
 
 def clt_verdict(mu: float, found: Risks) -> str:
-    """What the mu of the central limit theorem is worth beside the proven bounds, as HTML with a sign."""
+    """The verdict on the mu of the central limit theorem, as HTML with a sign."""
     worth, text = _judged(mu, found)
     return f"<p class=verdict>{sign(worth)} {escape(text)}</p>"
 
@@ -130,20 +129,20 @@ def clt_verdict(mu: float, found: Risks) -> str:
 def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
     where = f"for attacks with both errors of at least {plain(raised(found.least))}"
     if found.empty or math.isinf(found.mu.upper):
-        return Worth.UNDECIDED, "The CLT's mu cannot be judged here: no finite mu is certified."
+        return Worth.UNDECIDED, "No finite mu is certified here, so the mu of the CLT has no verdict."
     low, high = outward(found.mu.lower, math.floor), outward(found.mu.upper, math.ceil)
     if math.isinf(mu):
-        return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is past any number."
+        return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is too large."
     if mu < found.mu.lower:
         return Worth.CLAIMS_LESS, (
-            f"The CLT claims too much privacy: its mu is {short(mu)}, but the true mu is proven to lie between {low} "
-            f"and {high}, {where}."
+            f"The CLT claims too much privacy. Its mu is {short(mu)}; the true mu lies between {low} and {high} "
+            f"({where})."
         )
     if mu > found.mu.upper:
         return Worth.LOOSE, (
-            f"The CLT errs on the safe side here: its mu is {short(mu)}, and {high} is proven to be enough, {where}."
+            f"The CLT errs on the safe side here. Its mu is {short(mu)}; {high} is proven to be enough ({where})."
         )
-    return Worth.UNDECIDED, f"The CLT's mu of {short(mu)} lies between the proven {low} and {high}, {where}."
+    return Worth.UNDECIDED, f"The CLT's mu of {short(mu)} lies between the proven {low} and {high} ({where})."
 
 
 def _measures(prior: float, least: float) -> list[Measure]:

@@ -1,4 +1,4 @@
-"""Curves, computed once for each mechanism: bounded caches that every session shares."""
+"""Curves of mechanisms, in bounded caches that all sessions share."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -30,7 +30,7 @@ def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:
-    """Whether the certified curve may take longer than a blink: many kinds of steps, very many, or a tiny delta."""
+    """True if the certified curve takes long: many kinds of steps, very many steps, or a tiny delta."""
     return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000 or delta < TINY
 
 
@@ -43,7 +43,7 @@ def profile(name: str, mechanism: Mechanism) -> Curve:
 def epsilons(name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]) -> tuple[float, ...]:
     """Epsilon by one accountant after exactly these steps, +inf where it has no answer.
 
-    A live run is tested again and again: what is known of its earlier steps is not computed, nor kept, anew.
+    A live run asks again and again: only new steps are computed.
     """
     known = _epsilons_after(name, mechanism, delta)
     if missing := sorted(set(steps).difference(known)):
@@ -53,7 +53,7 @@ def epsilons(name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]
 
 @lru_cache(maxsize=256)
 def _epsilons_after(name: str, mechanism: Mechanism, delta: float) -> dict[int, float]:
-    """What is known of a mechanism by one accountant at one delta: steps -> epsilon. Whoever asks adds to it."""
+    """The known epsilons by steps; `epsilons` adds to them."""
     return {}
 
 
@@ -69,13 +69,13 @@ def final(name: str, mechanism: Mechanism, delta: float) -> Curve:
 
 @lru_cache(maxsize=256)
 def risks(mechanism: Mechanism, delta: float) -> Risks:
-    """What the certified band says about any attacker."""
+    """The certified bounds on any attacker."""
     return risks_of(band(mechanism), delta)
 
 
 @lru_cache(maxsize=128)
 def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
-    """What all pairs of one accountant allow together; those of the certified one are the band's lower curve."""
+    """The curve of all pairs of one accountant; for the certified one, the lower curve of the band."""
     if name == CERTIFIED:
         return band(mechanism).lower, Kind.CERTIFIED
     spent = ACCOUNTANTS[name].profile(mechanism, ALL_DELTAS)
@@ -84,7 +84,7 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
 
 @lru_cache(maxsize=256)
 def sampled_end(name: str, q: float, sigma: float, steps: int, delta: float) -> Curve:
-    """The ends of a sampler's epsilon after a training of so many Poisson steps."""
+    """Both bounds for a sampler after a training of so many Poisson steps."""
     sampler = SAMPLERS[name]
     return sampler.curve(q, sigma, steps_counted(sampler, q, steps), delta)
 
@@ -93,9 +93,9 @@ def sampled_end(name: str, q: float, sigma: float, steps: int, delta: float) -> 
 def sampled(
     name: str, q: float, sigma: float, steps: int, delta: float
 ) -> tuple[Curve, FloatArray, tuple[OtherCurve, ...]]:
-    """The same over the training, its epochs, and what others count.
+    """Both bounds over the training, its epochs, and the numbers of others.
 
-    The last point is that of `sampled_end`: alone it may lie between closer ends.
+    The last point comes from `sampled_end`, whose bounds may be closer.
     """
     sampler, end = SAMPLERS[name], sampled_end(name, q, sigma, steps, delta)
     at, epochs = points_of(sampler, q, steps)
@@ -108,20 +108,20 @@ def sampled(
 
 @lru_cache(maxsize=128)
 def sampled_profile(name: str, q: float, sigma: float, steps: int) -> Curve:
-    """The ends of a sampler's epsilon after such a training, at each of `FEW_DELTAS`."""
+    """Both bounds for a sampler after such a training, at each of `FEW_DELTAS`."""
     sampler = SAMPLERS[name]
     return sampler.profile(q, sigma, steps_counted(sampler, q, steps), FEW_DELTAS)
 
 
 @lru_cache(maxsize=128)
 def sampled_band(name: str, q: float, sigma: float, steps: int) -> Band:
-    """The trade-off function of such a training with a sampler, between two proven curves."""
+    """The trade-off function for a sampler after such a training, between two proven curves."""
     sampler = SAMPLERS[name]
     return tradeoff_band(sampler, q, sigma, steps_counted(sampler, q, steps))
 
 
 def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
-    """Mechanisms of ever more steps T with the same q sqrt(T), the given one last; empty where sigma or q changes.
+    """Mechanisms of growing T with the same q sqrt(T), the given one last; none if sigma or q changes.
 
     >>> [round(each.releases[0].q, 3) for each in growing(Mechanism.constant(0.01, 1.0, 10_000)).values()]
     [1.0, 0.316, 0.1, 0.032, 0.01]

@@ -1,7 +1,7 @@
-"""Epsilons of runs: computed once for all sessions. A page draws those that are known; the rest come later.
+"""Epsilons of runs, computed once for all sessions; a page draws the known ones first.
 
-Those of runs that have ended are computed in the background. That of a run that goes on is another one at every look:
-it is computed at once where the plan is such that this takes a blink, and otherwise once the run has ended.
+A background thread computes those of ended runs. The epsilon of an active run changes with each look: it is computed
+at once if that is quick, otherwise after the run has ended.
 """
 
 import json
@@ -23,22 +23,22 @@ from dpcore.runs.record import Run, StoreError, UnknownRun
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 
-MAX_EPSILONS = 20_000  # that are kept
-POLL_SECONDS = 1.0  # between two looks at what is not known yet
+MAX_EPSILONS = 20_000  # in memory
+POLL_SECONDS = 1.0  # between two looks at missing epsilons
 
 
 class Spending(NamedTuple):
-    """What an epsilon follows from."""
+    """All that an epsilon depends on."""
 
     accountant: str
     plan: str  # as JSON
     delta: float
     done: int | None  # steps; None before it has begun
-    over: bool = True  # whether the run has ended: until then a slow epsilon would be out of date before it is known
+    over: bool = True  # the run has ended; before that, a slow epsilon would soon be out of date
 
 
 class Cost(NamedTuple):
-    """An epsilon: the number to show, what it is at least where that is proven too, and its kind."""
+    """An epsilon, its proven lower bound if there is one, and its kind."""
 
     epsilon: float
     lower: float | None
@@ -50,9 +50,9 @@ _lock = threading.Lock()
 
 
 def _work() -> None:
-    """Compute what waits, in a thread that has no session: nothing here may ask Streamlit.
+    """Compute the waiting epsilons, in a thread without a session that ends with the server.
 
-    The thread ends with the server. Python's own ThreadPoolExecutor would first compute all that waits.
+    Python's own ThreadPoolExecutor would first compute all that waits.
     """
     while True:
         spending, future = waiting.get()
@@ -63,19 +63,19 @@ threading.Thread(target=_work, name="dpcore-costs", daemon=True).start()
 
 
 def spending_of(run: Run, accountant: str) -> Spending | None:
-    """What a run's epsilon follows from; None of another kind of job, and where nobody knows its plan."""
+    """The spending of a run; None for another kind of job, or without a plan."""
     if run.kind != TRAINING.name or not run.stored_plan:
         return None
     return Spending(accountant, run.stored_plan, run.settings["delta"], done_by(run), not run.active)
 
 
 def learn(spendings: Iterable[Spending]) -> int:
-    """Have the background compute what is not known yet; the number of epsilons that are still to come."""
+    """Ask the background for all missing epsilons, and return their number."""
     return sum(each.over and not _future(each).done() for each in dict.fromkeys(spendings))
 
 
 def known_cost(spending: Spending) -> Cost | None:
-    """The cost, if it is computed by now; None also where nothing is released or accounted for."""
+    """The cost, if it is known; None also where nothing is released or accounted for."""
     if not spending.over:
         return None if told_later(spending) else _cost_of_active(spending)
     future = _future(spending)
@@ -84,7 +84,7 @@ def known_cost(spending: Spending) -> Cost | None:
 
 @lru_cache(MAX_EPSILONS)
 def told_later(spending: Spending) -> bool:
-    """Whether this epsilon is computed once its run is over."""
+    """True if this epsilon is computed only after the run has ended."""
     if spending.over:
         return False
     released = _released(spending)
@@ -92,7 +92,7 @@ def told_later(spending: Spending) -> bool:
 
 
 def _future(spending: Spending) -> "Future[Cost | None]":
-    with _lock:  # else two sessions that ask at once would have it computed twice
+    with _lock:  # or two sessions could ask for it at the same time
         return _asked(spending)
 
 
@@ -104,7 +104,7 @@ def _asked(spending: Spending) -> "Future[Cost | None]":
 
 
 def cost_of(spending: Spending) -> Cost | None:
-    """The cost, computed now; None where nothing is released or accounted for, or that fails."""
+    """The cost, computed now; None if nothing is released or accounted for, or if that fails."""
     try:
         released = _released(spending)
         if released is None:
@@ -124,7 +124,7 @@ def _released(spending: Spending) -> Mechanism | None:
 
 
 def drawn_until_known(key: str, draw: Callable[..., int], *given: Any) -> None:
-    """Call `draw`, which says how much it does not know yet, and call it again in a while as long as that is any."""
+    """Call `draw`, which returns the number of missing epsilons, again and again until none is missing."""
     again = bool(st.session_state.get(key))
     st.fragment(_drawn, run_every=POLL_SECONDS if again else None)(key, again, draw, given)
 

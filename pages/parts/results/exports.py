@@ -1,4 +1,4 @@
-"""What a reader takes away: pictures, tables and files that say which setting they are of, and its link."""
+"""Pictures, tables and files for readers, each with its setting and link."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,10 +26,10 @@ from pages.parts.shell.menu import SMALL
 
 
 class Origin(NamedTuple):
-    """The settings that an export carries; None where they differ from row to row, or say nothing."""
+    """The settings of an export; None where rows differ in it, or it means nothing."""
 
     n: float
-    q: float | None  # of the last release: what comes before training has rates of its own
+    q: float | None  # of the last release: a release before training has its own rate
     sigma: float | None  # the first one in training
     steps: int | None
     delta: float | None
@@ -57,14 +57,14 @@ class Origin(NamedTuple):
         return "-".join([name, *(f"{each}{text}" for each, text in self._said("").items())])
 
     def _said(self, comma: str) -> dict[str, str]:
-        """Each number that the settings have, as it is written, thousands apart by a comma or by nothing."""
+        """The numbers of the settings as texts, with this separator of thousands."""
         write = {"n": f"{{:{comma}.0f}}".format, "T": f"{{:{comma}}}".format, "delta": plain}
         said = {"n": self.n, "q": self.q, "sigma": self.sigma, "T": self.steps, "delta": self.delta}
         return {name: write.get(name, nearest)(value) for name, value in said.items() if value is not None}
 
 
 def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> Origin:
-    """The settings of a mechanism; its schedule is what its noise does.
+    """The settings of a mechanism, with its schedule in words.
 
     >>> from dpcore.privacy.schedule import Recipe
     >>> origin_of(Recipe("step", 0.5).mechanism(0.5, 4.0, 60), 1e-5, 100).schedule
@@ -79,7 +79,7 @@ def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> O
 
 
 def origin_of_any(setting: ChosenSetting, link: str = "") -> Origin:
-    """What all answers for a setting share, whatever their sigma and their steps.
+    """The settings that all answers share, whatever their sigma and steps.
 
     >>> from dpcore.privacy.schedule import Recipe
     >>> mechanism = Recipe("step", 0.5).mechanism(0.5, 4.0, 60)
@@ -91,7 +91,7 @@ def origin_of_any(setting: ChosenSetting, link: str = "") -> Origin:
 
 
 def address() -> str:
-    """The page with its settings, as a browser opens it; "" where there is none."""
+    """The address of the page with its settings; "" where there is none."""
     if not st.context.url:
         return ""
     query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
@@ -113,19 +113,19 @@ NUMBERS = "The numbers in the chart"
 
 
 def numbers_table(label: str, key: str, columns: Callable[[], Columns]) -> None:
-    """Columns as a table in an expander, which costs nothing while it is shut."""
+    """Draw columns as a table in an expander, which costs nothing while it is closed."""
     table = st.expander(label, key=key, on_change="rerun")
     if table.open:
         table.dataframe(columns(), hide_index=True)
 
 
 def csv_button(label: str, columns: Callable[[], Columns], file: str, key: str) -> None:
-    """A button that saves columns as a file, computed when it is pressed."""
+    """Draw a button that computes columns when it is pressed, and saves them."""
     st.download_button(label, lambda: csv_of(columns()), file, "text/csv", key=key, on_click="ignore")
 
 
 def csv_of(columns: Columns) -> str:
-    """Columns as CSV; what is not a number is empty, and no text is a formula.
+    """Columns as CSV: NaN is empty, and no text is a formula.
 
     >>> csv_of({"q": [0.5, 1e-5], "lower": [float("nan"), float("inf")], "note": "a, b", "run": ["=1+1", "x"]})
     'q,lower,note,run\\n0.5,,"a, b",\\'=1+1\\n1e-05,inf,"a, b",x\\n'
@@ -142,7 +142,7 @@ def _is_one(values: Any) -> bool:
 
 
 def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
-    """The chart's data and the accountants' sources."""
+    """Draw the data of the chart and the sources of the accountants."""
     steps = curves[CERTIFIED].steps
     at = {"epoch": epochs_at(mechanism, steps), "step": steps}
     numbers_table(NUMBERS, "curve_numbers", lambda: at | _by_title(curves))
@@ -153,24 +153,23 @@ def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
 
 
 def profiles_table(profiles: Mapping[str, Curve]) -> None:
-    """Epsilon at each delta."""
     numbers_table(NUMBERS, "profiles_table", lambda: {"delta": DELTAS} | _by_title(profiles))
 
 
 def tradeoff_table(curves: Sequence[tuple[str, Kind, Tradeoff]], label: str = NUMBERS) -> None:
-    """Trade-off curves, each a name, a kind and a function."""
+    """Draw trade-off curves, each a name, a kind and a function."""
     named = lambda: {name: f.beta(ALPHA) for name, _, f in curves}  # noqa: E731
     numbers_table(label, "tradeoff_table", lambda: {"type I error": ALPHA} | named())
 
 
 def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin) -> None:
-    """A button for trade-off curves as tidy CSV, with the settings that they come from."""
+    """Draw a button for trade-off curves as tidy CSV with their settings."""
     columns = lambda: {**tradeoff_columns(curves), **origin._asdict()}  # noqa: E731
     csv_button("Download these curves (CSV)", columns, f"{origin.file(name)}.csv", "download_tradeoff")
 
 
 def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
-    """A button for all accountants' curves (or profiles) as tidy CSV, with the settings that they come from."""
+    """Draw a button for the curves (or profiles) of all accountants as tidy CSV with their settings."""
 
     def columns() -> Columns:
         if across == "epoch":
@@ -211,7 +210,7 @@ def _below_each_other(parts: Sequence[Columns]) -> Columns:
 
 
 def _by_title(curves: Mapping[str, Curve]) -> dict[str, Any]:
-    """Epsilon by each accountant, then the lower bounds of those that have them."""
+    """Epsilon by each accountant, then the lower bounds."""
     columns = {titled(name): each.epsilon for name, each in curves.items()}
     return columns | {
         f"{titled(name)}, lower bound": each.lower for name, each in curves.items() if each.lower is not None

@@ -1,4 +1,4 @@
-"""Words for a first-time visitor: terms that explain themselves, marks, odds of an attack, what is not promised."""
+"""Words for a first-time visitor: terms with explanations, marks, odds of an attack, limits of the promise."""
 
 import math
 import re
@@ -27,27 +27,13 @@ HEAD, BODY = 3, 5  # widths of strokes
 ABSENT = "#80808060"
 SAFE = " '/=:"  # in an address within double quotes
 BEFORE = int(EVEN_PRIOR * PEOPLE)
-COLORS = {  # of the signs of verdicts: neither speaks alone
-    Worth.SOUND_AND_TIGHT: HOLDS,
-    Worth.LOOSE: HOLDS,
-    Worth.CLAIMS_LESS: REFUTED,
-    Worth.OUTSIDE: DOUBTFUL,
-    Worth.UNDECIDED: GREY,
-    Worth.NOT_AVAILABLE: GREY,
-}
-VERDICTS = {
-    Worth.SOUND_AND_TIGHT: "sound and tight",
-    Worth.LOOSE: "sound, but loose",
-    Worth.CLAIMS_LESS: "claims too much privacy",
-    Worth.OUTSIDE: "outside its conditions",
-}
+COLORS = {Worth.SOUND_AND_TIGHT: HOLDS, Worth.LOOSE: HOLDS, Worth.CLAIMS_LESS: REFUTED, Worth.OUTSIDE: DOUBTFUL}
 
 
 def term(name: str, place: str, text: str = "") -> str:
-    """A word as HTML that explains itself; `place` tells this use of it from the others on the page.
+    """A word with its explanation, as HTML; `place` tells this use of it from others on the page.
 
-    The browser opens the explanation by itself (the popover attribute), so that it needs no script, closes with Escape,
-    and is never cut off by a table that scrolls.
+    The browser opens the explanation (the popover attribute): it needs no script, and no table cuts it off.
 
     >>> term("mu", "table").startswith('<span class=term><button popovertarget="table-mu">mu</button>')
     True
@@ -62,7 +48,7 @@ def term(name: str, place: str, text: str = "") -> str:
 
 
 def head(text: str, place: str, own: str = "") -> str:
-    """The head of a table's row or column as HTML: it explains itself where it, or `own` of it, is in the glossary.
+    """The head of a row or column as HTML, with an explanation if it, or `own`, is in the glossary.
 
     >>> head("Kind", "table") != "Kind", head("Gaussian DP", "table")
     (True, 'Gaussian DP')
@@ -72,7 +58,7 @@ def head(text: str, place: str, own: str = "") -> str:
 
 
 def explained(text: str, place: str) -> str:
-    """A text as HTML whose words in brackets, [word|entry of the glossary], explain themselves.
+    """A text as HTML with explanations of the words in brackets, [word|entry of the glossary].
 
     >>> explained("a [grey band|band]", "here").startswith('a <span class=term><button popovertarget="here-grey-band">')
     True
@@ -82,26 +68,26 @@ def explained(text: str, place: str) -> str:
 
 def sign(worth: Worth) -> str:
     """The mark of a verdict, in its colour."""
-    return f'<b class=sign style="color:{COLORS[worth]}">{SIGNS[worth]}</b>'
+    return f'<b class=sign style="color:{COLORS.get(worth, GREY)}">{SIGNS[worth]}</b>'
 
 
 def legend(place: str) -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
     kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
-    verdicts = (f"<span>{sign(worth)} {word}</span>" for worth, word in VERDICTS.items())
+    verdicts = (f"<span>{sign(Worth(name))}{word}</span>" for name, word in WORDS["verdicts"].items())
     return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
 
 
 def linked(text: str) -> str:
-    """A text as HTML, its arXiv numbers as links."""
+    """A text as HTML with links for arXiv numbers."""
     return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text))
 
 
 def of_hundred(found: Risks) -> int:
-    """Of 100 people, for how many an attacker guesses right whether they took part; 100 where nothing is proven.
+    """The number of right guesses of an attacker about 100 people, rounded up; 100 where nothing is proven.
 
-    Who guesses by a coin is right for 50, and with the largest advantage (true less false positives) for half of that
-    more. Rounded up. **Guarantees:** never below 100 times the proven bound.
+    A coin is right about 50; the largest advantage (true less false positives) adds half of itself.
+    **Guarantees:** never below 100 times the proven bound.
 
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
@@ -114,7 +100,7 @@ def of_hundred(found: Risks) -> int:
 
 
 def odds_icons(found: Risks) -> str:
-    """The odds as HTML: a hundred people drawn, those before and those that the release may add, and the sentence."""
+    """The odds as HTML: a picture of a hundred people and a sentence."""
     after = of_hundred(found)
     guess = term("odds", "odds", "Guessing who was in the data")
     most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
@@ -126,7 +112,7 @@ def odds_icons(found: Risks) -> str:
 
 
 def not_promised() -> str:
-    """What epsilon does not promise, as HTML that is folded at first."""
+    """The list of things that epsilon does not promise, as folded HTML."""
     items = "".join(
         f"<li><b>{escape(each['head'])}</b> {explained(each['text'], 'promise')}</li>" for each in WORDS["not_promised"]
     )
@@ -135,9 +121,9 @@ def not_promised() -> str:
 
 @lru_cache(maxsize=PEOPLE)
 def _drawing(after: int) -> str:
-    """A hundred people in rows: those before, those added, and the rest, who are drawn faint.
+    """A hundred people in rows: by chance, added by the model, and the rest, who are faint.
 
-    An image, since Streamlit takes SVG out of HTML: its colours are legible on light and on dark paper.
+    It is an image, since Streamlit removes SVG from HTML.
     """
     drawn = (
         _people(GREY, BODY, 0, BEFORE)
@@ -151,7 +137,7 @@ def _drawing(after: int) -> str:
 
 
 def _people(color: str, body: int, first: int, last: int) -> str:
-    """People as two strokes with round ends, a dot for the head and a thicker one below it."""
+    """People as two strokes with round ends: a dot for the head, and a thicker one below it."""
     corners = [(PITCH * (k % COLUMNS) + PITCH // 2, ROW * (k // COLUMNS)) for k in range(first, last)]
     strokes = ((min(body, HEAD), 2, 0), (body, 7, 1))  # width, how far down, length
     paths = "".join(
@@ -162,13 +148,10 @@ def _people(color: str, body: int, first: int, last: int) -> str:
 
 
 def on_screen(page: str) -> None:
-    """Draw the sentence that says what a page shows."""
+    """Draw the sentence about the chart of a page."""
     st.html(f"<p class=on-screen>{explained(WORDS['on_screen'][page], 'screen')}</p>")
 
 
 def visitor_line(found: Risks) -> None:
-    """Draw the odds as x of 100, the legend of the marks, and what all this does not promise.
-
-    `found` are the risks of what is shown, `cache.risks(mechanism, delta)`.
-    """
+    """Draw the odds as x of 100, the legend of the marks, and the limits of the promise."""
     st.html(f"<div class=visitor>{odds_icons(found)}{legend('legend')}{not_promised()}</div>")

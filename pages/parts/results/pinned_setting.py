@@ -1,7 +1,4 @@
-"""Pin this setting: it stays on the charts as a ghost, with the difference in numbers, while the controls move on.
-
-What is pinned stays in the session and in the address (`pin=`), on every page.
-"""
+"""Pin a setting: it stays on the charts as a ghost, in the session, and in the address (`pin=`) of every page."""
 
 import math
 
@@ -28,7 +25,7 @@ QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
 
 
 def pin_controls(setting: ChosenSetting) -> ChosenSetting | None:
-    """Draw the buttons that pin this setting and let go of it; the one that is pinned."""
+    """Draw the buttons that pin and unpin, and return the pinned setting."""
     pinned = pinned_setting()
     row = st.container(horizontal=True, gap="small", key="pin")
     pin, same = uninterrupted(PINNED.set), pinned == setting
@@ -39,19 +36,19 @@ def pin_controls(setting: ChosenSetting) -> ChosenSetting | None:
 
 
 def pinned_setting() -> ChosenSetting | None:
-    """What is pinned, by the session or, for a link and after going back, by the address."""
+    """The pinned setting of the session or, for a link and after going back, of the address."""
     if not (text := PINNED.value):
         return None
     try:
         return understood(text)
     except (ValueError, RuntimeError):
-        st.warning(f"Expected {PINNED.name}={verbatim(text)} in the address to be a setting; nothing is pinned.")
+        st.warning(f"The address pins no setting: {verbatim(text)}. Press “Pin this setting” to pin the present one.")
         PINNED.set("")
         return None
 
 
 def written(setting: ChosenSetting) -> str:
-    """A setting as a compact text, exactly.
+    """A setting as a compact and exact text.
 
     >>> written(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
     '10000~0.0256~1.23~196~1e-05~constant~0.0'
@@ -61,7 +58,7 @@ def written(setting: ChosenSetting) -> str:
 
 
 def understood(text: str) -> ChosenSetting:
-    """The setting of such a text; ValueError where it is none."""
+    """The setting of such a text; ValueError if there is none."""
     fields = text[:MAX_CHARS].split(BETWEEN)
     if len(fields) != 7 or fields[5] not in SCHEDULES:
         raise ValueError(f"Expected {text[:40]!r} to be a setting.")
@@ -71,7 +68,7 @@ def understood(text: str) -> ChosenSetting:
 
 
 def setting_of(n: int, q: float, sigma: float, steps: int, delta: float, schedule: str, rate: float) -> ChosenSetting:
-    """What these values make together; ValueError says why they make nothing."""
+    """The setting of these values; a ValueError says why there is none."""
     return ChosenSetting(Recipe(schedule, rate).mechanism(q, sigma, steps), n, q, sigma, delta, schedule, rate)
 
 
@@ -87,29 +84,29 @@ def words_of(setting: ChosenSetting) -> str:
 
 
 def ghost_over_epochs(pinned: ChosenSetting) -> Ghost:
-    """Its certified epsilon against epoch."""
+    """The certified epsilon of a pinned setting against epoch."""
     steps, mechanism = charted(pinned.mechanism), pinned.mechanism
     return Ghost(_label(pinned), cache.curve(CERTIFIED, mechanism, pinned.delta), epochs_at(mechanism, steps))
 
 
 def ghost_over_delta(pinned: ChosenSetting) -> Ghost:
-    """Its certified epsilon at each delta."""
+    """The certified epsilon of a pinned setting at each delta."""
     return Ghost(_label(pinned), cache.profile(CERTIFIED, pinned.mechanism))
 
 
 def pinned_line(pinned: ChosenSetting) -> list[Line]:
-    """The curve that no attack on it gets below; none where nothing is certified."""
+    """The certified lower trade-off curve of a pinned setting, if there is one."""
     band = cache.band(pinned.mechanism)
     return [] if band.empty else [Line(ghost_style(_label(pinned)), band.lower, Kind.CERTIFIED)]
 
 
 def pinned_mark(pinned: ChosenSetting) -> Mark:
-    """Its point on a map of epsilon over epochs and sigma."""
+    """The point of a pinned setting on a map."""
     return Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square")
 
 
 def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
-    """What is pinned, what it costs, and how much more or less the present setting costs, by the certified bounds."""
+    """The pinned setting and its certified epsilon, beside the present one."""
     before, now = (cache.final(CERTIFIED, each.mechanism, each.delta).last.value for each in (pinned, setting))
     at = f" at delta = {plain(raised(setting.delta))}" if pinned.delta != setting.delta else ""
     spent = marked(before, Kind.CERTIFIED)
@@ -118,7 +115,7 @@ def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
     if not (math.isfinite(before) and math.isfinite(now)) or before == now or not before:
         return f"{first} {second}{', the same' if before == now else ''}."
     word = "more" if now > before else "less"
-    return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times as much."
+    return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times the pinned value."
 
 
 def _label(pinned: ChosenSetting) -> str:

@@ -1,4 +1,4 @@
-"""What batches cost that are not Poisson, on the pages: for the charts, and in sentences."""
+"""Batches that are not Poisson, on the pages: values for charts, and sentences."""
 
 import numpy as np
 import streamlit as st
@@ -12,71 +12,70 @@ from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from pages.parts.results import cache
 
 POISSON_PICTURE = "For Poisson batches:"
-POISSON = "All else on this page is for Poisson batches."
+POISSON = "All other numbers on this page are for Poisson batches."
 
 
 def answers(name: str, mechanism: Mechanism) -> bool:
-    """Whether a sampler is not Poisson, and has numbers for a mechanism."""
-    return name != Poisson.name and not why_uncounted(SAMPLERS[name], mechanism)
+    """True if a sampler is not Poisson, and has numbers for a mechanism."""
+    return bool(_training(name, mechanism))
+
+
+def _training(name: str, mechanism: Mechanism) -> tuple[str, float, float, int] | None:
+    """The sampler with q, sigma and steps, as the caches take them; None where it has no numbers."""
+    if name == Poisson.name or why_uncounted(SAMPLERS[name], mechanism):
+        return None
+    (release,) = mechanism.releases
+    return name, release.q, release.sigma, mechanism.steps
 
 
 def takes_long(name: str, mechanism: Mechanism) -> bool:
-    """Whether what a sampler costs may take longer than a blink."""
+    """True if the numbers of a sampler take long."""
     return answers(name, mechanism) and SAMPLERS[name].slow
 
 
 def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
-    """Epsilon over the epochs of the same training with another sampler; None where there is none."""
-    if not answers(name, mechanism):
-        return None
-    (release,), sampler = mechanism.releases, SAMPLERS[name]
-    curve, epochs, others = cache.sampled(name, release.q, release.sigma, mechanism.steps, delta)
-    return Sampled(sampler, curve, epochs, others)
+    """Epsilon over the epochs of the same training with another sampler, if there is any."""
+    training = _training(name, mechanism)
+    return Sampled(SAMPLERS[name], *cache.sampled(*training, delta)) if training else None
 
 
 def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
-    """Delta over epsilon after the same training with another sampler; None where there is none."""
-    if not answers(name, mechanism):
+    """Delta over epsilon after the same training with another sampler, if there is any."""
+    if not (training := _training(name, mechanism)):
         return None
-    (release,), sampler = mechanism.releases, SAMPLERS[name]
-    curve = cache.sampled_profile(name, release.q, release.sigma, mechanism.steps)
-    return Sampled(sampler, curve, curve.steps.astype(np.float64) * release.q)
+    curve = cache.sampled_profile(*training)
+    return Sampled(SAMPLERS[name], curve, curve.steps.astype(np.float64) * training[1])
 
 
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
-    """The trade-off function of the same training with another sampler; None where there is none."""
-    if not answers(name, mechanism):
-        return None
-    (release,) = mechanism.releases
-    return SampledBand(SAMPLERS[name], cache.sampled_band(name, release.q, release.sigma, mechanism.steps))
+    """The trade-off function of the same training with another sampler, if there is any."""
+    training = _training(name, mechanism)
+    return SampledBand(SAMPLERS[name], cache.sampled_band(*training)) if training else None
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
-    """Draw what is proven of another sampler, and what the number of Poisson batches is worth there; or why nothing."""
+    """Draw the proven range of another sampler and the verdict on the Poisson number there; or why there is none."""
     sampler = SAMPLERS[name]
     if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
-    if not answers(name, mechanism):
+    if not (training := _training(name, mechanism)):
         return
-    (release,) = mechanism.releases
-    found = cache.sampled_end(name, release.q, release.sigma, mechanism.steps, delta).last
-    st.markdown(f"{proven_range(sampler, found)} {length(sampler, release.q, mechanism.steps)}")
+    found = cache.sampled_end(*training, delta).last
+    st.markdown(f"{proven_range(sampler, found)} {length(sampler, training[1], mechanism.steps)}")
     worth = counted_as_poisson(sampler, found, poisson)
     refuted = poisson.value < (found.lower or 0.0) and "claims" in worth
     (st.warning if refuted else st.markdown)(worth)
 
 
 def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
-    """Draw how another sampler draws, what is to be known of its numbers, and what they are not about."""
-    if not answers(name, mechanism):
-        return
-    (release,) = mechanism.releases
-    note = cache.sampled_end(name, release.q, release.sigma, mechanism.steps, delta).note
-    st.caption(f"**{SAMPLERS[name].title}.** {SAMPLERS[name].note} {note} {POISSON}")
+    """Draw the notes on another sampler and on its numbers."""
+    if training := _training(name, mechanism):
+        note = cache.sampled_end(*training, delta).note
+        st.caption(f"**{SAMPLERS[name].title}.** {SAMPLERS[name].note} {note} {POISSON}")
 
 
 def length(sampler: Sampler, q: float, steps: int) -> str:
-    """How long a training was counted with a sampler, in a sentence.
+    """The length of a training as a sampler counts it, in a sentence.
 
     >>> length(SAMPLERS["shuffle"], 0.0256, 196)
     'Counted: 5 epochs of 39 batches, 195 steps.'

@@ -23,7 +23,7 @@ FORMS = ("text", "Markdown")  # of a statement
 
 
 class VerdictRow(NamedTuple):
-    """One line of a table: an accountant, its texts, and what they are worth."""
+    """One row of a table: an accountant, its texts, and its verdict."""
 
     accountant: str
     cells: tuple[str, ...]
@@ -44,7 +44,7 @@ def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[Ver
 
 
 def head_cells(heads: Sequence[str], place: str, *, number: bool = False) -> str:
-    """The heads of columns, each of which explains itself where it is in the glossary."""
+    """The heads of columns, with explanations from the glossary."""
     look = " class=number" if number else ""
     return "".join(f"<th scope=col{look}>{head(each, place)}</th>" for each in heads)
 
@@ -71,7 +71,7 @@ def scrolling(name: str, table: str) -> str:
 
 
 def drawn_line(style: Style) -> str:
-    """The line of a chart as HTML: a drawing, which is legible at 3:1, and which is not read out."""
+    """A piece of the line of a chart as HTML, which a screen reader skips."""
     return f'<span class=line aria-hidden=true data-line="{style.glyph}" style="color:{style.color}"></span>'
 
 
@@ -120,10 +120,10 @@ def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
 def card(
     mechanism: Mechanism, curve: Curve, accountant: str, n: float, *, ends: bool = False, seed: int | None = None
 ) -> None:
-    """An expander, shut at first, that costs nothing until it is opened.
+    """Draw the privacy statement in an expander, which costs nothing while it is closed.
 
-    `curve` is the accountant's, its last point that of the whole mechanism; `n` is the number of training examples;
-    `ends` says that the mechanism is not over yet; `seed` is that of a run whose seed is fixed.
+    The `curve` of the accountant ends with the whole mechanism; `n` is the number of training examples; a run that
+    still goes on `ends` later; `seed` belongs to a run with a fixed seed.
     """
     icon = ":material/description:"
     box = st.expander("Privacy statement, to copy", icon=icon, key="statement_card", on_change="rerun")

@@ -1,4 +1,4 @@
-"""The page's large picture, in each of its three views, of the setting that is shown or of one that a slider passes."""
+"""The large picture of the Trade-off page in its three views, also while a slider moves."""
 
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ KEYS = {"trade-off": "attack_chart", "delta": "profile_chart", "steps": "steps_c
 
 
 class Look(NamedTuple):
-    """What a picture shows of a setting, and how."""
+    """The choices for a picture."""
 
     view: str  # one of `KEYS`
     log: bool
@@ -35,11 +35,11 @@ class Look(NamedTuple):
     names: tuple[str, ...]  # the accountants whose profiles are drawn
     pinned: ChosenSetting | None
     size: Size
-    sampler: str = Poisson.name  # how batches are drawn that stand beside Poisson's
+    sampler: str = Poisson.name  # its batches stand beside the Poisson ones
 
 
 class Picture(NamedTuple):
-    """A figure, what it shows in words and numbers, and its title."""
+    """A figure, its words for a screen reader, and its title."""
 
     figure: go.Figure
     alt: str
@@ -47,13 +47,12 @@ class Picture(NamedTuple):
 
 
 def compared(look: Look, mechanism: Mechanism, delta: float) -> Compared:
-    """What stands beside the certified band."""
     spent = cache.final(look.one, mechanism, delta)
     return Compared(cache.mu(mechanism), look.one, spent, look.every, *cache.pairs(look.every, mechanism))
 
 
 def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
-    """The picture of a mechanism; None where lengths are asked for and its steps are not all alike."""
+    """The picture of a mechanism; None for growing lengths of steps that are not all alike."""
     drawn: dict[str, Any] = {"log": look.log, "height": HEIGHT, "size": look.size}
     ghost = pinned_line(look.pinned) if look.pinned and look.view != "delta" else []
     if look.view == "trade-off":
@@ -78,14 +77,14 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
 
 
 def first_picture(look: Look, mechanism: Mechanism) -> Picture:
-    """The approximation alone, which is there at once where what is certified takes long."""
+    """The approximation alone, for the time until the certified curves are there."""
     lines = [gaussian_line(cache.mu(mechanism))]
     figure = tradeoff_figure(None, lines, log=look.log, height=HEIGHT, size=look.size)
     return Picture(figure, tradeoff_alt(None, lines, log=look.log), TITLE)
 
 
 def previewed(look: Look, setting: ChosenSetting, field: str, text: str) -> Drawing | None:
-    """The picture where a field has this text; None where that may take long."""
+    """The picture with this text in a field; None if that may take long."""
     now = setting.moved(field, text)
     if cache.slow(now.mechanism, now.delta) or answers(look.sampler, now.mechanism):
         return None
@@ -94,7 +93,7 @@ def previewed(look: Look, setting: ChosenSetting, field: str, text: str) -> Draw
 
 
 def say_how_it_is_drawn(sampler: str, mechanism: Mechanism, view: str) -> None:
-    """Draw how to read what stands in the picture for batches that are not Poisson."""
+    """Draw how to read the curves of batches that are not Poisson."""
     if answers(sampler, mechanism):
         area = "hatched area" if SAMPLERS[sampler].interval else "brown band"
         st.markdown(f"**{SAMPLERS[sampler].title}.** {WORDS['otherwise'][view].format(area=area)}")

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Sequence
-from io import StringIO
 
 import numpy as np
 import pytest
@@ -60,14 +59,8 @@ def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
 
 
 LINK = "http://127.0.0.1:8501/tradeoff?sigma=2"
-
-
 MECHANISM = Mechanism.constant(q=0.02, sigma=2.0, steps=100)
-
-
 ORIGIN = origin_of(MECHANISM, 1e-5, 12_800, LINK)
-
-
 SETTINGS = {"n": "12800", "q": "0.02", "sigma": "2.0", "steps": "100", "schedule": "constant", "link": LINK}
 
 
@@ -77,7 +70,7 @@ def offered(monkeypatch) -> list[tuple[str, list[dict[str, str]]]]:
     found = []
 
     def button(label, columns, file, key):
-        found.append((file, list(csv.DictReader(StringIO(exports.csv_of(columns()))))))
+        found.append((file, list(csv.DictReader(io.StringIO(exports.csv_of(columns()))))))
 
     monkeypatch.setattr(exports, "csv_button", button)
     return found

@@ -1,7 +1,7 @@
-"""The guided lessons, in the order in which they are offered, and the numbers that are only one lesson's.
+"""The guided lessons in their order, and the numbers that only one lesson needs.
 
-A lesson is a file beside this one and its name in `LESSONS`. No number is typed into a sentence: it is a scene's, a
-ratio of two scenes', or computed here from the scenes.
+A lesson is a file beside this one and its name in `LESSONS`. Its sentences take all numbers from scenes, from ratios of
+scenes, or from here.
 """
 
 import math
@@ -34,13 +34,13 @@ PROJECTIONS, CONFIDENCE = 10_000, 0.95  # of an audit
 
 
 def _smallest_proven(scenes: SimpleNamespace) -> str:
-    """The accountant whose number is the smallest of those that are proven."""
+    """The accountant with the smallest proven number."""
     proven = [name for name in ("moments", "rdp", "gdp", CERTIFIED) if ACCOUNTANTS[name].kind.is_bound]
     return min(proven, key=scenes.limit.epsilon_by)
 
 
 def _refuted(scene: Scene) -> bool:
-    """True where MMA's theorem promises less than is proven, although its conditions are met."""
+    """True if MMA's theorem promises less than the proven bound, although its conditions are met."""
     return not scene.curve("mma").note and scene.epsilon_by("mma") < scene.lower
 
 
@@ -49,17 +49,17 @@ def _of_proof(scenes: SimpleNamespace) -> tuple[float, float, int]:
 
 
 def picky(scenes: SimpleNamespace) -> Selection:
-    """The rule that keeps only results far out."""
+    """The rule that keeps extreme results only."""
     return Selection(scenes.accepted.sigma, 3.0, REJECTIONS)
 
 
 def _proven(scenes: SimpleNamespace) -> float:
-    """The lower bound of epsilon where only good proposals are kept."""
+    """The lower bound of epsilon if only good proposals are kept."""
     return picky(scenes).epsilon_after(scenes.accepted.steps, scenes.accepted.delta)
 
 
 def _against(method: str, scenes: SimpleNamespace) -> str:
-    """The reasons why a method is not private for a network, in its own words; empty where it is."""
+    """The reasons why a method is not private for a network; "" if it is."""
     task = Task("mlp", Scene.examples, 20, scenes.result.delta, scenes.gradient.steps, None, 0.01, 1.0)
     return " ".join(METHODS[method].obstacles(task, scenes.result.epsilon))
 
@@ -74,16 +74,16 @@ def _percent(rung: str) -> str:
 
 
 def _gains() -> dict[str, float]:
-    """Points on the full data that the best method of SA-DPSGD's table brings, and features; 0 where not recorded.
+    """The gain in points on the full data, by the best method of SA-DPSGD's table and by features; 0 if not recorded.
 
-    The method is compared with DP-SGD with its activation, features with the papers' network.
+    The method is compared with DP-SGD with the same activation, features with the papers' network.
     """
     methods = [recorded(SA_DPSGD, run_of_method(TITLES[DATASET], name)) for name in TABLE_1 if name != "DP-SGD"]
     return {"tricks": _gain(*methods), "features": _gain(_on_full_data(PAPERS_CNN), _on_full_data(LINEAR))}
 
 
 def _gain(plain: Recorded | None, *others: Recorded | None) -> float:
-    """Points that the best of the others is better than the plain one."""
+    """The gain of the best of the others over the plain one, in points."""
     known = [each.mean for each in others if each]
     return max(known) - plain.mean if plain and known else 0.0
 
@@ -93,20 +93,20 @@ def _points(gain: float) -> str:
 
 
 def _noise_at_most(scenes: SimpleNamespace) -> float:
-    """Upper bound of the noise over what is charged, where the projections are as far spread as what is drawn."""
+    """An upper bound on the drawn noise over the charged noise, from projections of its spread."""
     part = scenes.drawn.sigma / scenes.claimed.sigma
     return factor_below(PROJECTIONS * part**2, PROJECTIONS, CONFIDENCE)
 
 
 @cache
 def _by_noise(claimed: Scene, factor: float) -> str:
-    """The epsilon that the noise audit shows."""
+    """The epsilon that the noise audit proves."""
     return f"**{outward(epsilon_with_noise(claimed.mechanism, factor, claimed.delta), math.floor)}**"
 
 
 @cache
 def _by_one_run(claimed: Scene) -> dict[str, str]:
-    """The epsilon that the best canaries show in one run, about, and the one that no guesses exceed."""
+    """The epsilon that the best canaries show in one run, and the one that no guesses exceed."""
     best = expected_of_one_run(score_laws(claimed.mechanism), CANARIES, claimed.delta, CONFIDENCE)
     return {"best": short(best), "most": short(most_of_one_run(CANARIES, claimed.delta, CONFIDENCE))}
 
