@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from dpcore.runs.in_words import printable
-from dpcore.runs.record import Database, Run, Status, checkpoint_path
+from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import Database
 from dpcore.training.plan import Plan
 
 _KEEP = """

@@ -16,8 +16,9 @@ from dpcore import check
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, MAX_TAG_CHARS, MAX_TAGS, text
 from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
-from dpcore.runs.record import IMPORTED, Database, Status, insert, insert_events, row_of
+from dpcore.runs.record import IMPORTED, Status, row_of
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import Database, insert
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
 from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
@@ -90,8 +91,7 @@ def take_in(
     row = row_of(run, imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
     with store.writing() as db:
         guard(db)
-        insert(db, row | imported.columns)
-        insert_events(db, run, imported.events)
+        insert(db, row | imported.columns, imported.events)
     return run
 
 

@@ -2,8 +2,10 @@
 
 import math
 import time
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -43,6 +45,7 @@ from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
 from pages.parts.visitors import current_user
 
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 MAX_FIND_CHARS = 200
 ALL = ""
 ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
