@@ -255,7 +255,7 @@ def activation_in(fields: Fields, model: str) -> str:
 def seed_of(text: str) -> int | None:
     """Read a fixed seed; None for an empty text, which stands for secret seeds."""
     if text and not text.isdecimal():
-        raise ValueError(f"Expected the seed to be a whole number, or empty for a secret one, not {text!r}.")
+        raise ValueError(f"Expected seed={text!r} to be a whole number, or empty for a secret one.")
     return int(text) if text else None
 
 
