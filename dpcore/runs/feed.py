@@ -65,7 +65,6 @@ class RunFeed:
 
     @property
     def idle(self) -> bool:
-        """Return whether nobody reads."""
         return not self._readers
 
     def _look_on(self) -> None:

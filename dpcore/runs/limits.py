@@ -119,8 +119,12 @@ def usual() -> Limits:
 
 def limits_of(home: Path) -> Limits:
     """The limits in force. Errors: StoreError names the fault in the file."""
+    file = home / FILE
     try:
-        text = _text(home / FILE)
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block all readers
+            raise StoreError(f"Expected {FILE} to be a file.")
+        with open(file, "rb") as opened:
+            text = opened.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return usual()
     except OSError as error:
@@ -153,13 +157,6 @@ def write(home: Path, limits: Limits) -> None:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def _text(file: Path) -> bytes:
-    if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block all readers
-        raise StoreError(f"Expected {FILE} to be a file.")
-    with open(file, "rb") as opened:
-        return opened.read(MAX_BYTES + 1)
 
 
 @lru_cache(maxsize=8)

@@ -94,7 +94,6 @@ class Run:
 
     @property
     def active(self) -> bool:
-        """Return whether it is queued or running."""
         return self.status in (Status.QUEUED, Status.RUNNING)
 
 

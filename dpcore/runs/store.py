@@ -89,7 +89,6 @@ class Store:
         self.rows, self.reading, self.writing = self._file.rows, self._file.reading, self._file.writing
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> "Store":

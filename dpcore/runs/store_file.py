@@ -95,7 +95,6 @@ class StoreFile:
             self._found = self._identity()
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             self.db.close()
 
@@ -109,7 +108,6 @@ class StoreFile:
             yield self.db
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
         with self.reading() as db:
             return db.execute(query, values).fetchall()
 

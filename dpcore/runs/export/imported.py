@@ -75,7 +75,9 @@ def read_run(content: bytes) -> ImportedRun:
         raise ValueError(f"Expected the file to be of version {VERSION} of its format: another program wrote it.")
     only(whole, PARTS, "the file")
     config = record(whole["settings"], RunConfig, "the settings")
-    plan = _affirmed(matching(config, _plan(whole["plan"])))
+    given = typed_table(whole["plan"], PLAN, "the plan", ("spent", ALREADY_RELEASED))
+    check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
+    plan = _affirmed(matching(config, Plan.from_json(given)))
     events = events_from(whole["events"], config, plan)
     return ImportedRun(config, plan, events, _columns(table(whole["run"], "the run"), events))
 
@@ -93,12 +95,6 @@ def take_in(
         guard(db)
         insert(db, row | imported.columns, imported.events)
     return run
-
-
-def _plan(value: Any) -> Plan:
-    given = typed_table(value, PLAN, "the plan", ("spent", ALREADY_RELEASED))
-    check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
-    return Plan.from_json(given)
 
 
 def _affirmed(plan: Plan) -> Plan:

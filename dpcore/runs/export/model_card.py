@@ -19,7 +19,6 @@ BEFORE = "Earlier attempts of this run released {count:,} of the sums with other
 
 
 def model_card(records: Sequence[RunRecord]) -> str:
-    """The card of a run as it is now."""
     (record,) = records
     run, about_data = record.run, DATASETS[record.config.dataset].note
     return filled(

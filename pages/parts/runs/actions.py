@@ -65,7 +65,6 @@ def _ask(what: str, ids: list[str]) -> None:
 
 @uninterrupted
 def cancel_runs(store: Store, ids: list[str]) -> None:
-    """Cancel the runs; as a callback."""
     each_of(store, ids, lambda store, run: store.cancel(run))
 
 

@@ -150,7 +150,6 @@ class Chosen(NamedTuple):
 
     @property
     def every(self) -> list[Run]:
-        """All ticked runs."""
         return [*self.charted, *self.others]
 
 
@@ -163,7 +162,6 @@ def chosen_runs(store: Store) -> Chosen:
 
 
 def ticked_ids() -> list[str]:
-    """The ids of the ticked runs in this session."""
     return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
 
 
@@ -184,7 +182,6 @@ def take_ticks(store: Store, key: str) -> None:
 
 
 def tick_only(runs: Sequence[Run]) -> None:
-    """Tick these runs and no others."""
     run_picker.show([run.id for run in runs if run_picker.can_be_charted(run)])
     st.session_state[OTHERS] = [run.id for run in runs if not run_picker.can_be_charted(run)]
 
@@ -329,7 +326,6 @@ def _offset() -> int:
 
 
 def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
-    """The columns, without empty ones."""
     empty = {"tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
     for name in (name for name in TITLES if not empty.get(name)):

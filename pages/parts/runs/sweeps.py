@@ -128,7 +128,6 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
 
 
 def show_sweep(store: Store, wanted: Wanted) -> None:
-    """Draw the filtered sweep."""
     if wanted.sweep:
         drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
     else:

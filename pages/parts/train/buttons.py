@@ -32,26 +32,18 @@ def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ())
     others = shown_runs()
     runs = jobs.start(store, configs, lambda missing: numbered([described(config) for config in missing], missing))
     if runs:
-        together = others and _overlays(store, others[0], configs[0])
-        new = sorted([*runs, *known], key=lambda run: not _is_private(store, run))
+        first = _settings_of(store, others[0]) if others else {}
+        together = all(first.get(key) == getattr(configs[0], key) for key in ("dataset", "source"))
+        new = sorted([*runs, *known], key=lambda run: not _settings_of(store, run).get("private", True))
         show(list(dict.fromkeys([*(others if together else ()), *new]))[-MAX_RUNS:])
     return runs
 
 
-def _is_private(store: Store, run: str) -> bool:
+def _settings_of(store: Store, run: str) -> dict[str, object]:
     try:
-        return bool(store.run(run).settings["private"])
+        return store.run(run).settings
     except (UnknownRun, StoreError):  # the chart reports it
-        return True
-
-
-def _overlays(store: Store, other: str, config: RunConfig) -> bool:
-    """Return whether a new run and the shown one have the same data, and so share a chart."""
-    try:
-        settings = store.run(other).settings
-    except (UnknownRun, StoreError):
-        return False
-    return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
+        return {}
 
 
 @uninterrupted

@@ -132,7 +132,6 @@ def gradient_norms(watched: Watched) -> None:
 
 
 def _going_on(watched: Sequence[Watched]) -> list[int]:
-    """The places of the active runs."""
     return [place for place, each in enumerate(watched) if each.run.active]
 
 

@@ -57,7 +57,6 @@ class History:
 
     @property
     def step(self) -> int:
-        """The known steps."""
         return max((each[-1].step for each in (self.stepped, self.evaluated) if each), default=0)
 
     @property
@@ -100,12 +99,10 @@ class Watched:
 
     @property
     def epochs(self) -> float:
-        """The epochs of the whole run."""
         return self.plan.steps * self.config.q
 
     @property
     def plan(self) -> Plan:
-        """The plan stored with the run."""
         return self.run.plan
 
     @property

@@ -39,7 +39,6 @@ class Lines(NamedTuple):
 
 
 def shown_runs() -> list[str]:
-    """The ids of the runs on the charts."""
     return list(st.session_state.get(SHOWN, []))
 
 
