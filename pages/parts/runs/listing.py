@@ -245,7 +245,7 @@ def said_of_best(best: Sequence[tuple[RunResult, Cost]], bound: float) -> str:
 
 
 def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
-    """What a finished run's epsilon follows from; None for a run without privacy."""
+    """The facts behind a finished run's epsilon; None without privacy."""
     if not each.settings.get("private", True):
         return None
     return Spending(accountant, each.plan, each.settings["delta"], each.step)

@@ -260,7 +260,7 @@ def seed_of(text: str) -> int | None:
 
 
 def baseline_of(config: RunConfig) -> RunConfig:
-    """The same run without clipping and noise, at a learning rate for gradients of full length."""
+    """A run without clipping and noise, at a learning rate for gradients of full length."""
     trained = (config.dataset, config.model, config.optimizer, config.source)
     plain = defaults(*trained, private=False, features=config.features)
     shrunk = min(config.lr_end * plain.lr / config.lr, MAX_LR)
