@@ -248,7 +248,7 @@ class Settings:
     batch: int = row(Count(
         default=512, unit="examples", low=1, label="Expected batch", help="expected batch q n",
         short=lambda value: f"batch {value}", rank=12,
-        slider=Slider(1, 65536, "more private", "faster, steadier", help=help_on("batch", "poisson"))))
+        slider=Slider(1, 65536, "more private", "steadier", help=help_on("batch", "poisson"))))
     sampler: str = row(Choice(
         default=Poisson.name, choices=DRAWN, label="How batches are drawn", unusual=True, of_noise=True, rank=12,
         help="where epochs hold each example once, no accountant of Poisson batches speaks of the run",

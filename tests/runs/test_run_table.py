@@ -13,16 +13,7 @@ from dpcore.runs import editing
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_TAGS, annotate, clear, delete, rename, tag
 from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of
 from dpcore.runs.record import IMPORTED, Status, UnknownRun, checkpoint_path
-from dpcore.runs.run_table import (
-    ORDERS,
-    Wanted,
-    counted,
-    ended,
-    found,
-    owners_of,
-    priced,
-    tags_of,
-)
+from dpcore.runs.run_table import ORDERS, Wanted, counted, ended, found, owners_of, priced, tags_of
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import UNKNOWN_FOR, remove_needless
 from dpcore.training.config import RunConfig

@@ -14,7 +14,6 @@ from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of, nearest
-from dpcore.privacy.report.statement import NOT_COVERED
 from dpcore.runs.in_words import with_origin
 from dpcore.training.defaults import described, phrase
 from dpcore.training.events import NORM_QUANTILES
@@ -34,6 +33,10 @@ NORMS_READ = (
     "the line C are cut to C. If the whole fan is above, every gradient is cut and only directions survive. If it is "
     "below, none is cut, and the noise, sigma times C, is larger than needed. If you raise C, lower the learning rate. "
     "These figures are computed from the raw training data. Epsilon does not cover them, so do not publish them."
+)
+RAW = (
+    "These curves are computed from the raw training data. Epsilon covers the model, not these curves, nor a GPU run's "
+    "remark on its recorded step. Do not publish them."
 )
 NAMED = ("clip_norm", "lr")  # added to the few words for a run
 
@@ -100,7 +103,7 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
             live_chart(figure, follows, key=f"{quantity}_chart", config=SMALL, alt=alt, **words)
     with classes:
         _classes(detail)
-    st.caption(NOT_COVERED)
+    st.caption(RAW)
 
 
 def _classes(detail: Watched) -> None:
