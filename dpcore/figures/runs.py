@@ -75,7 +75,8 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
     else:
         shape["xaxis"] |= {"range": [0.0, 1.05 * max(ends, default=1.0)]}
     if len(best) <= MAX_LABELLED:  # below the steps there is room
-        traces[1] |= {"customdata": [_spent(each) for each in best], "texttemplate": "%{y:.1f} % at %{customdata}"}
+        labels = [f"{percent(each.accuracy)} at {_spent(each)}" for each in best]
+        traces[1] |= {"customdata": labels, "texttemplate": "%{customdata}"}
         traces[1] |= {"mode": "lines+markers+text", "textposition": "bottom right", "cliponaxis": False}
     return figure_of(traces, shape, size)
 
