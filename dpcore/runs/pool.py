@@ -120,7 +120,8 @@ class Pool(PoolThread):
     def round(self) -> None:
         """Look after the runs and workers once, if this pool serves its home."""
         try:
-            if self._owns_home():
+            self._lock_file = self._lock_file or lock_of(self.store.home)
+            if self._lock_file:
                 self._look()
             failing = (
                 f"Training workers ended {self._failures} times in a row without taking a run; {self.log} says why."
@@ -129,14 +130,12 @@ class Pool(PoolThread):
         except (StoreError, OSError) as error:
             self.trouble = str(error)
 
-    def _owns_home(self) -> bool:
-        """Return whether this pool holds the lock of its home, or can take it now."""
-        self._lock_file = self._lock_file or lock_of(self.store.home)
-        return self._lock_file is not None
-
     def _look(self) -> None:
         self._reap()
-        self._read_limits()
+        try:
+            self._limits, self._wrong_limits = limits_of(self.store.home), None
+        except StoreError as error:  # the limits before hold
+            self._wrong_limits = str(error)
         running = self.store.runs(Status.RUNNING, kind=None)
         self._note_busy(running)
         for run in running:
@@ -150,13 +149,6 @@ class Pool(PoolThread):
             self._swept = self._clock()
             remove_needless(self.store)
         self._keep_warm()
-
-    def _read_limits(self) -> None:
-        """Read the limits now in force; an error in the file keeps those before."""
-        try:
-            self._limits, self._wrong_limits = limits_of(self.store.home), None
-        except StoreError as error:
-            self._wrong_limits = str(error)
 
     def _reap(self) -> None:
         """Forget the ended workers, and remember how they ended."""

@@ -151,7 +151,9 @@ def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]
         if why := _wrong_place(event, before, plan.steps) or _wrong(event, config, plan):
             raise ValueError(f"Expected event {number} to be possible at its place, but {why}.")
         before = event
-    _check_end(events)
+    last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
+    if isinstance(last, Finished) and (not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)):
+        raise ValueError("Expected the run to finish with the accuracy of its last test.")
     return events
 
 
@@ -243,10 +245,3 @@ def _shares(values: Sequence[float | None]) -> bool:
 
 def _near(value: float, other: float) -> bool:
     return math.isclose(value, other, rel_tol=1e-6)
-
-
-def _check_end(events: Sequence[Event]) -> None:
-    """Check that a finished run ends with the accuracy of a test after its last step."""
-    last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
-    if isinstance(last, Finished) and (not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)):
-        raise ValueError("Expected the run to finish with the accuracy of its last test.")

@@ -123,20 +123,6 @@ def order_shown() -> Order:
     return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
 
 
-def first_shown() -> int:
-    """The number of runs before the first of the table."""
-    text = FIRST.value
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
-
-
-def show_in_order(by: str, *, descending: bool) -> None:
-    """Sort the table from its first run on; a second call reverses the order. As a callback."""
-    before = order_shown()
-    descending = not before.descending if before.by == by else descending
-    SORT.set(f"{'-' if descending else ''}{by}")
-    show_from(0)
-
-
 def show_from(first: int) -> None:
     """Start the table after so many runs; as a callback."""
     FIRST.set(str(max(first, 0)))
@@ -322,7 +308,8 @@ def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], 
 
 
 def _offset() -> int:
-    return first_shown() // AT_ONCE * AT_ONCE
+    text = FIRST.value
+    return int(text) // AT_ONCE * AT_ONCE if text.isdecimal() and len(text) < 10 else 0
 
 
 def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
@@ -337,9 +324,12 @@ def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
 
 @uninterrupted
 def _sort() -> None:
-    asked = text_sent(KEY, "sorted")
+    """Sort the table from its first run on; a second click reverses the order."""
+    asked, before = text_sent(KEY, "sorted"), order_shown()
     if asked in TITLES and asked != "tags":
-        show_in_order(asked, descending=asked in NUMBERS)
+        descending = not before.descending if before.by == asked else asked in NUMBERS
+        SORT.set(f"{'-' if descending else ''}{asked}")
+        show_from(0)
 
 
 def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:

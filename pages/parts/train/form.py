@@ -226,7 +226,9 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     model = fields.choice(
         Options("model", SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features))))
     )
-    activation = activation_in(fields, model)
+    activation = SETTINGS["activation"].default
+    if MODELS[model].hidden:
+        activation = fields.choice(_options("activation", ACTIVATIONS))
     method |= _numbers(fields, "views", "mean_sigma") if dataset_of(data.dataset).images else {}
     method |= method_of(fields, model, optimizer, features)
     method |= ({} if lab else batches(fields)) | schedules(fields, device)
@@ -244,12 +246,6 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     if fields.problem:
         return replace(form, problem=fields.problem)
     return replace(form, texts=fields.read_texts)
-
-
-def activation_in(fields: Fields, model: str) -> str:
-    if not MODELS[model].hidden:
-        return SETTINGS["activation"].default
-    return fields.choice(Options("activation", SETTINGS["activation"].label, ACTIVATIONS))
 
 
 def seed_of(text: str) -> int | None:
