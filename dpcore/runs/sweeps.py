@@ -68,7 +68,7 @@ def values_of(setting: str, text: str) -> list[Any]:
         raise ValueError(f"List the values of {setting} in at most {MAX_CHARACTERS:,} characters.")
     pieces = [each.strip() for each in text.split(",") if each.strip()]
     if not pieces:
-        raise ValueError(f"List values of {setting}, separated by commas.")
+        raise ValueError(f"List the values of {setting}, separated by commas.")
     return list(dict.fromkeys(_value(setting, each) for each in pieces))
 
 
