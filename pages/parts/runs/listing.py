@@ -191,11 +191,13 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if not total:
         st.info(NOTHING)
         return left
-    best, coming = _best(store, wanted, bound)
-    st.subheader(said_of_best(best, bound), anchor=False)
+    finished = ended(store, wanted, MAX_RUNS_JUDGED)
+    best, coming = _best(finished, bound)
+    among = f", among the latest {MAX_RUNS_JUDGED} runs" if len(finished) == MAX_RUNS_JUDGED else ""
+    st.subheader(f"{said_of_best(best, bound)}{among}", anchor=False)
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
-    stars = {each.id for each, _ in best}
+    stars = {each.id for each, _ in best.values()}
     rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, ""), best=run.id in stars) for run in runs]
     elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
     ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
@@ -206,26 +208,26 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     return left + coming
 
 
-def _best(store: Store, wanted: Wanted, bound: float) -> tuple[list[tuple[RunResult, Cost]], int]:
-    """The most accurate private run of each data set with an epsilon up to the bound, and the epsilons to come."""
-    runs = [(each, spent_by_run(each)) for each in ended(store, wanted, MAX_RUNS_JUDGED)]
-    private = [(each, spending) for each, spending in runs if spending]
+def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Cost]], int]:
+    """The best private run of each data set with a finite epsilon up to the bound, and the epsilons to come."""
+    private = [(each, spending) for each in finished if (spending := spent_by_run(each))]
     left = learn(spending for _, spending in private)
     best: dict[str, tuple[RunResult, Cost]] = {}
     for each, spending in private:
-        cost, data = known_cost(spending), each.settings["dataset"]
-        if cost and cost.epsilon <= bound and (data not in best or each.accuracy > best[data][0].accuracy):
+        cost, data = known_cost(spending), each.settings.get("dataset", "")
+        within = cost and math.isfinite(cost.epsilon) and cost.epsilon <= bound
+        if cost and within and (data not in best or each.accuracy > best[data][0].accuracy):
             best[data] = each, cost
-    return list(best.values()), left
+    return best, left
 
 
-def said_of_best(best: Sequence[tuple[RunResult, Cost]], bound: float) -> str:
+def said_of_best(best: Mapping[str, tuple[RunResult, Cost]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
     if not best:
         return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
     parts = [
-        f"{percent(each.accuracy)} on {_title(each.settings['dataset'])} at epsilon {marked(cost.epsilon, cost.kind)}"
-        for each, cost in best
+        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.epsilon, cost.kind)}"
+        for data, (each, cost) in best.items()
     ]
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
 
@@ -257,7 +259,7 @@ def _steps(run: Run) -> int:
 
 def _settings(run: Run) -> dict[str, str]:
     """The settings that have a column, as stored, since another version may have others; of an audit its trainer's."""
-    stored = run.settings.get("config", run.settings)
+    stored = run.settings.get("config", {}) if run.kind == AUDIT.name else run.settings
     model, optimizer = str(stored.get("model", "")), stored.get("optimizer", "")
     cells = {"dataset": _title(str(stored.get("dataset", ""))), "model": MODELS.get(model, model.capitalize())}
     if run.kind not in (TRAINING.name, AUDIT.name):
