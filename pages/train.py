@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.parts.controls.widgets import accountant_choice, choice_of
+from pages.parts.explain.lesson_panel import start_over
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 from pages.parts.runs.exporting import export_box
@@ -26,6 +27,8 @@ with left:
 with right:
     st.caption(ABOUT)
     form = last_good(form, st)
+with left:
+    st.button("Reset", type="tertiary", on_click=start_over, key="reset", help="Sets every control to its default.")
 with left, place:
     start_buttons(form, store)
 with right:

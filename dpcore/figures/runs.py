@@ -1,4 +1,4 @@
-"""Many runs on one chart: what accuracy each epsilon has bought, confusions of classes, and what a sweep came to."""
+"""Charts of many runs: accuracy against epsilon, classes and their confusions, and sweeps."""
 
 import math
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ LEVEL = Style(*BASELINES[0], "without privacy")
 MAX_POINTS = 1000  # beside the front that are drawn
 MAX_LABELLED = 8  # points of a front
 RIGHT = 110  # pixels: "90.6 % at ≤ 2.37"
-WIDE = 10.0  # from this ratio of the largest to the smallest number on the axis is logarithmic
+WIDE = 10.0  # ratio of numbers from which an axis is logarithmic
 SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
 MAX_NAME_CHARS = 60  # beside a point
 
 
 class Outcome(NamedTuple):
-    """A finished run: its test accuracy, and its epsilon with what that is at least, where it is proven."""
+    """A finished run: its test accuracy, its epsilon, and a proven lower bound of it, if any."""
 
     label: str
     accuracy: float
-    epsilon: float | None  # None of a run without privacy
+    epsilon: float | None  # None without privacy
     lower: float | None = None
     kind: Kind = Kind.CERTIFIED
 
 
 def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The runs that no other run beats in both: by epsilon, the smallest first, each more accurate than the one before.
+    """The runs that no other beats in accuracy and epsilon, by growing epsilon and accuracy.
 
     >>> [each.label for each in front([Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0), Outcome("c", 0.7, 1.5)])]
     ['b', 'a']
@@ -66,7 +66,7 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
         traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
-        place = {"xref": "paper", "x": 0, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
+        place = {"xref": "paper", "x": 0, "xshift": 6, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
         text = {"text": f"best without privacy {percent(level)}", "showarrow": False, "font": {"size": size.text}}
         shape["annotations"] = [place | text]
     shape["yaxis"]["range"] = _accuracy_range([100 * each.accuracy for each in outcomes])
@@ -75,7 +75,8 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
     else:
         shape["xaxis"] |= {"range": [0.0, 1.05 * max(ends, default=1.0)]}
     if len(best) <= MAX_LABELLED:  # below the steps there is room
-        traces[1] |= {"customdata": [_spent(each) for each in best], "texttemplate": "%{y:.1f} % at %{customdata}"}
+        labels = [f"{percent(each.accuracy)} at {_spent(each)}" for each in best]
+        traces[1] |= {"customdata": labels, "texttemplate": "%{customdata}"}
         traces[1] |= {"mode": "lines+markers+text", "textposition": "bottom right", "cliponaxis": False}
     return figure_of(traces, shape, size)
 
@@ -87,7 +88,7 @@ def _accuracy_range(percents: Sequence[float]) -> list[float]:
 
 
 def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
-    """The front from its first to its last run.
+    """The front in words, from its first to its last run.
 
     >>> front_alt([Outcome("a", 0.9, 2.0), Outcome("b", 0.8, 1.0)], "PLD")
     'Scatter chart of test accuracy against epsilon, PLD, of 2 runs. The best trade-offs: 80.0 % at ≤ 1.00; 90.0 % at ≤ 2.00.'
@@ -103,12 +104,12 @@ def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
 
 
 def level_of(outcomes: Sequence[Outcome]) -> float | None:
-    """The best accuracy without privacy, if such a run is among them."""
+    """The best accuracy without privacy, if there is such a run."""
     return max((each.accuracy for each in outcomes if each.epsilon is None), default=None)
 
 
 def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy of each class in percent, a mark a run; the runs have the colours of their lines."""
+    """Test accuracy of each class in percent, with a mark for each run in the colour of its line."""
     traces = []
     for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
         marker = {"size": 10, "color": style.color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}
@@ -121,24 +122,24 @@ def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, si
 
 
 def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL) -> go.Figure:
-    """Test examples of each class (rows) by the class that they were taken for (columns); colours are shares of a row.
+    """Test examples by class (rows) and answer (columns); colours are shares of a row.
 
     >>> confusion_figure(["cat", "dog"], [[3, 1], [0, 4]]).data[0].z.tolist()
     [[0.75, 0.25], [0.0, 1.0]]
     """
     table = np.asarray(counts, dtype=float)  # (K, K)
     shares = table / np.maximum(table.sum(1, keepdims=True), 1)
-    colors = [(share**2, color) for share, color in COLORS]  # most that is wrong is rare
+    colors = [(share**2, color) for share, color in COLORS]  # mistakes are rare
     cells = cells_of(list(classes), list(classes), shares, (0, 1), colors)
     cells |= {"text": [[f"{int(each):,}" for each in row] for row in table]}
-    cells |= {"hovertemplate": "%{y} taken for %{x}: %{text} (%{z:.1%})<extra></extra>"}
+    cells |= {"hovertemplate": "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"}
     shape = layout("taken for", "is", height=max(260, 80 + 32 * len(classes)), size=size)
     shape["yaxis"]["autorange"] = "reversed"
     return _written_map(cells, shape, size)
 
 
 def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go.Figure:
-    """A map over categories whose cells carry their texts."""
+    """A map over categories with its texts in the cells."""
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"type": "category", "showgrid": False}
     shape["margin"]["l"] = size.scaled(96)
@@ -174,7 +175,7 @@ def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any
 
 
 def written_name(name: str) -> str:
-    """A name that somebody has made up, as the text of a chart: nothing in it is taken for markup.
+    """A user's name as the text of a chart, without markup.
 
     >>> written_name("<b>x</b>")
     '&lt;b&gt;x&lt;/b&gt;'
@@ -187,14 +188,14 @@ def _spent(outcome: Outcome) -> str:
 
 
 class Cell(NamedTuple):
-    """Runs that differ in their seeds only: the values of the axes, and the test accuracies of those that finished."""
+    """A point of a sweep: its values on the axes, and the test accuracies of its finished runs."""
 
     values: tuple[Any, ...]
     accuracies: Sequence[float]
 
 
 def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NORMAL) -> go.Figure:
-    """Mean test accuracy over two settings, each cell with its mean and spread; empty where none has finished.
+    """Mean test accuracy over two settings, with mean and spread in each cell, empty without a finished run.
 
     >>> sweep_map([Cell((1, "a"), [0.5]), Cell((2, "a"), [])], ("x", "y"))["data"][0]["text"]
     (['50.0 %', ''],)
@@ -213,7 +214,10 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
 
 
 def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy in percent over one setting: the mean with its spread as a bar, and every run as a small mark."""
+    """Test accuracy in percent over one setting: means with their spreads as bars, and runs as small marks.
+
+    Without spreads the axis starts at 0, so that chance does not look large.
+    """
     done = [each for each in cells if each.accuracies]
     x = [value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0] for each in done]
     figures = [summary(each.accuracies) for each in done]
@@ -238,7 +242,7 @@ def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.
 
 
 def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
-    """Every point of the grid with its mean and spread.
+    """Every point of the sweep with its mean and spread, in words.
 
     >>> sweep_alt([Cell((1.0,), [0.5, 0.6]), Cell((2.0,), [])], ["sigma"])
     'Chart of test accuracy over sigma: 1: 55.0 % ± 7.1 %; 2: none finished.'
@@ -249,7 +253,7 @@ def sweep_alt(cells: Sequence[Cell], labels: Sequence[str]) -> str:
 
 
 def spread_text(accuracies: Sequence[float]) -> str:
-    """Mean and spread of some runs, of one its accuracy, of none nothing."""
+    """Mean and spread of the accuracies; a single one alone, or "" for none."""
     if not accuracies:
         return ""
     figures = summary(accuracies)

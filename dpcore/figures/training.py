@@ -41,7 +41,7 @@ NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
 class Track(NamedTuple):
-    """One run on a chart: equally long x and y; a `level` run has no x and is drawn as its last y throughout."""
+    """One run on a chart: x and y of the same length; a `level` run has no x, and its last y goes across."""
 
     label: str
     x: Sequence[float]
@@ -60,11 +60,10 @@ def track_styles(tracks: Sequence[Track]) -> list[Style]:
 def accuracy_figure(
     tracks: Sequence[Track], x: str, *, end: float = 0.0, height: int = 340, size: Size = NORMAL
 ) -> go.Figure:
-    """Test accuracy in percent over epochs or epsilon, one line a run; x runs to `end` or more.
+    """Test accuracy in percent over epochs or epsilon, one line for each run; x reaches `end` or more.
 
-    Lines end with their last value, behind the run's number where there are several: room for a name there would take
-    it from the lines on a narrow screen. A run without a value has a line too, which can grow. `accuracy_lines` says
-    in which order the lines stand.
+    Lines end with their last value, after the run's number if there are several; names would leave no room on a narrow
+    screen. A run without values has a line that can grow. `accuracy_lines` gives the order of the lines.
     """
     traces, ends = [], []
     furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
@@ -83,7 +82,7 @@ def accuracy_figure(
 
 
 def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[float]]]:
-    """Of each line of `accuracy_figure` the place of its run, how it is drawn, and its accuracies."""
+    """The lines of `accuracy_figure`: place of the run, style and accuracies."""
     lines: list[tuple[int, Style, Sequence[float]]] = []
     for place, (track, style) in enumerate(zip(tracks, track_styles(tracks), strict=True)):
         lines.append((place, style, track.y))
@@ -96,7 +95,7 @@ def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[f
 def track_figure(
     tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False, size: Size = NORMAL
 ) -> go.Figure:
-    """A small chart of one quantity over epochs, one line a run; percent fixes the axis to 0 to 100."""
+    """A small chart of one quantity over epochs, one line for each run; percent fixes the axis to 0 to 100."""
     scale = 100.0 if percent else 1.0
     traces = []
     for track, style in zip(tracks, track_styles(tracks), strict=True):
@@ -110,7 +109,7 @@ def track_figure(
 
 
 def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy of each class in percent, as bars."""
+    """Bars of the test accuracy of each class in percent."""
     percents = [100 * each for each in accuracy]
     bar: dict[str, Any] = {"type": "bar", "x": list(classes), "y": percents, "marker": {"color": PRIVATE}}
     bar |= {"text": [f"{each:.0f}" for each in percents], "textposition": "outside", "cliponaxis": False}
@@ -122,10 +121,9 @@ def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: S
 
 
 def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMAL) -> go.Figure:
-    """The proposals of simulated annealing in their order: up where accepted ("a"), down where rejected ("r").
+    """The proposals of simulated annealing in order: up if accepted ("a"), down if rejected ("r").
 
-    `q` is the epochs of one step, `steps` where the axis ends. Where there are more proposals than a screen shows, each
-    bar is the share of its few neighbours.
+    A step takes `q` epochs, and the axis ends at `steps`. Many proposals share a bar with their neighbours.
 
     >>> decisions_figure("aar", 0.5, 4).data[0].y
     (1.0, 1.0, 0.0)
@@ -154,7 +152,7 @@ def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, st
 
 
 def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """At most MAX_POINTS of the points, evenly spaced, the last one kept.
+    """At most MAX_POINTS evenly spaced points, the last one included.
 
     >>> [each.tolist() for each in thinned([1, 2], [3.0, 4.0])]
     [[1.0, 2.0], [3.0, 4.0]]
@@ -172,10 +170,9 @@ def norms_figure(
     height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, and the line of the clipping norm C through it.
+    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with the line of the clipping norm C.
 
-    What lies above the line was cut down to it; where the whole fan lies below it, nothing was clipped. The vertical
-    axis is logarithmic, and so leaves out what is 0. x runs to `end` or more.
+    Norms above the line were cut to C. The vertical axis is logarithmic, without zeros. x reaches `end` or more.
 
     >>> figure = norms_figure([1.0, 2.0], [[0.1, 0.2, 0.3, 0.4, 0.5]] * 2, 0.25)
     >>> [trace.name for trace in figure.data][2], figure.data[-1].name, list(figure.data[-1].y)
@@ -203,14 +200,14 @@ def norms_figure(
 
 
 def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines with the fan between them: each area is filled down to the quantile below it."""
+    """Fill the area between each quantile and the one below."""
     fills = [FAN_FILLS[min(low, round(1 - high, 2))] for low, high in pairwise(NORM_QUANTILES)]
     inner = [each | {"fill": "tonexty", "fillcolor": fill} for each, fill in zip(traces[1:], fills, strict=True)]
     return [traces[0], *inner]
 
 
 def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NORMAL) -> go.Figure:
-    """The noise multiplier over the epochs, one step of the line for each release."""
+    """The noise multiplier over the epochs, with a step for each release."""
     counts = np.array([release.count * release.q for release in mechanism.releases])
     starts = np.cumsum(counts) - counts
     sigmas = [release.sigma for release in mechanism.releases]

@@ -13,8 +13,9 @@ from functools import cached_property
 from typing import Any
 
 from dpcore.runs.in_words import printable
-from dpcore.runs.record import Database, Run, Status, checkpoint_path
+from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import Database
 from dpcore.training.plan import Plan
 
 _KEEP = """
@@ -56,7 +57,6 @@ def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
 
 
 def deleted_of(store: Store, sweep: str) -> tuple[Deleted, ...]:
-    """The deleted runs of a sweep."""
     query = "SELECT id, parent, plan, done FROM deleted WHERE sweep = ? ORDER BY id"
     return tuple(Deleted(*row) for row in store.rows(query, (sweep,)))
 
@@ -80,7 +80,6 @@ def rename(store: Store, run: str, name: str) -> None:
 
 
 def annotate(store: Store, run: str, note: str) -> None:
-    """Replace the run's note."""
     _write(store, run, "note", text(note, MAX_NOTE_CHARS, "note", lines=True))
 
 

@@ -48,7 +48,8 @@ class RunFeed:
             status = b""
             while True:
                 news = self._news
-                self._look_on()
+                if not self._ended and (self._looking is None or self._looking.done()):
+                    self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
                 if after < len(self._events):
                     after, piece = len(self._events), b"".join(self._events[after:])
                     yield piece
@@ -65,13 +66,7 @@ class RunFeed:
 
     @property
     def idle(self) -> bool:
-        """Return whether nobody reads."""
         return not self._readers
-
-    def _look_on(self) -> None:
-        """Start the task that looks at the store while somebody reads."""
-        if not self._ended and (self._looking is None or self._looking.done()):
-            self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
 
     async def _look_while_read(self) -> None:
         while self._readers and not self._ended:

@@ -66,9 +66,9 @@ def why_not(user: User, verb: str) -> str:
     """The reason why the user may not do this with a run.
 
     >>> why_not(User("ann", shared=True), "cancel")
-    "Somebody else's run: only who started it, or the teacher, may cancel it."
+    "This is somebody else's run. Only its owner or the teacher can cancel it."
     """
-    return f"Somebody else's run: only who started it, or the teacher, may {verb} it." if user.owner else NOBODY
+    return f"This is somebody else's run. Only its owner or the teacher can {verb} it." if user.owner else NOBODY
 
 
 FILE = "limits.toml"
@@ -96,11 +96,11 @@ class Limits:
     cpu_slots: int = _limit(1, 1, 64, "runs at once on the processor, which share its cores")
     cuda_slots: int = _limit(1, 2, 64, "runs at once on the GPU, which share its memory")
     mps_slots: int = _limit(1, 1, 64, "runs at once on Apple's GPU")
-    queued: int = _limit(2_000, 20, 100_000, "runs of one owner that wait")
+    queued: int = _limit(2_000, 20, 100_000, "queued runs of one owner")
     steps: int = _limit(10_000_000, 20_000, 10_000_000, "steps of a run")
-    seconds: int = _limit(7 * 86_400, 3_600, 366 * 86_400, "seconds that a run may train at a stretch")
+    seconds: int = _limit(7 * 86_400, 3_600, 366 * 86_400, "seconds of training without a break")
     batch: int = _limit(1_000_000, 10_000, 1_000_000, "expected examples of a batch")
-    kept: int = _limit(100_000, 200, 1_000_000, "runs of one owner that are kept")
+    kept: int = _limit(100_000, 200, 1_000_000, "stored runs of one owner")
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -119,8 +119,12 @@ def usual() -> Limits:
 
 def limits_of(home: Path) -> Limits:
     """The limits in force. Errors: StoreError names the fault in the file."""
+    file = home / FILE
     try:
-        text = _text(home / FILE)
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block all readers
+            raise StoreError(f"Expected {FILE} to be a file.")
+        with open(file, "rb") as opened:
+            text = opened.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return usual()
     except OSError as error:
@@ -153,13 +157,6 @@ def write(home: Path, limits: Limits) -> None:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def _text(file: Path) -> bytes:
-    if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block all readers
-        raise StoreError(f"Expected {FILE} to be a file.")
-    with open(file, "rb") as opened:
-        return opened.read(MAX_BYTES + 1)
 
 
 @lru_cache(maxsize=8)

@@ -38,14 +38,11 @@ def ensure_pool(home: Path | str | None = None) -> PoolThread:
     key = Path(home).absolute() if home else state_directory()
     with _pools_lock:
         if key not in _pools or _pools[key].closed:
-            _pools[key] = _pool_of(os.environ.get("DPCORE_POOL") or "local", key).start()
+            name = os.environ.get("DPCORE_POOL") or "local"
+            if name not in ("local", "ray"):
+                raise StoreError(f"Set DPCORE_POOL to local or ray, not {name!r}.")
+            _pools[key] = (pool_here(Store(key)) if name == "ray" else Pool(Store(key))).start()
         return _pools[key]
-
-
-def _pool_of(name: str, home: Path) -> PoolThread:
-    if name not in ("local", "ray"):
-        raise StoreError(f"Set DPCORE_POOL to local or ray, not {name!r}.")
-    return pool_here(Store(home)) if name == "ray" else Pool(Store(home))
 
 
 def recover_dead(store: Store) -> None:
@@ -123,20 +120,22 @@ class Pool(PoolThread):
     def round(self) -> None:
         """Look after the runs and workers once, if this pool serves its home."""
         try:
-            if self._owns_home():
+            self._lock_file = self._lock_file or lock_of(self.store.home)
+            if self._lock_file:
                 self._look()
-            self.trouble = self._failing() or self._wrong_limits
+            failing = (
+                f"Training workers ended {self._failures} times in a row without taking a run; {self.log} says why."
+            )
+            self.trouble = failing if self._failures > 1 else self._wrong_limits
         except (StoreError, OSError) as error:
             self.trouble = str(error)
 
-    def _owns_home(self) -> bool:
-        """Return whether this pool holds the lock of its home, or can take it now."""
-        self._lock_file = self._lock_file or lock_of(self.store.home)
-        return self._lock_file is not None
-
     def _look(self) -> None:
         self._reap()
-        self._read_limits()
+        try:
+            self._limits, self._wrong_limits = limits_of(self.store.home), None
+        except StoreError as error:  # the limits before hold
+            self._wrong_limits = str(error)
         running = self.store.runs(Status.RUNNING, kind=None)
         self._note_busy(running)
         for run in running:
@@ -151,18 +150,6 @@ class Pool(PoolThread):
             remove_needless(self.store)
         self._keep_warm()
 
-    def _read_limits(self) -> None:
-        """Read the limits now in force; an error in the file keeps those before."""
-        try:
-            self._limits, self._wrong_limits = limits_of(self.store.home), None
-        except StoreError as error:
-            self._wrong_limits = str(error)
-
-    def _slots_now(self) -> tuple[Slots, ...]:
-        if self.slots is not None:
-            return (Slots(self.slots),)
-        return slots_of(self._limits, device_here(self.store.home))
-
     def _reap(self) -> None:
         """Forget the ended workers, and remember how they ended."""
         for worker in [worker for worker in self.workers if worker.process.poll() is not None]:
@@ -176,11 +163,6 @@ class Pool(PoolThread):
         now = self._clock()
         self._failures = 1 if now - worker.born > MAX_WAIT_SECONDS else self._failures + 1
         self._not_before = now + min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS) if self._failures > 1 else now
-
-    def _failing(self) -> str | None:
-        if self._failures < 2:
-            return None
-        return f"Training workers ended {self._failures} times in a row without taking a run; {self.log} says why."
 
     def _note_busy(self, running: list[Run]) -> None:
         names = {run.worker for run in running}
@@ -223,7 +205,7 @@ class Pool(PoolThread):
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""
-        slots = self._slots_now()
+        slots = (Slots(self.slots),) if self.slots else slots_of(self._limits, device_here(self.store.home))
         waiting = [worker for worker in self.workers if worker.busy_since is None and not worker.dismissed]
         for worker in waiting:
             if worker.slots not in slots:

@@ -3,9 +3,8 @@
 import json
 import os
 import platform
-import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -95,7 +94,6 @@ class Run:
 
     @property
     def active(self) -> bool:
-        """Return whether it is queued or running."""
         return self.status in (Status.QUEUED, Status.RUNNING)
 
 
@@ -157,7 +155,6 @@ def is_dead(worker: str) -> bool:
 
 
 HIDDEN = ("number", "body", "secret", "cost", "handed", "attempts")  # columns that `Run` lacks
-Database = sqlite3.Connection  # given by `Store.writing`
 
 
 def row_of(
@@ -203,16 +200,6 @@ def _cost(request: Any, planned: Plan | None, done: int) -> int:
         trained = request.trained
         return trained.steps_of_epochs * (trained.batch + trained.public)
     return max(planned.steps - done, 0) * (request.batch + request.public) if planned else 0
-
-
-def insert(db: Database, row: Mapping[str, Any]) -> None:
-    """Write a row of `row_of`."""
-    db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
-
-
-def insert_events(db: Database, run: str, said: Sequence[AnyEvent]) -> None:
-    """Write the first events of a run."""
-    db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(run, *each) for each in enumerate(map(body_of, said), 1)])
 
 
 def run_of(row: Any, position: int | None = None) -> Run:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
-from dpcore.runs.record import Database, Run, Status, UnknownRun, checkpoint_path
+from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import Database
 from dpcore.training.checkpoint_header import label_of, private
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Stepped
 from dpcore.training.plan import Plan, check_anew, check_budget

@@ -158,7 +158,8 @@ def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
 def counted(store: Store, column: str, wanted: Wanted = Wanted()) -> dict[str, int]:
     """The number of wanted runs for each value of the column "status" or "kind"."""
     where, values = _condition(wanted)
-    return dict(store.rows(f"SELECT {column}, COUNT(*) FROM runs {where} GROUP BY {column}", values))
+    rows = store.rows(f"SELECT {column}, COUNT(*) FROM runs {where} GROUP BY {column}", values)
+    return {row[0]: row[1] for row in rows}
 
 
 def _condition(wanted: Wanted, *more: str) -> tuple[str, tuple[str, ...]]:

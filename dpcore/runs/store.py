@@ -11,7 +11,6 @@ share the shortest run goes first.
 
 import json
 import secrets
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, islice
@@ -19,19 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
-from dpcore.runs.record import (
-    Database,
-    Run,
-    Status,
-    UnknownRun,
-    body_of,
-    insert,
-    insert_events,
-    row_of,
-    run_of,
-    state_directory,
-)
-from dpcore.runs.store_file import FILE, RECOVER, RUNS, StoreFile
+from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
+from dpcore.runs.store_file import FILE, RECOVER, RUNS, Database, StoreFile, insert
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 
@@ -101,7 +89,6 @@ class Store:
         self.rows, self.reading, self.writing = self._file.rows, self._file.reading, self._file.writing
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> "Store":
@@ -140,8 +127,7 @@ class Store:
         with self.writing() as db:
             if guard:
                 guard(db)
-            insert(db, row)
-            insert_events(db, run, said)
+            insert(db, row, said)
         return run
 
     def submit_all(
@@ -316,7 +302,7 @@ class Store:
         with self.writing() as db:
             return db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
 
-    def _beat(self, db: sqlite3.Connection, run: str, worker: str | None) -> bool | None:
+    def _beat(self, db: Database, run: str, worker: str | None) -> bool | None:
         """Refresh the heartbeat; return whether to cancel, or None if the run is not running or another worker's."""
         query = """UPDATE runs SET heartbeat = ?
             WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING cancelling"""
@@ -332,7 +318,7 @@ class Store:
         return UnknownRun(f"Expected run={run!r} to be the id of a run in {self.path}.")
 
 
-def _may_begin(db: sqlite3.Connection, limit: int, devices: Sequence[str]) -> bool:
+def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
     """Return whether fewer than `limit` runs run (on the devices, if named) and the queue is not paused."""
     query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {_asking_for(devices)}) < ?
         AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""

@@ -4,12 +4,13 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.record import StoreError
+from dpcore.runs.kinds import AnyEvent
+from dpcore.runs.record import StoreError, body_of
 
 VERSION = 6  # PRAGMA user_version
 
@@ -73,6 +74,16 @@ _REASONS = {  # primary result code -> condition, way out
 }
 
 
+Database = sqlite3.Connection
+
+
+def insert(db: Database, row: Mapping[str, Any], said: Sequence[AnyEvent] = ()) -> None:
+    """Write a row of `row_of`, and the first events of its run."""
+    db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+    bodies = enumerate(map(body_of, said), 1)
+    db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies])
+
+
 class StoreFile:
     """The open file, for any number of threads, one at a time; StoreError names the path and the reason if it fails."""
 
@@ -84,7 +95,6 @@ class StoreFile:
             self._found = self._identity()
 
     def close(self) -> None:
-        """Close the file."""
         with self._lock:
             self.db.close()
 
@@ -98,7 +108,6 @@ class StoreFile:
             yield self.db
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        """The rows of a query."""
         with self.reading() as db:
             return db.execute(query, values).fetchall()
 
@@ -134,7 +143,7 @@ class StoreFile:
             ) from error
 
 
-def opened(path: Path) -> sqlite3.Connection:
+def opened(path: Path) -> Database:
     """Connect to the store, or create it; refuse another program's database and leave it unchanged."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))  # it will hold secret seeds

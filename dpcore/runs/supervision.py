@@ -56,17 +56,14 @@ class PoolThread(ABC):
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
 
     @abstractmethod
-    def _serve(self) -> None:
-        """Serve until `_stop` is set."""
+    def _serve(self) -> None: ...
 
     def start(self) -> Self:
-        """Start the thread."""
         self._thread.start()
         return self
 
     @property
     def closed(self) -> bool:
-        """Return whether it was told to stop."""
         return self._stop.is_set()
 
     def close(self) -> None:
@@ -124,7 +121,6 @@ class Heartbeats:
         return self._clock() - self._waited
 
     def forget_all_but(self, runs: Container[str]) -> None:
-        """Forget all other runs."""
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
 

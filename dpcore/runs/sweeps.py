@@ -12,6 +12,7 @@ from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, found
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.defaults import phrase
 from dpcore.training.events import Finished
 from dpcore.training.settings import SETTINGS, Choice, Count
 from dpcore.written_number import read_number, read_whole
@@ -48,7 +49,6 @@ class Sweep:
 
     @property
     def runs(self) -> list[Run]:
-        """Its readable runs."""
         return [run for point in self.points for run in point.runs]
 
     @property
@@ -68,7 +68,7 @@ def values_of(setting: str, text: str) -> list[Any]:
         raise ValueError(f"List the values of {setting} in at most {MAX_CHARACTERS:,} characters.")
     pieces = [each.strip() for each in text.split(",") if each.strip()]
     if not pieces:
-        raise ValueError(f"List values of {setting}, separated by commas.")
+        raise ValueError(f"List the values of {setting}, separated by commas.")
     return list(dict.fromkeys(_value(setting, each) for each in pieces))
 
 
@@ -176,7 +176,6 @@ def _has_begun(run: Run | Deleted) -> bool:
 
 
 def swept_settings() -> list[str]:
-    """The settings that a sweep can vary."""
     return [name for name in SETTINGS if name not in FIXED]
 
 
@@ -202,7 +201,7 @@ def _value(setting: str, text: str) -> Any:
 
 
 def _named(name: str, config: RunConfig, axes: Sequence[str], before: Sequence[RunConfig]) -> str:
-    said = [_short(axis, getattr(config, axis)) for axis in axes]
+    said = [phrase(axis, config) for axis in axes]
     again = 1 + sum(replace(each, seed=None) == replace(config, seed=None) for each in before)
     values = _cut(", ".join([*said, f"run {again}"]), MAX_NAME_CHARS)
     room = MAX_NAME_CHARS - len(values) - 2  # the values tell the runs apart, so the name is cut
@@ -211,8 +210,3 @@ def _named(name: str, config: RunConfig, axes: Sequence[str], before: Sequence[R
 
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
-
-
-def _short(name: str, value: Any) -> str:
-    short = SETTINGS[name].short
-    return short(value) if short else f"{name} {value}"

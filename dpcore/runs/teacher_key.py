@@ -55,13 +55,11 @@ def sign_in(home: Path, owner: str, given: str) -> bool:
 
 
 def sign_out(home: Path, owner: str) -> None:
-    """Remove the mark of this owner."""
     if _OWNER.fullmatch(owner):
         (home / MARKS / owner).unlink(missing_ok=True)
 
 
 def is_teacher(home: Path, owner: str) -> bool:
-    """Return whether this owner is the teacher at present."""
     if not _OWNER.fullmatch(owner):
         return False
     file = home / MARKS / owner
@@ -96,7 +94,6 @@ def _made(file: Path, text: str) -> bool:
 
 
 def _new_teacher_key() -> str:
-    """Four groups of five letters: 99 bits."""
     return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(5)) for _ in range(4))
 
 

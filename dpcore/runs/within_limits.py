@@ -11,9 +11,9 @@ from dpcore.audit.request import AuditRequest
 from dpcore.runs.export.imported import ImportedRun, take_in
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import FILE, Limits, limits_of
-from dpcore.runs.record import Database
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import Database
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 

@@ -27,18 +27,12 @@ class Slots:
 
     @property
     def arguments(self) -> list[str]:
-        """The arguments for a worker process."""
         said = ["--slots", str(self.count)]
         if self.devices:
             said += ["--devices", ",".join(self.devices)]
         if self.memory is not None:
             said += ["--memory", repr(self.memory)]
         return said
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """The environment variables for a worker process."""
-        return {} if self.threads is None else {"OMP_NUM_THREADS": str(self.threads)}
 
 
 def slots_of(limits: Limits, device: str) -> tuple[Slots, ...]:
@@ -82,7 +76,7 @@ class Worker:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=process_environment() | slots.environment,
+            env=process_environment() | ({"OMP_NUM_THREADS": str(slots.threads)} if slots.threads else {}),
             start_new_session=True,
         )
         self.name = worker_name(self.process.pid)

@@ -248,7 +248,7 @@ class Settings:
     batch: int = row(Count(
         default=512, unit="examples", low=1, label="Expected batch", help="average examples in a step, q n",
         short=lambda value: f"batch {value}", rank=12,
-        slider=Slider(1, 65536, "more private", "faster, steadier", help=help_on("batch", "poisson"))))
+        slider=Slider(1, 65536, "more private", "steadier", help=help_on("batch", "poisson"))))
     sampler: str = row(Choice(
         default=Poisson.name, choices=DRAWN, label="How batches are drawn", unusual=True, of_noise=True, rank=12,
         help="for batches that hold each example once an epoch, the accountants of Poisson batches do not hold",

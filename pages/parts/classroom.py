@@ -103,7 +103,6 @@ def _panel(store: Store, user: User, board: dict[str, str]) -> None:
 
 @uninterrupted
 def _sign_in() -> None:
-    """Sign in with the typed key. As a callback."""
     given, user = str(st.session_state.get(GIVEN) or "").strip(), current_user()
     st.session_state[GIVEN] = ""
     if not user.owner:
@@ -119,7 +118,6 @@ def _sign_in() -> None:
 
 @uninterrupted
 def _sign_out() -> None:
-    """Sign out. As a callback."""
     _say("")
     try:
         sign_out(state_directory(), current_user().owner)

@@ -38,7 +38,6 @@ def name_of(key: bytes) -> str:
 
 
 def new_cookie(key: bytes) -> str:
-    """A new cookie value."""
     return _signer(key).sign(secrets.token_hex(16)).decode()
 
 
@@ -104,7 +103,6 @@ class Visitors:
         self._app, self._key = app, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of Starlette."""
         headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
         if scope["type"] == "websocket" and foreign(headers):
             await send({"type": "websocket.close", "code": 1008})

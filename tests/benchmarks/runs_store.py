@@ -14,9 +14,10 @@ from typing import Any
 from unittest.mock import patch
 
 from dpcore.runs import pool
-from dpcore.runs.record import body_of, insert, row_of
+from dpcore.runs.record import body_of, row_of
 from dpcore.runs.run_table import ORDERS, Wanted, found
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import insert
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.plan import plan

@@ -113,7 +113,7 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--ema .3", "Expected no --ema beside --grid ema"),
         ("--seeds 101", "at most 200"),
         ("--grid momentum=.1,.2 --optimizer adam", "would change nothing"),
-        (f"--name {'x' * 10_000}", "name of 10,000 characters"),
+        (f"--name {'x' * 10_000}", "name of at most 120 characters"),
         (f"--grid sigma={'1,' * 10_000}", "at most 2,000 characters"),
         (f"--grid {'x' * 10_000}=1", "setting="),
     ],

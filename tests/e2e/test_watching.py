@@ -233,6 +233,6 @@ def test_a_run_that_is_taken_out_of_the_store_while_it_is_watched_is_named_and_t
     with closing(sqlite3.connect(store.path)) as db, db:
         db.execute("DELETE FROM events WHERE run = ?", (run,))
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
-    expect(page.get_by_text(f"No longer in the run store: run '{run}'.")).to_be_visible()
+    expect(page.get_by_text(f"Deleted: run {run}.")).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_role("button", name="Train with these settings")).to_be_enabled()

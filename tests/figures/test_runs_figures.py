@@ -3,15 +3,7 @@
 import itertools
 import random
 
-from dpcore.figures.runs import (
-    FRONT,
-    MAX_POINTS,
-    OTHERS,
-    Outcome,
-    front,
-    front_alt,
-    front_figure,
-)
+from dpcore.figures.runs import FRONT, MAX_POINTS, OTHERS, Cell, Outcome, front, front_alt, front_figure, sweep_line
 from dpcore.privacy.mechanism import Kind
 
 
@@ -45,6 +37,14 @@ def test_runs_without_privacy_are_a_line_across_and_an_infinite_epsilon_is_no_po
     drawn = traces(figure)
     assert drawn["without privacy"]["y"] == [97.0, 97.0]
     assert len(drawn[FRONT]["x"]) + len(drawn[OTHERS]["x"]) == 1
+
+
+def test_accuracy_axes_leave_room_and_start_at_zero_where_no_spread_is_known():
+    low, high = front_figure([Outcome("a", 0.96, 2.0), Outcome("b", 0.97, None)], "PLD").layout.yaxis.range
+    assert high - low >= 20
+    assert high > 100
+    assert sweep_line([Cell((1.0,), [0.7]), Cell((2.0,), [0.71])], "sigma").layout.yaxis.range[0] == 0
+    assert sweep_line([Cell((1.0,), [0.7, 0.72])], "sigma").layout.yaxis.range[0] > 40
 
 
 def test_the_front_is_drawn_whole_and_the_rest_is_bounded():

@@ -40,7 +40,7 @@ def test_a_run_is_its_owners_and_the_teachers_and_who_is_alone_may_do_everything
     assert [may_rule(each) for each in (*VISITORS, OF_TEACHER, ALONE)] == [False] * 3 + [True] * 2
     assert [may_start(each) for each in (*VISITORS, OF_TEACHER, ALONE)] == [True, True, False, True, True]
     assert why_not(VISITORS[2], "cancel") == NOBODY
-    assert why_not(VISITORS[1], "delete") == "Somebody else's run: only who started it, or the teacher, may delete it."
+    assert why_not(VISITORS[1], "delete") == "This is somebody else's run. Only its owner or the teacher can delete it."
 
 
 def test_a_key_is_made_once_for_each_home_and_only_its_owner_can_read_it(tmp_path: Path) -> None:

@@ -185,9 +185,9 @@ def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(m
         gpu, cpu = slots_of(Limits(cpu_slots=slots, cuda_slots=slots), "cuda")
         assert gpu.memory is not None
         assert 0.8 < gpu.memory * slots < 1
-        assert cpu.environment == {"OMP_NUM_THREADS": str(max(1, 6 // slots))}
+        assert cpu.threads == max(1, 6 // slots)
     (alone,) = slots_of(Limits(), "cpu")
-    assert (alone.arguments, alone.environment) == (["--slots", "1"], {})  # as before there were limits
+    assert (alone.arguments, alone.threads) == (["--slots", "1"], None)  # as before there were limits
     for said in ("", "no number", "0", "-2", "4,2"):
         monkeypatch.setenv("OMP_NUM_THREADS", said)
         assert cores() == len(os.sched_getaffinity(0)), said

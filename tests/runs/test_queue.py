@@ -10,16 +10,7 @@ from dataclasses import replace
 import pytest
 
 from dpcore.runs import expected
-from dpcore.runs.expected import (
-    HELD,
-    UNKNOWN,
-    TimedRun,
-    paces_of,
-    seconds_for,
-    seconds_left,
-    start_of,
-    starts,
-)
+from dpcore.runs.expected import HELD, UNKNOWN, TimedRun, paces_of, seconds_for, seconds_left, start_of, starts
 from dpcore.runs.record import Run, Status, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest

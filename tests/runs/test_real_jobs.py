@@ -42,10 +42,10 @@ def test_every_event_of_an_audit_is_the_same_again_from_json() -> None:
 def test_limits_of_runs_are_limits_of_audits(store: Store) -> None:
     store.home.mkdir(parents=True, exist_ok=True)
     (store.home / FILE).write_text("batch = 100\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"limit batch of limits.toml is 100, and this would make 512"):
+    with pytest.raises(ValueError, match=r"limit batch of limits\.toml is 100, and this would make 512"):
         submit(store, [(AuditRequest(), "")])
     (store.home / FILE).write_text("steps = 30\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"limit steps of limits.toml is 30, and this would make 60"):
+    with pytest.raises(ValueError, match=r"limit steps of limits\.toml is 30, and this would make 60"):
         submit(store, [(request_for("batches_reused"), "")])
     submit(store, [(request_for(), "")])
 

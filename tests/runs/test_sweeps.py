@@ -67,7 +67,7 @@ def test_a_text_lists_values_of_the_setting_s_own_kind_or_is_refused():
     assert values_of("private", "Yes,no") == [True, False]
     assert values_of("clipping", "flat, auto_s") == ["flat", "auto_s"]
     for setting, text, said in (
-        ("sigma", "", "List values of sigma"),
+        ("sigma", "", "List the values of sigma"),
         ("sigma", "one", "sigma=`one` to be a number"),
         ("batch", "1.5", "a whole number"),
         ("seed", "1", "setting='seed'"),

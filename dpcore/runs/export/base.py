@@ -27,12 +27,10 @@ class RunRecord:
 
     @property
     def config(self) -> RunConfig:
-        """Its settings."""
         return self.run.config
 
     @property
     def plan(self) -> Plan:
-        """What follows from its settings, as it is stored with the run."""
         return self.run.plan
 
     @property
@@ -42,17 +40,14 @@ class RunRecord:
 
     @cached_property
     def tests(self) -> tuple[Evaluated, ...]:
-        """Its evaluations on the test set."""
         return tuple(event for event in self.events if isinstance(event, Evaluated))
 
     @property
     def finished(self) -> Finished | None:
-        """Its last event, if it finished."""
         return next((event for event in reversed(self.events) if isinstance(event, Finished)), None)
 
     @property
     def steps(self) -> int:
-        """Its known steps."""
         return max((event.step for event in self.events if not isinstance(event, Started)), default=0)
 
     @cached_property

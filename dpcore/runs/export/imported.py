@@ -16,8 +16,9 @@ from dpcore import check
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, MAX_TAG_CHARS, MAX_TAGS, text
 from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
-from dpcore.runs.record import IMPORTED, Database, Status, insert, insert_events, row_of
+from dpcore.runs.record import IMPORTED, Status, row_of
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import Database, insert
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
 from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
@@ -74,7 +75,9 @@ def read_run(content: bytes) -> ImportedRun:
         raise ValueError(f"Expected the file to be of version {VERSION} of its format: another program wrote it.")
     only(whole, PARTS, "the file")
     config = record(whole["settings"], RunConfig, "the settings")
-    plan = _affirmed(matching(config, _plan(whole["plan"])))
+    given = typed_table(whole["plan"], PLAN, "the plan", ("spent", ALREADY_RELEASED))
+    check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
+    plan = _affirmed(matching(config, Plan.from_json(given)))
     events = events_from(whole["events"], config, plan)
     return ImportedRun(config, plan, events, _columns(table(whole["run"], "the run"), events))
 
@@ -90,15 +93,8 @@ def take_in(
     row = row_of(run, imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
     with store.writing() as db:
         guard(db)
-        insert(db, row | imported.columns)
-        insert_events(db, run, imported.events)
+        insert(db, row | imported.columns, imported.events)
     return run
-
-
-def _plan(value: Any) -> Plan:
-    given = typed_table(value, PLAN, "the plan", ("spent", ALREADY_RELEASED))
-    check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
-    return Plan.from_json(given)
 
 
 def _affirmed(plan: Plan) -> Plan:

@@ -149,9 +149,11 @@ def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]
     before: Event | None = None
     for number, event in enumerate(events, 1):
         if why := _wrong_place(event, before, plan.steps) or _wrong(event, config, plan):
-            raise ValueError(f"Expected event {number} to be one that this run can have said there, but {why}.")
+            raise ValueError(f"Expected event {number} to be possible at its place, but {why}.")
         before = event
-    _check_end(events)
+    last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
+    if isinstance(last, Finished) and (not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)):
+        raise ValueError("Expected the run to finish with the accuracy of its last test.")
     return events
 
 
@@ -196,7 +198,7 @@ def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
     if isinstance(before, Started):
         return ""
     twice = type(event) is type(before) and not isinstance(event, Checkpointed)
-    return "its step does not come behind the one before" if event.step < before.step + twice else ""
+    return "its step does not follow the one before" if event.step < before.step + twice else ""
 
 
 def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
@@ -204,36 +206,36 @@ def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
     classes = len(DATASETS[config.dataset].classes)
     wrong: dict[str, bool] = {}
     if isinstance(event, Stepped | Evaluated):
-        wrong["its epoch is not that of its step"] = not _near(event.epoch, event.step * config.q)
+        wrong["its epoch does not match its step"] = not _near(event.epoch, event.step * config.q)
     match event:
         case Started():
             right = (event.examples, event.steps) == (config.examples, plan.steps) and _near(event.q, config.q)
-            wrong["its data or its steps are not those of the settings"] = not right or event.parameters <= 0
+            wrong["its data or its steps differ from the settings"] = not right or event.parameters <= 0
         case Preparing():
-            wrong["it is no part of its images"] = not 0 < event.done <= event.total or event.step != 0
+            wrong["it is not a part of its images"] = not 0 < event.done <= event.total or event.step != 0
         case Stepped():
             norms = len(event.norms) == len(NORM_QUANTILES) and min(event.norms) >= 0
-            wrong["its clipped share or norms are none"] = not (_shares([event.clipped]) and norms)
+            wrong["its clipped share or norms are impossible"] = not (_shares([event.clipped]) and norms)
             speed = 0 <= event.steps_per_second <= MAX_STEPS_PER_SECOND
-            wrong["its speed or its decisions are none"] = not speed or not set(event.decisions) <= set("ar")
+            wrong["its speed or its decisions are impossible"] = not speed or not set(event.decisions) <= set("ar")
         case Evaluated():
             shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
             right = shares and (event.rmse or 0) >= 0 and len(event.per_class) <= classes
-            wrong["its accuracies are none"] = not right
+            wrong["its accuracies are impossible"] = not right
             rows = event.answers or ()
             right = len(rows) <= SHOWN_EXAMPLES and all(len(row) == classes and _shares(row) for row in rows)
-            wrong["its answers are none of its classes"] = not right
+            wrong["its answers do not fit its classes"] = not right
         case Finished():
             shares = _shares([event.accuracy, event.averaged_accuracy])
             right = event.step == plan.steps and shares and 0 <= event.seconds <= MAX_SECONDS
-            wrong["it does not end at the last step with an accuracy and in a time that can be"] = not right
+            wrong["its last step, accuracy or time is impossible"] = not right
             rows = event.confusion
             square = rows is None or (len(rows) == classes and all(len(row) == classes for row in rows))
             right = square and all(count >= 0 for row in rows or () for count in row)
-            wrong["its table of mistakes is none of its classes"] = not right
+            wrong["its table of mistakes does not fit its classes"] = not right
     if isinstance(event, Stepped | Finished):
         accepted = 0 <= (event.accepted or 0) <= event.step
-        wrong["it has accepted more steps, or fewer, than there were"] = not accepted
+        wrong["its count of accepted steps is impossible"] = not accepted
     return next((why for why, holds in wrong.items() if holds), "")
 
 
@@ -243,10 +245,3 @@ def _shares(values: Sequence[float | None]) -> bool:
 
 def _near(value: float, other: float) -> bool:
     return math.isclose(value, other, rel_tol=1e-6)
-
-
-def _check_end(events: Sequence[Event]) -> None:
-    """Check that a finished run ends with the accuracy of a test after its last step."""
-    last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
-    if isinstance(last, Finished) and (not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)):
-        raise ValueError("Expected the run to finish with the accuracy of its last test.")

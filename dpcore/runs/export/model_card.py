@@ -19,7 +19,6 @@ BEFORE = "Earlier attempts of this run released {count:,} of the sums with other
 
 
 def model_card(records: Sequence[RunRecord]) -> str:
-    """The card of a run as it is now."""
     (record,) = records
     run, about_data = record.run, DATASETS[record.config.dataset].note
     return filled(
@@ -92,7 +91,7 @@ def _provenance(record: RunRecord) -> dict[str, str]:
         if moment is not None:
             rows[label] = when(moment, utc=True)
     if run.parent:
-        rows["Goes on with run"] = run.parent
+        rows["Continues run"] = run.parent
     if run.imported:
         rows["Imported"] = f"{escaped(run.imported)}; not measured here"
     origin = {escaped(name.capitalize()): escaped(text) for name, text in where_trained(record).items()}

@@ -51,7 +51,6 @@ class RayCluster:
             raise Gone(lines[-1].strip() if lines else type(error).__name__) from error
 
     def end(self, stream: Any) -> None:
-        """Kill a task."""
         with suppress(RayError):
             ray.cancel(stream, force=True)
 
@@ -66,7 +65,6 @@ class RayCluster:
         return any(has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes)
 
     def has_gpus(self) -> bool:
-        """Return whether some node has a GPU."""
         return ray.cluster_resources().get("GPU", 0) > 0
 
 

@@ -27,7 +27,7 @@ N = Quantity(
 BATCH = replace(quantity_of("batch", start=DEFAULTS.batch), accept=lambda batch: check.whole(1, 10**12, batch=batch))
 Q = Quantity(
     "q", "Sampling rate q", f"{DEFAULTS.batch}/{DEFAULTS.examples}", 1e-5, 1,
-    lambda q: check.in_range(0, 1, ends="(]", q=q), "more private", "faster, steadier",
+    lambda q: check.in_range(0, 1, ends="(]", q=q), "more private", "steadier",
     help=help_on("q", "poisson"),
 )  # fmt: skip
 SIGMA = replace(quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma))

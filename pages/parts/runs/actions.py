@@ -26,7 +26,6 @@ from pages.parts.visitors import current_user, may_change
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs in a dialog
 WRONG = "runs_wrong"  # the error of the dialog
 NOT_YOURS = "Only the owner of a run or a teacher can change it."
-Doing = Callable[[Store, str], object]
 
 
 def actions(store: Store, chosen: Chosen) -> None:
@@ -65,7 +64,6 @@ def _ask(what: str, ids: list[str]) -> None:
 
 @uninterrupted
 def cancel_runs(store: Store, ids: list[str]) -> None:
-    """Cancel the runs; as a callback."""
     each_of(store, ids, lambda store, run: store.cancel(run))
 
 
@@ -90,7 +88,7 @@ def _delete(store: Store, ids: list[str]) -> None:
     run_picker.show([run for run in run_picker.shown_runs() if run not in ids])
 
 
-def each_of(store: Store, ids: Sequence[str], do: Doing) -> None:
+def each_of(store: Store, ids: Sequence[str], do: Callable[[Store, str], object]) -> None:
     """Do it with each run that the reader may change; the page says the last error."""
     for run in ids:
         try:
@@ -118,7 +116,7 @@ def _deletion(store: Store, runs: Sequence[Run]) -> None:
     if DELETING not in st.session_state:  # answered
         st.rerun()
     named = "\n".join(f"* {verbatim(name_of(run))}" for run in runs)
-    st.markdown(f"You delete these runs with all their measurements, for good:\n{named}")
+    st.markdown(f"This deletes these runs and all their measurements for good:\n{named}")
     if any(run.status is not Status.FINISHED for run in runs):
         st.markdown("You can no longer resume those that ended early.")
     if any(run.sweep for run in runs):

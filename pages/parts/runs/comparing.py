@@ -37,7 +37,7 @@ from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import Chosen, spent_by_run
+from pages.parts.runs.listing import WORDS, Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.train.live import watch
@@ -53,24 +53,13 @@ ELSEWHERE = {  # kind of job -> sentence, page, title, parameter of its address
     ),
     AUDIT.name: ("A ticked audit has its results on another page:", "pages/audit.py", "Audit", "run"),
 }  # fmt: skip
-NO_CHART = (
-    "Another version of this program made a ticked run. You can rename and delete it here, but no chart can show it."
-)
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
-ORIGINS = {
-    "dpcore": "Version of this program", "python": "Python", "numpy": "NumPy", "torch": "PyTorch", "device": "Device",
-    "machine": "Machine", "threads": "Threads", "data": "Fingerprint of the data", "imported": "Imported from",
-}  # fmt: skip
+ORIGINS: dict[str, str] = WORDS["origins"]
 OTHERS = "Audits, comparisons and runs of other versions are left out."
 SAME = "These runs have the same settings. They differ only by chance."
 MAX_NAME_CHARS = 60  # in the head of a column
 MAX_RUNS_LOOKED_AT = 2000  # finished ones, the latest
 MAX_GROUPS = 20  # listed settings with several seeds
-READING = (
-    "Each point is a finished run with its test accuracy and its epsilon at its own delta. No run beats those on the "
-    "staircase in both. A bar at a point reaches down to a proven lower bound of its epsilon. To release a run chosen "
-    "from this chart costs more than its own epsilon, since the choice used all runs."
-)
 NONE = "No training run has finished yet."
 UNTESTED = "The ticked runs have not been tested yet."
 NO_COUNTS = "This run has no table of mistakes. Runs get it when they finish; runs of older versions have none."
@@ -86,7 +75,7 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
     elif what == "accuracy and epsilon" or not chosen.every:
         if what != "accuracy and epsilon":
             st.caption(TICK)
-        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _accountant(_options(row)))
+        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _options(row, accuracy=False)[0])
     elif what == "settings":
         show_differences(chosen)
     else:
@@ -94,18 +83,14 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
         if chosen.charted and what == "classes":
             show_classes(store, chosen.charted)
         elif chosen.charted:
-            options = _options(row)
-            x = choice_of(options, "Accuracy against", ("epoch", "epsilon"), "x")
-            watch(store, [run.id for run in chosen.charted], _accountant(options), x)
+            watch(store, [run.id for run in chosen.charted], *_options(row))
 
 
-def _accountant(options: Any) -> str:
-    with options:
-        return accountant_choice("Epsilon by", "by")
-
-
-def _options(row: Any) -> Any:
-    return row.popover("Chart options", icon=":material/tune:")
+def _options(row: Any, *, accuracy: bool = True) -> tuple[str, str]:
+    """Draw the chart options: the accountant of epsilon, and the axis of the accuracy chart."""
+    with row.popover("Chart options", icon=":material/tune:"):
+        across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x") if accuracy else ""
+        return accountant_choice("Epsilon by", "by"), across
 
 
 def _without_charts(chosen: Chosen) -> None:
@@ -115,7 +100,7 @@ def _without_charts(chosen: Chosen) -> None:
             st.markdown(sentence)
             link(page, title, {parameter: own[0].id})
     if any(run.kind not in ELSEWHERE for run in chosen.others):
-        st.info(NO_CHART)
+        st.info(WORDS["no_chart"])
 
 
 def show_differences(chosen: Chosen) -> None:
@@ -195,7 +180,8 @@ def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Se
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     """Draw the front of all wanted finished runs, and the averages over seeds."""
     found = ended(store, wanted, MAX_RUNS_LOOKED_AT)
-    elsewhere = _elsewhere(imported(store, wanted))
+    runs = imported(store, wanted)
+    elsewhere = f" Imported runs left out, since nobody here measured their accuracy: {runs:,}." if runs else ""
     if not found:
         st.info(f"{NONE}{elsewhere}")
         return 0
@@ -204,7 +190,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     title = titled(accountant)
     figure, alt = front_figure(outcomes, title, size=chart_size()), front_alt(outcomes, title)
     live_chart(figure, [], key="front_chart", alt=alt, title=f"Accuracy against epsilon, {title}", file="pareto-front")
-    st.caption(f"{READING}{_left_out(found, outcomes, left)}{elsewhere}")
+    st.caption(f"{WORDS['front']}{_left_out(found, outcomes, left)}{elsewhere}")
     numbers_table("The numbers in the chart", "front_numbers", lambda: _columns(outcomes))
     _seeds(found)
     return left
@@ -234,14 +220,6 @@ def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int
     elif without := len(found) - len(outcomes):
         said.append(f"{without:,} private run{'s' * (without > 1)} without epsilon cannot be drawn.")
     return "".join(f" {each}" for each in said)
-
-
-def _elsewhere(runs: int) -> str:
-    """The sentence on imported runs, after others."""
-    if not runs:
-        return ""
-    left_out = "One imported run is" if runs == 1 else f"{runs:,} imported runs are"
-    return f" {left_out} left out, since nobody here measured the accuracy."
 
 
 def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:

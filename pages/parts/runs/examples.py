@@ -1,6 +1,5 @@
 """Two finished runs that come with the app: a page without runs shows them as examples."""
 
-import json
 from functools import cache
 from pathlib import Path
 
@@ -8,20 +7,16 @@ import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs.export.imported import read_run
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import body_of, row_of, run_of
 from pages.parts.components.elements import runs_table
 from pages.parts.results.costs import drawn_until_known, learn, spending_of
-from pages.parts.runs.listing import columns_of, order_shown, row
+from pages.parts.runs.listing import WORDS, columns_of, order_shown, row
 from pages.parts.train.live import run_key
 from pages.parts.train.run_charts import large_charts
 from pages.parts.train.run_figures import run_figures
 from pages.parts.train.run_history import History, Watched
 
 FILES = {"Example: private": "private.json", "Example: without privacy": "without_privacy.json"}
-ABOUT = (
-    "**You have no run yet.** These two recorded runs show you this page. Start your own in the Lab or under Train, "
-    "and they make room for it."
-)
 EXAMPLE = "This is an example. You can tick your own runs."
 
 
@@ -33,30 +28,15 @@ def examples() -> tuple[Watched, ...]:
 
 def _read(name: str, file: str) -> Watched:
     found = read_run((Path(__file__).parent / "examples" / file).read_bytes())
-    started, ended = found.columns["started"], found.columns["ended"]
-    run = Run(
-        id=file.removesuffix(".json"),
-        name=name,
-        settings=found.config.to_json(),
-        status=Status.FINISHED,
-        created=started,
-        started=started,
-        ended=ended,
-        heartbeat=None,
-        worker=None,
-        cancelling=False,
-        error=None,
-        position=None,
-        last=found.events[-1],
-        sequence=len(found.events),
-        stored_plan=json.dumps(found.plan.to_json()),
-    )
+    columns = row_of(file.removesuffix(".json"), found.config, name, planned=found.plan) | found.columns
+    columns |= {"name": name, "origin": None, "cancelling": False, "sequence": len(found.events)}
+    run = run_of(columns | {"body": body_of(found.events[-1])})
     return Watched(run, found.config, History().followed_by(list(enumerate(found.events, 1))), name)
 
 
 def show_examples() -> None:
     """Draw the examples as the page draws runs."""
-    st.markdown(ABOUT)
+    st.markdown(WORDS["examples"])
     drawn_until_known("runs_examples_left", _table)
     run_figures(examples()[0], CERTIFIED)
     run_key(examples())

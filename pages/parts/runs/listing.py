@@ -2,8 +2,10 @@
 
 import math
 import time
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -43,6 +45,7 @@ from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
 from pages.parts.visitors import current_user
 
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 MAX_FIND_CHARS = 200
 ALL = ""
 ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
@@ -120,20 +123,6 @@ def order_shown() -> Order:
     return Order(by, SORT.value.startswith("-")) if by in KNOWN else Order(SORT.default[1:], True)
 
 
-def first_shown() -> int:
-    """The number of runs before the first of the table."""
-    text = FIRST.value
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
-
-
-def show_in_order(by: str, *, descending: bool) -> None:
-    """Sort the table from its first run on; a second call reverses the order. As a callback."""
-    before = order_shown()
-    descending = not before.descending if before.by == by else descending
-    SORT.set(f"{'-' if descending else ''}{by}")
-    show_from(0)
-
-
 def show_from(first: int) -> None:
     """Start the table after so many runs; as a callback."""
     FIRST.set(str(max(first, 0)))
@@ -147,7 +136,6 @@ class Chosen(NamedTuple):
 
     @property
     def every(self) -> list[Run]:
-        """All ticked runs."""
         return [*self.charted, *self.others]
 
 
@@ -160,7 +148,6 @@ def chosen_runs(store: Store) -> Chosen:
 
 
 def ticked_ids() -> list[str]:
-    """The ids of the ticked runs in this session."""
     return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
 
 
@@ -181,7 +168,6 @@ def take_ticks(store: Store, key: str) -> None:
 
 
 def tick_only(runs: Sequence[Run]) -> None:
-    """Tick these runs and no others."""
     run_picker.show([run.id for run in runs if run_picker.can_be_charted(run)])
     st.session_state[OTHERS] = [run.id for run in runs if not run_picker.can_be_charted(run)]
 
@@ -205,11 +191,13 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if not total:
         st.info(NOTHING)
         return left
-    best, coming = _best(store, wanted, bound)
-    st.subheader(said_of_best(best, bound), anchor=False)
+    finished = ended(store, wanted, MAX_RUNS_JUDGED)
+    best, coming = _best(finished, bound)
+    among = f", among the latest {MAX_RUNS_JUDGED} runs" if len(finished) == MAX_RUNS_JUDGED else ""
+    st.subheader(f"{said_of_best(best, bound)}{among}", anchor=False)
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
-    stars = {each.id for each, _ in best}
+    stars = {each.id for each, _ in best.values()}
     rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, ""), best=run.id in stars) for run in runs]
     elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
     ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
@@ -220,32 +208,32 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     return left + coming
 
 
-def _best(store: Store, wanted: Wanted, bound: float) -> tuple[list[tuple[RunResult, Cost]], int]:
-    """The most accurate private run of each data set with an epsilon up to the bound, and the epsilons to come."""
-    runs = [(each, spent_by_run(each)) for each in ended(store, wanted, MAX_RUNS_JUDGED)]
-    private = [(each, spending) for each, spending in runs if spending]
+def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Cost]], int]:
+    """The best private run of each data set with a finite epsilon up to the bound, and the epsilons to come."""
+    private = [(each, spending) for each in finished if (spending := spent_by_run(each))]
     left = learn(spending for _, spending in private)
     best: dict[str, tuple[RunResult, Cost]] = {}
     for each, spending in private:
-        cost, data = known_cost(spending), each.settings["dataset"]
-        if cost and cost.epsilon <= bound and (data not in best or each.accuracy > best[data][0].accuracy):
+        cost, data = known_cost(spending), each.settings.get("dataset", "")
+        within = cost and math.isfinite(cost.epsilon) and cost.epsilon <= bound
+        if cost and within and (data not in best or each.accuracy > best[data][0].accuracy):
             best[data] = each, cost
-    return list(best.values()), left
+    return best, left
 
 
-def said_of_best(best: Sequence[tuple[RunResult, Cost]], bound: float) -> str:
+def said_of_best(best: Mapping[str, tuple[RunResult, Cost]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
     if not best:
         return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
     parts = [
-        f"{percent(each.accuracy)} on {_title(each.settings['dataset'])} at epsilon {marked(cost.epsilon, cost.kind)}"
-        for each, cost in best
+        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.epsilon, cost.kind)}"
+        for data, (each, cost) in best.items()
     ]
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
 
 
 def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
-    """What a finished run's epsilon follows from; None for a run without privacy."""
+    """The facts behind a finished run's epsilon; None without privacy."""
     if not each.settings.get("private", True):
         return None
     return Spending(accountant, each.plan, each.settings["delta"], each.step)
@@ -271,7 +259,7 @@ def _steps(run: Run) -> int:
 
 def _settings(run: Run) -> dict[str, str]:
     """The settings that have a column, as stored, since another version may have others; of an audit its trainer's."""
-    stored = run.settings.get("config", run.settings)
+    stored = run.settings.get("config", {}) if run.kind == AUDIT.name else run.settings
     model, optimizer = str(stored.get("model", "")), stored.get("optimizer", "")
     cells = {"dataset": _title(str(stored.get("dataset", ""))), "model": MODELS.get(model, model.capitalize())}
     if run.kind not in (TRAINING.name, AUDIT.name):
@@ -322,11 +310,11 @@ def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], 
 
 
 def _offset() -> int:
-    return first_shown() // AT_ONCE * AT_ONCE
+    text = FIRST.value
+    return int(text) // AT_ONCE * AT_ONCE if text.isdecimal() and len(text) < 10 else 0
 
 
 def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
-    """The columns, without empty ones."""
     empty = {"tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
     for name in (name for name in TITLES if not empty.get(name)):
@@ -338,9 +326,12 @@ def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
 
 @uninterrupted
 def _sort() -> None:
-    asked = text_sent(KEY, "sorted")
+    """Sort the table from its first run on; a second click reverses the order."""
+    asked, before = text_sent(KEY, "sorted"), order_shown()
     if asked in TITLES and asked != "tags":
-        show_in_order(asked, descending=asked in NUMBERS)
+        descending = not before.descending if before.by == asked else asked in NUMBERS
+        SORT.set(f"{'-' if descending else ''}{asked}")
+        show_from(0)
 
 
 def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:

@@ -37,7 +37,7 @@ from pages.parts.results import cache
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import table
 from pages.parts.runs.actions import cancel_runs
-from pages.parts.runs.listing import Chosen
+from pages.parts.runs.listing import WORDS, Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import form_of
@@ -54,14 +54,6 @@ UNREADABLE = "This version of the program cannot read the runs of this sweep."
 NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
 WITHOUT = "One of the runs has no epsilon, so all runs together have none."
 WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
-UNPROVEN = (
-    "The epsilon of the best run does **not** cover choosing it, since the choice used every run. The epsilon of all "
-    "runs is proven. It covers any release of them, the best included."
-)
-SOURCES = (
-    "Choosing costs less if the number of runs is random: Liu and Talwar 2019, arXiv 1811.07971; Papernot and Steinke "
-    "2022, arXiv 2110.03620. That does not apply to a fixed grid like this one."
-)
 MAX_KINDS = 25  # of steps: with more, the certified accountant takes seconds, so Rényi DP's bound is shown
 
 
@@ -136,7 +128,6 @@ def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name
 
 
 def show_sweep(store: Store, wanted: Wanted) -> None:
-    """Draw the filtered sweep."""
     if wanted.sweep:
         drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
     else:
@@ -212,6 +203,6 @@ def _price(sweep: Sweep) -> None:
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
     st.markdown(
         f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
-        f"{UNPROVEN} {fixed}"
+        f"{WORDS['choosing']} {fixed}"
     )
-    st.caption(SOURCES)
+    st.caption(WORDS["sources"])

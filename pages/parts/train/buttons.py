@@ -30,38 +30,27 @@ KNOWN = " (trained already)"
 
 @uninterrupted
 def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ()) -> list[str]:
-    """Queue the runs and put them on the charts, beside the others if they trained on the same data; the new ids.
-
-    The runs `known` have ended, and come on the charts beside them.
-    """
+    """Queue the runs and chart them with the ended runs `known`, beside others on the same data; the new ids."""
     others = shown_runs()
     runs = jobs.start(store, configs, lambda missing: numbered([described(config) for config in missing], missing))
     if runs:
-        together = others and _overlays(store, others[0], configs[0])
-        new = sorted([*runs, *known], key=lambda run: not _is_private(store, run))  # whatever ran first
+        first = _settings_of(store, others[0]) if others else {}
+        together = all(first.get(key) == getattr(configs[0], key) for key in ("dataset", "source"))
+        new = sorted([*runs, *known], key=lambda run: not _settings_of(store, run).get("private", True))
         show(list(dict.fromkeys([*(others if together else ()), *new]))[-MAX_RUNS:])
     return runs
 
 
-def _is_private(store: Store, run: str) -> bool:
+def _settings_of(store: Store, run: str) -> dict[str, object]:
     try:
-        return bool(store.run(run).settings["private"])
-    except (UnknownRun, StoreError):  # the chart says so
-        return True
-
-
-def _overlays(store: Store, other: str, config: RunConfig) -> bool:
-    """Whether a new run and the one shown belong on one chart: the same data."""
-    try:
-        settings = store.run(other).settings
-    except (UnknownRun, StoreError):
-        return False
-    return all(settings.get(key) == getattr(config, key) for key in ("dataset", "source"))
+        return store.run(run).settings
+    except (UnknownRun, StoreError):  # the chart reports it
+        return {}
 
 
 @uninterrupted
 def resume(store: Store, run: str) -> None:
-    """Queue the rest of a run that ended early, and show it in its place."""
+    """Queue the rest of a run, and show it in its place."""
     if new := jobs.resume_run(store, run):
         show([new if each == run else each for each in shown_runs() or [run]])
 
@@ -78,7 +67,7 @@ def start_buttons(form: Form, store: Store) -> None:
 
 
 def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
-    """Draw the button of the lab, and under it the switch of the run without privacy, or why nothing can be trained."""
+    """Draw the button of the Lab and the switch of its baseline, or why nothing can be trained."""
     ready = store is not None and bool(form.configs)
     place = st.empty()
     configs, known = list(form.configs), []
@@ -88,7 +77,7 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
         if not _beside(bool(known)):
             known = []
         elif not known:
-            configs = [baseline, *configs]  # it takes less time
+            configs = [baseline, *configs]  # the baseline is faster
     pressed = {"on_click": start, "args": (store, configs, known), "disabled": not ready, "width": "stretch"}
     place.button(label_of(form, configs, store), key="train", type="primary", icon=":material/play_arrow:", **pressed)
     if form.obstacle:
@@ -105,20 +94,20 @@ def offer_data(form: Form) -> None:
 
 
 def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
-    """What pressing the button takes: time, where runs like these have been here, and epsilon, where it is known."""
+    """The label of the button, with the expected time and epsilon if they are known."""
     pieces = ["Train"]
     seconds = [expected_seconds(store, config) for config in configs]
     known = [each for each in seconds if each is not None]
     if known and len(known) == len(configs):
         pieces.append(duration(sum(known)))
     if form.mechanism is not None and form.configs:
-        spent = cache.curve(CERTIFIED, form.mechanism, form.delta)  # which the chart has asked for already
+        spent = cache.curve(CERTIFIED, form.mechanism, form.delta)  # known from the chart
         pieces.append(f"epsilon {marked(float(spent.epsilon[-1]), spent.kind)}")
     return " · ".join(pieces)
 
 
 def alike(run: Run, config: RunConfig) -> bool:
-    """Whether a run has these settings, whatever its seed, and whatever those are that change nothing."""
+    """Return whether a run has these settings, except for the seed and settings without effect."""
     used = {name for name, setting in SETTINGS.items() if setting.is_used(config)} - {"seed"}
     return all(run.settings.get(name) == getattr(config, name) for name in {*used, "private"})
 

@@ -1,4 +1,4 @@
-"""What a run will cost, before it is started: epsilon and time."""
+"""The expected epsilon and time of a run before it starts."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -48,7 +48,7 @@ def expected(form: Form, store: Store) -> None:
 
 
 def spending(mechanism: Mechanism, delta: float, size: Size) -> tuple[go.Figure, str]:
-    """Epsilon against epoch, and the same in words."""
+    """The chart of epsilon against epoch, and its alternative text."""
     names = {*DEFAULT_ACCOUNTANTS, CERTIFIED}
     curves = {name: cache.curve(name, mechanism, delta) for name in ACCOUNTANTS if name in names}
     epochs = epochs_at(mechanism, charted(mechanism))
@@ -63,15 +63,15 @@ def _previewed(form: Form, size: Size, field: str, text: str) -> Drawing | None:
 
 
 def _choice(name: str) -> str:
-    """What a setting is, and what it means to move its slider."""
+    """A setting in words, with the effect of its slider."""
     setting = SETTINGS[name]
     slider = setting.slider if isinstance(setting, Number) else None
-    ends = f": to the left {slider.left}, to the right {slider.right}" if slider and slider.left else ""
+    ends = f". Left: {slider.left}. Right: {slider.right}" if slider and slider.left else ""
     return f"* {setting.label}, {setting.help}{ends}"
 
 
 def estimate(configs: Sequence[RunConfig], store: Store) -> None:
-    """Epsilon at the end by the four accountants and the certified band, and the time it should take, for each run."""
+    """Draw the expected time and final epsilon of each run, by the certified band and the four accountants."""
     if not configs:
         return
     config, runs = configs[0], len(configs)
@@ -92,8 +92,8 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:
         st.caption(
-            f"{runs} runs: each has this epsilon, where it alone is released. To release several of them, or the "
-            "best, costs more: every run has used the data."
+            f"Each of the {runs} runs has this epsilon if you release it alone. To release several, or the best, costs "
+            "more, since every run used the data."
         )
     if warning := seed_warning([each.seed for each in configs if each.seed is not None]):
         st.warning(warning)

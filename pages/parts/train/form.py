@@ -1,6 +1,6 @@
-"""The settings of a run as its fields say them: what would be trained, or why not. Asks Streamlit nothing.
+"""The form of a run: its fields, and the run that they describe, or why there is none. It does not use Streamlit.
 
-A training method, and its input, have only those fields that make sense for what is chosen.
+The method and the input show only the fields that matter for the present choice.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,24 +32,24 @@ from pages.parts.controls.fields import Fields, Line, Options, Quantity, epochs_
 from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
-BATCHES = "batches"  # in the address, where `sampler` is what the lab accounts for
-PUBLIC_EXAMPLES = 1000  # held out to begin with, where some are
-LEFT_OUT = ("acceptance", "stop_epsilon")  # of a run, beside the unusual ones: the plain method has neither
+BATCHES = "batches"  # in the address; `sampler` is the Lab's accounting
+PUBLIC_EXAMPLES = 1000  # held out by default, if any
+LEFT_OUT = ("acceptance", "stop_epsilon")  # also absent from the plain method
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
 SEEDS = Quantity(
     "seeds", "Runs", "1", 1, MAX_RUNS, lambda seeds: check.whole(1, MAX_RUNS, seeds=seeds),
-    help=f"{help_on('runs')}\n\nEach has a secret seed of its own; a fixed seed is the first of as many.",
+    help=f"{help_on('runs')}\n\nEach has its own secret seed. A fixed seed is the first of a series.",
     stops=tuple(range(1, MAX_RUNS + 1)), whole=True,
 )  # fmt: skip
 SEED = Line(
     "seed", SETTINGS["seed"].label,
-    "By default each run draws a secret seed. A fixed one makes a run repeatable, and epsilon then holds only for "
-    "those who do not know it.", 19,
+    "Each run draws a secret seed by default. A fixed seed makes a run repeatable. Epsilon then holds only against "
+    "people who do not know it.", 19,
 )  # fmt: skip
 
 
 def plain_method() -> dict[str, str]:
-    """The texts of the method's fields where nothing unusual is chosen.
+    """The texts of the method's fields without any unusual choice.
 
     >>> [plain_method()[name] for name in ("clipping", "ema", "seed")]
     ['flat', '0', '']
@@ -63,7 +63,7 @@ def plain_method() -> dict[str, str]:
 
 
 def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
-    """What the network is given of an example, where there is a choice."""
+    """Read the features of the input, if there is a choice."""
     suited = suited_features(dataset)
     if len(suited) == 1:
         return {}
@@ -74,17 +74,13 @@ def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
     return {"features": features}
 
 
-def views_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
-    """How many views of each image there are, and the noise of a private mean that is taken off."""
-    return _numbers(fields, "views", "mean_sigma") if dataset_of(dataset).images else {}
-
-
 def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict[str, Any]:
-    """What changes the method."""
     fields.note("**Method**")
     fields.note(OPTIMIZERS[optimizer].note)
-    chosen = _of_optimizer(fields, optimizer) | _clipping(fields) | _acceptance(fields)
-    if MODELS[model].dense and features == PIXELS.name:  # what DP-PCA projects
+    chosen = _of_optimizer(fields, optimizer)
+    clippings = {name: each.note for name, each in CLIPPINGS.items()}
+    chosen |= {"clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), clippings)} | _acceptance(fields)
+    if MODELS[model].dense and features == PIXELS.name:  # DP-PCA projects pixels
         chosen |= _projection(fields)
     if MODELS[model].wide:
         chosen |= _numbers(fields, "width")
@@ -92,7 +88,6 @@ def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict
 
 
 def batches(fields: Fields) -> dict[str, Any]:
-    """How the run draws its batches."""
     notes = {name: "" if name == Poisson.name else SAMPLERS[name].note for name in DRAWN}
     title = lambda name: SAMPLERS[name].title  # noqa: E731
     sampler = fields.choice(Options(BATCHES, SETTINGS["sampler"].label, tuple(DRAWN), title), notes)
@@ -100,7 +95,7 @@ def batches(fields: Fields) -> dict[str, Any]:
 
 
 def schedules(fields: Fields, device: str) -> dict[str, Any]:
-    """The noise schedule and generator, the learning-rate schedule, and where to stop."""
+    """Read the noise schedule and generator, the learning-rate schedule, and the stopping rule."""
     fields.note("**Noise and learning-rate schedule, stopping**")
     return _noise(fields) | _generator(fields, device) | _learning_rate(fields) | _stopping(fields)
 
@@ -110,7 +105,6 @@ def _options(name: str, names: tuple[str, ...], title: Callable[[str], str] | No
 
 
 def _numbers(fields: Fields, *names: str) -> dict[str, Any]:
-    """The values of numbers among the settings."""
     quantities = {name: quantity_of(name) for name in names}
     return {name: (int if each.whole else float)(fields.number(each)) for name, each in quantities.items()}
 
@@ -123,11 +117,6 @@ def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
     if len(kind.readings) > 1:
         chosen["reading"] = fields.choice(_options("reading", kind.readings), READINGS)
     return chosen
-
-
-def _clipping(fields: Fields) -> dict[str, Any]:
-    notes = {name: each.note for name, each in CLIPPINGS.items()}
-    return {"clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), notes)}
 
 
 def _acceptance(fields: Fields) -> dict[str, Any]:
@@ -155,7 +144,7 @@ def _noise(fields: Fields) -> dict[str, Any]:
 
 
 def _generator(fields: Fields, device: str) -> dict[str, Any]:
-    if device != "cuda":  # elsewhere there is nothing to choose: both are AES
+    if device != "cuda":  # elsewhere both are AES
         return {}
     options = _options("noise_generator", tuple(NOISE_GENERATORS))
     return {"noise_generator": fields.choice(options, NOISE_GENERATORS)}
@@ -178,7 +167,7 @@ def _stopping(fields: Fields) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Form:
-    """What the fields say: what is released, what is accounted for, and what would be trained."""
+    """The content of the form: the releases, their accounting, and the runs."""
 
     data: Data
     q: float
@@ -189,31 +178,30 @@ class Form:
     lr: float
     optimizer: str
     usual: RunConfig  # the defaults of the chosen combination
-    method: Mapping[str, Any]  # settings that the method sets
+    method: Mapping[str, Any]  # settings of the method
     device: str
-    pinnable: ChosenSetting | None = None  # None where a run of these settings releases something else than a pin says
-    mechanism: Mechanism | None = None  # None where `unaccounted` or `problem` says why
+    pinnable: ChosenSetting | None = None  # None if a run of these settings releases something else
+    mechanism: Mechanism | None = None  # None if `unaccounted` or `problem` says why
     unaccounted: str = ""
-    problem: str = ""  # which values do not go together
-    configs: tuple[RunConfig, ...] = ()  # what would be trained, one a seed; none where `obstacle` says why
+    problem: str = ""  # values that do not go together
+    configs: tuple[RunConfig, ...] = ()  # the runs, one for each seed; none if `obstacle` says why
     obstacle: str = ""
-    sampler: str = Poisson.name  # what the same training is accounted for with beside Poisson batches
-    texts: Mapping[str, str] = field(default_factory=dict, compare=False)  # that say it; none where they clash
+    sampler: str = Poisson.name  # the Lab accounts for the training with it, too
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)  # of the fields; none if they clash
 
     @property
     def n(self) -> int:
-        """Training examples, without those held out."""
+        """The training examples that are not held out."""
         return self.configs[0].examples if self.configs else self.data.n
 
     @property
     def after(self) -> str:
-        """The length in words."""
         return controls.after_training(epochs_text(self.steps, self.q), self.steps)
 
     def moved(self, key: str, text: str) -> "Form | None":
-        """The form where one of its fields has another text; None where that may take long, or the fields clash now.
+        """The form with another text in a field; None if that may take long, or the fields clash now.
 
-        Errors: ValueError where it has no such field, or the values do not go together.
+        Errors: ValueError if there is no such field, or the values do not go together.
         """
         if not self.texts or self.method.get("stop_epsilon"):
             return None
@@ -222,9 +210,9 @@ class Form:
 
 
 def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
-    """The form that the fields say, for a run on the device. The lab accounts for other samplers, training draws them.
+    """Read the form for a run on the device. The Lab accounts for other samplers, the page Train draws with them.
 
-    Errors: ValueError where the fields have no good texts to go on with and the values do not go together.
+    Errors: ValueError if the values do not go together and the fields have no earlier good texts.
     """
     data = data_in(fields)
     q = fields.together(lambda: controls.rate(fields, data.n), 1.0)
@@ -238,8 +226,11 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     model = fields.choice(
         Options("model", SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features))))
     )
-    activation = activation_in(fields, model)
-    method |= views_of_input(fields, data.dataset) | method_of(fields, model, optimizer, features)
+    activation = SETTINGS["activation"].default
+    if MODELS[model].hidden:
+        activation = fields.choice(_options("activation", ACTIVATIONS))
+    method |= _numbers(fields, "views", "mean_sigma") if dataset_of(data.dataset).images else {}
+    method |= method_of(fields, model, optimizer, features)
     method |= ({} if lab else batches(fields)) | schedules(fields, device)
     reading = method.get("reading", "scaled")
     usual = defaults(data.dataset, model, optimizer, data.source, reading=reading, features=features)
@@ -257,40 +248,33 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     return replace(form, texts=fields.read_texts)
 
 
-def activation_in(fields: Fields, model: str) -> str:
-    """The activation, where the model has one to choose."""
-    if not MODELS[model].hidden:
-        return SETTINGS["activation"].default
-    return fields.choice(Options("activation", SETTINGS["activation"].label, ACTIVATIONS))
-
-
 def seed_of(text: str) -> int | None:
-    """A fixed seed; None where the text is empty, and each run draws a secret one."""
+    """Read a fixed seed; None for an empty text, which stands for secret seeds."""
     if text and not text.isdecimal():
         raise ValueError(f"Expected seed={text!r} to be a whole number, or empty for a secret one.")
     return int(text) if text else None
 
 
 def baseline_of(config: RunConfig) -> RunConfig:
-    """The same run without clipping and noise, at a learning rate that suits gradients of full length."""
+    """A run without clipping and noise, at a learning rate for gradients of full length."""
     trained = (config.dataset, config.model, config.optimizer, config.source)
     plain = defaults(*trained, private=False, features=config.features)
     shrunk = min(config.lr_end * plain.lr / config.lr, MAX_LR)
-    epochs = min(plan(config).steps * config.q, config.epochs)  # less where stop_epsilon would have ended it
+    epochs = min(plan(config).steps * config.q, config.epochs)  # fewer if stop_epsilon ends it
     plainly = {"stop_epsilon": 0.0, "acceptance": "none", "reading": "scaled", "clipping": "flat"}
     plainly |= {"noise_generator": "auto"}
     return replace(config, private=False, lr=plain.lr, lr_end=shrunk, epochs=epochs, **plainly)
 
 
 def learning_rate_of(usual: RunConfig) -> Quantity:
-    """The learning rate, one for each combination: what suits one of them fails with another."""
+    """The field of the learning rate, one for each combination, since their good rates differ."""
     reading = "" if usual.reading == "scaled" else "_literal"
     key = f"lr_{usual.dataset}_{usual.model}_{usual.optimizer}{reading}"
     return quantity_of("lr", start=usual.lr, key=key)
 
 
 def clip_norm_of(usual: RunConfig) -> Quantity:
-    """The clipping norm: a field of its own where the optimizer's default is not the usual one."""
+    """The field of the clipping norm, with a key of its own if the optimizer has another default."""
     default = show(usual.clip_norm)
     if default == controls.CLIP_NORM.default:
         return controls.CLIP_NORM
@@ -299,19 +283,19 @@ def clip_norm_of(usual: RunConfig) -> Quantity:
 
 
 def _accounted(form: Form, trained: Mapping[str, Any], epochs: float | None, seeds: int) -> Form:
-    """The form with its mechanism, and with what would be trained or why that cannot be."""
+    """The form with its mechanism, and with its runs or why there are none."""
     method, mechanism = form.method, None
     schedule, rate = method.get("schedule", "constant"), method.get("rate", 0.0)
     if form.sigma > 0:
         level = method.get("level_steps", 0)
         mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
-    if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # a pin keeps no level
+    if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # pins have no levels
         pinnable = ChosenSetting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
         form = replace(form, pinnable=pinnable)
     try:
         config = _config(form, trained, epochs)
         planned = plan(config)
-    except (ValueError, RuntimeError) as error:  # RuntimeError: the accountant to stop by has no answer
+    except (ValueError, RuntimeError) as error:  # RuntimeError: the stopping accountant has no answer
         return replace(form, mechanism=mechanism, obstacle=controls.on_schedule(str(error)))
     if mechanism != planned.mechanism:
         form = replace(form, pinnable=None)
@@ -321,14 +305,14 @@ def _accounted(form: Form, trained: Mapping[str, Any], epochs: float | None, see
 
 
 def _config(form: Form, trained: Mapping[str, Any], epochs: float | None) -> RunConfig:
-    """What would be trained; ValueError says in a sentence why it cannot be."""
+    """The configuration of the run; ValueError says why there is none."""
     n, batch = form.data.n, round(form.q * form.data.n)
     if not form.data.here:
-        absent = "".join(f" The full {each.title} has as many; {remedy(each)}." for each in absent_of(n)[:1])
-        raise ValueError(f"No data set of {n:,} examples is installed here. Choose another.{absent}")
+        absent = "".join(f" Full {each.title} has that many: {remedy(each)}." for each in absent_of(n)[:1])
+        raise ValueError(f"No installed data set has {n:,} examples. Choose another.{absent}")
     if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
         raise ValueError(
-            f"q = {form.q:.4g} of {n:,} examples is no whole batch: training takes one, so choose a batch."
+            f"q = {form.q:.4g} of {n:,} examples is not a whole number of examples. Choose a batch to train."
         )
     epochs = epochs or float(epochs_text(form.steps, batch / n))
     numbers = {"sigma": form.sigma, "batch": batch, "epochs": epochs, "delta": form.delta, "clip_norm": form.clip_norm}

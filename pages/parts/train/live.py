@@ -1,4 +1,4 @@
-"""The live panel of a run: the browser follows the events, and Python draws it again when a run begins or ends."""
+"""The live panel of runs: the browser follows their events, and Python redraws it when a run starts or ends."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -37,18 +37,18 @@ RESUME = (
 
 
 def watch(store: Store, ids: Sequence[str], accountant: str, across: str, place: str = "accuracy") -> None:
-    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon", `place` the key of the accuracy chart's.
+    """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon".
 
-    On a phone the place "in_sight" stands above the controls.
+    `place` is the key around the accuracy chart: "in_sight" stands above the controls on a phone.
     """
     draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across, place))
 
 
 def draw_apart(store: Store | None, ids: Sequence[str], draw: Callable[[Sequence[Watched]], None]) -> None:
-    """Draw the runs apart from the page: alone where one has begun, with all of the page once none goes on any more."""
+    """Draw the runs in a fragment, which runs alone until no run is active, and then the whole page runs."""
     try:
         active = store is not None and any(store.run(each).active for each in ids)
-    except (UnknownRun, StoreError):  # said where the runs are read again
+    except (UnknownRun, StoreError):  # reported below
         active = False
     st.fragment(_apart)(store, tuple(ids), draw, active)
 
@@ -62,7 +62,7 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Callable[[Sequence[W
     watched: list[Watched] = []
     try:
         watched = watched_runs(store, ids)
-    except UnknownRun:  # the page chooses anew, and names the run
+    except UnknownRun:  # the page names the missing run
         st.rerun()
     except StoreError as error:
         st.error(str(error))
@@ -76,7 +76,7 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
     private = [each for each in watched if each.config.private]
-    detail = (running or private[-1:] or watched[-1:])[0]  # the run that runs; where none does the last private one
+    detail = (running or private[-1:] or watched[-1:])[0]  # the running run, else the last private one
     statuses, several = st.container(key="statuses", gap="xsmall"), len(watched) > 1
     for each in watched:
         if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
@@ -109,11 +109,11 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
     pace_buttons(pace, store, run)
     cancel_button(button, store, run, watched.label if several else "")
     if history.started and (remark := history.started.engine.partition("; ")[2]):
-        st.caption(f"The run says: {verbatim(remark, MAX_REASON)}")
+        st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
     if history.unsaved and run.active:
         st.warning(
-            f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run goes on and tries "
-            "again; ended now, it could be resumed only from an earlier one."
+            f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run tries again. Until "
+            "then, resuming uses an earlier checkpoint."
         )
     if ended_early(run) and may_change(run):
         pressed = {"on_click": resume, "args": (store, run.id), "help": RESUME, "width": "stretch"}
@@ -122,11 +122,11 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
         say_failure(run, "run")
     if run.status is Status.LOST:
         why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
-        st.error(f"The run was lost.{why}{'' if run.imported else ' Resume goes on from its last checkpoint.'}")
+        st.error(f"The run was lost.{why}{'' if run.imported else ' Resume continues from its last checkpoint.'}")
 
 
 def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
-    """How far a run is, kept up to date."""
+    """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
     device = history.started.device if history.started else ""
     preparing = asdict(history.preparing) if history.preparing else None
@@ -137,7 +137,7 @@ def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
 
 
 def run_key(watched: Sequence[Watched]) -> None:
-    """Draw which line is which run, in words that wrap where the screen is narrow; a run alone needs none."""
+    """Draw the key of the lines, which wraps on a narrow screen; a single run needs none."""
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
         return
@@ -152,10 +152,10 @@ def run_key(watched: Sequence[Watched]) -> None:
 
 
 def _statement(watched: Watched, accountant: str) -> None:
-    """What the run released; while it may go on, what it will have released at its end."""
+    """Draw the privacy statement of the run; of an active one, for its end."""
     config, mechanism = watched.config, watched.plan.mechanism
     if mechanism is None:
-        st.caption(f"There is no privacy statement. {watched.plan.unaccounted}")
+        st.caption(f"No privacy statement. {watched.plan.unaccounted}")
         return
     if not watched.run.active:
         mechanism = watched.released
@@ -163,8 +163,8 @@ def _statement(watched: Watched, accountant: str) -> None:
             return
     if repeated := watched.plan.repeated:
         st.caption(
-            f"{repeated:,} steps are charged twice: the run that this one goes on with had released them, and they "
-            "were drawn again with fresh noise."
+            f"{repeated:,} steps are charged twice, since the run before had released them, and this one drew them "
+            "again with fresh noise."
         )
     curve = cache.final(accountant, mechanism, config.delta)
     card(mechanism, curve, accountant, config.examples, ends=watched.run.active, seed=config.seed)

@@ -1,7 +1,4 @@
-"""The charts of the runs that are watched, what in each grows with which event, and what a reader keeps of them.
-
-A picture says which runs it shows; the table of every test has the settings of its run.
-"""
+"""The charts of the watched runs, their growth with events, and their pictures and tables for download."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +14,6 @@ from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of, nearest
-from dpcore.privacy.report.statement import NOT_COVERED
 from dpcore.runs.in_words import with_origin
 from dpcore.training.defaults import described, phrase
 from dpcore.training.events import NORM_QUANTILES
@@ -28,18 +24,21 @@ from pages.parts.results.exports import Columns, Origin
 from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.train.run_history import Watched
 
-REPORTED = (  # field of a report, its axis, in words, the title of its picture, whether it is a rate
+REPORTED = (  # field of a report, axis, words, title of the picture, whether it is a rate
     ("loss", "training loss", "training loss", "Training loss", False),
     ("clipped", "gradients clipped, %", "share of gradients clipped", "Gradients clipped", True),
 )
 NORMS_READ = (
-    "The thick line is the median, the areas hold the middle half and nine tenths of the gradients. One that lies "
-    "above the line of C was shortened to it. Where the whole fan lies above the line, all are shortened, and only "
-    "their directions count; where it lies below, none is, and the noise, sigma times C, is larger than it needs to "
-    "be. When C is raised, the learning rate must fall. Like the losses, these are exact figures of the training "
-    "data, which epsilon does not cover."
+    "The thick line is the median; the areas hold the middle half and nine tenths of the gradients. Gradients above "
+    "the line C are cut to C. If the whole fan is above, every gradient is cut and only directions survive. If it is "
+    "below, none is cut, and the noise, sigma times C, is larger than needed. If you raise C, lower the learning rate. "
+    "These figures are computed from the raw training data. Epsilon does not cover them, so do not publish them."
 )
-NAMED = ("clip_norm", "lr")  # told beside the few words for a run
+RAW = (
+    "These curves are computed from the raw training data. Epsilon covers the model, not these curves, nor a GPU run's "
+    "remark on its recorded step. Do not publish them."
+)
+NAMED = ("clip_norm", "lr")  # added to the few words for a run
 
 
 def large_charts(
@@ -56,7 +55,7 @@ def large_charts(
     names = {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}
     curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in ACCOUNTANTS if name in names}
     now = detail.history.step * detail.config.q
-    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)  # what comes before takes none
+    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)  # earlier releases take no epoch
     figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
     done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
@@ -68,7 +67,7 @@ def large_charts(
 def accuracy_chart(
     watched: Sequence[Watched], accountant: str, across: str, key: str, height: int | None = None, *, fits: bool = False
 ) -> None:
-    """Test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
+    """Draw the test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
     tracks = [_track(each, accountant, across) for each in watched]
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
     figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across), size=chart_size())
@@ -79,18 +78,16 @@ def accuracy_chart(
 
 
 def decisions_strip(watched: Watched) -> None:
-    """Under simulated annealing: what was accepted and what rejected, in order."""
+    """Draw the accepted and rejected proposals of simulated annealing, in order."""
     decisions, q = watched.history.decisions, watched.config.q
     follows = [Strip(*watched.since, decisions, q, MAX_POINTS)] if watched.run.active else []
     if not (decisions or follows):
         return
-    st.caption(
-        "Proposals of SA-DPSGD in their order: accepted above the line, rejected below. All of them are charged."
-    )
+    st.caption("Proposals of SA-DPSGD in order: accepted above the line, rejected below. All are charged.")
     figure = decisions_figure(decisions, q, watched.plan.steps, size=chart_size())
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
     if follows:
-        alt = "Strip of the proposals of simulated annealing up to now: accepted above the line, rejected below."
+        alt = "Strip of the proposals of simulated annealing so far: accepted above the line, rejected below."
     live_chart(figure, follows, key="decisions_chart", config=SMALL, alt=alt, **picture("Proposals", [watched]))
 
 
@@ -106,11 +103,11 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
             live_chart(figure, follows, key=f"{quantity}_chart", config=SMALL, alt=alt, **words)
     with classes:
         _classes(detail)
-    st.caption(NOT_COVERED)
+    st.caption(RAW)
 
 
 def _classes(detail: Watched) -> None:
-    """The accuracy of each class; before the first test bars that have no height yet, where they can grow."""
+    """Draw the accuracy of each class; before the first test, empty bars that can grow."""
     names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
     heights = tests[-1].per_class if tests else []
     figure = classes_figure(names, heights, size=chart_size())
@@ -121,7 +118,7 @@ def _classes(detail: Watched) -> None:
 
 
 def gradient_norms(watched: Watched) -> None:
-    """Draw the norms of a private run as a fan with the line of C through it, and how to read it."""
+    """Draw the gradient norms of a private run as a fan with the line C, and how to read it."""
     config, stepped = watched.config, watched.history.stepped
     st.markdown(f"**Gradient norms before clipping**, {described(config)}")
     fan, words = st.container(key="fan").columns([3, 2], gap="medium")
@@ -138,12 +135,11 @@ def gradient_norms(watched: Watched) -> None:
 
 
 def _going_on(watched: Sequence[Watched]) -> list[int]:
-    """The places of the runs of which more may come."""
     return [place for place, each in enumerate(watched) if each.run.active]
 
 
 def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
-    """Where the x axis ends: with the longest run, or the most epsilon."""
+    """The end of the x axis: the longest run, or the largest epsilon."""
     if across == "epoch":
         return max(each.epochs for each in watched)
     spent = [value for each in watched for value in each.epsilons(accountant, [each.plan.steps])]
@@ -162,7 +158,7 @@ def _track(watched: Watched, accountant: str, across: str) -> Track:
 
 
 def _reports(watched: Watched, quantity: str) -> Track:
-    """A quantity of every report; nothing about clipping where nothing is clipped."""
+    """A quantity of every report; a run without clipping has none about it."""
     applies = watched.config.private or quantity != "clipped"
     stepped = watched.history.stepped if applies else ()
     heights = [getattr(each, quantity) for each in stepped]
@@ -170,7 +166,7 @@ def _reports(watched: Watched, quantity: str) -> Track:
 
 
 def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accountant: str, across: str) -> list[Growth]:
-    """How the lines of `accuracy_figure` grow with the tests of the active runs."""
+    """The growth of the lines of `accuracy_figure` with the tests of active runs."""
     found = []
     for line, (place, style, _) in enumerate(accuracy_lines(tracks)):
         each, track = watched[place], tracks[place]
@@ -186,7 +182,7 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
 
 
 def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0) -> list[Growth]:
-    """How the lines of one quantity grow with the reports of the active runs; clipping where there is any."""
+    """The growth of the lines of one quantity with the reports of active runs."""
     return [
         Growth(*each.since, line, event="stepped", y=quantity, scale=scale)
         for line, each in enumerate(watched)
@@ -195,7 +191,7 @@ def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0
 
 
 def spent_table(watched: Watched, accountant: str) -> Table | None:
-    """Epsilon by an accountant after some of the run's steps; None where it has no answer."""
+    """Epsilon by an accountant after some of the run's steps; None without an answer."""
     mechanism = watched.plan.mechanism
     if mechanism is None:
         return None
@@ -212,7 +208,7 @@ def _charted_steps(watched: Watched) -> IntArray:
 
 
 def picture(what: str, watched: Sequence[Watched]) -> dict[str, str]:
-    """What `live_chart` writes over a picture of runs, its subject and the settings of each, and its file's name."""
+    """The title of a picture of runs, with the settings of each, and the name of its file, for `live_chart`."""
     lines = [what]
     for place, each in enumerate(watched):
         number = f"{place + 1}: " if len(watched) > 1 else ""
@@ -223,13 +219,13 @@ def picture(what: str, watched: Sequence[Watched]) -> dict[str, str]:
 
 
 def file_of(name: str, watched: Sequence[Watched]) -> str:
-    """The name of a file about runs, without its ending: with the settings of a run alone, and the ids of all."""
+    """The name of a file about runs without its ending: the ids, and the settings of a single run."""
     runs = "-".join(["run", *(each.run.id for each in watched)])
     return f"{origin_of_run(watched[0]).file(name) if len(watched) == 1 else name}-{runs}"
 
 
 def origin_of_run(watched: Watched, link: str = "") -> Origin:
-    """The settings of a run; of one without privacy those that it has."""
+    """The settings of a run for a picture."""
     config, steps = watched.config, watched.plan.steps
     if not config.private:
         return Origin(config.examples, config.q, None, steps, None, "", link)
@@ -239,10 +235,7 @@ def origin_of_run(watched: Watched, link: str = "") -> Origin:
 
 
 def evaluations_columns(watched: Sequence[Watched], accountant: str, link: str) -> Columns:
-    """One row for each test of each run: what was measured, the epsilon spent until then, and the run's settings.
-
-    A secret seed is empty; so is an epsilon where there is none.
-    """
+    """One row for each test of each run: measurements, epsilon so far, and settings; secret seeds are empty."""
     rows = [row for each in watched for row in _rows(each, accountant, link)]
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 

@@ -1,4 +1,4 @@
-"""The figures of a run as they stand now: accuracy, epsilon, loss, the fraction clipped, what was accepted."""
+"""The present figures of a run: accuracy, epsilon, loss, clipped and accepted shares."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,12 +19,12 @@ from pages.parts.results.exports import Columns, address, csv_button
 from pages.parts.train.run_charts import evaluations_columns, file_of, spent_table
 from pages.parts.train.run_history import Watched, watched_runs
 
-NONE = "–"  # before there is anything to say
+NONE = "–"  # before the first number
 INVALID = "invalid: the paper's count of accepted steps"
 
 
 def run_figures(watched: Watched, accountant: str) -> None:
-    """Accuracy, epsilon, loss and the fraction clipped, as they stand now; while the run is active they keep up."""
+    """Draw accuracy, epsilon, loss and the clipped share, which keep up with an active run."""
     last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
     readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
     readings += [
@@ -49,13 +49,13 @@ def _tested(label: str, value: float | None, field: str) -> LiveNumber:
 
 
 def accepted_figures(watched: Watched, accountant: str) -> None:
-    """Under simulated annealing: how many proposals were accepted, and what the paper would charge for them."""
+    """Draw the accepted proposals of simulated annealing, and the epsilon that the paper would charge."""
     last = watched.history.stepped[-1:]
     accepted = last[0].accepted if last else None
     counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
     if watched.run.active:
         count = LiveNumber("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
-        table = spent_table(watched, accountant)  # what so many accepted steps would be charged
+        table = spent_table(watched, accountant)
         texts = ByCount(table.steps, tuple(map(short, table.values)), "accepted") if table else None
         claim = LiveNumber(INVALID.capitalize(), _claim(watched, accountant, accepted), *watched.since, texts=texts)
         live_figures([count, claim], "accepted_figures")
@@ -66,7 +66,7 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
 
 
 def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
-    """What the SA-DPSGD paper would charge for so many accepted steps: what as many steps cost."""
+    """The epsilon that the SA-DPSGD paper would charge for so many accepted steps."""
     mechanism = watched.plan.claimed(accepted)
     if mechanism is None:
         return NONE
@@ -75,7 +75,7 @@ def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
 
 
 def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str:
-    """What the SA-DPSGD paper would charge, beside what is spent."""
+    """The epsilon that the SA-DPSGD paper would charge, beside the true one."""
     spent = watched.epsilons(accountant, [step])
     if not (accepted and spent):
         return f"{accepted:,} of {step:,} proposals accepted."
@@ -87,7 +87,7 @@ def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str
 
 
 def _spent(watched: Watched, accountant: str) -> str:
-    """Epsilon of what the run has released until now."""
+    """The epsilon of the run's releases so far."""
     if watched.plan.mechanism is None:
         return "none"
     released = watched.released
@@ -96,7 +96,7 @@ def _spent(watched: Watched, accountant: str) -> str:
 
 
 def spent_by_step(watched: Watched, accountant: str) -> ByCount | None:
-    """Epsilon after some of the run's steps, as it is written; None where there is none to tell."""
+    """The written epsilon after some of the run's steps; None without one."""
     table = spent_table(watched, accountant)
     if table is None:
         return None
@@ -104,14 +104,14 @@ def spent_by_step(watched: Watched, accountant: str) -> ByCount | None:
 
 
 def marked_epsilon(watched: Watched, accountant: str, epsilon: float) -> str:
-    """An epsilon with the mark of what kind of number the accountant gives for this run."""
+    """An epsilon with the mark of its kind, by this accountant for this run."""
     mechanism = watched.plan.mechanism
     kind = cache.curve(accountant, mechanism, watched.config.delta).kind if mechanism else ACCOUNTANTS[accountant].kind
     return marked(epsilon, kind)
 
 
 def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
-    """Every test of the runs on the charts, with the epsilon spent until then, in an expander."""
+    """Draw every test of the runs with the epsilon so far, in an expander."""
     table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
     if not table.open:
         return
@@ -132,17 +132,17 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
         columns["averaged accuracy"] = [*averaged]
     table.dataframe(columns, hide_index=True)
     if any(each.run.active for each in watched):
-        table.caption("Up to the latest test when this was opened: open it again for the tests since.")
+        table.caption("Open this again to see later tests.")
 
 
 def evaluations_download(store: Store, watched: Sequence[Watched], accountant: str) -> None:
-    """A button for every test of the runs as CSV, up to the latest when it is pressed, with the runs' settings."""
+    """Draw the button for all tests of the runs as CSV, with their settings, as of the click."""
     link = address()
 
     def columns() -> Columns:
         try:
             now = watched_runs(store, [each.run.id for each in watched])
-        except UnknownRun:  # the store has one of them no longer: what was shown of it can still be kept
+        except UnknownRun:  # deleted: keep what was shown
             now = watched
         return evaluations_columns(now, accountant, link)
 
@@ -150,7 +150,7 @@ def evaluations_download(store: Store, watched: Sequence[Watched], accountant: s
 
 
 def seed_summaries(watched: Sequence[Watched]) -> None:
-    """Say what each configuration with several seeds reached; nothing of one that still goes on, or was imported."""
+    """Draw the average of each ended configuration with several seeds, without imported runs."""
     groups: dict[RunConfig, list[Watched]] = {}
     for each in [each for each in watched if not each.run.imported]:
         groups.setdefault(replace(each.config, seed=None), []).append(each)
@@ -163,10 +163,10 @@ def seed_summaries(watched: Sequence[Watched]) -> None:
         if len(finals) < 2 or any(each.run.active for each in group):
             continue
         early = len(seeds) - len(finals)
-        left_out = f" Left out, for it did not finish: {early} of {len(seeds)} seeds." if early else ""
+        left_out = f" Left out, since unfinished: {early} of {len(seeds)} seeds." if early else ""
         st.markdown(f"**{described(config)}** · {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}")
 
 
 def _seed(run: Run, config: RunConfig) -> int | str:
-    """What tells the run's seed from others: a secret one is the run's own."""
+    """The identity of the run's seed; the run itself stands for a secret one."""
     return run.id if config.seed is None else config.seed

@@ -1,6 +1,6 @@
-"""What the pages know of runs: their events, read once and then only the new ones, shared by all sessions.
+"""The events of runs on the pages, each read once and shared by all sessions.
 
-A history is a value. Who holds one keeps it as it was, whatever other sessions read after it.
+A history is a value that does not change when other sessions read on.
 """
 
 import threading
@@ -21,25 +21,25 @@ from pages.parts.jobs import all_of, last_of
 from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
 
-MAX_HISTORIES = 64  # runs whose events stay in memory
+MAX_HISTORIES = 64  # runs in memory
 _histories: "OrderedDict[tuple[str, str], History]" = OrderedDict()
 _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
 class History:
-    """The events of one run up to one of them, by kind."""
+    """The events of a run up to some number, by kind."""
 
     sequence: int = 0  # of the last event
-    preparing: Preparing | None = None  # how far the features were at last
+    preparing: Preparing | None = None  # the latest progress of the features
     started: Started | None = None
     finished: Finished | None = None
     stepped: tuple[Stepped, ...] = ()
     evaluated: tuple[Evaluated, ...] = ()
-    unsaved: Unsaved | None = None  # the last attempt to write a checkpoint, where it failed
+    unsaved: Unsaved | None = None  # the last checkpoint, if writing it failed
 
     def followed_by(self, events: Sequence[tuple[int, Event]]) -> "History":
-        """This history and the events that came next, each with its number."""
+        """Add the events that came next, each with its number."""
         if not events:
             return self
         said = [event for _, event in events]
@@ -57,29 +57,28 @@ class History:
 
     @property
     def step(self) -> int:
-        """Steps done, as far as is known."""
         return max((each[-1].step for each in (self.stepped, self.evaluated) if each), default=0)
 
     @property
     def decisions(self) -> str:
-        """Of simulated annealing: one letter a step so far, "a" accepted, "r" rejected."""
+        """The decisions of simulated annealing, "a" or "r" for each step so far."""
         return "".join(each.decisions for each in self.stepped)
 
     @property
     def paces(self) -> tuple[float, ...]:
-        """Steps a second of the latest reports."""
+        """The steps per second of the latest reports."""
         return tuple(each.steps_per_second for each in self.stepped[-REPORTS:])
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A run on the charts, with what happened in it."""
+    """A run on the charts, with its history."""
 
     run: Run
     config: RunConfig
     history: History
-    label: str  # what tells it from the others
-    starts: str = ""  # when it is expected to begin, in words; "" unless it is queued
+    label: str  # its difference from the others
+    starts: str = ""  # its expected start in words; "" unless it is queued
 
     def epsilons(self, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
         """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
@@ -89,37 +88,32 @@ class Watched:
 
     @property
     def since(self) -> tuple[str, int]:
-        """The run, and the number of its last event: from there on a browser follows it."""
+        """The run and the number of its last event, from where a browser follows it."""
         return self.run.id, self.history.sequence
 
     @property
     def released(self) -> Mechanism | None:
-        """What the run has released until now; None where that is nothing, or there is nothing to account for.
-
-        As far as the store knows: a checkpoint may be later than the last report.
-        """
+        """The run's releases so far, those of a later checkpoint included; None without any, or without accounting."""
         done = max(self.history.step, done_by(self.run) or 0)
         return self.plan.released(done if self.history.sequence else None)
 
     @property
     def epochs(self) -> float:
-        """Epochs of the whole run."""
         return self.plan.steps * self.config.q
 
     @property
     def plan(self) -> Plan:
-        """What follows from its settings, as it is stored with the run."""
         return self.run.plan
 
     @property
     def averages(self) -> bool:
-        """Whether its tests also say how accurate the moving average of its weights is."""
+        """Return whether its tests also include the averaged weights."""
         return self.config.ema > 0
 
 
 def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
-    """The runs with these ids as they are now; UnknownRun where the store has one of them no longer."""
-    runs = [store.run(each) for each in ids]  # before the events: a run that has ended then has all of them
+    """The runs with these ids as they are now; UnknownRun if one was deleted."""
+    runs = [store.run(each) for each in ids]  # before the events, so that an ended run has all of them
     configs, watched = [run.config for run in runs], []
     for run, config, label in zip(runs, configs, labels_of(configs), strict=True):
         starts = start_of(store, run.id) if run.position else ""
@@ -128,7 +122,7 @@ def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
 
 
 def history_of(store: Store, run: str) -> History:
-    """The run's history up to now."""
+    """Read the history of a run up to now."""
     with _lock:
         key = (str(store.path), run)
         known = _histories.get(key, History())

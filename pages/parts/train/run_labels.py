@@ -1,4 +1,4 @@
-"""What tells overlaid runs apart, in a few words."""
+"""Labels that tell overlaid runs apart in a few words."""
 
 from collections.abc import Sequence
 
@@ -6,16 +6,16 @@ from dpcore.training.config import RunConfig
 from dpcore.training.defaults import NAMES, PLAIN, defaults, noise_of, phrase
 from dpcore.training.settings import SETTINGS
 
-UNSAID = "linear"  # the model that goes without saying where features are named
-MAX_PIECES = 4  # of a label, where fewer cannot tell the runs apart
+UNSAID = "linear"  # not named if the features are
+MAX_PIECES = 4  # of a label, unless more are needed
 MAX_RUNS = 6  # on the charts
 SHARED = [name for name in NAMES if SETTINGS[name].shared]
 
 
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:
-    """What differs between the runs, for each of them; a run alone is told by its optimizer and noise.
+    """The differences of each run from the others; a single run has its optimizer and noise as label.
 
-    A learning rate or clipping norm that the optimizer brings along does not count as a difference of its own.
+    A learning rate or clipping norm that the optimizer brings along is no difference.
 
     >>> labels_of([RunConfig(), RunConfig(clipping="auto_s"), RunConfig(private=False)])
     ['flat', 'AUTO-S', 'no privacy']
@@ -33,7 +33,7 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
 
 
 def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
-    """The labels of runs, with a number where several are the same and only their secret seeds differ.
+    """The labels, with numbers for runs that differ only in their secret seeds.
 
     >>> numbered(["flat", "AUTO-S", "flat"], [RunConfig(), RunConfig(clipping="auto_s"), RunConfig()])
     ['flat, run 1', 'AUTO-S', 'flat, run 2']
@@ -46,7 +46,7 @@ def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
 
 
 def _telling(configs: Sequence[RunConfig], across: Sequence[str]) -> list[str]:
-    """The settings to name: all that differ, or the first few that tell the runs apart as well."""
+    """The settings to name: the first few that tell the runs apart as well as all do."""
     names = [name for name in NAMES if name in across or _differ(name, configs)]
     apart = _kinds(configs, names)
     least = next(k for k in range(len(names) + 1) if _kinds(configs, names[:k]) == apart)
@@ -58,7 +58,7 @@ def _kinds(configs: Sequence[RunConfig], names: Sequence[str]) -> int:
 
 
 def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
-    """Whether the runs differ in the setting, beyond what their optimizers bring along."""
+    """Return whether the runs differ in the setting beyond their optimizers' defaults."""
     if SETTINGS[name].of_noise and not all(config.private for config in configs):
         return False
     users = [config for config in configs if _used(name, config)]
@@ -69,7 +69,7 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 
 
 def _chosen(name: str, config: RunConfig) -> float | None:
-    """The value, or None where it is the default of what is trained."""
+    """The value, or None for the default of this training."""
     trained = (config.dataset, config.model, config.optimizer, config.source)
     usual = defaults(*trained, private=config.private, reading=config.reading, features=config.features)
     value = getattr(config, name)
@@ -77,7 +77,7 @@ def _chosen(name: str, config: RunConfig) -> float | None:
 
 
 def _label(config: RunConfig, names: Sequence[str]) -> str:
-    """The pieces that are not as usual, or all of them if that leaves none."""
+    """The unusual pieces, or all of them if none is unusual."""
     names = [name for name in names if _used(name, config)]
     if config.model == UNSAID and "features" in names and config.features != PLAIN.features:
         names = [name for name in names if name != "model"]

@@ -1,4 +1,4 @@
-"""Which runs are on the charts: at most six; the address bar names them."""
+"""The choice of the runs on the charts, at most six, named in the address."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -24,14 +24,14 @@ from pages.parts.train.run_labels import MAX_RUNS
 RECENT = 50  # runs to choose from
 PARAMETER = "run"
 SHOWN = "runs_shown"  # the ids on the charts
-DRAWN = "run_picker_drawn"  # how often they were changed from outside the widget, which is a new one each time
-BEGAN = "run_picker_began"  # what the widget said at first
-LINES = "run_lines"  # what the widget says of each run; it is another widget once a run has another status
+DRAWN = "run_picker_drawn"  # counts changes from outside the widget; each makes a new widget
+BEGAN = "run_picker_began"  # the first value of the widget
+LINES = "run_lines"  # the widget's line for each run; a changed status makes a new widget
 MAX_LOOKED_UP = 100  # ids of an address
 
 
 class Lines(NamedTuple):
-    """What the widget says of the runs, the statuses that they had when it did, and how many epsilons were to come."""
+    """The widget's lines, the statuses of their runs, and the number of epsilons to come."""
 
     said: dict[str, str]
     statuses: dict[str, Status]
@@ -39,26 +39,25 @@ class Lines(NamedTuple):
 
 
 def shown_runs() -> list[str]:
-    """The ids of the runs on the charts."""
     return list(st.session_state.get(SHOWN, []))
 
 
 def outdated(ids: Sequence[str]) -> bool:
-    """Whether what is drawn apart from the page, for these runs, no longer agrees with what the page is to show."""
+    """Return whether a fragment drawn for these runs disagrees with the page."""
     return outcome_unsaid() or st.session_state.get(SHOWN, list(ids)) != list(ids)
 
 
 def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
-    """Draw the choice of runs and return the ids to show; what the address names and nobody knows is said.
+    """Draw the choice of runs and return the ids to show; unknown ones in the address are reported.
 
-    With the store each run that has ended says how accurate it was, and older ones can be shown than those given.
+    With the store, ended runs show their accuracy, and runs older than `past` can be shown.
     """
     known = known_runs(store, past)
     settle(known)
     options = list(dict.fromkeys([*shown_runs(), *list(known)[:RECENT]]))
     labels = _lines([known[run] for run in options], store)
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
-    if key not in st.session_state:  # another default later would make it another widget
+    if key not in st.session_state:  # a later default would make another widget
         st.session_state[BEGAN] = shown_runs()
     words = {"format_func": lambda run: labels[run], "placeholder": f"Choose up to {MAX_RUNS} runs"}
     look = {"default": st.session_state[BEGAN], "max_selections": MAX_RUNS, **words}
@@ -68,7 +67,7 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
 
 
 def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
-    """Those that the charts can show of these runs, and of those on the charts and in the address, by their ids."""
+    """The runs for the charts among these, the shown ones and those in the address, by id."""
     every = {run.id: run for run in past}
     asked = [*shown_runs(), *st.query_params.get_all(PARAMETER)[:MAX_LOOKED_UP]]
     named = runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
@@ -76,44 +75,42 @@ def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
 
 
 def can_be_charted(run: Run) -> bool:
-    """Whether the charts can show the run."""
     return run.kind == TRAINING.name and readable(run)
 
 
 def settle(known: Mapping[str, Run]) -> None:
-    """Make the runs on the charts agree with the address and with what is known, and say what does not."""
+    """Make the shown runs agree with the address and the known runs, and report the rest."""
     say_outcome()
-    if restoring() or SHOWN not in st.session_state:  # the first look at this page, or one that is taken again
+    if restoring() or SHOWN not in st.session_state:  # the first run of this page, or its repetition
         asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
         for strange in (verbatim(f"run={each}") for each in asked if each not in known):
-            st.warning(f"Expected {strange} to be a run on this machine; it may have been made elsewhere.")
+            st.warning(f"This machine has no {strange}. It may have been made elsewhere.")
         show([each for each in asked if each in known][:MAX_RUNS])
     if gone := [run for run in shown_runs() if run not in known]:
-        st.warning(f"No longer in the run store: {', '.join(f'run {run!r}' for run in gone)}.")
+        st.warning(f"Deleted: {', '.join(f'run {run}' for run in gone)}.")
         show([run for run in shown_runs() if run in known])
-    if st.query_params.get_all(PARAMETER) != shown_runs():  # a click that came in between brings an older address
+    if st.query_params.get_all(PARAMETER) != shown_runs():  # a click in between restores an older address
         st.query_params[PARAMETER] = shown_runs()
 
 
 @uninterrupted
 def _chosen(key: str) -> None:
-    """Take on what the widget says, unless the runs were changed meanwhile: then it is not the one that is drawn."""
+    """Show the widget's choice, unless a change made another widget meanwhile."""
     if key == f"shown_{st.session_state.get(DRAWN, 0)}":
         st.session_state[SHOWN] = list(st.session_state[key])
 
 
 def show(runs: Sequence[str]) -> None:
-    """Put these runs on the charts.
+    """Put these runs on the charts, with a new widget.
 
-    A widget that is told from outside what it says may be told otherwise by a browser that has not heard of it, and the
-    run would be lost. So a new widget takes its place.
+    A browser that missed the change could reset the old widget, and the runs would be lost.
     """
     st.session_state[SHOWN] = list(runs)
     st.session_state[DRAWN] = st.session_state.get(DRAWN, 0) + 1
 
 
 def readable(run: Run) -> bool:
-    """Whether this version knows the run's settings, and has a plan for them where none is stored with the run."""
+    """Return whether this version can read the run's settings and plan."""
     try:
         return bool(run.config and (run.stored_plan or run.plan))
     except (ValueError, TypeError, RuntimeError):
@@ -121,9 +118,9 @@ def readable(run: Run) -> bool:
 
 
 def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
-    """What is said of each run. It stays while the widget does.
+    """A line for each run, which stays as long as the widget.
 
-    The widget is a new one once a run has another status, and when all epsilons are known that it had to do without.
+    A changed status, or the last missing epsilon, makes a new widget.
     """
     statuses = {run.id: run.status for run in runs}
     before: Lines = st.session_state.get(LINES) or Lines({}, {})
@@ -147,10 +144,7 @@ def _wait_for(spendings: Sequence[Spending]) -> None:
 
 
 def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated], taken: Collection[str] = ()) -> dict[str, str]:
-    """A line for each run, with its latest test, and its epsilon once that is known.
-
-    None is there twice, nor one that is taken: by it the widget knows the run.
-    """
+    """A unique line for each run, with its latest test, and its epsilon once known; the widget knows it by this."""
     plain = {run.id: _line(run, tests.get(run.id)) for run in runs}
     met = Counter([*plain.values(), *taken])
     return {run: f"{line}, {run}" if met[line] > 1 else line for run, line in plain.items()}
@@ -158,7 +152,7 @@ def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated], taken: Collecti
 
 def _line(run: Run, test: Evaluated | None) -> str:
     what = f"{when(run.created, short=True)} {described(run.config)}, {epochs_of(run.config.epochs)}"
-    if run.active:  # what changes with every test would change under the pointer
+    if run.active:  # more would change under the pointer
         return f"{what} · {run.status.value}"
     accuracy = [percent(test.accuracy)] if test else []
     spending = spending_of(run, CERTIFIED)

@@ -1,4 +1,4 @@
-"""The settings of a run, drawn the same on every page that trains: what one plays with is in sight."""
+"""The settings of a run, drawn alike in the Lab and on the page Train."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,14 +18,14 @@ from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
 MORE = "Delta, schedule, method, model, presets"
 GOOD = "form_good"  # the last form whose values went together
-MAX_FACTOR = 1e9  # times as long a step that are told apart
-LONG, SHORT = 3, 0.1  # times the default's rate * C: accuracy has fallen by then
+MAX_FACTOR = 1e9  # longest factor shown
+LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
 
 def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
-    """Draw the settings of a run on the device; what they say, and places under the data and beside sigma.
+    """Draw the settings of a run on the device; return the form, and the places for the buttons and beside sigma.
 
-    Values that do not go together are a fault at their field, and all of the fields stay.
+    Values that do not go together are reported at their field, and all fields stay.
     """
     follow_number()
     fields = Fields(page_texts(), good_texts())
@@ -37,7 +37,7 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
 
 
 def last_good(form: Form, place: Any) -> Form:
-    """The form, or the last one whose values went together, which is said in a place."""
+    """The form, or the last one whose values went together, with a note in the place."""
     if not form.problem:
         st.session_state[GOOD] = form
         return form
@@ -79,7 +79,6 @@ def _draw(fields: Fields, form: Form) -> tuple[Any, Any]:
 
 
 def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:
-    """Draw two fields beside each other."""
     columns = st.container(key=key).columns(2, gap="small", wrap=False)
     for column, name in zip(columns, names, strict=True):
         with column:
@@ -87,9 +86,9 @@ def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:
 
 
 def _rate_hint(form: Form, key: str) -> None:
-    """Say where steps, which are in proportion to rate * C, are far from the default's; one click sets the rate.
+    """Warn of steps, which are proportional to rate * C, far from the default's; one click corrects the rate.
 
-    Nothing is said of an optimizer that divides by the size of its gradients: there C cancels, now or in time.
+    With an optimizer that divides by the size of its gradients C cancels, so there is no warning.
     """
     usual = form.usual
     times = min(max((form.lr / usual.lr) * (form.clip_norm / usual.clip_norm), 1 / MAX_FACTOR), MAX_FACTOR)
@@ -98,7 +97,7 @@ def _rate_hint(form: Form, key: str) -> None:
     fitting = show(float(f"{usual.lr * usual.clip_norm / form.clip_norm:.3g}"))
     factor = show(float(f"{max(times, 1 / times):.2g}"))
     away = f"{factor} times as {'long' if times > 1 else 'short'}"
-    advice = "When C rises, the rate must fall." if times > 1 else "So they learn slowly."
-    st.caption(f":material/lightbulb: A step is in proportion to rate × C: here it is {away} as usual. {advice}")
+    advice = "If you raise C, lower the rate." if times > 1 else "Training will be slow."
+    st.caption(f":material/lightbulb: Steps grow with rate × C and are {away} as usual here. {advice}")
     set_to = (key, fitting, show(usual.lr))
     st.button(f"Set the rate to {fitting}", key="fitting_rate", on_click=put, args=set_to)

@@ -12,7 +12,7 @@ from tests.pages import perturbation_page
 from tests.pages.people.conftest import Class, Visitor
 from tests.pages.train_page import CONFIG, events_of, opened, press, progress
 
-NOT_YOURS = "Somebody else's run: only who started it, or the teacher, may {} it."
+NOT_YOURS = "This is somebody else's run. Only its owner or the teacher can {} it."
 
 
 def labels(page: AppTest) -> set[str]:

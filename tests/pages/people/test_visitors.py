@@ -12,16 +12,7 @@ from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_tok
 from dpcore.runs.limits import SHARED, User
 from dpcore.runs.teacher_key import TEACHER
 from pages.parts import visitors
-from pages.parts.visitors import (
-    Visitors,
-    current_user,
-    handshake,
-    header_of,
-    middleware,
-    name_of,
-    new_cookie,
-    owner_of,
-)  # fmt: skip
+from pages.parts.visitors import Visitors, current_user, handshake, header_of, middleware, name_of, new_cookie, owner_of
 from tests.pages.people.asking import asked, opened
 
 KEY, OTHER = b"k" * 32, b"o" * 32

@@ -33,11 +33,11 @@ def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_ou
     forged = [imported(store, run) for run in runs]
     (chart,) = charts(page := opened(show=SHOW))
     assert [len(each["x"]) for each in chart["data"]] == [1, 1]
-    assert " 2 imported runs are left out, since nobody here measured the accuracy." in shown(page)
+    assert " Imported runs left out, since nobody here measured their accuracy: 2." in shown(page)
     assert "<td>2</td><td>91.00 %" in shown(page)
     page = opened(show=SHOW, find=forged[0])
     assert charts(page) == []
-    assert f"{comparing.NONE} One imported run is left out, since nobody here measured the accuracy." in shown(page)
+    assert f"{comparing.NONE} Imported runs left out, since nobody here measured their accuracy: 1." in shown(page)
 
 
 def test_a_name_is_a_text_in_the_numbers_of_the_front_and_no_formula(store: Store):

@@ -11,7 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
-from tests.pages.runs_page import addressed, cells, listed, opened, send, sort, table, tick, ticked
+from tests.pages.runs_page import addressed, cells, listed, opened, send, shown, sort, table, tick, ticked
 from tests.pages.runs_page import finished as finished_with
 from tests.pages.train_page import CONFIG, metrics, press, recorded
 
@@ -20,11 +20,6 @@ MARKUP = "<script>alert(1)</script> **x** :red[x] $x$ [a](//b) `c`"
 
 def finished(store: Store, **changed: object) -> str:
     return recorded(store, replace(CONFIG, **changed), 40, Status.FINISHED)
-
-
-def said(page) -> str:
-    shown = [each.value for kind in ("markdown", "caption", "info", "warning", "error") for each in page.get(kind)]
-    return " ".join([*shown, *(each.proto.body for each in page.get("html"))])
 
 
 def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsilon(store: Store):
@@ -51,7 +46,7 @@ def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store)
 
 def test_an_empty_store_shows_two_finished_examples(store: Store):
     page = opened()
-    assert "no run yet" in said(page)
+    assert "no run yet" in shown(page)
     assert [each["cells"]["status"] for each in table(page)["rows"]] == ["finished", "finished"]
 
 
@@ -61,7 +56,7 @@ def test_ticked_runs_are_compared_and_stand_in_the_address(store: Store):
     assert (ticked(page), addressed(page)) == ([first], [first])
     page = tick(page, second)
     assert addressed(page) == [first, second]
-    assert "sigma 1" in said(page)
+    assert "sigma 1" in shown(page)
     page = tick(page, first, on=False)
     assert (ticked(page), addressed(page)) == ([second], [second])
     assert metrics(page)["Test accuracy"] == "66.0 %"
@@ -155,7 +150,7 @@ def test_what_may_not_be_changed_is_refused_by_the_callback_too(store: Store, mo
     page = press(opened(run), "Delete")
     monkeypatch.setattr(actions, "may_change", lambda run: False)
     page = press(page, "Delete")
-    assert actions.NOT_YOURS in said(page)
+    assert actions.NOT_YOURS in shown(page)
     assert store.run(run)
     (delete,) = [each for each in opened(run).button if each.label == "Delete"]
     assert delete.disabled
@@ -171,8 +166,8 @@ def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(st
     assert cells(page, strange)["status"] == "finished"
     assert addressed(page) == []
     assert set(ticked(page)) == {comparison, strange}
-    assert "another page" in said(page)
-    assert "Another version of this program" in said(page)
+    assert "another page" in shown(page)
+    assert "Another version of this program" in shown(page)
 
 
 def priced(order: str, **query: str) -> AppTest:
@@ -190,7 +185,7 @@ def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
     assert listed(priced("epsilon")) == [*runs[::-1], *other]
     page = priced("-epsilon")
     assert listed(page) == [*runs, *other[::-1]]
-    assert "Runs 1 to 5 of 5, 1 comparison among them." in said(page)
+    assert "Runs 1 to 5 of 5, 1 comparison among them." in shown(page)
 
 
 def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
@@ -203,5 +198,5 @@ def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
     ):  # fmt: skip
         assert listed(opened(**query)) == found, query
     page = opened(find="no such run")
-    assert "No run matches" in said(page)
-    assert "No run here has `tag=**b**`" in said(opened(tag="**b**"))
+    assert "No run matches" in shown(page)
+    assert "No run here has `tag=**b**`" in shown(opened(tag="**b**"))

@@ -11,6 +11,7 @@ from dpcore.runs.sweeps import submit_sweep, sweep_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.plan import plan
+from pages.parts.runs.sweeps import LAB, ONE_EACH
 from tests.pages.runs_page import listed, opened, shown
 from tests.pages.train_page import CONFIG, charts, events_of, press
 
@@ -41,12 +42,16 @@ def swept(store: Store, axes: dict[str, list], seeds: int = 2) -> tuple[str, lis
 
 
 def test_a_sweep_is_queued_by_a_click_and_shown(store: Store):
-    page = form()
+    page = form(sigma="3", batch="128")  # as in the Lab
+    assert page.selectbox(key="sweep_base").value == LAB
+    page.number_input(key="sweep_seeds").set_value(1).run()
+    assert ONE_EACH in [each.value for each in page.warning]
     page.text_input(key="sweep_values_sigma").set_value("1, 2")
     page.number_input(key="sweep_seeds").set_value(2).run()
     page = press(page, "Queue 4 runs")
     runs = store.runs(Status.QUEUED)
     assert sorted(run.config.sigma for run in runs) == [1.0, 1.0, 2.0, 2.0]
+    assert {run.config.batch for run in runs} == {128}
     assert len({run.sweep for run in runs}) == 1
     assert page.query_params["sweep"] in (runs[0].sweep, [runs[0].sweep])
     assert set(listed(page)) == {run.id for run in runs}
