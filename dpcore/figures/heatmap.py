@@ -80,7 +80,8 @@ def heatmap_figure(
     paths = [path for path in paths if np.isfinite(path.sigmas).any()]
     thick = next((path.sigmas for path in paths if path.thick), np.full(epochs.shape, np.inf))
     strokes = [trace for path in paths for trace in _stroke(epochs, path)]
-    named = [_mark(mark, mark.sigma > 1.01 * _at(mark.epochs, epochs, thick), size) for mark in marks]
+    crossed = np.interp([mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)])
+    named = [_mark(mark, mark.sigma > 1.01 * sigma, size) for mark, sigma in zip(marks, crossed, strict=True)]
     traces = [_cells(grid, epochs), *strokes, _points(grid, epochs), *named]
     shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
@@ -128,12 +129,6 @@ def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
     unseen = {"marker": {"opacity": 0}}
     marker = {"size": 9, "opacity": 0}
     return points(across.ravel(), up.ravel(), marker, selected=unseen, unselected=unseen, **told)
-
-
-def _at(epoch: float, epochs: FloatArray, sigmas: FloatArray) -> float:
-    """The sigma of a contour at an epoch."""
-    seen = ~np.isnan(sigmas)
-    return float(np.interp(epoch, epochs[seen], sigmas[seen]))
 
 
 def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:

@@ -124,7 +124,6 @@ def sampled_ends(shown: Sampled) -> list[End]:
 
 
 def highest(shown: Sampled) -> float:
-    """The largest finite epsilon."""
     curves = [shown.curve, *(each.curve for each in shown.others)]
     return max(float(np.max(each.epsilon, where=np.isfinite(each.epsilon), initial=0.0)) for each in curves)
 

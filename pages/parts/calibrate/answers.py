@@ -135,7 +135,6 @@ def answer_row(asked: Asked, name: str) -> VerdictRow:
 
 
 def _less_row(found: Answer, before: float) -> VerdictRow:
-    """A row of the comparison: sigma, certified epsilon and verdict."""
     sigma, exact, verdict = float(found.value), spent(found.target, CERTIFIED, found.mechanism), verdict_on(found)
     certified = "no bound"  # a sigma can be too small to certify
     if math.isfinite(exact.value):
@@ -199,7 +198,6 @@ def answer_for(
 
 
 def sampled_headline(found: SampledAnswer) -> str:
-    """The answer in a few large words."""
     if found.solved == "sigma":
         return f"sigma = {show(found.value)}"
     return f"steps = {found.steps:,}, or {epochs_of(epochs_in(found))}"
@@ -230,7 +228,6 @@ def at_poisson_sigma(name: str, found: SampledAnswer, by_poisson: Answer) -> str
 
 
 def epochs_in(found: SampledAnswer) -> float:
-    """The length of the training in epochs."""
     if found.sampler.by_epoch:
         return found.steps / steps_of_epoch(found.q)
     return epochs_meant(found.q, found.steps)

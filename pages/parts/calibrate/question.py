@@ -151,7 +151,6 @@ def spent_text(found: Answer) -> str:
 
 
 def headline(found: Answer) -> str:
-    """The answer in a few large words."""
     first, steps = found.mechanism.releases[0], found.mechanism.steps
     said = f"{found.solved} = {value_of(found)}"
     if found.solved == "steps":

@@ -106,14 +106,12 @@ class Scene:
         return percent(1 - (1 - q) ** steps_of_epoch(q), 0)
 
     def curve(self, accountant: str) -> Curve:
-        """The final epsilon of an accountant."""
         return cache.final(accountant, self.mechanism, self.delta)
 
     def epsilon_by(self, accountant: str) -> float:
         return float(self.curve(accountant).epsilon[-1])
 
     def cost_by(self, accountant: str) -> str:
-        """The number of an accountant with its mark."""
         return f"**{marked(self.epsilon_by(accountant), self.curve(accountant).kind)}**"
 
     @property
@@ -123,7 +121,6 @@ class Scene:
 
     @property
     def cost(self) -> str:
-        """The certified number with its mark."""
         return self.cost_by(CERTIFIED)
 
     @property

@@ -69,7 +69,6 @@ class Compared:
 
 
 def band_and_clt(band: Band, mu: float) -> list[Named]:
-    """The certified curves and the CLT's."""
     return [*edges_of(band), clt_curve(mu)]
 
 

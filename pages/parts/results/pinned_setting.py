@@ -90,7 +90,6 @@ def ghost_over_epochs(pinned: ChosenSetting) -> Ghost:
 
 
 def ghost_over_delta(pinned: ChosenSetting) -> Ghost:
-    """The certified epsilon of a pinned setting at each delta."""
     return Ghost(_label(pinned), cache.profile(CERTIFIED, pinned.mechanism))
 
 
@@ -101,7 +100,6 @@ def pinned_line(pinned: ChosenSetting) -> list[Line]:
 
 
 def pinned_mark(pinned: ChosenSetting) -> Mark:
-    """The point of a pinned setting on a map."""
     return Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square")
 
 

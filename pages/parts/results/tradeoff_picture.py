@@ -26,8 +26,6 @@ KEYS = {"trade-off": "attack_chart", "delta": "profile_chart", "steps": "steps_c
 
 
 class Look(NamedTuple):
-    """The choices for a picture."""
-
     view: str  # one of `KEYS`
     log: bool
     one: str  # the accountant of the one pair
