@@ -44,7 +44,7 @@ from pages.parts.train.form import form_of
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change
 
-LAB = "the settings in the Lab"
+LAB, USUAL = "the settings in the Lab", "default settings"  # the latter if the Lab's cannot be trained
 NONE = "none"
 ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
@@ -85,9 +85,10 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
 
 def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
     """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab shows."""
-    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs or (RunConfig(),)
-    options = {LAB: shown[0], **{run.id: run.config for run in runs}}
-    titles = {LAB: LAB, **{run.id: name_of(run) for run in runs}}
+    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs
+    usual, config = (LAB, shown[0]) if shown else (USUAL, RunConfig())
+    options = {usual: config, **{run.id: run.config for run in runs}}
+    titles = {usual: usual, **{run.id: name_of(run) for run in runs}}
     if st.session_state.get("sweep_base") not in options:
         st.session_state["sweep_base"] = next(reversed(options))
     base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key="sweep_base")
