@@ -134,12 +134,17 @@ def resume_run(store: Store, run: str) -> str:
 
 
 def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
-    """Draw the button that cancels an active job, if the reader may; beside others it says its name."""
+    """Draw the button that cancels an active job, if the reader may; `name` is told by its help."""
     if not run.active or not may_change(run):
         return
     stopping = run.cancelling and run.status is Status.RUNNING
-    label = "Cancelling…" if stopping else f"Cancel {name}".rstrip()
-    pressed = {"on_click": cancel, "args": (store, run.id), "disabled": stopping}
+    label = "Cancelling…" if stopping else "Cancel"
+    pressed = {
+        "on_click": cancel,
+        "args": (store, run.id),
+        "disabled": stopping,
+        "help": f"Cancel {name}." if name else None,
+    }
     place.button(label, key=f"cancel_{run.id}", width="stretch", **pressed)
 
 

@@ -2,6 +2,8 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
+from html import escape
+from io import BytesIO
 
 import numpy as np
 import streamlit as st
@@ -12,7 +14,6 @@ from dpcore.privacy.report.numbers import nearest
 from dpcore.training.pictured_step import SHOWN, PicturedStep, pictured_step
 from pages.parts.components.elements import follows, mount
 from pages.parts.controls import mechanism as controls
-from pages.parts.images import image_html
 from pages.parts.train.form import Form
 
 PIXELS = 56  # of an image's side
@@ -121,7 +122,19 @@ def _grey(values: FloatArray, most: float) -> FloatArray:
 def _images(greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions: Sequence[str] = ()) -> str:
     named = captions or [""] * len(greys)
     images = (
-        image_html(grey.reshape(step.shape), f"{alt} {name}".strip(), PIXELS, name)
+        _image(grey.reshape(step.shape), f"{alt} {name}".strip(), PIXELS, name)
         for grey, name in zip(greys, named, strict=True)
     )
     return f"<div class=step-images>{''.join(images)}</div>"
+
+
+def _image(grey: FloatArray, alt: str, pixels: int, caption: str = "") -> str:
+    """A figure of greys (h, w) from 0, black, to 1, white; what lies beyond is cut off."""
+    from PIL import Image  # here, not above: few pages draw one
+
+    file = BytesIO()
+    Image.fromarray((255 * np.clip(grey, 0, 1)).round().astype(np.uint8)).save(file, "PNG")
+    source = b64encode(file.getvalue()).decode()
+    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    image = f'<img src="data:image/png;base64,{source}" width={pixels} height={pixels} alt="{escape(alt)}">'
+    return f"<figure>{image}{note}</figure>"

@@ -100,7 +100,7 @@ def test_a_run_that_ended_early_is_resumed_from_its_checkpoint_in_its_place(stor
         assert [event for _, event in store.tail(new.id)] == kept, status
         assert checkpoint_path(store.home, new.id).read_bytes() == b"the state after 40 steps", status
         assert store.run(run).status is status, status
-        assert any(each.startswith("Cancel ") for each in labels(page)), status
+        assert "Cancel" in labels(page), status
 
 
 def test_two_tabs_that_resume_one_run_queue_one_rest(store: Store):

@@ -3,26 +3,27 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from html import escape
+from typing import Any
 
 import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.figures.style import run_styles
 from dpcore.runs.expected import REPORTS
-from dpcore.runs.holding import steps_granted
+from dpcore.runs.holding import MAX_SECONDS, can_be_held, hold, let_go, steps_granted
 from dpcore.runs.in_words import state_of
-from dpcore.runs.record import Status, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import cancel_button, say_failure
+from pages.parts.jobs import PROBLEM, cancel_button, say_failure
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
+from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_figures
 from pages.parts.train.buttons import resume
-from pages.parts.train.pace import pace_buttons
 from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
@@ -34,6 +35,8 @@ RESUME = (
     "On the same device, with the same threads and versions, both runs together cost what one costs. Elsewhere a "
     "checkpoint is refused. If a run began again elsewhere, release only one of the two."
 )
+STOPS = "The run keeps its state and waits. Waiting costs no privacy."
+GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
 
 
 def watch(store: Store, ids: Sequence[str], accountant: str, across: str, place: str = "accuracy") -> None:
@@ -123,6 +126,33 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
     if run.status is Status.LOST:
         why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
         st.error(f"The run was lost.{why}{'' if run.imported else ' Resume continues from its last checkpoint.'}")
+
+
+def pace_buttons(place: Any, store: Store, run: Run) -> None:
+    """Draw the buttons that pause a run, let it go on and let it take one step, where it trains and is one's own."""
+    if run.status is not Status.RUNNING or run.cancelling or not can_be_held(store, run.id) or not may_change(run):
+        return
+    held = steps_granted(store, run.id) is not None
+    row = place.container(horizontal=True, gap="xsmall", wrap=False)
+    icon, label, act, help = ("play_arrow", "Play", let_go, GOES_ON) if held else ("pause", "Pause", hold, STOPS)
+    row.button(
+        "",
+        key=f"pace_{run.id}",
+        icon=f":material/{icon}:",
+        help=f"{label}. {help}",
+        on_click=_do,
+        args=(act, store, run.id),
+    )
+    step = {"disabled": not held, "help": "Take one step.", "on_click": _do, "args": (hold, store, run.id)}
+    row.button("", key=f"step_{run.id}", icon=":material/skip_next:", **step)
+
+
+@uninterrupted
+def _do(act: Any, store: Store, run: str) -> None:
+    try:
+        act(store, run)
+    except StoreError as error:
+        st.session_state[PROBLEM] = str(error)
 
 
 def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
