@@ -194,7 +194,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     finished = ended(store, wanted, MAX_RUNS_JUDGED)
     best, coming = _best(finished, bound)
     among = f", among the latest {MAX_RUNS_JUDGED} runs" if len(finished) == MAX_RUNS_JUDGED else ""
-    st.subheader(f"{said_of_best(best, bound)}{among}", anchor=False)
+    st.header(f"{said_of_best(best, bound)}{among}", anchor=False)
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
     stars = {each.id for each, _ in best.values()}

@@ -38,7 +38,7 @@ def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store)
     finished_with(store, replace(CONFIG, private=False), 0.95)
     for within, best, accuracy in (("any", runs[0], "90.0 %"), ("1", runs[1], "70.0 %")):
         page = priced("-started", within=within)
-        assert f"★ Best private run: {accuracy} on MNIST at epsilon ≤ " in page.subheader[0].value
+        assert f"★ Best private run: {accuracy} on MNIST at epsilon ≤ " in page.header[0].value
         assert [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]] == [best]
     (status, _) = opened(find=runs[0]).get("button_group")[:2]
     assert [each.content for each in status.proto.options][:3] == ["queued 0", "running 0", "finished 1"]
