@@ -1,21 +1,31 @@
-"""One private step in pictures: the noise beside its slider, and the four stages of a step."""
+"""One private step in pictures: the noise beside its slider, and the four stages of a step.
+
+The network is the simplest: a linear layer that begins at zero, where every one of K classes has probability 1/K. The
+gradient of an example x with label y at the weights of class k is then (1/K - [k = y]) x: an image. Its clipped sum and
+the noise on it are images, too. Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
+"""
 
 from base64 import b64encode
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from io import BytesIO
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.data.loading import load
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest
-from dpcore.training.pictured_step import SHOWN, PicturedStep, pictured_step
 from pages.parts.components.elements import follows, mount
 from pages.parts.controls import mechanism as controls
 from pages.parts.train.form import Form
 
+SEED = 20160701
+EXAMPLES = 6  # examples of the batch
+WHITE = 255.0  # the largest value of a byte
 PIXELS = 56  # of an image's side
 SQUARES = 100  # of a batch, each for as many examples
 SPREAD = 2.5  # standard deviations of the noise from grey to black
@@ -25,13 +35,60 @@ ONE_STEP = (
 )
 
 
+class PicturedStep(NamedTuple):
+    """A step on the bundled sample; images are rows of d pixels."""
+
+    examples: FloatArray  # (m, d) the first of the batch, in [0, 1]
+    norms: FloatArray  # (m,) lengths of their whole gradients
+    gradients: FloatArray  # (m, d) the descent direction that each of them gives its own class
+    factors: FloatArray  # (m,) by which clipping shortens them
+    clipped_sum: FloatArray  # (d,) of the batch's directions for class `label`
+    noise: FloatArray  # (d,) standard normal, to be multiplied by sigma C
+    label: int  # the class whose weights the sum and the noise are for
+    batch: int  # examples drawn
+    shape: tuple[int, ...]  # of an image
+
+
+@lru_cache(maxsize=128)
+def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
+    """The step on a Poisson batch of this expected size, always the same for the same arguments.
+
+    Errors: ValueError for a data set without a bundled sample of images.
+
+    >>> step = pictured_step("mnist", 256, 0.1)
+    >>> step.batch, bool((step.norms * step.factors <= 0.1 + 1e-12).all())
+    (232, True)
+    """
+    train, generator = load(dataset, "sample").train, np.random.default_rng(SEED)
+    drawn = np.flatnonzero(generator.random(len(train)) < min(batch / len(train), 1.0))
+    shape, classes = train.images.shape[1:], len(DATASETS[dataset].classes)
+    pixels, labels = train.images[drawn].reshape(len(drawn), np.prod(shape)) / WHITE, train.labels[drawn]
+    label = int(train.labels[drawn[0]]) if len(drawn) else 0
+    to_own, to_other = 1 - 1 / classes, -1 / classes  # what a pixel of 1 gives its own class, and each other one
+    scale = np.sqrt(to_own**2 + (classes - 1) * to_other**2)
+    norms = scale * np.linalg.norm(pixels, axis=1)
+    factors = np.minimum(1.0, clip_norm / np.maximum(norms, 1e-12))
+    weights = factors * np.where(labels == label, to_own, to_other)
+    return PicturedStep(
+        examples=pixels[:EXAMPLES],
+        norms=norms[:EXAMPLES],
+        gradients=to_own * pixels[:EXAMPLES],
+        factors=factors[:EXAMPLES],
+        clipped_sum=weights @ pixels,
+        noise=generator.standard_normal(pixels.shape[1]),
+        label=label,
+        batch=len(drawn),
+        shape=shape,
+    )
+
+
 def pictured(form: Form) -> PicturedStep | None:
     """A step at the form's batch and clipping norm; None for a batch of a few examples, and without grey images."""
     dataset = DATASETS.get(form.data.dataset)
     if dataset is None or not (dataset.sampled and dataset.grey):
         return None
     step = pictured_step(dataset.name, form.q * form.data.n, form.clip_norm)
-    return step if len(step.examples) == SHOWN else None
+    return step if len(step.examples) == EXAMPLES else None
 
 
 def noise_beside(form: Form) -> None:

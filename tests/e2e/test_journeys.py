@@ -175,7 +175,7 @@ def test_on_runs_heads_sort_and_ticked_runs_are_renamed_and_deleted(tab: Page, a
         expect(tab.locator("table.runs input:checked")).to_have_count(1)
         pressed(tab, "Name, tags, note")
         tab.get_by_label("Name", exact=True).fill(f"quick {MARKUP}")
-        tab.get_by_label("Tags, with commas between").fill(MARKUP)
+        tab.get_by_label("Tags, separated by commas").fill(MARKUP)
         tab.get_by_role("button", name="Save").click()
         expect(names.filter(has_text=f"quick {MARKUP}")).to_be_visible()
         assert tab.locator("#bold").count() == 0

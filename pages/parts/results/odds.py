@@ -105,10 +105,15 @@ def odds_icons(found: Risks) -> str:
     guess = term("odds", "odds", "Guessing who was in the data")
     most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
     sentence = (
-        f"{guess}, an attacker is right for <b style='color:{GREY}'>{BEFORE} of {PEOPLE}</b> people by chance, and for "
-        f"<b style='color:{ATTACK_LOOK[0]}'>{most} of {PEOPLE}</b> after seeing the model. {escape(odds(found))}"
+        f"{guess}, an attacker is right for {_under(GREY, f'{BEFORE} of {PEOPLE}')} people by chance, and for "
+        f"{_under(ATTACK_LOOK[0], f'{most} of {PEOPLE}')} after seeing the model. {escape(odds(found))}"
     )
     return f"<figure class=odds>{_drawing(after)}<figcaption>{sentence}</figcaption></figure>"
+
+
+def _under(color: str, text: str) -> str:
+    """A strong text over a line of a colour, that of the people it speaks of."""
+    return f"<b style='border-bottom: 3px solid {color}'>{text}</b>"
 
 
 def not_promised() -> str:

@@ -51,7 +51,7 @@ def test_a_run_without_an_accounted_mechanism_says_why_there_is_none(store: Stor
     baseline = RunConfig(batch=256, epochs=2.0, private=False)
     page = opened(recorded(store, baseline, 40, Status.CANCELLED))
     assert not page.code
-    assert any("no privacy statement. Not private" in each.value for each in page.caption)
+    assert any("No privacy statement. Not private" in each.value for each in page.caption)
 
 
 def test_a_run_cancelled_in_the_queue_released_nothing(store: Store):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from dpcore.data.loading import load
-from dpcore.training.pictured_step import PIXEL, SEED, SHOWN, pictured_step
+from pages.parts.step import EXAMPLES, SEED, WHITE, pictured_step
 
 
 @pytest.mark.parametrize(("dataset", "batch", "clip_norm"), [("mnist", 64, 0.5), ("fashion_mnist", 40, 1e9)])
@@ -17,12 +17,12 @@ def test_gradients_norms_and_the_clipped_sum_are_those_of_autograd(dataset: str,
     total = torch.zeros(784, dtype=torch.float64)
     for place, index in enumerate(drawn):
         weights = torch.zeros(10, 784, dtype=torch.float64, requires_grad=True)
-        x = torch.tensor(train.images[index].reshape(-1) / PIXEL)
+        x = torch.tensor(train.images[index].reshape(-1) / WHITE)
         loss = torch.nn.functional.cross_entropy((weights @ x)[None], torch.tensor([int(train.labels[index])]))
         (gradient,) = torch.autograd.grad(loss, weights)
         factor = min(1.0, clip_norm / float(gradient.norm()))
         total -= factor * gradient[step.label]  # against the gradient: where the weights go
-        if place < SHOWN:
+        if place < EXAMPLES:
             assert float(step.norms[place]) == pytest.approx(float(gradient.norm()))
             assert float(step.factors[place]) == pytest.approx(factor)
             assert step.gradients[place] == pytest.approx(-gradient[train.labels[index]].numpy())
