@@ -38,7 +38,7 @@ POINTS = 100
 DELTAS = np.logspace(-12, -1, 67)
 FLOOR = 1e-4  # the smallest epsilon on a logarithmic axis
 FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
-RIGHT = 214  # pixels of the longest label, with its mark and number
+RIGHT = 224  # pixels of the longest label, with its mark and number
 LIE = "claims too much privacy"
 THIN = 1.4  # width of the lines over the certified band, which leads
 at_least, at_most = partial(outward, towards=math.floor), partial(outward, towards=math.ceil)  # proven bounds

@@ -70,8 +70,10 @@ def lab_figure(
     reached = ((*run.spent, run.most) if by_epsilon else (run.end, *run.epochs) for run in runs)
     end = max([float(x[-1]), *(each for reach in reached for each in reach)])
     walked = {style_of(name).label for name in curves} | {"Proven upper bound"}
+    seen = {"mode": "markers"} if len(epochs) == 1 else {}  # a line of one point would not be seen
     tagged = [
-        each | {"uid": f"{CURVE}{place}"} if each["name"] in walked else each for place, each in enumerate(above.traces)
+        each | {"uid": f"{CURVE}{place}"} | seen if each["name"] in walked else each
+        for place, each in enumerate(above.traces)
     ]
     if otherwise and not by_epsilon:
         above = with_sampled(above._replace(traces=tagged), otherwise, log=log)

@@ -227,7 +227,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
 def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:
     """Draw the verdicts, why they differ, the tables, the download and the statement."""
     st.html(verdict_table(curves))
-    notes = " ".join(each.note for each in ACCOUNTANTS.values())
+    notes = " ".join(ACCOUNTANTS[name].note for name in curves)
     st.markdown(f"**Why they differ.** All of them describe the same noise. {notes}")
     curves_table(mechanism, curves)
     tradeoff_table(band_and_clt(cache.band(mechanism), cache.mu(mechanism)), "The numbers in the trade-off chart")

@@ -71,7 +71,7 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
     slider.press("End")
     ghost = tab.locator(LABELS).filter(has_text=f"sigma {first}")  # the curves that the run was started from
     expect(ghost.first).to_be_visible()
-    expect(tab.get_by_text("The true epsilon is proven to be between")).to_be_visible()
+    expect(tab.get_by_text("epsilon is proven to be between")).to_be_visible()
     expect(tab.locator("figure.odds figcaption")).to_contain_text("of 100")
     for each in (tab.locator(LABELS).filter(has_text="✓"), tab.locator("figure.odds figcaption"), ghost):
         assert inside(tab, each.first)

@@ -164,7 +164,7 @@ def length(fields: Fields, q: float) -> tuple[int, float | None]:
     same = {"steps": show(math.ceil(epochs / q - 1e-9))}
     fields.beside(LENGTH, "", "", same)
     steps = steps_of(epochs, q)
-    fields.beside(LENGTH, f"{steps:,} steps", f"{EPOCHS.help}\n\n{STEPS.help}", same)
+    fields.beside(LENGTH, f"{steps:,} step{'' if steps == 1 else 's'}", f"{EPOCHS.help}\n\n{STEPS.help}", same)
     return steps, epochs
 
 

@@ -103,7 +103,9 @@ def epsilon_sentence(band: Curve, delta: str, *, apart: bool = False) -> str:
         return f"{of}There is no certified epsilon at delta = {delta}: {lowered(band.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     adjacency = "" if apart else f" ({Poisson.adjacency})"
-    return f"{of}The true epsilon is proven to be between **{low}** and **{high}** at delta = {delta}{adjacency}."
+    return (
+        f"{of}After all steps, epsilon is proven to be between **{low}** and **{high}** at delta = {delta}{adjacency}."
+    )
 
 
 def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:

@@ -61,7 +61,7 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
         st.session_state[BEGAN] = shown_runs()
     words = {"format_func": lambda run: labels[run], "placeholder": f"Choose up to {MAX_RUNS} runs"}
     look = {"default": st.session_state[BEGAN], "max_selections": MAX_RUNS, **words}
-    label = "Runs in the chart (details: the current or latest one)"
+    label = "Runs shown (details: the current or the last one)"
     st.multiselect(label, options, key=key, on_change=_chosen, args=(key,), **look)
     return shown_runs()
 
