@@ -45,7 +45,10 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
         sentences.append(f"{spent}{'' if ended else ', so far' if private.run.active else ', cut short'}.")
         if baseline:
             both = f"{spent}. Without privacy {{baseline}} %: privacy "
-            costs = [f"{both}costs {{lost}} points in this run.", f"{both}costs nothing in this run."]
+            costs = [
+                f"{both}costs {{lost}} points in this run.",
+                f"{both}costs nothing in this run, {{gained}} points to the good.",
+            ]
             sentences += costs if ended else [f"{sentences[-1]} Without privacy {{baseline}} %."]
     headline(sentences, numbers)
 

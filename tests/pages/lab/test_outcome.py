@@ -37,6 +37,7 @@ def test_what_privacy_costs_is_said_beside_the_same_run_without_it_alone(
     ((sentences, numbers),) = said
     assert ("baseline" in numbers) is compared
     assert any("costs {lost} points" in each for each in sentences) is compared
+    assert all("{gained}" in each for each in sentences if "costs nothing" in each)  # else it is said of any run
     assert numbers["epsilon"].value.startswith("≤ ")
 
 
