@@ -7,8 +7,7 @@ const BELOW = 38; // from the plot's lower edge to the first label, beside the t
 const BETWEEN = 1.4; // from one line below a plot to the next, of the text's size
 const MIN_PLOT = 240; // pixels of a plot whose labels stand below it
 const LOW = 200; // pixels of a narrow chart that stays in sight
-const APART = 0.05; // of the height, between two plots
-const SMALL_TYPE = 11; // pixels of the type at its axes
+const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 
 /* How high a chart is that fits into the window: its labels beside their plots still find room. */
@@ -20,18 +19,16 @@ export function fitted(layout, most, width) {
   return Math.max(least, Math.min(most, Math.round(SHARE * document.documentElement.clientHeight)));
 }
 
-/* The narrow chart that stays in sight: small type, no title of its x axis, no labels. The key has the labels. */
+/* The narrow chart that stays in sight: no title of its x axis, and no labels. The key has the labels. */
 export function lowered(layout, width) {
   if (width >= NARROW) return { layout, key: [] };
-  const small = (axis, title = axis?.title) => ({ ...axis, tickfont: { size: SMALL_TYPE }, title });
-  const titled = ({ title } = {}) => ({ ...title, font: { size: SMALL_TYPE } });
   const key = aside(layout), axes = Object.keys(layout).filter((name) => name.startsWith("yaxis"));
   const annotations = layout.annotations?.filter((each) => !key.includes(each));
-  const low = { ...layout, annotations, xaxis: small(layout.xaxis, ""), margin: { l: 44, r: 8, t: 8, b: 22 } };
+  const low = { ...layout, annotations, xaxis: { ...layout.xaxis, title: "" }, margin: { l: 52, r: 8, t: 8, b: 24 } };
   for (const name of axes) {
     const { dtick, domain: [foot, top] = [0, 1] } = layout[name];
     const apart = top < 1 ? APART : 0; // or the numbers of two plots touch
-    low[name] = { ...small(layout[name], titled(layout[name])), dtick: dtick && 2 * dtick, domain: [foot, top - apart] };
+    low[name] = { ...layout[name], dtick: dtick && 2 * dtick, domain: [foot, top - apart] };
   }
   return { layout: low, key: ordered(key, layout) };
 }
