@@ -5,6 +5,7 @@ While it waits it draws and releases nothing, so that its epsilon stays what it 
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
@@ -54,8 +55,9 @@ class Holding:
         self._store, self._run, self._pause, self._clock = store, run, pause, clock
         self._first: int | None = None  # the step after which it was held
         self._waited = 0.0
-        if not can_be_held(store, run):  # another process may have left it held
-            let_go(store, run)
+        with suppress(StoreError):  # a full disk keeps nobody from training
+            if not can_be_held(store, run):  # another process may have left it held
+                let_go(store, run)
 
     def clock(self) -> float:
         """Seconds of training, without those for which the run was held.
@@ -71,13 +73,15 @@ class Holding:
         began = self._clock()
         while self._held(step):
             if self._clock() - began > MAX_SECONDS:
-                let_go(self._store, self._run)
+                with suppress(StoreError):
+                    let_go(self._store, self._run)
             self._pause(POLL_SECONDS)
         self._waited += self._clock() - began - REPORT_SECONDS
 
     def end(self) -> None:
         """Note that the run can be held no more."""
-        self._store.post(_name(self._run), None)
+        with suppress(StoreError):
+            self._store.post(_name(self._run), None)
 
     def _held(self, step: int) -> bool:
         try:

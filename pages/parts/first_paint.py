@@ -23,6 +23,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.report.verdict import lowered
+from dpcore.privacy.sampling.base import Poisson
 from pages.parts.controls.fields import Fields
 from pages.parts.lab import epochs_of
 from pages.parts.results import cache as curves_of
@@ -57,12 +58,15 @@ def first_curves(texts: Mapping[str, str]) -> str:
     """
     form = form_of(Fields(texts), "cpu", lab=True)
     mechanism, delta = form.mechanism, form.delta
-    if mechanism is None or curves_of.slow(mechanism, delta):
+    another = "lesson" in texts or texts.get("against") == "delta" or form.sampler != Poisson.name
+    if another or mechanism is None or curves_of.slow(mechanism, delta):
         return ""
     names = [name for name in ACCOUNTANTS if name in (*DEFAULT_ACCOUNTANTS, CERTIFIED)]
     curves = {name: curves_of.curve(name, mechanism, delta) for name in names}
     figure = lab_figure(curves, epochs_of(form), log=texts.get("scale") == "log", height=HEIGHT)
     last = curves[CERTIFIED].last
+    if not np.isfinite(last.value):
+        return ""
     said = f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
     return f"<h2>{escape(said)}</h2><figure>{_picture(figure)}</figure>"
 

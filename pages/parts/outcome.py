@@ -9,7 +9,7 @@ from dpcore.data.loading import Images, load_test_images
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import run_styles
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.numbers import marked, plain
 from dpcore.privacy.report.verdict import lowered
 from dpcore.runs.record import Status
 from dpcore.training.events import SHOWN_EXAMPLES
@@ -32,7 +32,9 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     baseline = last_of([each for each in watched if private is None or is_baseline(each, private)], private=False)
     cost = _cost(form, curves, otherwise)
     if private and not is_of(private, form):
-        headline([f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}."], _numbers(private))
+        other = "" if private.config.delta == form.delta else f", delta {plain(private.config.delta)}"
+        run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}{other}."
+        headline([cost, run], _numbers(private))
         return
     sentences, numbers = [f"{cost} {ASKED}" if form.configs else cost], {}
     if baseline:

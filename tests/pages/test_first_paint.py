@@ -46,6 +46,13 @@ def test_nonsense_in_the_address_leaves_a_page_with_nothing_of_it(query: str):
     assert "nonsense" not in page
 
 
+def test_no_picture_stands_for_another_view_or_for_what_is_not_certified():
+    for query in ("sampler=shuffle", "lesson=sampling", "against=delta", "sigma=1e-5", "sigma=0.001&epochs=100"):
+        status, _, page = got("/", query)
+        assert status == 200, query
+        assert "<polyline" not in page, query
+
+
 def test_a_picture_that_takes_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(first_paint, "MAX_SECONDS", 0.0)
     assert "<polyline" not in got("/", "sigma=1.37")[2]

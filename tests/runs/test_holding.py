@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.holding import MAX_SECONDS, Holding, can_be_held, hold, let_go, steps_granted
+from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import REPORT_SECONDS, Stepped
@@ -69,6 +70,16 @@ def test_the_wait_does_not_count_but_for_one_report(store: Store):
     before = held.clock()
     held.wait(3)
     assert held.clock() - before == pytest.approx(REPORT_SECONDS)
+
+
+def test_a_store_that_takes_nothing_keeps_nobody_from_training(store: Store, monkeypatch: pytest.MonkeyPatch):
+    def full(name: str, value: str | None) -> None:
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(store, "post", full)
+    held = Holding(store, RUN)
+    held.wait(1)
+    held.end()
 
 
 def test_a_forgotten_one_goes_on_by_itself(store: Store):

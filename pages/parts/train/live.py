@@ -150,8 +150,9 @@ def pace_buttons(place: Any, store: Store, run: Run) -> None:
 @uninterrupted
 def _do(act: Any, store: Store, run: str) -> None:
     try:
-        act(store, run)
-    except StoreError as error:
+        if may_change(store.run(run)):
+            act(store, run)
+    except (StoreError, UnknownRun) as error:
         st.session_state[PROBLEM] = str(error)
 
 

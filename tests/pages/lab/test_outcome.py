@@ -52,6 +52,7 @@ def test_a_private_run_that_has_not_ended_has_no_price_yet(store: Store, said: l
 
 def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(store: Store, said: list) -> None:
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2")
-    (((sentence,), numbers),) = said
+    (((before, sentence), numbers),) = said
+    assert "{" not in before  # until the run has an accuracy
     assert "The run in the chart: {accuracy} % right at epsilon {epsilon}." in sentence
     assert set(numbers) == {"accuracy", "epsilon"}
