@@ -5,6 +5,7 @@ import streamlit as st
 from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import Shown, show_map
+from pages.parts.controls.fields import labelled
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
@@ -33,7 +34,7 @@ with asking:
     try:
         target = question.target_controls(delta)
     except ValueError as error:
-        result.error(str(error))
+        result.error(labelled(str(error), question.MU))
 with result:
     if target is not None:
         asked = question.asked_of(solved, target, setting)

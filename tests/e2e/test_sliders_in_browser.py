@@ -132,7 +132,7 @@ def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Pa
     complete(page)
     field(page).fill("lots")
     field(page).press("Enter")
-    expect(page.get_by_text(f"Expected sigma=lots to be a number: {FORMS}. Showing 8.")).to_be_visible()
+    expect(page.get_by_text(f"Noise multiplier sigma must be a number: {FORMS}. Showing 8.")).to_be_visible()
     expect(slider).to_have_attribute("aria-valuetext", "8")
     page.keyboard.press("Escape")
     slider.press("ArrowRight")

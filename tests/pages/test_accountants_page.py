@@ -75,17 +75,17 @@ def test_bad_input_names_the_thing_its_value_and_the_condition_and_the_page_live
     asked = {"sigma": "four", "delta": "1", "clip_norm": "0", "epochs": "-1", "sampling": "q", "q": "1.7"}
     page = opened(**asked)
     assert sentences(page) == [
-        "Expected q=1.7 to be above 0 and at most 1. Showing 256/10000.",
-        "Expected sigma=`four` to be a number: write it like 0.5, 1e-5, 1/3 or 60,000. Showing 1.23.",
-        "Expected epochs=-1 to be above 0. Showing 5.",
-        "Expected clip_norm=0 to be at least 1e-09 and at most 1,000,000,000. Showing 0.1.",
-        "Expected delta=1 to be above 0 and below 1. Showing 1e-5.",
+        "Sampling rate q must be above 0 and at most 1. Showing 256/10000.",
+        "Noise multiplier sigma must be a number: write it like 0.5, 1e-5, 1/3 or 60,000. Showing 1.23.",
+        "Epochs must be above 0. Showing 5.",
+        "Clipping norm C must be at least 1e-09 and at most 1,000,000,000. Showing 0.1.",
+        "Delta must be above 0 and below 1. Showing 1e-5.",
     ]
     assert len(charts(page)) == 2
     (said,) = sentences(opened(n="100"))
-    assert said == "Expected batch=256 to be at most n=100; lower the batch or raise n."
+    assert said == "Expected batch must be at most n=100; lower the batch or raise n."
     (said,) = sentences(opened(sampling="q", q="1e-300"))
-    assert said.startswith("Expected epochs=5 to be at most 1,000,000,000 steps; lower the epochs")
+    assert said.startswith("Epochs must be at most 1,000,000,000 steps; lower the epochs")
 
 
 def test_a_delta_of_one_over_n_is_warned_about():
@@ -96,7 +96,7 @@ def test_a_delta_of_one_over_n_is_warned_about():
 def test_a_schedule_that_runs_out_of_noise_says_so():
     page = opened(schedule="linear", rate_linear="0.5")
     assert "keep sigma from" in sentences(page)[0]
-    assert sentences(page)[0].startswith("Expected rate k=0.5 ")
+    assert sentences(page)[0].startswith("Rate k must ")
     assert sentences(page)[0].endswith("Lower k or the epochs.")
     assert [each.proto.expanded for each in page.expander if each.label == MORE] == [True]
     page.text_input(key="rate_linear").set_value("0.01").run()

@@ -108,10 +108,11 @@ def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store
 
 def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
     for field, value, said in (
-        ("fits", "1000", "seeds"), ("descent", "0", "steps"), ("ridge", "-1", "regulariser"), ("delta", "2", "delta"),
+        ("fits", "1000", "Seeds"), ("descent", "0", "Steps T of descent"), ("ridge", "-1", "Regulariser"),
+        ("delta", "2", "Delta"),
     ):  # fmt: skip
         page = opened(**{field: value})
-        assert f"Expected {said}=" in texts(page, "error"), (field, value, said)
+        assert f"{said} must " in texts(page, "error"), (field, value, said)
         assert "Showing" in texts(page, "error"), (field, value, said)
 
 

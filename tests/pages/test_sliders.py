@@ -49,5 +49,5 @@ def test_a_message_that_no_slider_sends_changes_nothing():
 
 def test_a_text_that_is_no_number_is_a_sentence_and_the_slider_keeps_its_place():
     page = slide(opened(sigma="3"), "sigma", "<b>")
-    assert [each.value for each in page.error] == [f"Expected sigma=`<b>` to be a number: {FORMS}. Showing 3."]
+    assert [each.value for each in page.error] == [f"Noise multiplier sigma must be a number: {FORMS}. Showing 3."]
     assert slider_data(page)["sigma"]["value"] == "3"

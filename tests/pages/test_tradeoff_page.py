@@ -122,7 +122,7 @@ def test_every_accountant_can_give_the_pair_and_all_pairs():
 def test_a_prior_that_leaves_nothing_to_guess_is_a_sentence():
     for prior in ("1e-310", "0.9999999"):
         (error,) = sentences(opened(prior=prior))
-        assert error.startswith("Expected prior="), prior
+        assert error.startswith("Attacker's prior must "), prior
         assert error.endswith("Showing 0.5."), prior
     assert sentences(opened(prior="1e-6")) == []
 

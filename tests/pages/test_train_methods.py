@@ -37,9 +37,9 @@ def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store)
 def test_contradictions_are_a_sentence_and_start_is_disabled(store: Store):
     for query, sentence in [
         ({"acceptance": "sa", "public": "0"}, "Hold out public examples (public above 0"),
-        ({"stop_epsilon": "1", "sigma": "0"}, "Expected stop_epsilon=1 to be 0, since"),
-        ({"stop_epsilon": "1e-6"}, "Expected stop_epsilon=1e-06 to allow one step by pld"),
-        ({"schedule": "linear", "rate_linear": "1"}, "Expected rate k=1.0 to keep sigma from"),
+        ({"stop_epsilon": "1", "sigma": "0"}, "Stop at epsilon must be 0, since"),
+        ({"stop_epsilon": "1e-6"}, "Stop at epsilon must allow one step by pld"),
+        ({"schedule": "linear", "rate_linear": "1"}, "Rate k must keep sigma from"),
     ]:
         page = opened(**query)
         assert page.error[0].value.startswith(sentence), (query, sentence)

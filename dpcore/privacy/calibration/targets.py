@@ -111,7 +111,8 @@ class MuTarget(Target):
         most = -2 * float(ndtri(self.delta))
         if self.mu >= most:
             raise ValueError(
-                f"Expected mu={self.mu!r} below {most:.3g}, the most that errors of at least delta={self.delta:g} show."
+                f"Expected mu={self.mu!r} to be below {most:.3g}, "
+                f"the most that errors of at least delta={self.delta:g} show."
             )
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:

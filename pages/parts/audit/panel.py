@@ -21,7 +21,7 @@ from dpcore.training.models import MODELS, models_for
 from pages.parts.audit.audit_charts import audit_charts, number_line
 from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_results, example, expected_seconds
 from pages.parts.audit.findings_table import FAILS, PASSES, findings, generators, lights, sign
-from pages.parts.controls.fields import Quantity, quantity_of
+from pages.parts.controls.fields import Quantity, labelled, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 
@@ -75,7 +75,7 @@ def _chosen_here() -> RunConfig | str:
     try:
         return RunConfig(model=model, sigma=sigma, batch=batch, epochs=epochs)
     except ValueError as error:
-        return str(error)
+        return labelled(str(error), EPOCHS if " epochs=" in str(error) else BATCH)
 
 
 def _finished(store: Store | None) -> Mapping[str, Run]:

@@ -17,7 +17,7 @@ from dpcore.training.settings import SETTINGS, Count, Number
 from dpcore.training.slider_stops import show
 from dpcore.written_number import read_number
 
-NAMED = re.compile(r"Expected (\w+)(?: k)?=")  # how a sentence about a value begins
+NAMED = re.compile(r"Expected (\w+)=(?:`[^`]*`|.*?) to ")  # how a sentence about a value begins
 INSTEAD = {"epochs": "steps", "batch": "q"}  # the field that may stand in place of another
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ class Fields:
         self.texts = texts
         self._good = good
         self.rows: dict[str, Row] = {}
-        self.problem = ""  # the first sentence about values that do not go together
+        self._problem = ""  # the first error of values that do not go together
 
     def number(self, quantity: Quantity, note: str = "") -> float:
         """The value of a number."""
@@ -96,7 +96,7 @@ class Fields:
             if self._good is None:
                 raise
             text = self._good.get(quantity.key, quantity.default)
-            value, fault = read(quantity, text), f"{error} Showing {text}."
+            value, fault = read(quantity, text), f"{labelled(str(error), quantity)} Showing {text}."
         self.rows[quantity.key] = Row(quantity, text, fault, note)
         return value
 
@@ -128,20 +128,43 @@ class Fields:
         except ValueError as error:
             if self._good is None:
                 raise
-            self.problem = self.problem or str(error)
+            self._problem = self._problem or str(error)
             return otherwise
 
-    def named_in(self, sentence: str) -> str:
-        """The key of the field that a sentence about a value names; "" where there is none."""
-        found = NAMED.match(sentence)
-        name = found[1] if found else ""
+    @property
+    def problem(self) -> str:
+        """The first sentence about values that do not go together; "" where they do."""
+        return self.in_words(self._problem)
+
+    def in_words(self, sentence: str) -> str:
+        """An error about a value, as a sentence with the label of its field where it has one."""
+        named = NAMED.match(sentence)
         keys = {getattr(row.field, "name", "") or key: key for key, row in self.rows.items() if row.field}
-        return keys.get(name, keys.get(INSTEAD.get(name, ""), ""))
+        key = keys.get(named[1], keys.get(INSTEAD.get(named[1], ""), "")) if named else ""
+        return labelled(sentence, self.rows[key].field) if key else sentence
+
+    def named_in(self, sentence: str) -> str:
+        """The key of the field whose label begins a sentence; "" where there is none."""
+        fields = {key: row.field for key, row in self.rows.items() if row.field}
+        return next((key for key, field in fields.items() if sentence.startswith(_subject(field))), "")
 
     @property
     def read_texts(self) -> dict[str, str]:
         """The text in use of each field that was read."""
         return {key: row.text for key, row in self.rows.items() if row.field}
+
+
+def _subject(field: Quantity | Options | Line) -> str:
+    return f"{field.label.partition(' (')[0]} must "
+
+
+def labelled(error: str, field: Quantity | Options | Line) -> str:
+    """Put the label of the field, which shows the value, in place of a value's name and the value in an error.
+
+    >>> labelled("Expected lr=0 to be above 0.", Line("lr", "Learning rate (per step)", "", 9))
+    'Learning rate must be above 0.'
+    """
+    return NAMED.sub(lambda _: _subject(field), error, count=1)
 
 
 def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]:

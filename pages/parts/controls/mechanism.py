@@ -187,9 +187,5 @@ def noise_schedule(fields: Fields) -> tuple[str, float]:
 
 
 def on_schedule(trouble: str) -> str:
-    """What is wrong with a noise schedule, with the name of its control and the way out.
-
-    >>> on_schedule("Expected rate=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23.")
-    'Expected rate k=0.5 to keep sigma from 1e-06 to 1e+09; at step 78 it is -0.23. Lower k or the epochs.'
-    """
-    return f"{trouble.replace('rate=', 'rate k=', 1)} Lower k or the epochs." if " rate=" in trouble else trouble
+    """Add the way out to an error of a noise schedule."""
+    return f"{trouble} Lower k or the epochs." if " rate=" in trouble else trouble

@@ -245,7 +245,7 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
         form = fields.together(lambda: _accounted(form, trained, epochs, seeds), form)
     if fields.problem:
         return replace(form, problem=fields.problem)
-    return replace(form, texts=fields.read_texts)
+    return replace(form, texts=fields.read_texts, obstacle=fields.in_words(form.obstacle))
 
 
 def seed_of(text: str) -> int | None:

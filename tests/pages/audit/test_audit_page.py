@@ -173,9 +173,9 @@ def test_a_finished_training_run_in_the_address_is_what_is_audited(store: Store)
 
 def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(store: Store):
     for field, value, said in (
-        ("canaries", "6000", "write at most 5000, half of the examples"), ("canaries", "-1", "Expected canaries="),
-        ("confidence", "1", "Expected confidence="), ("audit_sigma", "x", "Expected sigma="),
-        ("audit_batch", "20000", "Expected batch=20000"),
+        ("canaries", "6000", "write at most 5000, half of the examples"), ("canaries", "-1", "Canaries must "),
+        ("confidence", "1", "Confidence must "), ("audit_sigma", "x", "Noise multiplier sigma must "),
+        ("audit_batch", "20000", "Expected batch must be at most the 10000"),
     ):  # fmt: skip
         page = opened(**{field: value})
         assert said in words(page, "error"), (field, value, said)
