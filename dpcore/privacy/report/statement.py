@@ -196,8 +196,8 @@ def odds(found: Risks) -> str:
         almost = "" if found.empty or found.sure >= 1 else "almost "
         return f"An attacker who starts at 50 % may end up {almost}certain that your data was used: no bound is proven."
     return (
-        f"Even in the worst case, an attacker who starts at 50 % ends up at most {sure:.1f} % certain that your data "
-        f"was used, except with probability {plain(raised(found.least))}."
+        f"Of any one person, an attacker who starts at 50 % ends up at most {sure:.1f} % certain. "
+        f"Epsilon bounds this certainty, except with probability delta = {plain(raised(found.least))}."
     )
 
 

@@ -173,7 +173,7 @@ def test_the_note_of_a_proven_band_is_a_caveat_and_takes_back_no_figure() -> Non
 def test_deltas_are_rounded_to_the_safe_side_and_what_nearly_always_happens_is_not_always() -> None:
     told = stated(SGD, delta=1.23456149e-6)
     assert "delta = 1.23457e-6" in fact(told, "Epsilon")
-    assert told.odds.endswith("except with probability 1.23457e-6.")
+    assert told.odds.endswith("except with probability delta = 1.23457e-6.")
     assert "at least 1.23457e-6 either way" in fact(told, "Gaussian")
     caveat = next(caveat for caveat in stated(SGD, delta=1.669e-5).caveats if "1/n" in caveat)
     delta, limit = (float(each) for each in re.findall(r"= ([\d.e-]+\d)", caveat))
@@ -192,7 +192,7 @@ def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible() -> None:
     ]:
         nothing = Between(0.0, 1.0)
         assert told in odds(Risks(nothing, nothing, {}, nothing, 1e-5, sure)), (sure, told)
-    assert stated(SGD).odds.endswith("except with probability 1e-5.")
+    assert stated(SGD).odds.endswith("except with probability delta = 1e-5.")
 
 
 def test_one_epoch_is_not_several() -> None:
