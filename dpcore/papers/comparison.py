@@ -7,10 +7,11 @@ from enum import StrEnum
 from functools import lru_cache
 
 from dpcore.papers.entry import ROUNDING, Computed, Entry, PrintedClaim, Trained
-from dpcore.papers.records import Recorded, recorded
+from dpcore.papers.records import Recorded, expected_seconds, recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import Reading
 from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.runs.expected import duration
 from dpcore.training.plan import plan
 
 
@@ -86,12 +87,18 @@ def _refutation(entry: Computed, lower: float, close: bool) -> str:
 def _of_runs(paper: str, entry: Trained) -> Comparison:
     record = recorded(paper, entry.config)
     if record is None:
-        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, "Not trained yet.")
+        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, _untrained(entry))
     close = abs(record.mean - entry.theirs) <= entry.tolerance
     outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
     caveats = entry.because if close or not entry.because else f"Possible reasons, untested: {entry.because}"
     why = " ".join(filter(None, (_beside(entry, record), caveats, entry.note, _free(entry, record))))
     return Comparison(paper, entry, record.mean, None, outcome, why, record)
+
+
+def _untrained(entry: Trained) -> str:
+    """Say how long the missing run takes, if similar ones are on record."""
+    seconds = expected_seconds(entry.config)
+    return f"Its training takes about {duration(seconds)}." if seconds else "Nobody has timed its training."
 
 
 def _beside(entry: Trained, record: Recorded) -> str:

@@ -1,10 +1,11 @@
 """Train and record the runs whose accuracies are compared with those of the papers.
 
-python -m dpcore.papers.recording [--paper 004] [--seeds 3] [--only TEXT] [--minutes M]
+python -m dpcore.papers.recording [--missing] [--paper 004] [--seeds 3] [--only TEXT] [--minutes M]
 
 Runs follow one another: all first seeds before any second one, short runs before long ones, recorded ones never again.
-The next call resumes an interrupted run from its last checkpoint. A record is written when its run is done, the whole
-file or none. Several commands may record at a time if each has its own runs (`--only`).
+The first line says how long they will take, by the time of similar recorded runs. The next call resumes an interrupted
+run from its last checkpoint. A record is written when its run is done, the whole file or none. Several commands may
+record at a time if each has its own runs (`--only`).
 """
 
 import argparse
@@ -23,8 +24,20 @@ import dpcore
 from dpcore.data.catalogue import available
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import SEEDS, Paper
-from dpcore.papers.records import OnTheWay, Recorded, Seeded, kept, named, recorded, records_of, written
+from dpcore.papers.records import (
+    OnTheWay,
+    Recorded,
+    Seeded,
+    examples_of,
+    expected_seconds,
+    kept,
+    named,
+    recorded,
+    records_of,
+    written,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.runs.expected import duration
 from dpcore.runs.record import state_directory
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.config import RunConfig
@@ -49,18 +62,22 @@ class Job:
         return record is not None and self.config.seed in {run.seed for run in record.runs}
 
     @property
-    def length(self) -> int:
-        """Number of examples that it processes, to take short runs first."""
-        return plan(self.config).steps * (self.config.batch + self.config.public)
+    def length(self) -> tuple[float, int]:
+        """The expected seconds, infinite where unknown, and the examples that it processes."""
+        return expected_seconds(self.config) or float("inf"), examples_of(self.config)
 
 
-def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "") -> list[Job]:
-    """Return all runs to record, in the order of training; `only` is part of a label."""
+def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bool = False) -> list[Job]:
+    """Return all runs to record, in the order of training; `only` is part of a label.
+
+    With `printed` only the runs whose accuracy a paper prints, not those of figures.
+    """
     found = []
     for paper in papers:
         wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
-        wanted += [(f"{each.place}: {each.title}", config, 1) for each in paper.sweeps for config in each.configs]
-        wanted += [(f"{each.place}: {name}", run, SEEDS) for each in paper.ladders for name, run in each.runs]
+        if not printed:
+            wanted += [(f"{each.place}: {each.title}", config, 1) for each in paper.sweeps for config in each.configs]
+            wanted += [(f"{each.place}: {name}", run, SEEDS) for each in paper.ladders for name, run in each.runs]
         watched = [each.config for each in paper.trained if each.watched]
         for label, config, count in wanted:
             if only.lower() in label.lower():
@@ -164,6 +181,7 @@ def _where(config: RunConfig) -> dict[str, Any]:
 def parser() -> argparse.ArgumentParser:
     """Return the command's parser."""
     made = argparse.ArgumentParser(prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0])
+    made.add_argument("--missing", action="store_true", help="runs whose accuracy a paper prints, not those of figures")
     made.add_argument("--paper", choices=PAPERS, help="this paper only")
     made.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds at most, for claims that need several: {SEEDS}")
     made.add_argument("--only", default="", metavar="TEXT", help="runs with this text in their place or quantity")
@@ -176,15 +194,32 @@ def main(arguments: list[str] | None = None) -> None:
     asked = parser().parse_args(arguments)
     deadline = time.monotonic() + 60 * asked.minutes
     papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
-    for job in jobs(papers, asked.seeds, asked.only):
+    left = [job for job in jobs(papers, asked.seeds, asked.only, printed=asked.missing) if not job.done]
+    if left:
+        print(time_of(left), flush=True)
+    for job in left:
         name = f"{job.paper}, {job.label}, seed {job.config.seed}"
-        if job.done or time.monotonic() > deadline:
+        if job.done or time.monotonic() > deadline:  # two labels may share a run
             continue
         if job.config.source not in available(job.config.dataset):
             print(f"{name}: no {job.config.source} {job.config.dataset} here", flush=True)
             continue
-        print(f"{name}: {plan(job.config).steps} steps ...", flush=True)
+        print(f"{name}: {plan(job.config).steps} steps, {about(job)} ...", flush=True)
         print(f"  {outcome(job, deadline)}", flush=True)
+
+
+def time_of(left: list[Job]) -> str:
+    """Return the expected time of runs, in a sentence."""
+    known = [seconds for job in left if (seconds := expected_seconds(job.config))]
+    unknown = len(left) - len(known)
+    said = [f"about {duration(sum(known))}" if known else "", f"{unknown} of unknown time" if unknown else ""]
+    return f"{len(left)} to train: {' and '.join(filter(None, said))}."
+
+
+def about(job: Job) -> str:
+    """Return the expected time of a run in a few words."""
+    seconds = expected_seconds(job.config)
+    return f"about {duration(seconds)}" if seconds else "time unknown"
 
 
 def outcome(job: Job, deadline: float) -> str:

@@ -12,7 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.training.config import RunConfig
+from dpcore.training.plan import plan
 
 FOLDER = Path(__file__).parent / "recorded"
 
@@ -121,6 +123,32 @@ def recorded(paper: str, config: RunConfig) -> Recorded | None:
     return records_of(paper).get(named(config))
 
 
+def examples_of(config: RunConfig) -> int:
+    """Return the number of examples that a run processes, those of its tests of steps included."""
+    return plan(config).steps * (config.batch + config.public)
+
+
+def expected_seconds(config: RunConfig) -> float | None:
+    """Return the seconds of a run, from recorded ones of the same network, shape of data and features; else None."""
+    pace = _paces().get(_kind(config))
+    return pace and pace * examples_of(config)
+
+
+@cache
+def _paces() -> dict[tuple[Any, ...], float]:
+    """Return the median seconds per example of the recorded runs of each kind."""
+    seen: dict[tuple[Any, ...], list[float]] = {}
+    for file in FOLDER.glob("[0-9]*.json"):
+        for record in records_of(file.stem).values():
+            config = RunConfig(**record.settings)
+            seen.setdefault(_kind(config), []).append(record.seconds / examples_of(config))
+    return {kind: statistics.median(paces) for kind, paces in seen.items()}
+
+
+def _kind(config: RunConfig) -> tuple[Any, ...]:
+    return DATASETS[config.dataset].shape, config.model, config.features, config.private
+
+
 def written(paper: str, records: dict[str, Recorded]) -> None:
     """Write the records of a paper, ordered by name: the whole file or none."""
     text = json.dumps([_listed(records[name]) for name in sorted(records)], indent=1)
@@ -130,6 +158,7 @@ def written(paper: str, records: dict[str, Recorded]) -> None:
     aside.write_text(text + "\n", encoding="utf-8")
     os.replace(aside, path)
     records_of.cache_clear()
+    _paces.cache_clear()
 
 
 def _listed(record: Recorded) -> dict[str, Any]:

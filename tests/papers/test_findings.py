@@ -97,7 +97,7 @@ def test_as_many_settings_refute_theorem_3_as_are_said_to_and_the_worst_by_as_mu
         [q, 1, steps, theorem_3(q, 1.0, steps, 1e-5), at_least(exact_epsilon((q, 1.0, steps))), (0.92 * delta, delta)]
         for q, steps, delta in zip((0.02, 0.1, 0.02), (10, 11_500, 1), DELTAS, strict=True)
     )
-    check(told("000", "Theorem 3: MMA"), 1e-5, counts[0], *own, counts[1], 10, *proof, counts[2], *loose)
+    check(told("000", "Theorem 3: training keeps"), 1e-5, counts[0], *own, counts[1], 10, *proof, counts[2], *loose)
 
 
 def test_what_is_said_of_epsilons_in_paper_002() -> None:

@@ -163,11 +163,19 @@ def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.Captur
     before = recorded("999", SMALL)
     assert before
     assert len(before.runs) == 2
-    assert capsys.readouterr().out.count("8 steps") == 2
+    said = capsys.readouterr().out
+    assert said.count("8 steps, ") == 2
+    assert said.startswith("2 to train: 2 of unknown time.")
     main(["--only", "short", "--seeds", "2"])
     assert capsys.readouterr().out == ""
     main(["--minutes", "-1"])
     assert recorded("999", LONGER) is None
+    capsys.readouterr()
+    main(["--missing"])
+    said = capsys.readouterr().out
+    assert said.startswith("3 to train: about 1 s.")  # without those of the figure
+    assert "16 steps, about 1 s" in said
+    assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {0.5}
     main([])
     assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {0.1, 0.2, 0.5}
     assert all(job.done for job in jobs([DUMMY]))

@@ -99,10 +99,9 @@ def _row(found: Comparison, own: str) -> str:
     ours = escape(found.ours_text) or "–"
     texts = zip(HEADS, (escape(entry.printed), _recorded(ours, found.record, own)), strict=True)
     cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
-    why = "" if found.outcome is Outcome.UNTRAINED else linked(found.why)
     return (
         f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small></th>{cells}"
-        f"<td class=verdict>{badge(found.outcome)} {why}</td></tr>"
+        f"<td class=verdict>{badge(found.outcome)} {linked(found.why)}</td></tr>"
     )
 
 
