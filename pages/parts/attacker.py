@@ -54,7 +54,7 @@ def _ask(model: str, digit: Digit, picture: Any, question: Any) -> None:
     picture.image(255 - train.images[digit.index], width=112)
     sure = digit.private if model == MODELS[1] else digit.plain
     question.markdown(
-        f"This is a **{train.labels[digit.index]}**, and the model is **{percent(sure)}** sure of that. "
+        f"This is **{train.labels[digit.index]}**, and the model is **{percent(sure)}** sure of that. "
         "Was it in the training set?"
     )
     row = question.container(horizontal=True)

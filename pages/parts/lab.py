@@ -74,7 +74,7 @@ def lab_chart(shown: Shown) -> None:
 def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     form = shown.form
     say_outcome(form, shown.curves, shown.otherwise, watched)
-    st.markdown(shown.certain, help=help_on("epsilon"))
+    st.markdown(shown.certain, help=help_on("epsilon", "delta"))
     show_answers(form, watched)
     runs, size = runs_on_chart(watched, form), chart_size()
     drawing = drawing_of(shown, runs, watched, size)

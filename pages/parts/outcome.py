@@ -39,7 +39,8 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     sentences, numbers = [f"{cost} {ASKED}" if form.configs else cost], {}
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
-        sentences.append("{baseline} % right without privacy.")
+        coming = any(each.config.private and each.run.status is Status.QUEUED for each in watched)
+        sentences.append(f"{{baseline}} % right without privacy.{' The private run comes next.' if coming else ''}")
     if private:
         numbers |= _numbers(private)
         spent = "{accuracy} % right at epsilon {epsilon}"

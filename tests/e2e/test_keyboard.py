@@ -163,6 +163,7 @@ def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: P
         expect(epochs).to_have_value(f"{scene.epochs:g}")
         expect(sigma).to_have_value(f"{scene.sigma:g}")
         page.locator(panel).get_by_role("button", name="Next").press("Enter")
+        expect(page.locator(".answers canvas").first).to_be_visible()  # it is drawn before it is placed again
     page.wait_for_url(re.compile(f"step={lesson.length}"))
     page.locator(panel).get_by_role("radio").first.focus()
     for key, answer in zip(("Space", "ArrowDown", "ArrowDown"), lesson.answers, strict=True):
@@ -171,7 +172,9 @@ def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: P
         expect(page.locator(panel).get_by_test_id("stAlert")).to_contain_text(told)
     shared = opened(page.context.new_page(), page.url)
     expect(shared.locator(panel)).to_contain_text(f"step {lesson.length} of {lesson.length}")
-    page.locator(panel).get_by_role("button", name="Reset").click()
+    page.locator(panel).get_by_role("button", name="Close").click()
+    expect(sigma).to_have_value("1.23")
+    expect(page.get_by_text("This is drawn once")).to_have_count(0)
     expect(page.locator(panel)).to_have_count(0)
     page.wait_for_function("() => !location.search.includes('lesson')")
 

@@ -193,11 +193,11 @@ def odds(found: Risks) -> str:
     """Bound the posterior of an attacker who is 50 % sure, in a sentence; the probability delta is over the release."""
     sure = 100.0 if found.empty else min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
-        almost = "" if found.empty or found.sure >= 1 else "almost "
-        return f"An attacker who starts at 50 % may end up {almost}certain that your data was used: no bound is proven."
+        certain = "certain" if found.empty or found.sure >= 1 else "more than 99.9 % certain"
+        return f"Of a single unlucky person, an attacker who starts at 50 % may end up {certain}."
     return (
-        f"Of any one person, an attacker who starts at 50 % ends up at most {sure:.1f} % certain. "
-        f"Epsilon bounds this certainty, except with probability delta = {plain(raised(found.least))}."
+        f"Of a single unlucky person, an attacker who starts at 50 % ends up at most {sure:.1f} % certain, "
+        f"except with probability delta = {plain(raised(found.least))}."
     )
 
 

@@ -18,7 +18,8 @@ class Answers {
     this.runs = data.runs.map((each) => ({ ...each, seen: each.after }));
     this.following.attend(this.runs.filter((each) => each.active));
     this.list.ariaLabel = data.label;
-    const ink = getComputedStyle(this.list).color; // of the theme, which may change
+    const placed = this.list.isConnected ? this.list : document.body; // Streamlit may draw first and place then
+    const ink = getComputedStyle(placed).color; // of the theme, which may change
     if (this.images !== data.images || this.ink !== ink) this.build(ink);
     this.draw();
   }
@@ -68,7 +69,7 @@ class Answers {
     const { classes, labels, hint } = this.data;
     const known = this.runs.filter((each) => each.answers);
     this.more.replaceChildren();
-    added(this.more, "strong", { textContent: `This is ${classes[labels[place]]}.` });
+    added(this.more, "strong", { textContent: `This is ${classes[labels[place]]}. The networks say:` });
     if (!known.length) added(this.more, "p", { textContent: hint });
     for (const { label, color, answers } of known) {
       const table = added(this.more, "table");

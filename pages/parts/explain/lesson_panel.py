@@ -25,8 +25,7 @@ HOME = Scene()
 FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}  # the fields of a scene that sets nothing
 FEATURES = suited_features(DATASET)[0]
 LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}  # by the defaults of the page
-RESET = "Ends the lesson; your own settings come back."
-CLOSE = "Ends the lesson; the settings on the screen stay."
+CLOSE = "Ends the lesson; your own settings come back."
 
 
 def lesson_menu() -> None:
@@ -89,13 +88,12 @@ def start_over() -> None:
 
 
 @uninterrupted
-def close(*, restore: bool = False) -> None:
-    """End the lesson, and perhaps restore the visitor's own settings; for a callback."""
+def close() -> None:
+    """End the lesson and restore the visitor's own settings; for a callback."""
     own = st.session_state.pop(OWN, {})
     _show("", 1)
-    if restore:
-        for key, value in _unchosen().items():
-            put(key, own.get(key, value), value)
+    for key, value in _unchosen().items():
+        put(key, own.get(key, value), value)
 
 
 def _fields(scene: Scene) -> dict[str, object]:
@@ -149,7 +147,6 @@ def _draw(lesson: Lesson, step: int) -> Any:
         on = {"icon": ":material/arrow_forward:", "args": following, "disabled": not following}
         label = "Next lesson" if step == lesson.length else "Next"
         row.button(label, key="lesson_next", type="primary", on_click=go_to, **on)
-        row.button("Reset", key="lesson_reset", help=RESET, on_click=close, kwargs={"restore": True})
         row.button("Close", key="lesson_close", help=CLOSE, on_click=close)
     return place
 

@@ -152,8 +152,8 @@ def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated], taken: Collecti
 
 def _line(run: Run, test: Evaluated | None) -> str:
     what = f"{when(run.created, short=True)} {described(run.config)}, {epochs_of(run.config.epochs)}"
-    if run.active:  # more would change under the pointer
-        return f"{what} · {run.status.value}"
+    if run.active:  # its status changes while the line stays
+        return what
     accuracy = [percent(test.accuracy)] if test else []
     spending = spending_of(run, CERTIFIED)
     cost = known_cost(spending) if spending else None

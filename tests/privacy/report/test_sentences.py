@@ -186,7 +186,7 @@ def test_the_odds_are_rounded_up_and_never_say_certain_is_impossible() -> None:
     for sure, told in [
         (0.5, "50.0 %"),
         (0.76419, "76.5 %"),
-        (0.9999, "may end up almost certain"),
+        (0.9999, "may end up more than 99.9 % certain"),
         (1.0, "may end up certain"),
         (0.98999, "99.0 %"),
     ]:
