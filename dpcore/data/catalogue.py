@@ -235,6 +235,14 @@ def remedy(dataset: Dataset) -> str:
     return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
 
 
+def stand_in(name: str) -> Dataset | None:
+    """Return the data set here that stands in for the one of that name; None if that is here, or none does."""
+    others = (
+        each for each in DATASETS.shipped.values() if each.stands_in_for == name and "full" in available(each.name)
+    )
+    return None if "full" in available(name) else next(others, None)
+
+
 def absent_of(examples: int) -> list[Dataset]:
     """Return the data sets with so many training examples whose full set is missing."""
     fitting = (each for each in DATASETS.values() if each.examples("full") == examples)
