@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 from dpcore.commands import Parser, parser_of
-from dpcore.data.catalogue import DATASETS, Dataset, available, data_root, dataset_of, missing, remedy
+from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, dataset_of, missing, remedy
 from dpcore.data.download import download, download_table
-from dpcore.data.image_folders import LAYOUT, about
+from dpcore.data.image_folders import about
 from dpcore.data.importing import import_folder
 from dpcore.data.tabular import ORIGINALS, TABLES
 

@@ -11,6 +11,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
@@ -32,7 +33,7 @@ SIDES = range(8, 65)  # pixels of a side
 MAX_BYTES = 1 << 20  # of an image's file
 MAX_PIXELS = 1 << 29  # bytes of all decoded images
 MODES = {"1": "L", "L": "L", "LA": "L", "P": "RGB", "RGB": "RGB", "RGBA": "RGB"}  # of a file -> of its pixels
-OTHER = "other"  # stands for no data set in addresses of pages
+RESERVED = ("other", *TABLES)  # "other" stands for no data set in addresses of pages
 
 Found = tuple[PurePosixPath, Callable[[], IO[bytes]] | None]  # a path from train or test on; None: a folder
 
@@ -43,16 +44,6 @@ class File(NamedTuple):
     path: str
     open: Callable[[], IO[bytes]]
     label: int
-
-
-def has_images(path: Path) -> bool:
-    """True for a folder with a part of such a data set, and for a zip file."""
-    return os.path.isdir(path / "train") or os.path.isdir(path / "test") or is_zip(path)
-
-
-def is_zip(path: Path) -> bool:
-    """True for a zip file."""
-    return os.path.isfile(path) and zipfile.is_zipfile(path)
 
 
 def about(dataset: Dataset) -> str:
@@ -81,7 +72,8 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     Errors: ValueError that names the file at fault, or the name if another data set has it.
     """
     with ExitStack() as opened:
-        found = _in_folder(path) if os.path.isdir(path) else _in_zip(path, opened.enter_context(zipfile.ZipFile(path)))
+        archive = opened.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
+        found = _in_zip(path, archive) if archive else _in_folder(path)
         classes, files = _by_part(path, found)
         pixels = _decoded([*files["train"], *files["test"]])
     count = len(files["train"])
@@ -99,10 +91,9 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
 def _check_name(made: Dataset) -> None:
     """Raise ValueError if other data have the name."""
     name, other = made.name, DATASETS.get(made.name)
-    if name in TABLES or name == OTHER:
+    if name in RESERVED:
         raise ValueError(f"Expected another name than {name}, which other data have: add '--name NAME'.")
-    same = ("classes", "arrays") if other and not other.fingerprint else ("fingerprint",)
-    if other and any(getattr(other, each) != getattr(made, each) for each in same):
+    if other and replace(other, fingerprint=other.fingerprint or made.fingerprint) != made:
         delete = f", or delete {raw_folder(other)}" if other.fingerprint else ""
         raise ValueError(f"Expected the images of {other.title}, which has the name {name}; add '--name NAME'{delete}.")
 
@@ -163,7 +154,9 @@ def _by_part(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[str, l
 def _classes(path: Path, folders: set[PurePosixPath], filled: set[PurePosixPath]) -> list[str]:
     """Return the classes' names in order; ValueError unless both parts have images of the same 2 to 100."""
     if not folders:
-        raise ValueError(f"Expected {LAYOUT} in {path}; there is nothing of that.")
+        raise ValueError(
+            f"Expected the files of a data set or a table, or {LAYOUT}, under {str(path)[:300]}; found none."
+        )
     classes = sorted({folder.name for folder in folders if folder.parts[0] == "train"})
     for folder in sorted(folders):
         if folder.name not in classes:

@@ -1,7 +1,6 @@
 """Install full data sets, tables and the user's own images in the data root: checked first, all of them or none."""
 
 import os
-import reprlib
 import shutil
 import tarfile
 import tempfile
@@ -12,9 +11,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from dpcore.data.catalogue import CIFAR10, DATASETS, MNIST, Dataset, data_root, raw_folder
+from dpcore.data.catalogue import CIFAR10, DATASETS, Dataset, data_root, raw_folder
 from dpcore.data.formats import Bounded, checked_content, find, uncompressed
-from dpcore.data.image_folders import LAYOUT, has_images, is_zip, read_images
+from dpcore.data.image_folders import read_images
 from dpcore.data.originals import READERS
 from dpcore.data.tabular import ORIGINALS
 from dpcore.data.tabular.delimited import MAX_BYTES, Original, folder_of_tables
@@ -23,8 +22,6 @@ ARCHIVES = {"cifar-10-python.tar.gz": "cifar10", "bank-additional.zip": "bank"} 
 MEMBERS = {file.name: file.max_bytes for file in CIFAR10.batches}  # what is unpacked of an archive -> its most bytes
 MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files}
 MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)  # of a tar archive
-SHORTENED = reprlib.Repr()
-SHORTENED.maxstring = 300  # letters of a path in a message
 
 
 def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
@@ -61,14 +58,11 @@ def import_folder(folder: Path, root: Path | None = None, name: str = "") -> lis
     Errors: ValueError if a file is wrong or nothing is found; nothing is then installed.
     """
     with ExitStack() as opened:
-        places = [] if name else _places(folder, opened)
+        places = [] if name and os.path.isdir(folder) else _places(folder, opened)
         tables = [(each, place) for place in places for each in found_in(place, ORIGINALS.values())]
         found = [(dataset, _contents(dataset, where)) for place in places for dataset, where in _sets(place)]
-        if not tables and not found:
-            if not has_images(folder):
-                known = f"files such as {MNIST.idx[0].name} or data_batch_1, or {LAYOUT}"
-                raise ValueError(f"Expected {known}, under {SHORTENED.repr(str(folder))}; found none.")
-            found.append(read_images(folder, name))
+        if name or not (tables or found):
+            tables, found = [], [read_images(folder, name)]
         for dataset, contents in found:
             _put(contents, raw_folder(dataset, root), root)
         for table, place in tables:
@@ -83,18 +77,15 @@ def _places(path: Path, opened: ExitStack) -> list[Path]:
         here = {each.name for each, _ in _sets(path)} | {each.name for each in _tables(path, ORIGINALS.values())}
         archives = [path / each for each, name in ARCHIVES.items() if name not in here and os.path.isfile(path / each)]
     elif not os.path.isfile(path):
-        raise ValueError(f"Expected DIR={SHORTENED.repr(str(path))} to be a folder, or a zip or tar archive.")
-    return [path, *(_unpacked(each, Path(opened.enter_context(_scratch()))) for each in archives)]
+        raise ValueError(f"Expected DIR={str(path)[:300]!r} to be a folder, or a zip or tar archive.")
+    return [path, *(_unpacked(each, opened) for each in archives)]
 
 
-def _scratch() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="dpcore-")
-
-
-def _unpacked(path: Path, target: Path) -> Path:
-    """Write the members of an archive that are named as known files, and nothing else; return the folder."""
+def _unpacked(path: Path, opened: ExitStack) -> Path:
+    """Return a temporary folder with the members of an archive that are named as known files."""
+    target = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="dpcore-")))
     try:
-        if is_zip(path):
+        if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 for member in archive.infolist():
                     name = PurePosixPath(member.filename).name

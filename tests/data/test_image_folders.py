@@ -108,7 +108,7 @@ FAULTS = {  # what is left out of the files, what is added, and the words of the
     "a folder too deep": ("-", {"train/cat/more/x.png": PNG}, "and no train/cat/more/x.png"),
     "no class": ("-", {"train/x.png": PNG}, "and no train/x.png"),
     "a class of marks": ("-", {"train/<b>x/x.png": PNG}, "class '<b>x' in .* to be named"),
-    "nothing": ("t", {"train/": b"", "test/": b""}, "there is nothing of that"),
+    "nothing": ("t", {"train/": b"", "test/": b""}, "under .*pets.zip; found none"),
 }
 
 
@@ -164,6 +164,8 @@ def test_names_that_clash_are_refused_and_the_same_images_are_not(root, tmp_path
     for name in ("mnist", "adult", "iris", "other", "cifar10_jpeg", "Pets", "../pets", "_", "x" * 41, "own images"):
         with pytest.raises(ValueError, match="--name NAME"):
             import_folder(path, name=name)
+    with pytest.raises(ValueError, match="which has the name pets"):
+        import_folder(folder(tmp_path / "named", images(classes=("cow", "dog"))), name="pets")
     assert sorted(each.name for each in (root / "images").iterdir()) == ["pets"]
     assert import_folder(other, name="pets_2")[0].shape == (1, 9, 9)
     assert list(DATASETS)[-2:] == ["pets", "pets_2"]
@@ -199,9 +201,21 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
     assert f"beasts: no sample is bundled; full set here\n  {about}\n" in capsys.readouterr().out
     assert models_for("beasts") == ("abadi", "linear", "mlp")
     assert main(["train", "--dataset", "beasts", "--model", "linear", "--device", "cpu", "--sigma", "1"]) == 0
-    assert "80 examples" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "80 examples" in said.out
+    (run,) = re.findall("Recorded as run (.*)\\.", said.err)
+    exported = str(tmp_path / "run.json")
+    assert main(["runs", "export", run, "--format", "json", "--to", exported]) == 0
+    assert main(["runs", "import", exported]) == 0
     config = RunConfig(dataset="beasts", source="full", model="linear", batch=8)
     root.rename(tmp_path / "elsewhere")
+    others = images(8, 8, 3, train=40)
+    others["train/cat/000.png"] = others["train/cat/001.png"]
+    import_folder(folder(tmp_path / "others", others), name="beasts")
+    capsys.readouterr()
+    assert main(["runs", "import", exported]) == 2
+    assert "a run on the images that are called beasts here; it was on others." in capsys.readouterr().err
+    shutil.rmtree(root)
     with pytest.raises(
         ValueError, match=r"images that 'python -m dpcore data import DIR --name beasts' brings here\.$"
     ):
