@@ -5,9 +5,10 @@ import json
 from pathlib import Path
 
 from dpcore.commands import Parser, parser_of
-from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, missing, remedy
+from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, dataset_of, missing, remedy
 from dpcore.data.download import download, download_table
-from dpcore.data.importing import found_in, has_data_sets, import_folder, install_tables
+from dpcore.data.image_folders import about
+from dpcore.data.importing import import_folder
 from dpcore.data.tabular import ORIGINALS, TABLES
 
 FETCHED = [each.name for each in DATASETS.values() if not each.arrays]  # users bring the others
@@ -21,9 +22,10 @@ def parser() -> Parser:
     fetch = actions.add_parser("download", help="download the full data sets and check them")
     names = ", ".join(dict.fromkeys((*DATASETS, *ORIGINALS)))
     fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {names}")
-    take = actions.add_parser("import", help="install full data sets from their original files")
-    found = "a folder with IDX files, CIFAR-10's Python batches or other original files; or a published archive"
+    take = actions.add_parser("import", help="install full data sets from their original files, or your own images")
+    found = f"a folder or an archive of IDX files, CIFAR-10's Python batches, other original files, or {LAYOUT}"
     take.add_argument("folder", metavar="DIR", type=Path, help=found)
+    take.add_argument("--name", metavar="ID", default="", help="of your own images; by default named as the folder")
     return made
 
 
@@ -42,6 +44,8 @@ def _status(arguments: argparse.Namespace) -> int:
     for name, dataset in DATASETS.items():
         sample = "bundled sample here" if dataset.sampled else "no sample is bundled"
         print(f"{dataset.title}: {sample}; full set {_full(name)}")
+        if dataset.fingerprint:
+            print(f"  {about(dataset)}.")
         if dataset.note:
             print(f"  {dataset.note}")
     for name, table in TABLES.items():
@@ -69,10 +73,7 @@ def _download(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    tables = found_in(arguments.folder, ORIGINALS.values())
-    images = import_folder(arguments.folder) if not tables or has_data_sets(arguments.folder) else []
-    if tables:
-        install_tables(arguments.folder, tables)
-    for each in (*tables, *images):
-        print(f"{each.title}: checked, now under {data_root()}.")
+    for each in import_folder(arguments.folder, name=arguments.name):
+        own = f" {about(each)}." if isinstance(each, Dataset) and each.fingerprint else ""
+        print(f"{each.title}: checked, now under {data_root()}.{own}")
     return 0

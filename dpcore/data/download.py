@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.data.catalogue import IMPORT, Dataset, in_debian_folder, missing, raw_folder, remedy
-from dpcore.data.importing import found_in, install, install_tables
+from dpcore.data.importing import import_folder, install
 from dpcore.data.tabular.delimited import Original, folder_of_tables
 
 MIRROR_SECONDS = 10.0  # without an answer, after which a mirror counts as unreachable
@@ -110,7 +110,7 @@ def download_table(original: Original, say: Say) -> bool:
         frame = _fetched(original.openml)
         with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
             write_original(original, frame, Path(scratch))
-            install_tables(Path(scratch), found_in(Path(scratch), [original]))
+            import_folder(Path(scratch))
     except Exception as error:  # scikit-learn lets through whatever the network, its cache or a parser raise
         say(f"{original.title}: not from openml.org: {_one_line(error)}")
         say(f"{original.title}: could not be downloaded; {IMPORT} takes it from files.")

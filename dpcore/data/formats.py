@@ -124,13 +124,13 @@ class CifarFile:
 
 @dataclass(frozen=True)
 class ArraysFile:
-    """Examples other than images, as `data import` makes them from a set's original files.
+    """Examples as `data import` makes them from a set's original files.
 
     Training examples, their labels, test examples, their labels, without a header: ids as 16-bit numbers, low byte
     first, everything else as bytes.
     """
 
-    shape: tuple[int, ...]  # of one example
+    shape: tuple[int, ...]  # of one example; of a grey image its height and width
     train: int
     test: int
     originals: str  # the files it is made from, in words

@@ -1,25 +1,27 @@
-"""Install full data sets in the data root: checked first, and complete or not at all."""
+"""Install full data sets, tables and the user's own images in the data root: checked first, all of them or none."""
 
 import os
-import reprlib
 import shutil
 import tarfile
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
-from dpcore.data.catalogue import CIFAR10, DATASETS, MNIST, Dataset, data_root, raw_folder
+from dpcore.data.catalogue import CIFAR10, DATASETS, Dataset, data_root, raw_folder
 from dpcore.data.formats import Bounded, checked_content, find, uncompressed
+from dpcore.data.image_folders import read_images
 from dpcore.data.originals import READERS
-from dpcore.data.tabular.delimited import Original, folder_of_tables
+from dpcore.data.tabular import ORIGINALS
+from dpcore.data.tabular.delimited import MAX_BYTES, Original, folder_of_tables
 
-ARCHIVE = "cifar-10-python.tar.gz"  # as published, and as torchvision leaves it
-MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)
-SHORTENED = reprlib.Repr()
-SHORTENED.maxstring = 300  # letters of a path in a message
+ARCHIVES = {"cifar-10-python.tar.gz": "cifar10", "bank-additional.zip": "bank"}  # as published -> their data set
+MEMBERS = {file.name: file.max_bytes for file in CIFAR10.batches}  # what is unpacked of an archive -> its most bytes
+MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files}
+MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)  # of a tar archive
 
 
 def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
@@ -33,8 +35,11 @@ def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
     return target
 
 
-def _contents(dataset: Dataset, folder: Path) -> dict[str, bytes]:
-    return {file.name: checked_content(folder, file) for file in dataset.files}
+def _contents(dataset: Dataset, place: Path) -> dict[str, bytes]:
+    """Return the checked files of a data set, or the one that is made of its original files."""
+    if not dataset.arrays:
+        return {file.name: checked_content(place, file) for file in dataset.files}
+    return {dataset.arrays.name: dataset.arrays.written(*READERS[dataset.name].read(place, dataset.arrays))}
 
 
 def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
@@ -45,73 +50,70 @@ def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
         _swap(staging, target)
 
 
-def import_folder(folder: Path, root: Path | None = None) -> list[Dataset]:
-    """Install every data set under a folder: in torchvision's layout or side by side; gzipped or not.
+def import_folder(folder: Path, root: Path | None = None, name: str = "") -> list[Dataset | Original]:
+    """Install every data set and table under a folder or in an archive, or else the user's own images there.
 
-    A published archive may stand in for the folder, or lie in it.
-    Errors: ValueError if a file is another one or nothing is found; nothing is then installed.
+    Known files lie in torchvision's layout or side by side, gzipped or not, or in a published archive. If there is a
+    name for own images, only these are taken.
+    Errors: ValueError if a file is wrong or nothing is found; nothing is then installed.
     """
-    found = [(dataset, _made(dataset, place)) for dataset, place in _of_originals(folder)]
-    if not found or _has_images(folder):
-        found = [*_images_in(folder), *found]
-    for dataset, contents in found:
-        _put(contents, raw_folder(dataset, root), root)
-    return [dataset for dataset, _ in found]
+    with ExitStack() as opened:
+        places = [] if name and os.path.isdir(folder) else _places(folder, opened)
+        tables = [(each, place) for place in places for each in found_in(place, ORIGINALS.values())]
+        found = [(dataset, _contents(dataset, where)) for place in places for dataset, where in _sets(place)]
+        if name or not (tables or found):
+            tables, found = [], [read_images(folder, name)]
+        for dataset, contents in found:
+            _put(contents, raw_folder(dataset, root), root)
+        for table, place in tables:
+            _install_table(table, place)
+    return [*(table for table, _ in tables), *(dataset for dataset, _ in found)]
 
 
-def _images_in(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
-    """Return the data sets of images in a folder or an archive, with their checked files."""
-    archive = folder / ARCHIVE
-    if os.path.isfile(archive) and not any(_has_any(place, CIFAR10) for place in (folder, folder / CIFAR10.folder)):
-        return [*(_checked_images(folder) if _found(folder) else []), *_images_in(archive)]
-    with _unpacked(folder) as place:
-        return _checked_images(place)
-
-
-def _checked_images(folder: Path) -> list[tuple[Dataset, dict[str, bytes]]]:
-    found = _found(folder)
-    if not found:
-        raise ValueError(f"Expected files such as {MNIST.idx[0].name} or data_batch_1 under {folder}; found none.")
-    return [(dataset, _contents(dataset, place)) for dataset, place in found]
-
-
-@contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
-    """Yield the folder itself, or a temporary folder with an archive's batches; ValueError if it is neither."""
+def _places(path: Path, opened: ExitStack) -> list[Path]:
+    """Return the path, and temporary folders with what is unpacked of an archive; ValueError if it does not exist."""
+    archives = [path] if os.path.isfile(path) and not _of_originals(path) else []
     if os.path.isdir(path):
-        yield path
-        return
-    if not os.path.isfile(path):
-        raise ValueError(f"Expected DIR={SHORTENED.repr(str(path))} to be a folder or CIFAR-10's archive.")
-    with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
-        try:
-            _unpack(path, Path(scratch))
-        except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
-            raise ValueError(f"Expected {path} to be a folder or a whole tar archive; {error}.") from error
-        yield Path(scratch)
+        here = {each.name for each, _ in _sets(path)} | {each.name for each in _tables(path, ORIGINALS.values())}
+        archives = [path / each for each, name in ARCHIVES.items() if name not in here and os.path.isfile(path / each)]
+    elif not os.path.isfile(path):
+        raise ValueError(f"Expected DIR={str(path)[:300]!r} to be a folder, or a zip or tar archive.")
+    return [path, *(_unpacked(each, opened) for each in archives)]
 
 
-def _unpack(path: Path, target: Path) -> None:
-    """Write the archive's members that are named as batches, and nothing else."""
-    files = {file.name: file for dataset in DATASETS.values() for file in dataset.batches}
+def _unpacked(path: Path, opened: ExitStack) -> Path:
+    """Return a temporary folder with the members of an archive that are named as known files."""
+    target = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="dpcore-")))
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                for member in archive.infolist():
+                    name = PurePosixPath(member.filename).name
+                    if name in MEMBERS and member.file_size <= MEMBERS[name]:  # no more than its size is read
+                        with archive.open(member) as source, (target / name).open("wb") as copy:
+                            shutil.copyfileobj(source, copy)
+        else:
+            _unpack_tar(path, target)
+    except (OSError, EOFError, RuntimeError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise ValueError(f"Expected {path} to be a folder, or a whole zip or tar archive; {error}.") from error
+    return target
+
+
+def _unpack_tar(path: Path, target: Path) -> None:
     with (
         uncompressed(path) as stream,
         tarfile.open(fileobj=cast(IO[bytes], Bounded(stream, MAX_UNPACKED)), mode="r:") as archive,
     ):
         for member in archive:
             name = PurePosixPath(member.name).name
-            if name in files and member.isfile() and member.size <= files[name].max_bytes:
+            if member.isfile() and member.size <= MEMBERS.get(name, -1):
                 content = archive.extractfile(member)
                 (target / name).write_bytes(content.read() if content else b"")
 
 
-def has_data_sets(folder: Path) -> bool:
-    """Return True if a folder has a file of a data set of the catalogue, or its archive."""
-    return _has_images(folder) or bool(_of_originals(folder))
-
-
-def _has_images(folder: Path) -> bool:
-    return os.path.isfile(folder / ARCHIVE) or bool(_found(folder))
+def _sets(place: Path) -> list[tuple[Dataset, Path]]:
+    """Return the data sets of the catalogue in a folder, each with the place of its files."""
+    return [*_found(place), *_of_originals(place)]
 
 
 def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
@@ -122,13 +124,6 @@ def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
         if file and (place := reader.find(folder, file)):
             found.append((DATASETS[name], place))
     return found
-
-
-def _made(dataset: Dataset, place: Path) -> dict[str, bytes]:
-    """Make a data set's file from its original files."""
-    assert dataset.arrays
-    parts = READERS[dataset.name].read(place, dataset.arrays)
-    return {dataset.arrays.name: dataset.arrays.written(*parts)}
 
 
 def _found(folder: Path) -> list[tuple[Dataset, Path]]:
@@ -198,20 +193,25 @@ def _swap(staged: Path, target: Path) -> None:
         raise
 
 
+def _tables(folder: Path, originals: Iterable[Original]) -> list[Original]:
+    """Return the tables with a file in the folder."""
+    return [each for each in originals if any(find(folder, name) for name in each.files)]
+
+
 def found_in(folder: Path, originals: Iterable[Original]) -> list[Original]:
-    """Return the originals with a file in the folder, after reading them; ValueError if a file is missing or wrong."""
-    found = [each for each in originals if any(find(folder, name) for name in each.files)]
+    """Return the tables with a file in the folder, after reading them; ValueError if a file is missing or wrong."""
+    found = _tables(folder, originals)
     for each in found:
         each.rows(folder)
     return found
 
 
-def install_tables(folder: Path, originals: Iterable[Original]) -> None:
-    """Copy the files of these tables from the folder into the data root."""
+def _install_table(table: Original, folder: Path) -> None:
+    """Copy the files of a table from the folder into the data root."""
     target = folder_of_tables()
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in (name for each in originals for name in each.files):
+        for name in table.files:
             _replace_file(find(folder, name), target, name)
     except OSError as error:
         raise ValueError(f"Expected the data root to take the files under {target}; {error}.") from error

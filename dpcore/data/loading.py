@@ -77,6 +77,8 @@ def load_test_images(name: str, source: str) -> Images:
     if source == "sample":
         return load(name, source).test
     folder = _folder_of(dataset)
+    if dataset.arrays:
+        return split_of(dataset, folder).test
     if dataset.batches:
         last = dataset.batches[-1]
         return Images(*last.read(checked_content(folder, last), folder / last.name))
@@ -105,7 +107,10 @@ def split_of(dataset: Dataset, folder: Path) -> Split:
     else:
         arrays = [file.read(each) for file, each in zip(dataset.idx, raw, strict=True)]
         train, test = (arrays[0], arrays[1]), (arrays[2], arrays[3])
-    return Split(Images(*train), Images(*test))
+    split = Split(Images(*train), Images(*test))
+    if dataset.fingerprint not in ("", fingerprint_of(split)):
+        raise ValueError(f"Expected {folder} to hold the images that were imported; delete it, and import them again.")
+    return split
 
 
 @lru_cache(maxsize=1)

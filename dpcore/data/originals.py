@@ -112,7 +112,7 @@ def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
     if given.name == REVIEWS_ARCHIVE:
         return given if os.path.isfile(given) else None
     for place in (given, given / REVIEWS):
-        if os.path.isdir(place / "train" / KINDS[0]):
+        if any((place / "train" / KINDS[0]).glob("*.txt")):  # images may have classes of these names
             return place
     return given / REVIEWS_ARCHIVE if os.path.isfile(given / REVIEWS_ARCHIVE) else None
 

@@ -121,6 +121,9 @@ def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, si
     return figure_of(traces, shape, size)
 
 
+MAX_WRITTEN = 20  # classes whose counts have room in their cells
+
+
 def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL) -> go.Figure:
     """Test examples by class (rows) and answer (columns); colours are shares of a row.
 
@@ -133,7 +136,9 @@ def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *,
     cells = cells_of(list(classes), list(classes), shares, (0, 1), colors)
     cells |= {"text": [[f"{int(each):,}" for each in row] for row in table]}
     cells |= {"hovertemplate": "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"}
-    shape = layout("taken for", "is", height=max(260, 80 + 32 * len(classes)), size=size)
+    if len(classes) > MAX_WRITTEN:
+        cells |= {"texttemplate": ""}
+    shape = layout("taken for", "is", height=max(260, 80 + 32 * min(len(classes), MAX_WRITTEN)), size=size)
     shape["yaxis"]["autorange"] = "reversed"
     return _written_map(cells, shape, size)
 
@@ -144,7 +149,7 @@ def _written_map(cells: dict[str, Any], shape: dict[str, Any], size: Size) -> go
         axis |= {"type": "category", "showgrid": False}
     shape["margin"]["l"] = size.scaled(96)
     look = {"texttemplate": "%{text}", "textfont": {"color": INK, "size": size.text}}
-    return figure_of([cells | look], shape | {"hovermode": "closest"}, size)
+    return figure_of([look | cells], shape | {"hovermode": "closest"}, size)
 
 
 def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> str:

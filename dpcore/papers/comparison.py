@@ -91,7 +91,8 @@ def _of_runs(paper: str, entry: Trained) -> Comparison:
     close = abs(record.mean - entry.theirs) <= entry.tolerance
     outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
     caveats = entry.because if close or not entry.because else f"Possible reasons, untested: {entry.because}"
-    why = " ".join(filter(None, (_beside(entry, record), caveats, entry.note, _free(entry, record))))
+    other = record.data.note if record.data.name != entry.config.dataset else ""
+    why = " ".join(filter(None, (_beside(entry, record), other, caveats, entry.note, _free(entry, record))))
     return Comparison(paper, entry, record.mean, None, outcome, why, record)
 
 

@@ -34,6 +34,7 @@ from dpcore.papers.records import (
     named,
     recorded,
     records_of,
+    trainable,
     written,
 )
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -58,7 +59,7 @@ class Job:
     @property
     def done(self) -> bool:
         """True if the seed is recorded."""
-        record = recorded(self.paper, self.config)
+        record = records_of(self.paper).get(named(self.config))
         return record is not None and self.config.seed in {run.seed for run in record.runs}
 
     @property
@@ -81,7 +82,7 @@ def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bo
         watched = [each.config for each in paper.trained if each.watched]
         for label, config, count in wanted:
             if only.lower() in label.lower():
-                every = [replace(config, seed=seed) for seed in range(min(count, seeds))]
+                every = [replace(trainable(config), seed=seed) for seed in range(min(count, seeds))]
                 found += [Job(paper.id, label, each, config in watched) for each in every]
     return sorted(found, key=lambda job: (job.config.seed, job.length))
 
@@ -231,7 +232,8 @@ def outcome(job: Job, deadline: float) -> str:
         return f"failed: {error}"
     record = recorded(job.paper, job.config)
     assert record
-    return f"{record.mean:.2f} % on average, epsilon {record.epsilon}, {record.seconds:.0f} s"
+    note = f". {record.data.note}" if record.data.stands_in_for else ""
+    return f"{record.mean:.2f} % on average, epsilon {record.epsilon}, {record.seconds:.0f} s{note}"
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ Pages show them as recorded and never train again.
 import json
 import os
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dpcore.data.catalogue import DATASETS
+from dpcore.data.catalogue import DATASETS, Dataset, stand_in
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 
@@ -60,6 +60,11 @@ class Recorded:
     device: str  # with the number of threads on a processor
     versions: dict[str, str]  # of python, torch and this package
     seconds: float  # of a run, on average
+
+    @property
+    def data(self) -> Dataset:
+        """The data set of the runs, maybe one that stands in for the paper's."""
+        return DATASETS[RunConfig(**self.settings).dataset]
 
     @property
     def mean(self) -> float:
@@ -119,8 +124,16 @@ def _seeded(run: dict[str, Any]) -> Seeded:
 
 
 def recorded(paper: str, config: RunConfig) -> Recorded | None:
-    """Return the record of a configuration, if there is one."""
-    return records_of(paper).get(named(config))
+    """Return the record of a configuration, or of one on data that stand in for its own; None without any."""
+    others = [each.name for each in DATASETS.shipped.values() if each.stands_in_for == config.dataset]
+    found = (records_of(paper).get(named(replace(config, dataset=name))) for name in (config.dataset, *others))
+    return next(filter(None, found), None)
+
+
+def trainable(config: RunConfig) -> RunConfig:
+    """Return the configuration, on the data set that stands in for its own if that is missing here."""
+    other = stand_in(config.dataset)
+    return replace(config, dataset=other.name) if other else config
 
 
 def examples_of(config: RunConfig) -> int:

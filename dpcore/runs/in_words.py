@@ -7,9 +7,10 @@ import csv
 import io
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
@@ -80,7 +81,13 @@ def _what(run: Run) -> str:
     try:
         return run.request.title if run.kind == AUDIT.name else described(run.config)
     except (ValueError, TypeError, KeyError):
-        return OTHER_VERSION
+        return unreadable(run.settings)
+
+
+def unreadable(settings: Mapping[str, Any]) -> str:
+    """The description of a run whose settings cannot be read here."""
+    data = str(settings.get("config", settings).get("dataset", "mnist"))
+    return OTHER_VERSION if data in DATASETS else f"run on {data}, which is not on this machine"
 
 
 SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})  # to Markdown

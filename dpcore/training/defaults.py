@@ -8,7 +8,7 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS
 
 UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
-BATCH = {"sample": 256, "full": 512}  # expected batch for each source
+BATCH = {"sample": 256, "full": 512}  # expected batch for each source, but at most a quarter of the examples
 
 
 def suited_features(dataset: str) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ def defaults(
         private=private,
         reading=reading,
         features=features,
-        batch=BATCH[source],
+        batch=min(BATCH[source], -(-dataset_of(dataset).examples(source) // 4)),
         clip_norm=clip_norm,
         lr=lr if private else chosen.baseline_lr,
     )

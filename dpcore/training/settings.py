@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, final
 
 from dpcore import check
-from dpcore.data.catalogue import DATASETS, SOURCES
+from dpcore.data.catalogue import DATASETS, SOURCES, dataset_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA
 from dpcore.privacy.report.glossary import help_on
@@ -155,9 +155,13 @@ class Choice(Setting):
 
     choices: Collection[Any]
     among: str = ""  # the contents and the file of a registry, in words; empty for other choices
+    rule: Callable[..., Any] | None = None  # a check in place of `check.one_of`
 
     def check(self, name: str, value: Any) -> None:
-        check.one_of(self.choices, **{name: value})
+        if self.rule:
+            self.rule(**{name: value})
+        else:
+            check.one_of(self.choices, **{name: value})
 
     @property
     def range(self) -> str:
@@ -223,8 +227,8 @@ class Settings:
     """The values of one run's settings, unchecked."""
 
     dataset: str = row(Choice(
-        default="mnist", choices=DATASETS, among="a data set of `dpcore/data/catalogue.py`",
-        label="Dataset", help="the data set",
+        default="mnist", choices=DATASETS, among="a data set of `dpcore/data/catalogue.py`, or imported images",
+        label="Dataset", help="the data set", rule=dataset_of,
         short=lambda value: DATASETS[value].title, rank=1, shared=True))
     source: str = row(Choice(
         default="sample", choices=SOURCES, label="Examples", shared=True,

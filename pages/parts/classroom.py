@@ -210,7 +210,7 @@ def _projected(store: Store, run: str) -> None:
         st.error(str(error))
         return
     except (ValueError, TypeError, RuntimeError):
-        st.caption("Another version of this program made this run.")
+        st.caption("Another version of this program made this run, or its data are not here.")
         return
     if (name := name_of(watched[0].run)) != described(watched[0].config):  # the bar says that
         st.text(name)

@@ -314,7 +314,7 @@ class ShownJob:
                 st.error(str(error))
                 return
             except (ValueError, TypeError, KeyError) as error:  # settings of another version
-                st.error(f"Another version of this program made this {self.noun}. {error}")
+                st.error(f"Another version of this program made this {self.noun}, or its data are not here. {error}")
                 return
             if outcome_unsaid() or (active and not found.run.active):
                 st.rerun()

@@ -31,7 +31,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def mnist(monkeypatch: pytest.MonkeyPatch) -> Tiny:
     """A tiny MNIST, in place of the real one."""
     dataset, contents = tiny("mnist", seed=1)
-    monkeypatch.setitem(DATASETS, "mnist", dataset)
+    monkeypatch.setitem(DATASETS.shipped, "mnist", dataset)
     return Tiny(dataset, contents)
 
 
@@ -39,7 +39,7 @@ def mnist(monkeypatch: pytest.MonkeyPatch) -> Tiny:
 def fashion(monkeypatch: pytest.MonkeyPatch) -> Tiny:
     """A tiny Fashion-MNIST, in place of the real one."""
     dataset, contents = tiny("fashion_mnist", seed=2)
-    monkeypatch.setitem(DATASETS, "fashion_mnist", dataset)
+    monkeypatch.setitem(DATASETS.shipped, "fashion_mnist", dataset)
     return Tiny(dataset, contents)
 
 
@@ -47,5 +47,5 @@ def fashion(monkeypatch: pytest.MonkeyPatch) -> Tiny:
 def cifar10(monkeypatch: pytest.MonkeyPatch) -> TinyCifar:
     """A tiny CIFAR-10, in place of the real one."""
     made = tiny_cifar()
-    monkeypatch.setitem(DATASETS, "cifar10", made.dataset)
+    monkeypatch.setitem(DATASETS.shipped, "cifar10", made.dataset)
     return made

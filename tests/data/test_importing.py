@@ -215,7 +215,7 @@ def test_a_folder_or_a_data_root_that_no_system_has_is_one_line_and_holds_nothin
     for path in ("a" * 5000, "/" + "a/" * 2500, "/" + "a" * 5000 + "/raw", "~nobody-of-that-name/x"):
         assert main(["data", "import", path]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert "to be a folder or CIFAR-10's archive" in line or "found none" in line
+        assert "to be a folder, or a zip or tar archive" in line or "found none" in line
         assert len(line) < 400
     for root in ("/" + "a" * 5000, "~nobody-of-that-name/x"):
         monkeypatch.setenv("DPCORE_DATA", root)

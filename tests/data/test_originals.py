@@ -24,7 +24,7 @@ from tests.data.original_files import COUNTS, WRITERS, imdb_archive, movielens_a
 def sets(root, monkeypatch):
     """Data sets of a few examples in place of the real ones, in an empty data root."""
     for name in READERS:
-        monkeypatch.setitem(DATASETS, name, small(name))
+        monkeypatch.setitem(DATASETS.shipped, name, small(name))
 
 
 @pytest.fixture

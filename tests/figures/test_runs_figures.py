@@ -3,7 +3,19 @@
 import itertools
 import random
 
-from dpcore.figures.runs import FRONT, MAX_POINTS, OTHERS, Cell, Outcome, front, front_alt, front_figure, sweep_line
+from dpcore.figures.runs import (
+    FRONT,
+    MAX_POINTS,
+    MAX_WRITTEN,
+    OTHERS,
+    Cell,
+    Outcome,
+    confusion_figure,
+    front,
+    front_alt,
+    front_figure,
+    sweep_line,
+)
 from dpcore.privacy.mechanism import Kind
 
 
@@ -62,3 +74,11 @@ def test_nothing_in_a_name_is_markup_beside_a_point_and_an_approximation_says_so
     assert text.startswith("&lt;b&gt;x&lt;/b&gt;&lt;a href=")
     assert len(text) < 150
     assert text.endswith("epsilon ≈ 2.00")
+
+
+def test_counts_of_many_classes_are_told_when_pointed_at_as_their_cells_have_no_room():
+    for count, written in ((MAX_WRITTEN, "%{text}"), (100, "")):
+        figure = confusion_figure([f"class {place}" for place in range(count)], [[1] * count] * count)
+        assert figure.data[0].texttemplate == written
+        assert "%{text}" in figure.data[0].hovertemplate
+        assert figure.layout.height == 80 + 32 * MAX_WRITTEN

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.data import catalogue
 from dpcore.papers import recording, records
+from dpcore.papers.comparison import compared
 from dpcore.papers.entry import Trained
 from dpcore.papers.paper import Paper, Sweep
 from dpcore.papers.recording import Job, checkpoint_of, jobs, main, perform
@@ -190,6 +192,7 @@ def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_t
     entries += [Trained("Table 1", "colour", "50", config=absent), Trained("Table 1", "tame", "90", config=SMALL)]
     monkeypatch.setattr(recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), sweeps=())})
     monkeypatch.setattr(recording, "available", lambda name: ("sample",) if name == "mnist" else ())
+    monkeypatch.setattr(records, "stand_in", lambda name: None)
     path = checkpoint_of(job_of(broken))
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no checkpoint")
@@ -201,3 +204,23 @@ def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_t
     assert path.read_bytes() == b"no checkpoint"
     assert recorded("999", wild) is recorded("999", broken) is recorded("999", absent) is None
     assert recorded("999", SMALL)
+
+
+def test_data_that_stand_in_for_missing_ones_are_trained_on_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    colour = RunConfig(dataset="cifar10", source="full", model="cnn9", epochs=1.0)
+    entry = Trained("Table 1", "colour", "50", config=colour)
+    paper = replace(DUMMY, entries=(entry,), sweeps=())
+    monkeypatch.setattr(catalogue, "available", lambda name: ("full",) if name == "cifar10_jpeg" else ())
+    (job,) = jobs([paper], seeds=1)
+    assert job.config == replace(colour, dataset="cifar10_jpeg", seed=0)
+    recording.record(job, Seeded(0, 0.5), 1.0)
+    assert job.done
+    assert compared("999", entry).ours == 50
+    assert "CIFAR-10 as JPEG stands in for CIFAR-10 where that is missing." in compared("999", entry).why
+    monkeypatch.setattr(catalogue, "available", lambda name: ("full",))
+    (original,) = jobs([paper], seeds=1)
+    assert original.config == replace(colour, seed=0)
+    assert not original.done
+    recording.record(original, Seeded(0, 0.6), 1.0)
+    assert compared("999", entry).ours == 60
+    assert "JPEG" not in compared("999", entry).why

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.audit.request import AuditRequest
 from dpcore.runs import editing
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_TAGS, annotate, clear, delete, rename, tag
 from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of
@@ -198,3 +199,11 @@ def test_a_run_is_called_by_its_name_or_by_what_it_is(store: Store) -> None:
         db.execute("UPDATE runs SET kind = 'of\x1btomorrow' WHERE id = ?", (comparison,))
     assert name_of(store.run(plain)) == OTHER_VERSION
     assert name_of(store.run(comparison)) == "of tomorrow breast_cancer"
+
+
+def test_a_run_on_images_that_are_missing_here_is_called_by_their_name(store: Store) -> None:
+    runs = {"$.dataset": store.submit(RunConfig()), "$.config.dataset": store.submit(AuditRequest(RunConfig()))}
+    with store.writing() as db:
+        for place, run in runs.items():
+            db.execute("UPDATE runs SET settings = json_set(settings, ?, 'pets') WHERE id = ?", (place, run))
+    assert {name_of(store.run(run)) for run in runs.values()} == {"run on pets, which is not on this machine"}

@@ -42,7 +42,7 @@ def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     idx = tuple(IdxFile(name, shape, "") for name, shape in files)
     made = replace(DATASETS["mnist"], name="few", title="Few", folder="Few", idx=idx, sample_examples=120)
     monkeypatch.setattr(catalogue, "SAMPLES", tmp_path)
-    monkeypatch.setitem(DATASETS, "few", made)
+    monkeypatch.setitem(DATASETS.shipped, "few", made)
     monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "root"))
 
 

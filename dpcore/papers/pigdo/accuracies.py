@@ -96,9 +96,11 @@ def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Ra
     """Return the race of the first method against the others; empty without records."""
     found = {method: recorded(ID, run(data, method, sigma)) for method in methods}
     own, *rivals = found.items()
-    known = {name: record for name, record in rivals if record}
+    if not own[1]:
+        return []
+    known = {name: record for name, record in rivals if record and record.data == own[1].data}
     printed = LEVELS.get(data, {}).get(sigma, {})
-    return [Race(f"{data} at sigma {sigma:g}, {where}", own[1], known, printed)] if own[1] and known else []
+    return [Race(f"{own[1].data.title} at sigma {sigma:g}, {where}", own[1], known, printed)] if known else []
 
 
 def levels() -> list[Race]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpcore import check
+from dpcore.data.catalogue import DATASETS
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, MAX_TAG_CHARS, MAX_TAGS, text
 from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
@@ -79,7 +80,12 @@ def read_run(content: bytes) -> ImportedRun:
     check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
     plan = _affirmed(matching(config, Plan.from_json(given)))
     events = events_from(whole["events"], config, plan)
-    return ImportedRun(config, plan, events, _columns(table(whole["run"], "the run"), events))
+    columns = _columns(table(whole["run"], "the run"), events)
+    here, there = DATASETS[config.dataset].fingerprint, json.loads(columns["origin"]).get("data")
+    own, pixels = config.dataset not in DATASETS.shipped, (config.features, config.views) == ("pixels", 1)
+    if own and pixels and there not in (None, here):  # a fingerprint of features would tell nothing
+        raise ValueError(f"Expected a run on the images that are called {config.dataset} here; it was on others.")
+    return ImportedRun(config, plan, events, columns)
 
 
 def take_in(

@@ -9,6 +9,7 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.papers.comparison import Comparison
 from dpcore.papers.entry import PrintedSetting, Trained
+from dpcore.papers.records import trainable
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import defaults
 from dpcore.training.models import models_for
@@ -31,7 +32,7 @@ def links(comparison: Comparison) -> str:
     """Return links as HTML that open an entry's setting on the other pages; "" if there is none, or no other page."""
     entry = comparison.entry
     what = f"{entry.quantity}, {entry.place}"
-    run = entry.config if isinstance(entry, Trained) and entry.config.private else None
+    run = trainable(entry.config) if isinstance(entry, Trained) and entry.config.private else None
     if menu.SEEN not in st.session_state:
         return ""
     if entry.setting is None:

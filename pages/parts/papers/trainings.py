@@ -7,7 +7,7 @@ import streamlit as st
 
 from dpcore.data.catalogue import DATASETS, available, remedy
 from dpcore.papers.paper import Paper
-from dpcore.papers.records import recorded
+from dpcore.papers.records import recorded, trainable
 from dpcore.runs.expected import duration
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
@@ -54,6 +54,7 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
     seeds = int(number(REPEATS))
     store, _, _ = job_store(st)
     say_once(PROBLEM)
+    config = trainable(config)
     here = config.source in available(config.dataset)
     started = st.session_state.get(STARTED, {}).get(name, [])
     waiting = sum(run.active for run in runs_of(store, started)) if store and started else 0
@@ -68,7 +69,8 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
         on_click=_run,
         args=(store, with_seeds(config, seeds), name),
     )
-    st.caption(f"{described(config)}: {_runs(seeds)}." if here else missing(config))
+    other = DATASETS[config.dataset].note if DATASETS[config.dataset].stands_in_for else ""
+    st.caption(f"{described(config)}: {_runs(seeds)}. {other}" if here else missing(config))
     if waiting:
         are = "is" if waiting == 1 else "are"
         st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")

@@ -22,7 +22,7 @@ from dpcore.figures.runs import (
 )
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
-from dpcore.runs.in_words import OTHER_VERSION, as_text, name_of, when
+from dpcore.runs.in_words import as_text, name_of, unreadable, when
 from dpcore.runs.kinds import AUDIT, PERTURBATION
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import RunResult, Wanted, ended, imported
@@ -55,7 +55,7 @@ ELSEWHERE = {  # kind of job -> sentence, page, title, parameter of its address
 }  # fmt: skip
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
 ORIGINS: dict[str, str] = WORDS["origins"]
-OTHERS = "Audits, comparisons and runs of other versions are left out."
+OTHERS = "Audits, comparisons and runs of other versions or on data that are not here are left out."
 SAME = "These runs have the same settings. They differ only by chance."
 MAX_NAME_CHARS = 60  # in the head of a column
 MAX_RUNS_LOOKED_AT = 2000  # finished ones, the latest
@@ -257,7 +257,7 @@ def _words(each: RunResult) -> str:
     try:
         config = RunConfig.from_json(each.settings)
     except (ValueError, TypeError):
-        return OTHER_VERSION
+        return unreadable(each.settings)
     return f"{described(config)}, batch {config.batch}, lr {config.lr:g}, {config.epochs:g} epochs"
 
 

@@ -84,7 +84,7 @@ def settle(known: Mapping[str, Run]) -> None:
     if restoring() or SHOWN not in st.session_state:  # the first run of this page, or its repetition
         asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
         for strange in (verbatim(f"run={each}") for each in asked if each not in known):
-            st.warning(f"This machine has no {strange}. It may have been made elsewhere.")
+            st.warning(f"This machine has no {strange}, or not its data. It may have been made elsewhere.")
         show([each for each in asked if each in known][:MAX_RUNS])
     if gone := [run for run in shown_runs() if run not in known]:
         st.warning(f"Deleted: {', '.join(f'run {run}' for run in gone)}.")

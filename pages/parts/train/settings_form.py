@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import tell_other_data
@@ -55,6 +56,8 @@ def _draw(fields: Fields, form: Form) -> tuple[Any, Any]:
     note_number(form.data)
     start = st.container(key="start", gap="xsmall")
     tell_other_data(form.data)
+    if form.data.here and (note := DATASETS[form.data.dataset].note):
+        st.caption(note)
     drawing.draw_either(controls.SAMPLING)
     with st.container(key="sigma_place"):
         drawing.draw("sigma")

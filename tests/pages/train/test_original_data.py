@@ -27,7 +27,7 @@ def name(request, tmp_path, monkeypatch) -> str:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(BATCH, "full", 12)
     for each in READERS:
-        monkeypatch.setitem(DATASETS, each, small(each))
+        monkeypatch.setitem(DATASETS.shipped, each, small(each))
     (tmp_path / "given").mkdir()
     WRITERS[request.param](tmp_path / "given")
     import_folder(tmp_path / "given")

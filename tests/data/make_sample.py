@@ -1,4 +1,4 @@
-"""Write the bundled samples: python -m dpcore.data.make_sample DIR, with the full sets' IDX files under DIR.
+"""Write the bundled samples: python -m tests.data.make_sample DIR, with the full sets' IDX files under DIR.
 
 The first 1,000 training and 200 test images of every class, in their original order: the same bytes on every machine.
 """
