@@ -3,6 +3,7 @@
 Variants differ in the orders of their moments and in the conversion to epsilon. All assume Poisson sampling.
 """
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
@@ -63,7 +64,7 @@ class Recount(NamedTuple):
         """True if it is the printed number, rounded to its digits or upwards."""
         near = AGREED * printed.value
         above, below = max(printed.unit / 2, near), max(printed.unit, near)
-        return self.least < printed.value + above and self.most > printed.value - below
+        return math.isfinite(self.most) and self.least < printed.value + above and self.most > printed.value - below
 
 
 def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:

@@ -121,5 +121,7 @@ def _table(curves: dict[str, Curve]) -> str:
         last = float(curve.epsilon[-1])
         alone = curve.note if math.isfinite(last) else unavailable(curve.note)
         words = verdict(curve, band).text if band else alone
-        lines.append(f"{name:<8} {outward(last, math.ceil):>12}  {curve.kind:<11} {words}".rstrip())
+        least = curve.last.lower if math.isinf(last) else None
+        number = f"≥ {outward(least, math.floor)}" if least else outward(last, math.ceil)
+        lines.append(f"{name:<8} {number:>12}  {curve.kind:<11} {words}".rstrip())
     return "\n".join(lines)

@@ -199,7 +199,8 @@ class Explorer:
 
 
 def _row(name: str, curve: Curve, band: Curve) -> str:
-    cells = (ACCOUNTANTS[name].title, marked(float(curve.epsilon[-1]), curve.kind), verdict(curve, band).text)
+    number = marked(curve.last.value, curve.kind, curve.last.lower)
+    cells = (ACCOUNTANTS[name].title, number, verdict(curve, band).text)
     return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
 
 

@@ -119,7 +119,9 @@ def alt_of(
     curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched], otherwise: Sampled | None = None
 ) -> str:
     """The chart in words and numbers; a run that goes on has none yet."""
-    ends = [f"{titled(name)} {marked(float(curve.epsilon[-1]), curve.kind)}" for name, curve in curves.items()]
+    ends = [
+        f"{titled(name)} {marked(curve.last.value, curve.kind, curve.last.lower)}" for name, curve in curves.items()
+    ]
     reached = [
         f"{run.style.label} {percent(run.accuracy[-1])}"
         for run, of in zip(runs, watched, strict=True)

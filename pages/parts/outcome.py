@@ -79,7 +79,7 @@ def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) ->
     last = otherwise.curve.last if otherwise else curves[CERTIFIED].last if CERTIFIED in curves else None
     if last is None:
         return "No epsilon is proven of these settings."
-    return f"Epsilon {marked(last.value, last.kind)} {lowered(form.after)}."
+    return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(form.after)}."
 
 
 def _accuracy(watched: Watched) -> LiveNumber:

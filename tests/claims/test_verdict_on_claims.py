@@ -14,6 +14,7 @@ from dpcore.claims import Claim, Printed, Standing, judge, printed_epsilon, setu
 from dpcore.claims.reading import read_claim
 from dpcore.claims.setup import Bounds, setup_of
 from dpcore.claims.worked import EXAMPLES
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.report.glossary import ARXIV
 
@@ -112,6 +113,17 @@ def test_a_number_is_compared_with_what_its_accountant_gives() -> None:
     assert any("budget" in each for each in judge(claiming("1.05", accountant="pld")).notes)
     for accountant in ("gdp", "moments"):
         assert judge(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
+
+
+@pytest.mark.parametrize("sigma", [0.012, 0.002, 1e-6])
+@pytest.mark.parametrize("sampler", [None, "poisson", "shuffle", "shuffle_once", "random_allocation", "fixed_size"])
+def test_a_deviation_in_place_of_a_multiplier_is_refuted(sigma: float, sampler: str | None) -> None:
+    """A deviation divided by the batch, in place of the multiplier 1.068."""
+    verdict = judge(Claim(printed_epsilon("2.7"), 1e-5, 512 / 60_000, sigma=sigma, steps=4680, sampler=sampler))
+    assert verdict.standing is Standing.REFUTED
+    assert verdict.certificate
+    assert verdict.certificate.bounds.lower > 10 / (2 * sigma**2)
+    assert CERTIFIED not in [each.accountant for each in verdict.given_by]
 
 
 def test_a_number_that_is_missing_is_named_and_nothing_is_certified() -> None:

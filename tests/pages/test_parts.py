@@ -123,7 +123,7 @@ def test_where_nothing_is_certified_the_page_says_so():
     band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
     said = epsilon_sentence(band, "1e-5")
     assert said == "There is no certified epsilon at delta = 1e-5: too little noise. It is at least 3.00."
-    assert "n/a, because too little noise." in verdict_table({"pld": band})
+    assert "At least 3.00: no upper bound, because too little noise." in verdict_table({"pld": band})
     bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
     assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table({"rdp": bound, "pld": band})
 

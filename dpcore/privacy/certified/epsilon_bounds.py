@@ -2,7 +2,8 @@
 
 Steps without sampling have a closed form. Otherwise each kind of step gets a dominating and a dominated law on one
 lattice. These are composed, and delta is solved for epsilon: once for each direction of the dominating law, and once
-for the dominated law. If the bounds lie too far apart, a finer lattice follows.
+for the dominated law. If the bounds lie too far apart, a finer lattice follows. Where no
+lattice gives a lower bound, it comes from one bit of each step.
 """
 
 from math import inf
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpcore.privacy.certified.bit_bounds import bit_epsilons
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.gaussian_bounds import gaussian_epsilons, unsampled
 from dpcore.privacy.certified.lattice import (
@@ -31,6 +33,7 @@ NEGLIGIBLE = 1e-4  # of the longest horizon's epsilon: so narrow a band is narro
 WIDE = 1e-2  # of epsilon: a wider band gets a finer mesh, and a note if it stays so wide
 WORTH_REFINING = 1e-2  # a smaller epsilon gets no finer mesh
 WORTH_TELLING = 1e-4  # a smaller epsilon gets no note
+WORTH_A_BIT = 1.0  # epsilon above which a lower bound of 0 is replaced by that of one bit of each step
 TOO_FAR = 100.0  # ratio to the lower bound from which the note gives no number
 FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step on the first lattice, at most
 CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an error
@@ -48,21 +51,22 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
     """Bounds of epsilon at (n,) horizons, which do not decrease, and (n,) deltas."""
     if unsampled(mechanism):
         return EpsilonBounds(*_monotone(*gaussian_epsilons(mechanism, steps, delta), delta))
-    lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
+    lower, upper, note = np.zeros(steps.shape), np.where(steps > 0, inf, 0.0), ""
     rows = np.flatnonzero(steps > 0)
     smallest = min(release.sigma for release in mechanism.releases)
     if smallest < SMALLEST_SIGMA:
-        upper[rows] = inf
         note = f"sigma={smallest:g} is below {SMALLEST_SIGMA:g}, where one step already tells all."
-        return EpsilonBounds(lower, upper, note)
-    if rows.size:
+    elif rows.size:
         composition = composition_of(mechanism, steps[rows])
         try:
-            lower[rows], upper[rows] = _monotone(*_refined(composition, delta[rows]), delta[rows])
+            lower[rows], upper[rows] = _refined(composition, delta[rows])
         except RuntimeError as error:
-            upper[rows] = inf
-            return EpsilonBounds(lower, upper, str(error))
-    return EpsilonBounds(lower, upper, width_note(lower[steps == steps[-1]], upper[steps == steps[-1]]))
+            note = str(error)
+    rows = np.flatnonzero((lower == 0) & (upper > WORTH_A_BIT))
+    lower[rows] = np.minimum(bit_epsilons(mechanism, steps[rows], delta[rows]), upper[rows])
+    lower, upper = _monotone(lower, upper, delta)
+    last = steps == steps[-1]
+    return EpsilonBounds(lower, upper, note or width_note(lower[last], upper[last]))
 
 
 def width_note(lower: FloatArray, upper: FloatArray) -> str:

@@ -149,10 +149,14 @@ def spoken(word: str, number: str, kind: Kind) -> str:
     return f"a claimed {word} of {number}" if kind is Kind.CLAIMED else f"{word} {MARKS[kind]} {number}"
 
 
-def marked(value: float, kind: Kind) -> str:
-    """Write an epsilon with the mark of its kind.
+def marked(value: float, kind: Kind, lower: float | None = None) -> str:
+    """Write an epsilon with the mark of its kind; without a finite one, its proven lower bound.
 
     >>> marked(2.7, Kind.UPPER), marked(1.561, Kind.CERTIFIED), marked(1.334, Kind.APPROXIMATE), marked(2, Kind.CLAIMED)
     ('≤ 2.70', '≤ 1.57', '≈ 1.33', 'claims 2.00')
+    >>> marked(math.inf, Kind.CERTIFIED, 3472.9), marked(math.inf, Kind.UPPER)
+    ('≥ 3470', 'n/a')
     """
-    return f"{MARKS[kind]} {rounded(value, kind)}" if math.isfinite(value) else "n/a"
+    if math.isfinite(value):
+        return f"{MARKS[kind]} {rounded(value, kind)}"
+    return f"≥ {outward(lower, math.floor)}" if lower else "n/a"

@@ -221,6 +221,10 @@ def _spent(curve: Curve, accountant: Accountant) -> str:
     epsilon, delta = float(curve.epsilon[-1]), float(curve.delta[-1])
     by = f"by {accountant.title} ({WORDS[curve.kind]})"
     if math.isinf(epsilon):
+        if least := curve.last.lower:
+            return (
+                f"epsilon at least {outward(least, math.floor)} at delta = {plain(delta)}, no upper bound: {curve.note}"
+            )
         return f"no epsilon at delta = {plain(raised(delta))}, {by}" + (f": {curve.note}" if curve.note else "")
     if curve.lower is None:
         return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"

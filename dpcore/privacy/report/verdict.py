@@ -100,13 +100,16 @@ def _excess(ratio: float) -> str:
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 
-def unavailable(note: str) -> str:
-    """Turn the reason why there is no number, from a curve's note, into a sentence; "" without a reason.
+def unavailable(note: str, lower: float = 0.0) -> str:
+    """Turn the reason why there is no upper bound, from a curve's note, into a sentence; "" without a reason.
 
     >>> unavailable("The form does not exist.")
     'n/a, because the form does not exist.'
+    >>> unavailable("Too little noise.", 3472.9)
+    'At least 3470: no upper bound, because too little noise.'
     """
-    return f"n/a, because {lowered(note)}" if note else ""
+    head = f"At least {outward(lower, math.floor)}: no upper bound" if lower else "n/a"
+    return f"{head}, because {lowered(note)}" if note else ""
 
 
 def lowered(sentence: str) -> str:
@@ -120,7 +123,7 @@ def lowered(sentence: str) -> str:
 
 def _of_band(lower: float, upper: float, note: str, word: str) -> Verdict:
     if math.isinf(upper):
-        text = unavailable(note) or "No certified upper bound here."
+        text = unavailable(note, lower) or "No certified upper bound here."
         return Verdict(Worth.NOT_AVAILABLE, text, math.nan)
     text = f"Certified: the exact {word} lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
     text = f"{text} {note}".strip()

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from dpcore import check
 from dpcore.privacy import named_words
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
+from dpcore.privacy.certified.bit_bounds import counted_epsilons
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Release
@@ -19,6 +20,7 @@ from dpcore.privacy.tradeoff import Pairs, never_below
 
 MAX_DELTA = 1 - 1e-6  # a larger delta gets this one's epsilon as upper end, and the lower end 0
 ROUNDED = 1e-6  # relative: above the error of 1 less the total variation
+LITTLE_NOISE = 0.5  # below this sigma one bit of each step may say more than the laws of a round
 POINTS = 40  # of a curve over a whole training
 DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
 
@@ -84,6 +86,8 @@ class Sampler(ABC):
         upper[rows] = counted.epsilon
         if counted.lower is not None:
             lower[rows] = np.where(delta[rows] > MAX_DELTA, 0.0, counted.lower)
+        if sigma < LITTLE_NOISE or np.isinf(upper).any():
+            lower = np.maximum(lower, never_falling(self._bits(q, sigma, steps, delta), delta))
         return Curve(steps, delta, upper, lower, counted.kind, counted.note)
 
     def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:
@@ -97,6 +101,13 @@ class Sampler(ABC):
         each = (1 - rate + 2 * rate * ndtr(-0.5 * moved / sigma)) ** rounds
         whole = 2 * ndtr(-0.5 * moved * np.sqrt(rounds) / sigma)
         return np.maximum(each, whole) * (1 - ROUNDED)
+
+    def _bits(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> FloatArray:
+        """A lower bound from one bit of each step, or of each whole epoch where these are drawn anew; (n,)."""
+        if not self.by_epoch:
+            return counted_epsilons(q, sigma, steps, delta)
+        epochs, length = epochs_around(q, steps)[0], steps_of_epoch(q)
+        return counted_epsilons(1.0, sigma, epochs, delta, length)
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
         """Curves of other methods for such batches; none by default."""

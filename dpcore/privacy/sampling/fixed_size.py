@@ -147,6 +147,6 @@ class FixedSize(Sampler):
         if q == 1:
             return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
         tail, mesh = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
-        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
         upper = upper_bounds(fixed_size_laws(q, sigma, mesh, tail), steps, delta)
+        lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
         return certified(steps, delta, np.minimum(lower, upper), upper)

@@ -114,8 +114,8 @@ def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
     value = float(curve.epsilon[-1])
     finite = math.isfinite(value)
     compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(band.epsilon[-1]))
-    cells = (marked(value, curve.kind), f"{short(judged.ratio)} ×" if compared else "–")
-    text = judged.text if finite else unavailable(curve.note or judged.text)
+    cells = (marked(value, curve.kind, curve.last.lower), f"{short(judged.ratio)} ×" if compared else "–")
+    text = judged.text if finite or curve is band else unavailable(curve.note or judged.text)
     return VerdictRow(name, cells, curve.kind, judged.worth, text)
 
 

@@ -280,7 +280,7 @@ def _epsilon(run: Run) -> str:
     if spending is None:
         return ""
     if cost := known_cost(spending):
-        return marked(cost.epsilon, cost.kind)
+        return marked(cost.epsilon, cost.kind, cost.lower)
     return LATER if told_later(spending) else ""
 
 

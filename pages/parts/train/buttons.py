@@ -101,8 +101,8 @@ def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> s
     if known and len(known) == len(configs):
         pieces.append(duration(sum(known)))
     if form.mechanism is not None and form.configs:
-        spent = cache.curve(CERTIFIED, form.mechanism, form.delta)  # known from the chart
-        pieces.append(f"epsilon {marked(float(spent.epsilon[-1]), spent.kind)}")
+        spent = cache.curve(CERTIFIED, form.mechanism, form.delta).last  # known from the chart
+        pieces.append(f"epsilon {marked(spent.value, spent.kind, spent.lower)}")
     return " · ".join(pieces)
 
 

@@ -86,8 +86,8 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
         st.warning(planned.unaccounted)
         return
     names = [name for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
-    ends = [(name, cache.final(name, mechanism, config.delta)) for name in names]
-    listed = "\n".join(f"* {titled(name)} **{marked(float(end.epsilon[-1]), end.kind)}**" for name, end in ends)
+    ends = [(name, cache.final(name, mechanism, config.delta).last) for name in names]
+    listed = "\n".join(f"* {titled(name)} **{marked(end.value, end.kind, end.lower)}**" for name, end in ends)
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
     visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:

@@ -148,15 +148,19 @@ def test_where_nothing_is_available_it_is_said_why() -> None:
     curve = PLD.curve(Mechanism.constant(0.1, 0.01, 10), [0, 10], 1e-5)
     assert curve.kind is Kind.CERTIFIED
     assert list(curve.epsilon) == [0.0, np.inf]
-    assert list(curve.lower) == [0.0, 0.0]
+    assert curve.lower[0] == 0
+    assert 0.9 * 3 * 4000 < curve.lower[1] < 10 * 5000 + 100  # drawn three times at least with probability 0.07
     assert curve.note == "sigma=0.01 is below 0.05, where one step already tells all."
     mixed = Mechanism((Release(0.1, 0.045, 1), Release(1.0, 1.0, 10)))
     curve = PLD.curve(mixed, [mixed.steps], 1e-5)
     assert list(curve.epsilon) == [np.inf]
+    assert curve.lower[0] > 150  # 1/(2 0.045^2) is 247
     assert curve.note == "sigma=0.045 is below 0.05, where one step already tells all."
     assert PLD.hopeless(mixed)
     assert not PLD.hopeless(Mechanism.constant(0.1, 0.05, 1))
     steps = 10**9
+    curve = PLD.curve(Mechanism.constant(0.5, 0.05, steps), [steps], 0.999)
+    assert 0.7 * curve.epsilon < curve.lower < curve.epsilon  # the lattice alone has no lower bound
     curve = PLD.curve(Mechanism.constant(0.5, 0.05, steps), [steps], 0.999999)
     assert curve.epsilon.tolist() == [np.inf]
     assert curve.lower.tolist() == [0.0]

@@ -155,8 +155,8 @@ def test_a_large_delta_and_a_sigma_that_hides_nothing_are_named() -> None:
     bare = stated(Mechanism.constant(0.01, 0.01, 1))
     assert any("sigma=0.01" in caveat for caveat in bare.caveats)
     assert "The attacker's figures are n/a, because sigma=0.01 is below" in bare.caveats[0]
-    assert "no epsilon" in fact(bare, "Epsilon")
-    assert fact(bare, "Epsilon").endswith("sides): sigma=0.01 is below 0.05, where one step already tells all.")
+    assert fact(bare, "Epsilon").startswith("epsilon at least 5300 at delta")
+    assert fact(bare, "Epsilon").endswith("no upper bound: sigma=0.01 is below 0.05, where one step already tells all.")
     assert "no finite mu" in fact(bare, "Gaussian")
 
 
