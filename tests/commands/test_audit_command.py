@@ -28,8 +28,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def audited(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
-    status = main(["audit", *words, "--json"])
-    return status, json.loads(capsys.readouterr().out)
+    status, said = main(["audit", *words, "--json"]), capsys.readouterr()
+    assert said.err.count("Evidence reached 20 at step 1 of 6: the noise is too small.") == ("half_noise" in words)
+    return status, json.loads(said.out)
 
 
 def test_one_object_holds_the_request_and_what_each_audit_found(capsys) -> None:

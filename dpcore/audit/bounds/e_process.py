@@ -159,5 +159,5 @@ class EvidenceFinding(Finding):
 
     def _measured(self) -> str:
         if self.caught:
-            return self.caught
+            return f"{self.caught} It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of runs."
         return f"Evidence stayed below {LINE} in {self.steps:,} steps: it reached {short(10**self.largest)} at most."
