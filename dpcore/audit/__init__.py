@@ -15,6 +15,7 @@ from typing import Any
 
 HOMES = {  # name -> its module, imported at first use: some load torch
     "Finding": "bounds.finding",
+    "NoiseEvidence": "bounds.e_process",
     "audit_generator": "bounds.generator",
     "audit_influence": "bounds.exact",
     "audit_losses": "bounds.two_run",

@@ -29,6 +29,8 @@ class Watched:
     sigma: float | None  # root mean square of the noise over the noise claimed, times sigma; None without noise
     alone: float | None = None  # the longest part of one example in a sum, in units of C
     moved: float | None = None  # the longest move of a release by leaving one example out, in units of C
+    evidence: tuple[float, ...] = ()  # logs to base 10: all against the noise, of too little noise, of repeated noise
+    caught: str = ""  # a sentence once all evidence has reached its line
 
 
 @dataclass(frozen=True)

@@ -77,14 +77,15 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
 def _train(watched: WatchedRun) -> Iterator[Event]:
     """Take every step; report an error of the training, and leave the audit to judge the steps before."""
     steps = watched.plan.steps
-    every = -(-steps // TRAINING_REPORTS)
+    every, caught = -(-steps // TRAINING_REPORTS), ""
     for step in range(1, steps + 1):
         try:
             watched.step(step)
         except RuntimeError as error:
             yield Stopped(step, f"Training ended at step {step}: {error}.")
             return
-        if step % every == 0 or step == steps:
+        before, caught = caught, watched.record.evidence.caught
+        if step % every == 0 or step == steps or caught != before:
             yield watched.progress(step)
 
 
@@ -140,6 +141,7 @@ class Outcomes:
         looks, confidence = self._record.looks, self._confidence
         yield "noise", self._noise()
         yield "fresh_noise", self._fresh_noise()
+        yield "evidence", self._record.evidence.finding(self._confidence)
         yield "generator", self._generator()
         if self._drawn:
             yield "clipping", self._clipping(self._drawn)

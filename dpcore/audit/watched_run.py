@@ -10,6 +10,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dpcore.audit.bounds.e_process import NoiseEvidence
 from dpcore.audit.broken_trainers import replace_parts
 from dpcore.audit.canaries import CanaryScores, WithCanaries, flip_coins
 from dpcore.audit.events import Prepared, Watched
@@ -25,6 +26,7 @@ PROJECTIONS = 200_000  # of the noise, over all steps
 MIN_DIRECTIONS = 32
 TRACKED_PAIRS = 4_000_000  # of tracked examples in one batch, over all steps
 LOOKS = 8  # steps that are probed
+ROUNDINGS = 4  # more than the release and its noise undergo, in units of the spacing of numbers
 DOMAIN = int.from_bytes(b"audit")  # keeps an audit's random numbers apart from those of every run
 WITHOUT_NOISE = "No canaries: the settings have no noise to hide them."
 TRANSFORMED = "No canaries: this optimizer changes gradients before clipping, so no canary keeps its own direction."
@@ -39,6 +41,7 @@ class Record:
         self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
         self._tracked = min(config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1)
         self.noise: list[FloatArray] = []  # (k,) a step: the release less the clipped sum, over C D
+        self.evidence = NoiseEvidence(steps, count)
         self.sigmas: list[float] = []  # charged for each step
         self.inclusions: list[NDArray[np.bool_]] = []  # (k,) a step: tracked examples in its batch
         self.sizes: list[int] = []  # of the whole batches
@@ -46,9 +49,16 @@ class Record:
 
     def add(self, seen: SeenStep, drawn: NDArray[np.int64], sigma: float) -> None:
         """Take in a step, the positions drawn for it, and the sigma charged."""
-        noise = self._at(seen.released) - self._at(seen.clipped)
+        released, clipped = self._at(seen.released), self._at(seen.clipped)
         scale = None if seen.scale is None else self._at(seen.scale)
-        self.noise.append(divided(noise, scale).numpy() / self._config.clip_norm)
+        noise, rounded = (
+            divided(each, scale).numpy() / self._config.clip_norm
+            for each in (released - clipped, released.abs() + clipped.abs())
+        )
+        self.noise.append(noise)
+        if sigma > 0:
+            spacing = ROUNDINGS * torch.finfo(seen.released.dtype).eps
+            self.evidence.take(noise / sigma, spacing * (rounded / sigma + 1))
         included = np.zeros(self._config.examples, dtype=np.bool_)
         included[drawn] = True
         self.inclusions.append(included[: self._tracked])
@@ -166,4 +176,6 @@ class WatchedRun:
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
         alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))
-        return Watched(step, self.plan.steps, sigma, alone, moved)
+        evidence = self.record.evidence
+        told = (evidence.logs, evidence.caught) if evidence.seen else ((), "")
+        return Watched(step, self.plan.steps, sigma, alone, moved, *told)

@@ -74,8 +74,12 @@ def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
     said: list[Event] = []
 
     def say(event: Any) -> None:
+        seen = said[-1].caught if said and isinstance(said[-1], Watched) else ""
         said.append(event)
-        if isinstance(event, Watched) and not as_json and sys.stderr.isatty():
+        terminal = not as_json and sys.stderr.isatty()
+        if isinstance(event, Watched) and event.caught != seen:
+            print(f"\r{event.caught}" if terminal else event.caught, file=sys.stderr)
+        elif isinstance(event, Watched) and terminal:
             print(f"\rstep {event.step} of {event.steps}", end="", file=sys.stderr, flush=True)
 
     secret = new_secret() if request.seed is None else None

@@ -1,4 +1,4 @@
-"""Charts of an audit: ROC curves under the certified curve, scores with their laws, and bounds against canaries."""
+"""Charts of an audit: evidence while it trains, ROC curves, scores with their laws, and bounds against canaries."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -6,18 +6,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.audit.bounds.e_process import LINE
 from dpcore.audit.bounds.score_laws import ScoreLaws
-from dpcore.audit.events import Traced
+from dpcore.audit.events import Traced, Watched
 from dpcore.figures.number_line import Stretch
 from dpcore.figures.style import (
     ATTACK_LOOK,
     BAND,
     GREY,
     NORMAL,
+    REFUTED,
+    End,
     Size,
     Style,
     faded,
     figure_of,
+    labelled,
     layout,
     line,
     points,
@@ -41,6 +45,13 @@ BINS = 40
 LIMIT = Style(GREY, "dot", "···", "No run shows more")
 EXPECTED = SEEN._replace(dash="dash", glyph="╌╌", label="Best canaries, about")
 REACHED = SEEN._replace(glyph="●", label="Shown here")
+EVIDENCE = (  # in the order of `Watched.evidence`
+    SEEN._replace(label="All evidence"),
+    SEEN._replace(dash="dot", glyph="···", label="Too little noise"),
+    Style(GREY, "dash", "╌╌", "Repeated noise"),
+)
+CAUGHT = Style(REFUTED, "solid", "━━", f"Line at {LINE}")
+TOP = 8  # power of ten at which curves of evidence are cut off
 
 
 class Reached(NamedTuple):
@@ -49,6 +60,44 @@ class Reached(NamedTuple):
     canaries: int
     epsilon: float
     words: str
+
+
+def evidence_figure(watched: Sequence[Watched], *, size: Size = NORMAL) -> go.Figure:
+    """Draw the evidence after the steps watched, on a logarithmic axis that ends at 10^8, and the line at 20.
+
+    >>> figure = evidence_figure([Watched(1, 9, 1.0, evidence=(99.0, 99.3, -0.3))])
+    >>> figure.data[0].name, figure.data[0].y.tolist()[-1] == 1e8, figure.layout.yaxis.ticktext[0]
+    ('All evidence', True, '≥ 10⁸')
+    """
+    steps = [0, *(each.step for each in watched)]
+    logs = np.array([[0.0] * len(EVIDENCE), *(each.evidence for each in watched)])  # (n, 3)
+    low, high = np.floor(logs.min()), min(max(np.ceil(logs.max()), 2), TOP)
+    drawn = 10 ** np.minimum(logs, high)
+    told = [[f"10^{value:.1f}" for value in column] for column in logs.T]
+    traces = [
+        line(steps, heights, style, text=texts, hovertemplate="%{text}")
+        for heights, style, texts in zip(drawn.T, EVIDENCE, told, strict=True)
+    ]
+    traces.append(line([0, watched[-1].steps], [LINE] * 2, CAUGHT, hoverinfo="skip"))
+    ends = [End(style, float(y), style.label) for y, style in zip((*drawn[-1], LINE), (*EVIDENCE, CAUGHT), strict=True)]
+    shape = layout("step", "evidence", height=HEIGHT * 3 // 4, right=150, size=size, dragmode=False)
+    ticks = power_ticks(low, high)
+    if logs.max() > high:
+        ticks["ticktext"][0] = f"≥ {ticks['ticktext'][0]}"
+    shape["xaxis"] |= {"range": [0, watched[-1].steps]}
+    shape["yaxis"] |= ticks | {"range": [low - 0.1, high + 0.1]}
+    return figure_of(traces, labelled(shape, ends, (low, high), size, log=True), size)
+
+
+def evidence_alt(watched: Sequence[Watched]) -> str:
+    """Say the evidence after the last step watched, and when it reached the line.
+
+    >>> evidence_alt([Watched(2, 9, 1.0, evidence=(-0.2, -0.1, -0.3))])
+    'Line chart of the evidence against the noise. After step 2: 10^-0.2, below the line at 20.'
+    """
+    last = watched[-1]
+    against = last.caught or f"After step {last.step:,}: 10^{last.evidence[0]:.1f}, below the line at {LINE}."
+    return f"Line chart of the evidence against the noise. {against}"
 
 
 def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Figure:

@@ -3,25 +3,34 @@
 from dataclasses import replace
 
 import pytest
+from scipy.stats import binomtest
 
-from dpcore.audit import run_audit
+from dpcore.audit import run_audit, watched_run
 from dpcore.audit.broken_trainers import BROKEN, OWN, TRAINERS
 from dpcore.training.plan import plan
-from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of
+from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of, watched
 
 BESIDE = {  # audits that a fault may fail beside the one that is named for it
-    "no_noise": {"generator", "fresh_noise"},  # what is left is rounding, the same in every step
-    "half_noise": {"generator"},
-    "noise_divided_twice": {"generator"},
+    "no_noise": {"generator", "fresh_noise", "evidence"},  # what is left is rounding, the same in every step
+    "half_noise": {"generator", "evidence"},
+    "noise_divided_twice": {"generator", "evidence"},
     "no_clipping": {"gradients"},
     "layers_charged_once": {"gradients"},
     "batches_reused": set(),
-    "realised_divisor": {"gradients", "generator"},
-    "same_noise": {"generator", "noise"},  # steps that repeat one draw make its chance deviations certain
+    "realised_divisor": {"gradients", "generator", "evidence"},
+    "same_noise": {"generator", "noise", "evidence"},  # steps that repeat one draw make its chance deviations certain
     "raw_state": set(),
     "accepted_only": set(),
 }
-SLOWLY = ("raw_state", "accepted_only")  # faults that take gradients one by one, or steps that make the loss rise
+CAUGHT = {  # what evidence says while they train; it cannot see the other faults, which are not in the noise
+    "no_noise": "at step 1 of 12: the noise is too small",
+    "half_noise": "at step 1 of 12: the noise is too small",
+    "noise_divided_twice": "at step 1 of 12: the noise is too small",
+    "realised_divisor": "at step 6 of 32: the noise is too small",  # the first batch far above the expected one
+    "same_noise": "at step 2 of 12: the noise repeats",
+}
+SLOWLY = ("raw_state", "accepted_only", "realised_divisor")
+# faults that take gradients one by one, steps that make the loss rise, or small batches of very different sizes
 MORE_STEPS = {"batch": 64, "epochs": 0.2, "lr": 2.0}
 
 
@@ -36,6 +45,8 @@ def test_a_broken_trainer_fails_the_audit_that_is_named_for_it(name: str) -> Non
     said = said_by(request_for(name, **(MORE_STEPS if name in SLOWLY else {})))
     failed = set(verdict_of(said).failed)
     assert failed - BESIDE[name] == {BROKEN[name].fails}
+    shows = f"Evidence reached 20 {CAUGHT[name]}." if name in CAUGHT else "Evidence stayed below 20 in "
+    assert findings_of(said)["evidence"].shows.startswith(shows)
 
 
 @pytest.mark.long
@@ -64,6 +75,18 @@ def test_our_trainer_fails_in_at_most_5_percent_of_the_seeds(seeds: int, monkeyp
     audits = (request_for(canaries=12, config=small, seed=seed) for seed in range(seeds))
     failed = [each.seed for each in audits if verdict_of(said_by(each)).failed]
     assert len(failed) <= 0.05 * seeds, failed
+
+
+@pytest.mark.parametrize("seeds", [100, pytest.param(1000, marks=pytest.mark.long)])
+def test_evidence_against_our_trainer_reaches_its_line_in_at_most_5_percent_of_the_seeds(
+    seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watched_run, "LOOKS", 0)
+    small = replace(QUICK, width=4, batch=50, epochs=0.1)  # 20 steps
+    found = [watched(request_for(config=small), start=seed).record.evidence for seed in range(seeds)]
+    caught = sum(bool(each.caught) for each in found)
+    assert binomtest(caught, seeds, 0.05, alternative="greater").pvalue > 1e-3
+    assert max(each.largest for each in found) > 0.1, "and it moves"
 
 
 def test_each_claims_what_the_sound_program_would_be_charged() -> None:

@@ -9,6 +9,7 @@ import torch
 from scipy.stats import norm
 
 from dpcore.audit import run_audit
+from dpcore.audit import watched_run as module
 from dpcore.audit.events import Counted, Stopped
 from dpcore.audit.request import MAX_DRAWS, AuditRequest
 from dpcore.audit.run_audit import Outcomes, torch_counts
@@ -66,6 +67,28 @@ def test_the_noise_that_is_seen_is_the_noise_that_was_drawn(monkeypatch: pytest.
     watch.step(3)
     at = watch.record._directions.numpy()
     assert np.allclose(watch.record.noise[-1] / QUICK.sigma, drawn[0][at], atol=1e-5)
+
+
+def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    add, drawn = GaussianNoise.add, []
+
+    def tiring(noise, piece, target, std, scale=None):
+        drawn.append(std)
+        add(noise, piece, target, 0.8 * std if len(drawn) > 70 else std, scale)
+
+    monkeypatch.setattr(GaussianNoise, "add", tiring)
+    monkeypatch.setattr(module, "LOOKS", 0)
+    watch = module.WatchedRun(request_for(batch=50, epochs=0.5), 1)
+    said = list(run_audit._train(watch))
+    assert next(each.step for each in said if each.caught) == 71, "a step that is no multiple of those reported"
+    assert said[-1].caught == "Evidence reached 20 at step 71 of 100: the noise is too small."
+    assert all(len(each.evidence) == 3 for each in said)
+
+
+def test_settings_without_noise_have_no_evidence() -> None:
+    watch = watched(request_for(sigma=0.0, private=True), 2)
+    assert watch.progress(2).evidence == ()
+    assert dict(Outcomes(watch).each())["evidence"].note
 
 
 def test_batches_are_those_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

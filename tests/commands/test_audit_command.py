@@ -14,7 +14,7 @@ from tests.audit.small_audits import pin_machine
 
 SMALL = ["--model", "mlp", "--width", "20", "--batch", "500", "--epochs", "0.3", "--sigma", "1", "--device", "cpu"]
 AUDITS = [
-    "noise", "fresh_noise", "generator", "clipping", "gradients", "history", "sampler", "releases",
+    "noise", "fresh_noise", "evidence", "generator", "clipping", "gradients", "history", "sampler", "releases",
     "per_step", "one_run", "one_run_curve", "in_out", "losses",
 ]  # fmt: skip
 
@@ -28,14 +28,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def audited(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
-    status = main(["audit", *words, "--json"])
-    return status, json.loads(capsys.readouterr().out)
+    status, said = main(["audit", *words, "--json"]), capsys.readouterr()
+    assert said.err.count("Evidence reached 20 at step 1 of 6: the noise is too small.") == ("half_noise" in words)
+    return status, json.loads(said.out)
 
 
 def test_one_object_holds_the_request_and_what_each_audit_found(capsys) -> None:
     status, object_ = audited(capsys, *SMALL, "--trainer", "half_noise", "--canaries", "30", "--seed", "1")
     assert status == 1
-    assert object_["failed"] == ["noise", "generator"]
+    assert object_["failed"] == ["noise", "evidence", "generator"]
     assert object_["request"]["trainer"] == "half_noise"
     assert [each["audit"] for each in object_["audits"]] == AUDITS
     noise = object_["audits"][0]

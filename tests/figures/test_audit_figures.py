@@ -9,8 +9,17 @@ from scipy.stats import norm
 
 from dpcore.audit.bounds.roc import roc_of
 from dpcore.audit.bounds.score_laws import score_laws
-from dpcore.audit.events import Traced
-from dpcore.figures.audit import Reached, canaries_figure, roc_alt, roc_figure, scores_alt, scores_figure
+from dpcore.audit.events import Traced, Watched
+from dpcore.figures.audit import (
+    Reached,
+    canaries_figure,
+    evidence_alt,
+    evidence_figure,
+    roc_alt,
+    roc_figure,
+    scores_alt,
+    scores_figure,
+)
 from dpcore.figures.number_line import CLAIM, Mark, Stretch, audit_line_figure, claim_figure
 from dpcore.figures.style import REFUTED
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -101,6 +110,21 @@ def test_bounds_against_canaries_have_the_certified_band_behind_them() -> None:
     low, high = in_sight(figure)
     assert low < 10 < 50_000 < high
     assert set(named(figure, "Certified").y) == {2.5, 2.6}
+
+
+def test_evidence_and_its_line_are_in_sight_and_what_no_axis_holds_is_cut_off() -> None:
+    for logs, top in (([(-0.3, -0.4, -0.2)], 2), ([(1.5, 1.8, -3.0), (4.2, 4.5, -3.2)], 5), ([(9e4, 9e4, -0.3)], 8)):
+        figure = evidence_figure([Watched(3 * place + 3, 9, None, evidence=each) for place, each in enumerate(logs)])
+        low, high = figure.layout.yaxis.range
+        drawn = np.log10([y for trace in figure.data for y in trace.y])
+        assert np.all((low <= drawn) & (drawn <= high))
+        assert high == pytest.approx(top + 0.1)
+        assert figure.data[0].y[0] == 1, "it begins at 1"
+        assert figure.data[0].text[-1] == f"10^{logs[-1][0]:.1f}"
+        assert set(figure.data[3].y) == {20}
+        assert list(figure.layout.xaxis.range) == [0, 9]
+        assert any("≥" in text for text in figure.layout.yaxis.ticktext) == (top == 8)
+    assert evidence_alt([Watched(4, 9, None, evidence=logs[0], caught="Caught.")]).endswith("noise. Caught.")
 
 
 ROUNDED = Stretch(0.825, 0.835)

@@ -1,4 +1,4 @@
-"""Charts of an audit: the number line, the canaries, the limits of one run, and the attack on the model alone."""
+"""Charts of an audit: the number line, the evidence, the canaries, the limits of one run, and the attack on a model."""
 
 import math
 from functools import lru_cache
@@ -61,6 +61,16 @@ def audit_charts(found: AuditResults) -> None:
         _limits(found)
     with beside[1]:
         _outside(found)
+
+
+def evidence_chart(found: AuditResults) -> None:
+    """Draw the evidence against the noise so far; nothing before the first steps, and in runs without noise."""
+    told = [each for each in found.progress if each.evidence]
+    if not told:
+        return
+    figure, caught = figures.evidence_figure(told, size=chart_size()), told[-1].caught
+    chart(figure, "evidence", figures.evidence_alt(told), "Evidence against the noise", None)
+    st.caption(f"**{caught}** {WORDS['evidence']}" if caught else WORDS["evidence"])
 
 
 def _roc(found: AuditResults, traced: Traced, title: str) -> None:

@@ -31,7 +31,7 @@ class AuditResults:
     run: Run | None  # None for the recorded example
     request: AuditRequest
     prepared: Prepared | None = None
-    watched: Watched | None = None  # the newest
+    progress: tuple[Watched, ...] = ()
     stopped: Stopped | None = None
     measured: tuple[Measured, ...] = ()
     counted: Counted | None = None  # the newest
@@ -39,6 +39,11 @@ class AuditResults:
     traced: tuple[Traced, ...] = ()
     judged: Judged | None = None
     seconds: float | None = None
+
+    @property
+    def watched(self) -> Watched | None:
+        """The newest progress."""
+        return self.progress[-1] if self.progress else None
 
     @property
     def failed(self) -> tuple[str, ...]:
@@ -97,7 +102,7 @@ def _results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> 
         run,
         request,
         last_of(said, Prepared),
-        last_of(said, Watched),
+        all_of(said, Watched),
         last_of(said, Stopped),
         all_of(said, Measured),
         last_of(said, Counted),

@@ -18,7 +18,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
-from pages.parts.audit.audit_charts import audit_charts, number_line
+from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
 from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_results, example, expected_seconds
 from pages.parts.audit.findings_table import FAILS, PASSES, findings, generators, lights, sign
 from pages.parts.controls.fields import Quantity, labelled, quantity_of
@@ -141,6 +141,7 @@ def _draw(store: Store, found: AuditResults) -> None:
         if found.stopped:
             st.warning(f"{found.stopped.reason} The steps before are judged.")
         _outcome(found)
+    evidence_chart(found)
     findings(found)
     generators(found)
     if found.judged:

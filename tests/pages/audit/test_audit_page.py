@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import BROKEN, TRAINERS
-from dpcore.audit.events import Counted, Scored, Traced
+from dpcore.audit.events import Counted, Scored, Traced, Watched
 from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
@@ -132,7 +132,7 @@ def test_tests_light_up_one_by_one_and_those_that_no_correction_turns_are_decide
     first = [found_noise(9.0, 1e-9), replace(found_noise(None, 0.02), audit="generator"),
              replace(found_noise(None, 0.06), audit="one_run")]  # fmt: skip
     page = opened(run=recorded(store, [*events_of()[:3], *first], None))
-    assert "3 of 13 tests" in page.get("progress")[0].proto.text
+    assert "3 of 14 tests" in page.get("progress")[0].proto.text
     lit = dict(zip(TESTS, results_in(page), strict=True))
     assert (lit["noise"], lit["generator"], lit["one_run"], lit["losses"]) == ("fails", "undecided", "passes", "waits")
 
@@ -147,6 +147,20 @@ def test_charts_show_the_canaries_under_the_certified_curve_their_laws_and_the_l
     captions = words(page, "caption")
     assert "Why one run shows little" in captions
     assert "at 1.0 % false positives it finds 2.0 % of members (1.0 % to 10.0 %)" in captions
+
+
+def test_evidence_is_drawn_while_it_trains_and_says_at_which_step_it_reached_the_line(store: Store):
+    caught = "Evidence reached 20 at step 4 of 10: the noise is too small."
+    quiet, loud = (
+        Watched(3, 10, 0.5, evidence=(0.1, 0.3, -0.2)),
+        Watched(4, 10, 0.5, None, None, (9e4, 9e4, -0.2), caught),
+    )
+    for said, status in (([quiet], None), ([quiet, loud], None), ([quiet, loud], Status.CANCELLED)):
+        page = opened(run=recorded(store, [*events_of()[:1], *said], status))
+        assert names_in(page) == [["All evidence", "Too little noise", "Repeated noise", "Line at 20"]]
+        assert (caught in words(page, "caption")) == (loud in said)
+    silent = opened(run=recorded(store, events_of()[:2], None))
+    assert names_in(silent) == []
 
 
 def test_without_canaries_or_a_claim_the_rest_is_shown_with_a_sentence(store: Store):

@@ -1,0 +1,163 @@
+"""Evidence that grows while a run trains: e-processes against too little noise and against repeated noise.
+
+An e-process begins at 1, and of a sound trainer it ever reaches 20 with a probability of 1 / 20 at most, so anybody may
+look at it after any step. README.md, Theorems 10 to 12, proves it.
+
+Source: González et al. 2025, arXiv 2509.07055, for sequential audits; Ramdas, Grünwald, Vovk and Shafer 2023, arXiv
+2210.01948, for e-processes and Ville's inequality; Shin, Ramdas and Rinaldo 2024, arXiv 2203.03532, for unknown starts.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln
+
+from dpcore import check
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, numbers, words_of
+from dpcore.privacy.mechanism import FloatArray
+from dpcore.privacy.report.numbers import short
+
+LINE = 20  # evidence that a sound trainer ever reaches with a probability of 5 % at most
+RATIOS = 1 - 2.0 ** -np.arange(1, 11)  # of noise drawn to noise charged, on each of which a part of the money is bet
+COMPARED = 4096  # the latest steps whose noise is compared with that of the next
+FEWEST = 4  # directions in which noise can show a repetition
+TINY = 1e-300  # in place of a length of 0
+ARITHMETIC = 1e-12  # more than the error of a product of unit vectors in float64
+
+
+class EProcess:
+    """An e-process from factors of each step: README.md, Theorem 12. Money of a bet can begin at any step."""
+
+    def __init__(self, bets: int) -> None:
+        self._logs = np.full(bets, -math.inf)  # of the money of each bet, started so far
+        self._steps = 0
+        self.log = 0.0  # natural logarithm of the e-process
+
+    def __len__(self) -> int:
+        return len(self._logs)
+
+    def take(self, log_factors: FloatArray) -> None:
+        """Take in a step: logarithms of factors (bets,) whose mean given the past is at most 1."""
+        self._steps += 1
+        begins = -math.log(self._steps) - math.log(self._steps + 1)
+        self._logs = np.logaddexp(self._logs, begins) + log_factors
+        started = float(np.logaddexp.reduce(self._logs)) - math.log(len(self._logs))
+        self.log = float(np.logaddexp(started, -math.log(self._steps + 1)))
+
+
+def less_noise(noise: FloatArray, rounding: ArrayLike = 0.0) -> FloatArray:
+    """Return log likelihood ratios (RATIOS,) of less noise than is charged: README.md, Theorem 10.
+
+    `noise` (k,) is in units of the noise charged, and within `rounding` of the noise drawn. A number that is not finite
+    loses all bets.
+
+    >>> np.exp(less_noise(np.array([0.5]))).round(2).tolist()[:3]
+    [1.37, 1.21, 1.1]
+    """
+    square = float(np.sum((np.abs(noise) + rounding) ** 2))
+    if not math.isfinite(square):
+        return np.full(len(RATIOS), -math.inf)
+    return -len(noise) * np.log(RATIOS) - (RATIOS**-2 - 1) * square / 2
+
+
+def repeated_noise(correlations: FloatArray, directions: int) -> FloatArray:
+    """Return log likelihood ratios (alternatives, n) of correlations (n,) with earlier noise: README.md, Theorem 11.
+
+    In each alternative the correlation is that of uniform directions in fewer dimensions.
+
+    >>> np.exp(repeated_noise(np.array([0.0, 0.9]), 5)).round(2).tolist()
+    [[0.67, 3.51]]
+    """
+    fewer = 3.0 * 4 ** np.arange(math.ceil(math.log(directions / 3, 4)))[:, None]
+    constants = betaln(0.5, (directions - 1) / 2) - betaln(0.5, (fewer - 1) / 2)
+    return constants + (fewer - directions) / 2 * np.log1p(-(correlations**2))
+
+
+class NoiseEvidence:
+    """Evidence against the noise of a run, from its noise in the same directions at each step.
+
+    `logs` are logarithms to base 10: of all evidence together, which is the mean of two e-processes; of the one against
+    too little noise; of the one against repeated noise.
+
+    >>> evidence, generator = NoiseEvidence(steps=9, directions=50), np.random.default_rng(0)
+    >>> for scale in (1.0, 1.0, 1.0, 0.6):
+    ...     evidence.take(generator.normal(0.0, scale, 50))
+    >>> evidence.caught
+    'Evidence reached 20 at step 4 of 9: the noise is too small.'
+    """
+
+    def __init__(self, steps: int, directions: int) -> None:
+        check.whole(1, steps=steps, directions=directions)
+        self._less = EProcess(len(RATIOS))
+        self._repeated = EProcess(len(repeated_noise(np.zeros(1), max(directions, FEWEST))))
+        self._units = np.zeros((steps, directions))  # of the noise seen
+        self._sum = np.zeros(directions)  # of these
+        self.seen = 0  # steps
+        self.largest = 0.0  # of the logarithms of all evidence
+        self.caught = ""  # a sentence once the evidence has reached LINE
+
+    @property
+    def logs(self) -> tuple[float, float, float]:
+        less, repeated = self._less.log, self._repeated.log
+        together = float(np.logaddexp(less, repeated)) - math.log(2)
+        return tuple(each / math.log(10) for each in (together, less, repeated))  # type: ignore[return-value]
+
+    def take(self, noise: ArrayLike, rounding: ArrayLike = 0.0) -> None:
+        """Take in the next step's noise (directions,), in units of the noise charged, and bounds of its rounding."""
+        z = numbers("noise", noise)
+        check.whole(1, len(self._units), steps=self.seen + 1)
+        with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges loses its bets
+            self._less.take(less_noise(z, rounding))
+            self._repeated.take(self._against_earlier(z, float(np.linalg.norm(np.broadcast_to(rounding, z.shape)))))
+        self.seen += 1
+        together, less, repeated = self.logs
+        self.largest = max(self.largest, together)
+        if not self.caught and together >= math.log10(LINE):
+            fault = "the noise is too small" if less >= repeated else "the noise repeats"
+            self.caught = f"Evidence reached {LINE} at step {self.seen:,} of {len(self._units):,}: {fault}."
+
+    def _against_earlier(self, z: FloatArray, rounding: float) -> FloatArray:
+        """Return the log factors of the correlations with earlier steps and their sum: half of each bet on either."""
+        bets, length, total = len(self._repeated), float(np.linalg.norm(z)), self._sum
+        earlier = self._units[max(0, self.seen - COMPARED) : self.seen]
+        if not math.isfinite(length + rounding):
+            return np.full(bets, -math.inf)
+        unit = z / max(length, TINY)
+        self._units[self.seen], self._sum = unit, total + unit
+        if not len(earlier) or len(z) < FEWEST:
+            return np.zeros(bets)
+        products = np.append(earlier @ unit, total @ unit / max(float(np.linalg.norm(total)), TINY))
+        allowed = ARITHMETIC + 2 * rounding / max(length, TINY)
+        logs = repeated_noise(np.maximum(np.abs(products) - allowed, 0.0), len(z))
+        return np.logaddexp(np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)), logs[:, -1]) - math.log(
+            2
+        )
+
+    def finding(self, confidence: float = CONFIDENCE) -> "EvidenceFinding":
+        """Return the outcome so far."""
+        if not self.seen:
+            return EvidenceFinding(confidence=confidence, steps=0, note="Nothing can be shown: no step has noise.")
+        p_value = min(1.0, 10.0**-self.largest)
+        return EvidenceFinding(
+            confidence=confidence, p_value=p_value, steps=self.seen, largest=self.largest, caught=self.caught
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EvidenceFinding(Finding):
+    """The largest evidence against the noise at any step; its reciprocal is a p-value."""
+
+    title, tests, untested = words_of("evidence")
+
+    steps: int
+    largest: float = 0.0  # its logarithm to base 10
+    caught: str = ""
+
+    def _measured(self) -> str:
+        if self.caught:
+            return f"{self.caught} It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of runs."
+        return f"Evidence stayed below {LINE} in {self.steps:,} steps: it reached {short(10**self.largest)} at most."
