@@ -122,9 +122,7 @@ def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     if "idx" in facts:
         values["idx"] = idx_files(*facts["idx"])
     if "arrays" in facts:
-        values["arrays"] = ArraysFile(
-            **{"originals": LAYOUT} | facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])}
-        )
+        values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
     return Dataset(**values)
 
 
@@ -172,8 +170,8 @@ def own_dataset(name: str, classes: list[str], arrays: dict[str, Any], fingerpri
     known = FACTS.get(name, own)  # images may stand in for a data set that cannot be had
     if known["folder"] != own["folder"]:
         raise ValueError(f"Expected another name than {name}, which is that of {known['title']}: add '--name NAME'.")
-    given = {"classes": classes, "arrays": known.get("arrays", {}) | arrays, "fingerprint": fingerprint}
-    return _dataset(name, OWN_FACTS | own | known | given)
+    arrays = {"originals": LAYOUT} | known.get("arrays", {}) | arrays
+    return _dataset(name, OWN_FACTS | own | known | {"classes": classes, "arrays": arrays, "fingerprint": fingerprint})
 
 
 FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8"))
@@ -237,10 +235,10 @@ def remedy(dataset: Dataset) -> str:
 
 def stand_in(name: str) -> Dataset | None:
     """Return the data set here that stands in for the one of that name; None if that is here, or none does."""
-    others = (
-        each for each in DATASETS.shipped.values() if each.stands_in_for == name and "full" in available(each.name)
-    )
-    return None if "full" in available(name) else next(others, None)
+    for each in DATASETS.shipped.values():
+        if each.stands_in_for == name and "full" in available(each.name) and "full" not in available(name):
+            return each
+    return None
 
 
 def absent_of(examples: int) -> list[Dataset]:
