@@ -100,7 +100,7 @@ def _check_name(made: Dataset) -> None:
 
 def _in_folder(path: Path) -> Iterator[Found]:
     for part in PARTS:
-        for place, _, names in os.walk(path / part):
+        for place, _, names in os.walk(path / part, followlinks=True):
             folder = PurePosixPath(Path(place).relative_to(path).as_posix())
             yield folder, None
             for name in names:

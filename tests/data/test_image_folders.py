@@ -171,6 +171,16 @@ def test_names_that_clash_are_refused_and_the_same_images_are_not(root, tmp_path
     assert list(DATASETS)[-2:] == ["pets", "pets_2"]
 
 
+def test_a_class_may_be_a_link_to_its_folder_and_a_loop_of_links_is_refused(tmp_path):
+    path = folder(tmp_path / "pets", images())
+    (path / "train" / "cat").rename(tmp_path / "cats")
+    (path / "train" / "cat").symlink_to(tmp_path / "cats")
+    assert import_folder(path)[0].examples("full") == 12
+    (tmp_path / "cats" / "loop").symlink_to(path / "train")
+    with pytest.raises(ValueError, match="and no train/cat/loop"):
+        import_folder(path)
+
+
 def test_a_class_named_like_a_kind_of_reviews_is_no_review(tmp_path):
     (made,) = import_folder(folder(tmp_path / "scans", images(classes=("neg", "pos"))))
     assert made.classes == ("neg", "pos")
@@ -199,6 +209,8 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
     assert f"beasts: checked, now under {root}. {about}" in capsys.readouterr().out
     assert main(["data", "status"]) == 0
     assert f"beasts: no sample is bundled; full set here\n  {about}\n" in capsys.readouterr().out
+    assert main(["data", "status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fingerprints"] == {"beasts": dataset_of("beasts").fingerprint}
     assert models_for("beasts") == ("abadi", "linear", "mlp")
     assert main(["train", "--dataset", "beasts", "--model", "linear", "--device", "cpu", "--sigma", "1"]) == 0
     said = capsys.readouterr()
