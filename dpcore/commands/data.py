@@ -39,8 +39,9 @@ def _status(arguments: argparse.Namespace) -> int:
         sources = {name: list(available(name)) for name in DATASETS}
         tables = {name: table.absent() for name, table in TABLES.items()}
         fingerprints = {name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint}
-        said = {"root": str(data_root()), "sources": sources, "tables": tables, "fingerprints": fingerprints}
-        print(json.dumps(said))
+        print(
+            json.dumps({"root": str(data_root()), "sources": sources, "tables": tables, "fingerprints": fingerprints})
+        )
         return 0
     print(f"Data root: {data_root()}")
     for name, dataset in DATASETS.items():
