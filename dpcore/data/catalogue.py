@@ -230,7 +230,11 @@ def remedy(dataset: Dataset) -> str:
     """Say in a clause how to get the full set."""
     if dataset.arrays:
         return f"{IMPORT} makes it from {dataset.arrays.originals}"
-    return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
+    other = stand_in(dataset.name)
+    instead = f", and {other.name} stands in for it" if other else ""
+    return (
+        f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files{instead}"
+    )
 
 
 def stand_in(name: str) -> Dataset | None:

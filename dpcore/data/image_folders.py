@@ -110,7 +110,7 @@ def _in_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Found]:
         if re.match("/|[A-Za-z]:", str(name)) or ".." in name.parts:
             raise ValueError(f"Expected the names in {path} to stay inside it; {member.filename!r} leads out of it.")
         outer = next((place for place, step in enumerate(name.parts) if step in PARTS), None)
-        if outer is not None and "__MACOSX" not in name.parts:
+        if outer is not None:
             yield PurePosixPath(*name.parts[outer:]), None if member.is_dir() else partial(archive.open, member)
 
 
@@ -182,10 +182,9 @@ def _decoded(files: dict[str, Opener]) -> NDArray[np.uint8]:
 def _pixels(name: str, opener: Opener) -> NDArray[np.uint8]:
     """Return a grey image (H, W), or one in colour (H, W, 3); ValueError says why a file is none."""
     try:
-        with opener() as stream:
+        with opener() as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # its size is looked at below
             raw = stream.read(MAX_BYTES + 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
             image = Image.open(io.BytesIO(raw), formats=("PNG", "JPEG"))  # reads its header alone
         if len(raw) > MAX_BYTES or not {*image.size} <= {*SIDES}:
             raise ValueError(f"it has {image.width} x {image.height} pixels in {len(raw):,} bytes or more")
