@@ -186,7 +186,7 @@ def dataset_of(dataset: str) -> Dataset:
     >>> dataset_of("mnist").title
     'MNIST'
     """
-    if dataset in DATASETS:
+    if isinstance(dataset, str) and dataset in DATASETS:
         return DATASETS[dataset]
     own = re.fullmatch(NAME, str(dataset))
     brought = f", or images that {IMPORT[:-1]} --name {dataset}' brings here" if own else ""

@@ -18,12 +18,6 @@ from dpcore.training.plan import plan
 from tests.training.small_runs import mechanism_of
 
 FULL = {"cifar10": 50_000, "cifar10_jpeg": 50_000, "adult": 29_305, "imdb": 25_000, "movielens": 800_167}  # else 60,000
-    "cifar10": 50_000,
-    "cifar10_jpeg": 50_000,
-    "adult": 29_305,
-    "imdb": 25_000,
-    "movielens": 800_167,
-}  # examples; the others have 60,000
 PI = ("pi_adam", "pi_rmsprop", "pi_adagrad")
 AT_LEAST = {
     ("mnist", "cnn"): 0.86,
