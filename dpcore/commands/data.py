@@ -38,7 +38,10 @@ def _status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sources = {name: list(available(name)) for name in DATASETS}
         tables = {name: table.absent() for name, table in TABLES.items()}
-        print(json.dumps({"root": str(data_root()), "sources": sources, "tables": tables}))
+        fingerprints = {name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint}
+        print(
+            json.dumps({"root": str(data_root()), "sources": sources, "tables": tables, "fingerprints": fingerprints})
+        )
         return 0
     print(f"Data root: {data_root()}")
     for name, dataset in DATASETS.items():

@@ -122,9 +122,7 @@ def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     if "idx" in facts:
         values["idx"] = idx_files(*facts["idx"])
     if "arrays" in facts:
-        values["arrays"] = ArraysFile(
-            **{"originals": LAYOUT} | facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])}
-        )
+        values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
     return Dataset(**values)
 
 
@@ -172,8 +170,8 @@ def own_dataset(name: str, classes: list[str], arrays: dict[str, Any], fingerpri
     known = FACTS.get(name, own)  # images may stand in for a data set that cannot be had
     if known["folder"] != own["folder"]:
         raise ValueError(f"Expected another name than {name}, which is that of {known['title']}: add '--name NAME'.")
-    given = {"classes": classes, "arrays": known.get("arrays", {}) | arrays, "fingerprint": fingerprint}
-    return _dataset(name, OWN_FACTS | own | known | given)
+    arrays = {"originals": LAYOUT} | known.get("arrays", {}) | arrays
+    return _dataset(name, OWN_FACTS | own | known | {"classes": classes, "arrays": arrays, "fingerprint": fingerprint})
 
 
 FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8"))
@@ -188,7 +186,7 @@ def dataset_of(dataset: str) -> Dataset:
     >>> dataset_of("mnist").title
     'MNIST'
     """
-    if dataset in DATASETS:
+    if isinstance(dataset, str) and dataset in DATASETS:
         return DATASETS[dataset]
     own = re.fullmatch(NAME, str(dataset))
     brought = f", or images that {IMPORT[:-1]} --name {dataset}' brings here" if own else ""
@@ -232,15 +230,19 @@ def remedy(dataset: Dataset) -> str:
     """Say in a clause how to get the full set."""
     if dataset.arrays:
         return f"{IMPORT} makes it from {dataset.arrays.originals}"
-    return f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files"
+    other = stand_in(dataset.name)
+    instead = f", and {other.name} stands in for it" if other else ""
+    return (
+        f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files{instead}"
+    )
 
 
 def stand_in(name: str) -> Dataset | None:
     """Return the data set here that stands in for the one of that name; None if that is here, or none does."""
-    others = (
-        each for each in DATASETS.shipped.values() if each.stands_in_for == name and "full" in available(each.name)
-    )
-    return None if "full" in available(name) else next(others, None)
+    for each in DATASETS.shipped.values():
+        if each.stands_in_for == name and "full" in available(each.name) and "full" not in available(name):
+            return each
+    return None
 
 
 def absent_of(examples: int) -> list[Dataset]:

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,8 @@ MAX_PIXELS = 1 << 29  # bytes of all decoded images
 MODES = {"1": "L", "L": "L", "LA": "L", "P": "RGB", "RGB": "RGB", "RGBA": "RGB"}  # of a file -> of its pixels
 RESERVED = ("other", *TABLES)  # "other" stands for no data set in addresses of pages
 
-Found = tuple[PurePosixPath, Callable[[], IO[bytes]] | None]  # a path from train or test on; None: a folder
-
-
-class File(NamedTuple):
-    """An image in its file."""
-
-    path: str
-    open: Callable[[], IO[bytes]]
-    label: int
+Opener = Callable[[], IO[bytes]]
+Found = tuple[PurePosixPath, Opener | None]  # a path from train or test on; None: a folder
 
 
 def about(dataset: Dataset) -> str:
@@ -74,12 +67,15 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     with ExitStack() as opened:
         archive = opened.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
         found = _in_zip(path, archive) if archive else _in_folder(path)
-        classes, files = _by_part(path, found)
-        pixels = _decoded([*files["train"], *files["test"]])
-    count = len(files["train"])
-    labels = [np.array([file.label for file in files[part]], dtype=np.uint8) for part in PARTS]
-    parts = (pixels[:count], labels[0]), (pixels[count:], labels[1])
-    arrays = {"shape": pixels.shape[1:], "train": count, "test": len(pixels) - count}
+        classes, files = _by_class(path, found)
+        given = [sorted(name for name in files if name.parts[0] == part) for part in PARTS]
+        names = [
+            names[place] for names in given for place in shuffled(len(names))
+        ]  # the last may be held out as public
+        pixels = _decoded({f"{name} in {path}": files[name] for name in names})
+    labels, count = np.array([classes.index(name.parts[1]) for name in names], np.uint8), len(given[0])
+    parts = (pixels[:count], labels[:count]), (pixels[count:], labels[count:])
+    arrays = {"shape": pixels.shape[1:], "train": count, "test": len(given[1])}
     facts: dict[str, Any] = {"classes": classes, "arrays": arrays}
     facts["fingerprint"] = fingerprint_of(Split(*(Images(*part) for part in parts)))
     dataset = own_dataset(name or name_of(path), **facts)
@@ -100,7 +96,7 @@ def _check_name(made: Dataset) -> None:
 
 def _in_folder(path: Path) -> Iterator[Found]:
     for part in PARTS:
-        for place, _, names in os.walk(path / part):
+        for place, _, names in os.walk(path / part, followlinks=True):
             folder = PurePosixPath(Path(place).relative_to(path).as_posix())
             yield folder, None
             for name in names:
@@ -114,16 +110,13 @@ def _in_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Found]:
         if re.match("/|[A-Za-z]:", str(name)) or ".." in name.parts:
             raise ValueError(f"Expected the names in {path} to stay inside it; {member.filename!r} leads out of it.")
         outer = next((place for place, step in enumerate(name.parts) if step in PARTS), None)
-        if outer is not None and "__MACOSX" not in name.parts:
+        if outer is not None:
             yield PurePosixPath(*name.parts[outer:]), None if member.is_dir() else partial(archive.open, member)
 
 
-def _by_part(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[str, list[File]]]:
-    """Return the classes in order, and the images of each part in a fixed order that mixes the classes.
-
-    Errors: ValueError for a file or a class that is out of place, too many files, and classes that differ.
-    """
-    images: dict[PurePosixPath, Callable[[], IO[bytes]]] = {}
+def _by_class(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[PurePosixPath, Opener]]:
+    """Return the classes in order, and the images' files; ValueError for a file or a class that is out of place."""
+    images: dict[PurePosixPath, Opener] = {}
     folders: set[PurePosixPath] = set()
     for name, opener in found:
         if any(step.startswith(".") or step == "Thumbs.db" for step in name.parts):
@@ -142,13 +135,7 @@ def _by_part(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[str, l
         folders.add(name.parent)
         if len(images) > MAX_IMAGES:
             raise ValueError(f"Expected at most {MAX_IMAGES:,} images in {path}.")
-    classes = _classes(path, folders, {name.parent for name in images})
-    files: dict[str, list[File]] = {}
-    for part in PARTS:
-        names = sorted(name for name in images if name.parts[0] == part)
-        mixed = (names[place] for place in shuffled(len(names)))  # the last may be held out as public data
-        files[part] = [File(f"{name} in {path}", images[name], classes.index(name.parts[1])) for name in mixed]
-    return classes, files
+    return _classes(path, folders, {name.parent for name in images}), images
 
 
 def _classes(path: Path, folders: set[PurePosixPath], filled: set[PurePosixPath]) -> list[str]:
@@ -172,18 +159,18 @@ def _classes(path: Path, folders: set[PurePosixPath], filled: set[PurePosixPath]
     return classes
 
 
-def _decoded(files: list[File]) -> NDArray[np.uint8]:
+def _decoded(files: dict[str, Opener]) -> NDArray[np.uint8]:
     """Return images (n, H, W), or (n, 3, H, W) if one is coloured; ValueError if one is broken or of another size."""
     images: list[NDArray[np.uint8]] = []
-    for file in files:
-        image = _pixels(file)
+    for name, opener in files.items():
+        image = _pixels(name, opener)
         images.append(image)
         height, width = images[0].shape[:2]
         if image.shape[:2] != (height, width):
-            size = f"{width} x {height} pixels, as {files[0].path} has"
-            raise ValueError(f"Expected {file.path} to have {size}; it has {image.shape[1]} x {image.shape[0]}.")
+            size = f"{width} x {height} pixels, as {next(iter(files))} has"
+            raise ValueError(f"Expected {name} to have {size}; it has {image.shape[1]} x {image.shape[0]}.")
         if len(files) * image.size > MAX_PIXELS:
-            raise ValueError(f"Expected {file.path} and the others to have at most {MAX_PIXELS:,} pixels together.")
+            raise ValueError(f"Expected {name} and the others to have at most {MAX_PIXELS:,} pixels together.")
     if all(image.ndim == 2 for image in images):
         return np.stack(images)
     coloured = np.empty((len(images), 3, *images[0].shape[:2]), np.uint8)
@@ -192,13 +179,12 @@ def _decoded(files: list[File]) -> NDArray[np.uint8]:
     return coloured
 
 
-def _pixels(file: File) -> NDArray[np.uint8]:
+def _pixels(name: str, opener: Opener) -> NDArray[np.uint8]:
     """Return a grey image (H, W), or one in colour (H, W, 3); ValueError says why a file is none."""
     try:
-        with file.open() as stream:
+        with opener() as stream, warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # its size is looked at below
             raw = stream.read(MAX_BYTES + 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
             image = Image.open(io.BytesIO(raw), formats=("PNG", "JPEG"))  # reads its header alone
         if len(raw) > MAX_BYTES or not {*image.size} <= {*SIDES}:
             raise ValueError(f"it has {image.width} x {image.height} pixels in {len(raw):,} bytes or more")
@@ -208,4 +194,4 @@ def _pixels(file: File) -> NDArray[np.uint8]:
     except Exception as error:  # a damaged archive or image may raise anything
         why = "" if isinstance(error, UnidentifiedImageError) else f"; {error}"
         sides = f"{SIDES[0]} to {SIDES[-1]} pixels a side and at most {MAX_BYTES:,} bytes"
-        raise ValueError(f"Expected {file.path} to be a whole PNG or JPEG image of {sides}{why}.") from error
+        raise ValueError(f"Expected {name} to be a whole PNG or JPEG image of {sides}{why}.") from error

@@ -6,7 +6,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
@@ -59,7 +59,9 @@ def import_folder(folder: Path, root: Path | None = None, name: str = "") -> lis
     """
     with ExitStack() as opened:
         places = [] if name and os.path.isdir(folder) else _places(folder, opened)
-        tables = [(each, place) for place in places for each in found_in(place, ORIGINALS.values())]
+        tables = [(each, place) for place in places for each in _tables(place)]
+        for table, place in tables:
+            table.rows(place)  # ValueError if a file is missing or wrong
         found = [(dataset, _contents(dataset, where)) for place in places for dataset, where in _sets(place)]
         if name or not (tables or found):
             tables, found = [], [read_images(folder, name)]
@@ -74,7 +76,7 @@ def _places(path: Path, opened: ExitStack) -> list[Path]:
     """Return the path, and temporary folders with what is unpacked of an archive; ValueError if it does not exist."""
     archives = [path] if os.path.isfile(path) and not _of_originals(path) else []
     if os.path.isdir(path):
-        here = {each.name for each, _ in _sets(path)} | {each.name for each in _tables(path, ORIGINALS.values())}
+        here = {each.name for each, _ in _sets(path)} | {each.name for each in _tables(path)}
         archives = [path / each for each, name in ARCHIVES.items() if name not in here and os.path.isfile(path / each)]
     elif not os.path.isfile(path):
         raise ValueError(f"Expected DIR={str(path)[:300]!r} to be a folder, or a zip or tar archive.")
@@ -193,17 +195,9 @@ def _swap(staged: Path, target: Path) -> None:
         raise
 
 
-def _tables(folder: Path, originals: Iterable[Original]) -> list[Original]:
+def _tables(folder: Path) -> list[Original]:
     """Return the tables with a file in the folder."""
-    return [each for each in originals if any(find(folder, name) for name in each.files)]
-
-
-def found_in(folder: Path, originals: Iterable[Original]) -> list[Original]:
-    """Return the tables with a file in the folder, after reading them; ValueError if a file is missing or wrong."""
-    found = _tables(folder, originals)
-    for each in found:
-        each.rows(folder)
-    return found
+    return [each for each in ORIGINALS.values() if any(find(folder, name) for name in each.files)]
 
 
 def _install_table(table: Original, folder: Path) -> None:

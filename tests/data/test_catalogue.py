@@ -9,6 +9,7 @@ import pytest
 
 from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, sample_path
 from dpcore.data.loading import Images, Split, fingerprint_of, load
+from dpcore.training.config import RunConfig
 
 SAMPLED = [name for name, dataset in DATASETS.items() if dataset.sampled]
 
@@ -52,6 +53,8 @@ def test_the_counts_and_shapes_of_the_catalogue_are_those_of_the_data():
 def test_an_unknown_data_set_is_named():
     with pytest.raises(ValueError, match=r"dataset='cifar' to be one of: mnist, fashion_mnist"):
         dataset_of("cifar")
+    with pytest.raises(ValueError, match=r"dataset=\[\] to be one of: mnist, .*, movielens\.$"):
+        RunConfig.from_json({"dataset": []})
     with pytest.raises(ValueError, match="source='half'"):
         load("mnist", "half")
 

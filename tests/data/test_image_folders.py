@@ -72,8 +72,14 @@ def test_grey_images_among_coloured_ones_palettes_and_opaque_ones_are_taken(tmp_
 
 
 PNG = png(np.zeros((12, 10), np.uint8))
-HEAD = b"IHDR" + (60_000).to_bytes(4, "big") * 2 + PNG[24:29]
-BOMB = PNG[:12] + HEAD + zlib.crc32(HEAD).to_bytes(4, "big") + PNG[33:]  # its header says 3.6 thousand million pixels
+
+
+def headed(side: int) -> bytes:
+    """An image whose header tells of so many pixels a side."""
+    head = b"IHDR" + side.to_bytes(4, "big") * 2 + PNG[24:29]
+    return PNG[:12] + head + zlib.crc32(head).to_bytes(4, "big") + PNG[33:]
+
+
 FAULTS = {  # what is left out of the files, what is added, and the words of the sentence
     "an empty class": ("train/cat", {"train/cat/": b""}, "an image in train/cat of .*; there is none"),
     "a class not tested": ("test/dog", {}, "an image in test/dog of .*; there is none"),
@@ -92,7 +98,8 @@ FAULTS = {  # what is left out of the files, what is added, and the words of the
     "no image": ("-", {"test/dog/x.jpg": b"nonsense"}, "test/dog/x.jpg in .*to 64 pixels a side and at most"),
     "a huge image": ("-", {"train/cat/x.png": png(np.zeros((65, 65), np.uint8))}, "cat/x.png .*65 x 65"),
     "a tiny image": ("-", {"train/cat/x.png": png(np.zeros((7, 9), np.uint8))}, "cat/x.png .*9 x 7"),
-    "a bomb": ("-", {"train/cat/x.png": BOMB}, "train/cat/x.png .*3600000000 pixels"),
+    "a bomb": ("-", {"train/cat/x.png": headed(60_000)}, "train/cat/x.png .*3600000000 pixels"),
+    "a small bomb": ("-", {"train/cat/x.png": headed(10_000)}, "train/cat/x.png .*10000 x 10000 pixels"),
     "a long file": ("-", {"train/cat/x.png": PNG + bytes(1 << 20)}, "cat/x.png .*10 x 12 pixels in"),
     "transparency": (
         "-",
@@ -171,6 +178,16 @@ def test_names_that_clash_are_refused_and_the_same_images_are_not(root, tmp_path
     assert list(DATASETS)[-2:] == ["pets", "pets_2"]
 
 
+def test_a_class_may_be_a_link_to_its_folder_and_a_loop_of_links_is_refused(tmp_path):
+    path = folder(tmp_path / "pets", images())
+    (path / "train" / "cat").rename(tmp_path / "cats")
+    (path / "train" / "cat").symlink_to(tmp_path / "cats")
+    assert import_folder(path)[0].examples("full") == 12
+    (tmp_path / "cats" / "loop").symlink_to(path / "train")
+    with pytest.raises(ValueError, match="and no train/cat/loop"):
+        import_folder(path)
+
+
 def test_a_class_named_like_a_kind_of_reviews_is_no_review(tmp_path):
     (made,) = import_folder(folder(tmp_path / "scans", images(classes=("neg", "pos"))))
     assert made.classes == ("neg", "pos")
@@ -188,6 +205,8 @@ def test_a_damaged_set_is_said_when_it_is_loaded_and_others_are_left_out(root, t
     for name, facts in {"a": "{", "b": "[]", "c": "{}", "D": json.dumps({"classes": []})}.items():
         folder(root / "images" / name, {"facts.json": facts.encode()})
     assert [name for name in DATASETS if name not in DATASETS.shipped] == ["pets"]
+    (root / "images" / "pets").rename(root / "images" / "mnist")
+    assert dict(DATASETS) == DATASETS.shipped
 
 
 def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, monkeypatch):
@@ -199,6 +218,8 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
     assert f"beasts: checked, now under {root}. {about}" in capsys.readouterr().out
     assert main(["data", "status"]) == 0
     assert f"beasts: no sample is bundled; full set here\n  {about}\n" in capsys.readouterr().out
+    assert main(["data", "status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fingerprints"] == {"beasts": dataset_of("beasts").fingerprint}
     assert models_for("beasts") == ("abadi", "linear", "mlp")
     assert main(["train", "--dataset", "beasts", "--model", "linear", "--device", "cpu", "--sigma", "1"]) == 0
     said = capsys.readouterr()
@@ -236,6 +257,10 @@ def test_cifar10_as_jpeg_is_known_by_its_facts_and_named_so(root, tmp_path, monk
     assert "CIFAR-10 as JPEG: checked" in capsys.readouterr().out
     assert replace(dataset_of("cifar10_jpeg"), fingerprint="") == few
     assert available("cifar10_jpeg") == ("full",)
+    with pytest.raises(
+        ValueError, match=r"full CIFAR-10 under .* takes it from files, and cifar10_jpeg stands in for it"
+    ):
+        load("cifar10", "full")
 
 
 @pytest.mark.parametrize("given", ["the zip", "its folder"])

@@ -1,4 +1,4 @@
-"""A worker trains what a page starts on data sets that are no images, and the page shows it."""
+"""A worker trains what a page starts on data sets that are no images, and on imported ones, and the page shows it."""
 
 from types import SimpleNamespace
 
@@ -14,13 +14,18 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import BATCH
 from dpcore.training.events import Finished
 from dpcore.training.loop import train
+from tests.data.image_files import folder, images
 from tests.data.original_files import WRITERS, small
 from tests.pages.train_page import opened, press
 
 __all__ = ["PAPERS"]  # imported before the data sets shrink: its runs are of the real ones
 
 
-@pytest.fixture(params=READERS)
+GONE = "This machine has no `run={}`, or not its data. It may have been made elsewhere."
+PETS = "pets"  # imported images
+
+
+@pytest.fixture(params=(*READERS, PETS))
 def name(request, tmp_path, monkeypatch) -> str:
     """One of the data sets, of a few examples, in a data root of its own."""
     monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "root"))
@@ -28,9 +33,9 @@ def name(request, tmp_path, monkeypatch) -> str:
     monkeypatch.setitem(BATCH, "full", 12)
     for each in READERS:
         monkeypatch.setitem(DATASETS.shipped, each, small(each))
-    (tmp_path / "given").mkdir()
-    WRITERS[request.param](tmp_path / "given")
-    import_folder(tmp_path / "given")
+    given = folder(tmp_path / request.param, {"given/": b""} | (images(20, 20, 3) if request.param == PETS else {}))
+    WRITERS.get(request.param, lambda folder: None)(given)
+    import_folder(given)
     return request.param
 
 
@@ -40,7 +45,8 @@ def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkey
         monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=store, trouble=None))
         press(opened(dataset=name, batch="12", epochs="1"), "Train with these settings")
         run = store.runs()[0]
-        assert (run.config.dataset, run.config.source, run.config.model) == (name, "full", name)
+        assert (run.config.dataset, run.config.source) == (name, "full")
+        assert run.config.model == name or name == PETS
         events = list(train(run.config))
         assert isinstance(events[-1], Finished)
         for event in events:
@@ -49,3 +55,7 @@ def test_a_worker_trains_what_the_page_starts_and_the_page_shows_it(name, monkey
         page = opened(run.id, dataset=name, batch="12", epochs="1")
         assert not page.error
         assert DATASETS[name].title in str(page)
+        monkeypatch.setenv("DPCORE_DATA", "elsewhere")
+        page = opened(run.id)
+        assert not page.exception
+        assert [each.value for each in page.warning] == [GONE.format(run.id)] * (name == PETS)
