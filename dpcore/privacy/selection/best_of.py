@@ -22,6 +22,7 @@ OTHERS = {"negative_binomial": "shape", "binomial": "trials"}  # a number beside
 LAWS = (FIXED, *SHAPES, "poisson", *OTHERS)
 FORMS = "10 for a fixed number, or a law with its mean, such as geometric:10, logarithmic:10, poisson:10, \
 negative_binomial:10:0.5 with its shape, or binomial:10:20 with its trials"
+SECRET = ", if nobody learns how many there were or anything of the others, and the score uses no training examples"
 MOST_RUNS, LEAST_SHAPE, MOST_SHAPE, MOST_TRIALS = 10**6, -0.5, 100, 10**9
 CELLS = 8000  # of the error rates of tests
 FIRST_CELL = 1e-6  # over the square of the mean: the end of the first of them
@@ -75,9 +76,18 @@ class NumberOfRuns:
         """The choice, within a sentence.
 
         >>> NumberOfRuns("fixed", 10).phrase, NumberOfRuns("poisson", 2.5).phrase
-        ('the best of 10 runs', 'the best of a secret number, poisson:2.5, of runs')
+        ('the best of 10 runs', 'the best of a secret number of runs, Poisson with mean 2.5')
         """
-        return f"the best of {f'{self.mean:,}' if self.law == FIXED else f'a secret number, {self.text}, of'} runs"
+        if self.law == FIXED:
+            return f"the best of {self.mean:,} runs"
+        named = {"poisson": "Poisson"}.get(self.law, self.law.replace("_", " "))
+        other = f" and {OTHERS[self.law]} {self.other:g}" if self.law in OTHERS else ""
+        return f"the best of a secret number of runs, {named} with mean {self.mean:g}{other}"
+
+    @property
+    def condition(self) -> str:
+        """The choice that epsilon covers, in a sentence."""
+        return f"Epsilon covers {self.phrase}{'' if self.law == FIXED else SECRET}."
 
     @property
     def none(self) -> float:

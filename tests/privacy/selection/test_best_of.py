@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, read_runs, selected_epsilon
+from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, read_runs, selected_epsilon, shifts
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
 PLD = ACCOUNTANTS["pld"]
@@ -80,6 +80,22 @@ def test_no_score_makes_the_best_run_tell_more(text: str) -> None:
         for delta in (1e-6, 1e-3, 0.05):
             exact = epsilon_at(delta, best_law(number, p[order]), best_law(number, q[order]))
             assert exact <= selected_epsilon(number, one, delta) * (1 + 1e-9), (trial, delta)
+
+
+@pytest.mark.parametrize("text", LAWS)
+def test_the_lines_of_coarse_cells_lie_above_every_test(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpcore.privacy.selection.best_of.CELLS", 30)
+    number, generator = read_runs(text), np.random.default_rng(4)
+    law = chances(number)
+    u, r = generator.uniform(0, 1, (2000, 1)) ** 4, generator.uniform(0, 3, 50)
+    slopes = np.polynomial.polynomial.polyval(1 - u, np.arange(1, law.size) * law[1:])  # F'(1 - u)
+    np.testing.assert_allclose(number.weight(u), slopes / number.mean, rtol=1e-5, atol=1e-9)
+    assert number.none == pytest.approx(law[0], abs=1e-12)
+    one = Gaussian(1.0)
+    share, log_ratio = shifts(number, one)
+    assert share.sum() == pytest.approx(1)
+    above = (share * np.maximum(r[:, None] - np.exp(log_ratio), 0)).sum(axis=1)
+    assert np.all(number.weight(u) * r - number.weight(one.power(u)) <= above + 1e-12)
 
 
 @pytest.mark.parametrize("text", [*LAWS, "fixed"])
