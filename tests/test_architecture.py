@@ -30,7 +30,7 @@ LAYERS = [
     ["dpcore.audit.bounds"],
     ["dpcore.privacy.calibration"],
     ["dpcore.privacy.report"],
-    ["dpcore.privacy.sampling"],
+    ["dpcore.privacy.sampling", "dpcore.privacy.selection"],
     ["dpcore.privacy.accountants"],
     ["dpcore.privacy.certified"],
     ["dpcore.privacy.accountants.base"],

@@ -12,6 +12,7 @@ from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism
 from dpcore.privacy.report.statement import ADJACENCY
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.selection.best_of import NumberOfRuns
 
 BATCHES = {name: each.phrase for name, each in SAMPLERS.items() if name != PoissonReplaceOne.name}  # as in a sentence
 ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
@@ -65,6 +66,7 @@ class Claim:
     sampler: str | None = None  # one of BATCHES
     adjacency: str | None = None  # one of ADJACENCIES
     accountant: str | None = None  # one of ACCOUNTANTS
+    runs: NumberOfRuns | None = None  # of which the best is published, if epsilon is to cover that
     mechanism: Mechanism | None = None  # the releases, if a record has them
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """The setup of a claim, q, sigma and steps in all readings, and the proven bounds of its epsilon."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,8 +14,10 @@ from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
 
 NOT_HERE = "No bounds are known here for {} with a changing q or sigma."
+NO_CHOICE = "The cost of choosing among runs is proven here for Poisson batches and add/remove alone."
 PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is present or absent
 ONLY_LOWER = "Under {} adjacency only the lower bound holds; the upper bound is proven for {}."
 NO_BOUND = "Bounds for {} adjacency do not carry over to {}."
@@ -80,6 +82,7 @@ class ClaimedSetup:
     delta: float
     sampler: str
     adjacency: str
+    runs: NumberOfRuns | None = None  # of which the best is published
 
     @property
     def mechanism(self) -> Mechanism:
@@ -114,9 +117,20 @@ class ClaimedSetup:
 
         Errors: ValueError or RuntimeError, a sentence, if a reading cannot be computed.
         """
+        if self.runs is not None:
+            return self._of_best(self.runs)
         found = [self._of_case(each) for each in self.cases]
         last = max(found, key=lambda each: each.upper)
         return last._replace(lower=min(each.lower for each in found))
+
+    def _of_best(self, runs: NumberOfRuns) -> Bounds:
+        """Bound the best of several runs: from below by one run, which a score may leave to chance."""
+        seen = self.delta / (1 - runs.none)
+        one = replace(self, runs=None, delta=min(seen, 1 - 1e-9)).proven_bounds()
+        if self.sampler != Poisson.name or self.adjacency not in PRESENT:
+            return one._replace(upper=math.inf, note=NO_CHOICE)
+        upper = [best_of(runs, [each.most], ACCOUNTANTS[CERTIFIED], self.delta).value for each in self.cases]
+        return one._replace(upper=max(upper), note=" ".join(filter(None, (one.note, runs.condition))))
 
     def __str__(self) -> str:
         """Describe the setup within a sentence."""
@@ -127,7 +141,7 @@ class ClaimedSetup:
         return (
             f"{BATCHES[self.sampler]}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
             f"{f', {lengths} an epoch' if lengths else ''}, delta = {plain(self.delta)} "
-            f"and {ADJACENCIES[self.adjacency]} adjacency"
+            f"and {ADJACENCIES[self.adjacency]} adjacency{f', {self.runs.phrase}' if self.runs else ''}"
         )
 
     def _of_case(self, case: Case) -> Bounds:
@@ -189,7 +203,8 @@ def setup_of(claim: Claim) -> ClaimedSetup:
     """
     assert claim.delta is not None
     sampler = claim.sampler or "poisson"
-    return ClaimedSetup(cases_of(claim, sampler), claim.delta, sampler, claim.adjacency or OWN_ADJACENCY[sampler])
+    adjacency = claim.adjacency or OWN_ADJACENCY[sampler]
+    return ClaimedSetup(cases_of(claim, sampler), claim.delta, sampler, adjacency, claim.runs)
 
 
 def _spread(values: list[float]) -> str:

@@ -5,7 +5,19 @@ import json
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, parser_of, recipe_of, refuse_idle, whole
+from dpcore.commands import (
+    DELTA,
+    NOISE,
+    RATE,
+    Parser,
+    add_best_of,
+    add_schedule,
+    number,
+    parser_of,
+    recipe_of,
+    refuse_idle,
+    whole,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
@@ -29,6 +41,7 @@ def parser() -> Parser:
     made.add_argument(
         "--accountant", default=CERTIFIED, metavar="ID", help=f"{', '.join(ACCOUNTANTS)} (default {CERTIFIED})"
     )
+    add_best_of(made)
     add_schedule(made)
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -60,7 +73,7 @@ def _target(arguments: argparse.Namespace) -> Target:
     _needed(arguments, "delta", f"with --target-{given[0]}")
     if given == ["mu"]:
         return MuTarget(arguments.target_mu, arguments.delta)
-    return EpsilonTarget(arguments.target_epsilon, arguments.delta)
+    return EpsilonTarget(arguments.target_epsilon, arguments.delta, arguments.runs)
 
 
 def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
@@ -75,6 +88,8 @@ def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:
         raise ValueError(f"Expected no --{solved} with --solve {arguments.solve}, which finds it.")
     if target.at is None:
         refuse_idle(arguments, ("delta",), "a target epsilon or mu")
+    if not isinstance(target, EpsilonTarget) and arguments.runs is not None:
+        raise ValueError("Expected no --best-of without --target-epsilon: it would change nothing.")
     if arguments.solve != "batch" and not isinstance(target, EpsilonTarget):
         refuse_idle(arguments, ("examples",), "a target epsilon, or --solve batch")
 
@@ -92,6 +107,8 @@ def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
     }
     if target.at is not None:
         values["delta"] = target.at
+    if runs := getattr(target, "runs", None):
+        values["best_of"] = runs.text
     if reading.lower is not None:
         values["lower"] = reading.lower
     values |= {"q": first.q, "sigma": first.sigma, "steps": answer.mechanism.steps}

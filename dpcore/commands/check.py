@@ -13,11 +13,11 @@ from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
 from dpcore.claims.reading import MAX_JSON_CHARS, Read
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
-from dpcore.commands import DELTA, NOISE, Parser, number, parser_of, refuse_idle, whole
+from dpcore.commands import DELTA, NOISE, Parser, add_best_of, number, parser_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS
 
 WIDTH = 110
-FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant")
+FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant", "runs")
 NOTHING = "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
 
 
@@ -36,6 +36,7 @@ def parser() -> Parser:
     )
     made.add_argument("--adjacency", metavar="NAME", help=f"neighbouring data sets: {', '.join(ADJACENCIES)}")
     made.add_argument("--accountant", metavar="ID", help=f"accountant of the claim: {', '.join(ACCOUNTANTS)}")
+    add_best_of(made)
     made.add_argument("--text", metavar="FILE", help="a text, an Opacus history or a DpEvent; - reads standard input")
     names = ", ".join(each.name for each in EXAMPLES)
     made.add_argument("--example", metavar="NAME", help=f"a published claim: {names}")

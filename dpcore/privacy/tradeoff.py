@@ -194,7 +194,7 @@ class Points(Tradeoff):
         # to 0: that test would never err.
         beta, mirrored = np.minimum(1 - power + ULP, 1.0), np.maximum(1 - alpha - ULP, 0.0)
         x, y = np.concatenate([[0.0], alpha, beta, [1.0]]), np.concatenate([[0.0], power, mirrored, [1.0]])
-        self._alpha, self._power = _hull(x, y)  # (K,) rising
+        self._alpha, self._power = hull(x, y)  # (K,) rising
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
         return np.interp(np.asarray(alpha, dtype=np.float64), self._alpha, 1 - self._power)
@@ -219,8 +219,8 @@ class Points(Tradeoff):
         return np.append(self._alpha[inside], ends), np.append(self._power[inside], self.power(ends))
 
 
-def _hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The corners of the upper concave hull of points, by rising alpha."""
+def hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The corners of the upper concave hull of points whose power rises, by rising alpha."""
     order = np.lexsort((-power, alpha))
     x, y = alpha[order], power[order]
     first = np.insert(np.diff(x) > 0, 0, True)  # of equal alphas the one with the largest power

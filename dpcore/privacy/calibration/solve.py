@@ -161,6 +161,8 @@ def warnings(target: Target, mechanism: Mechanism, examples: int | None) -> list
     notes = []
     if isinstance(target, EpsilonTarget) and (warning := delta_warning(target.delta, examples)):
         notes.append(warning)
+    if isinstance(target, EpsilonTarget) and target.runs:
+        notes.append(target.runs.condition)
     q, steps = mechanism.releases[0].q, mechanism.steps
     epochs = steps * q
     if abs(epochs - round(epochs)) > q * (1 - 1e-9):  # by a step or more

@@ -13,6 +13,7 @@ from dpcore import check
 from dpcore.privacy.accountants import Accountant, TradeoffCurve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import advantage, mu_above
+from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
 from dpcore.privacy.tradeoff import Tradeoff
 
 ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
@@ -57,13 +58,16 @@ class EpsilonTarget(Target):
     word: ClassVar[str] = "epsilon"
     epsilon: float
     delta: float
+    runs: NumberOfRuns | None = None  # of which the best is published
 
     def __post_init__(self) -> None:
         check.positive(epsilon=self.epsilon)
         check.delta(delta=self.delta)
 
     def spent_by(self, accountant: Accountant, mechanism: Mechanism) -> Reading:
-        return accountant.spent(mechanism, self.delta)
+        if self.runs is None:
+            return accountant.spent(mechanism, self.delta)
+        return best_of(self.runs, [mechanism], accountant, self.delta)
 
 
 @final

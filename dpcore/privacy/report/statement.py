@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Between, Risks
-from dpcore.privacy.report.numbers import WORDS, nearest, outward, percent, plain, raised
+from dpcore.privacy.report.numbers import WORDS, nearest, outward, percent, plain, raised, rounded, spoken
 from dpcore.privacy.report.verdict import unavailable
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
+from dpcore.privacy.selection.best_of import SECRET, best_of, read_runs
 
 NOT_COVERED = (
     "The losses and clipped shares are exact figures of the training data. On a GPU, the note on a recorded step "
@@ -26,7 +27,9 @@ REPLACED = (
     "(2 epsilon, (1 + e^epsilon) delta)."
 )
 POISSON = "It holds for Poisson batches at that rate, with noise on their sum. It does not cover shuffled batches."
-ONE_RUN = "It covers one run. Choosing the best of several runs releases more, which is not counted here."
+ONE_RUN = "It covers one run. Choosing the best of several runs releases more."
+CHOSEN = ("10", "geometric:10")  # numbers of runs that are priced
+MAX_KINDS = 25  # of steps: with more, that takes seconds
 FLOATS = "The proof is about real numbers; the noise is drawn in floating point, as in all software."
 
 
@@ -179,6 +182,7 @@ def statement(
         ("Sampling", _sampling(mechanism)),
         ("Released", _released(mechanism)),
         ("Epsilon, delta", _spent(curve, accountant)),
+        *_chosen(mechanism, curve, accountant),
         ("Gaussian privacy", _mu(found)),
         ("Best attack's advantage", f"{_between(found.advantage)} (true-positive less false-positive rate)"),
         *(
@@ -230,6 +234,17 @@ def _spent(curve: Curve, accountant: Accountant) -> str:
         return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
     low = outward(float(curve.lower[-1]), math.floor)
     return f"epsilon between {low} and {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
+
+
+def _chosen(mechanism: Mechanism, curve: Curve, accountant: Accountant) -> list[tuple[str, str]]:
+    """The cost of publishing the run as the best of ten, if it is known."""
+    if len(mechanism.releases) > MAX_KINDS or math.isinf(curve.last.value):
+        return []
+    numbers = [read_runs(each) for each in CHOSEN]
+    planned, drawn = (best_of(each, [mechanism], accountant, float(curve.delta[-1])) for each in numbers)
+    words = [spoken("epsilon", rounded(each.value, each.kind), each.kind) for each in (planned, drawn)]
+    text = f"{words[0]}; or {words[1]} for {numbers[1].phrase.removeprefix('the best of ')}{SECRET}"
+    return [("As the best of 10 runs", text)]
 
 
 def _mu(found: Risks) -> str:

@@ -7,7 +7,7 @@ at once if that is quick, otherwise after the run has ended.
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from functools import lru_cache
 from queue import SimpleQueue
@@ -15,15 +15,17 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dpcore.privacy.accountants import ACCOUNTANTS, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.runs.editing import done_by
+from dpcore.runs.editing import Deleted, done_by
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, StoreError, UnknownRun
+from dpcore.runs.sweeps import all_released
 from dpcore.training.plan import Plan
 from pages.parts.results import cache
 
 MAX_EPSILONS = 20_000  # in memory
+MAX_KINDS = 25  # of steps: with more, the certified accountant takes seconds, so Rényi DP's bound is shown
 POLL_SECONDS = 1.0  # between two looks at missing epsilons
 
 
@@ -113,6 +115,15 @@ def cost_of(spending: Spending) -> Cost | None:
     except Exception:  # a page shows the other epsilons
         logging.exception("No epsilon could be computed of a run.")
         return None
+    return Cost(end.value, end.lower, end.kind)
+
+
+def cost_of_choosing(runs: Sequence[Run | Deleted], delta: float) -> Cost | None:
+    """The cost of publishing any of the runs, however it is chosen among them; None if there is none."""
+    mechanism = all_released(runs)
+    if mechanism is None:
+        return None
+    end = cache.final(CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp", mechanism, delta).last
     return Cost(end.value, end.lower, end.kind)
 
 

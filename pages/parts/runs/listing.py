@@ -34,12 +34,22 @@ from dpcore.runs.run_table import (
     tags_of,
 )
 from dpcore.runs.store import Store
+from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Column, Row, runs_table, text_sent, ticks
 from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
-from pages.parts.results.costs import Cost, Spending, drawn_until_known, known_cost, learn, spending_of, told_later
+from pages.parts.results.costs import (
+    Cost,
+    Spending,
+    cost_of_choosing,
+    drawn_until_known,
+    known_cost,
+    learn,
+    spending_of,
+    told_later,
+)
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
@@ -65,12 +75,14 @@ NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
 MODELS = {"cnn": "CNN", "mlp": "MLP", "linear": "Linear", "logistic": "Logistic", "map_cnn": "CNN of maps"}
 OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
+ONE_RUN, BEST_OF = "Epsilon as one run", "as the best of these"
 TITLES = {
-    "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "dataset": "Data",
+    "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "best": BEST_OF, "dataset": "Data",
     "model": "Model", "optimizer": "Optimizer", "sigma": "Sigma", "batch": "Batch", "epochs": "Epochs",
     "duration": "Time", "tags": "Tags", "owner": "Owner",
 }  # fmt: skip
-NUMBERS = ("accuracy", "epsilon", "sigma", "batch", "epochs", "duration")
+NUMBERS = ("accuracy", "epsilon", "best", "sigma", "batch", "epochs", "duration")
+UNSORTED = ("best", "tags")
 ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
 
 
@@ -198,14 +210,35 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     tests = store.latest_tests([run.id for run in runs if not isinstance(run.last, Finished)])
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
     stars = {each.id for each, _ in best.values()}
+    price = _price(runs_of(store, ticked))
     rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, ""), best=run.id in stars) for run in runs]
+    for each in filter(lambda each: each.ticked and price, rows):
+        each.cells["best"] = price
     elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
     ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
     taken = lambda: take_ticks(store, KEY)  # noqa: E731
-    runs_table(columns_of(runs, order), rows, key=KEY, ticking=ticking, ticked=taken, sorted=_sort, changed=changed)
+    runs_table(
+        columns_of(runs, order, best=bool(price)),
+        rows,
+        key=KEY,
+        ticking=ticking,
+        ticked=taken,
+        sorted=_sort,
+        changed=changed,
+    )
     _turning(total, left, counted(store, "kind", wanted))
+    if price:
+        st.caption(WORDS["together"])
     return left + coming
+
+
+def _price(ticked: Sequence[Run]) -> str:
+    """The epsilon of the ticked runs together; "" unless several private ones have ended."""
+    if len(ticked) < 2 or any(run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked):
+        return ""
+    cost = cost_of_choosing(ticked, min(run.config.delta for run in ticked))
+    return marked(cost.epsilon, cost.kind) if cost else ""
 
 
 def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Cost]], int]:
@@ -314,13 +347,14 @@ def _offset() -> int:
     return int(text) // AT_ONCE * AT_ONCE if text.isdecimal() and len(text) < 10 else 0
 
 
-def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
-    empty = {"tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
+def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[Column]:
+    empty = {"best": not best, "tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
     for name in (name for name in TITLES if not empty.get(name)):
         kinds = ["number"] * (name in NUMBERS) + ["minor"] * (name not in ALWAYS)
         way = ("descending" if order.descending else "ascending") if order.by == name else ""
-        columns.append(Column(name, TITLES[name], " ".join(kinds), sorts=name != "tags", sorted=way))
+        title = ONE_RUN if best and name == "epsilon" else TITLES[name]
+        columns.append(Column(name, title, " ".join(kinds), sorts=name not in UNSORTED, sorted=way))
     return columns
 
 
@@ -328,7 +362,7 @@ def columns_of(runs: Sequence[Run], order: Order) -> list[Column]:
 def _sort() -> None:
     """Sort the table from its first run on; a second click reverses the order."""
     asked, before = text_sent(KEY, "sorted"), order_shown()
-    if asked in TITLES and asked != "tags":
+    if asked in TITLES and asked not in UNSORTED:
         descending = not before.descending if before.by == asked else asked in NUMBERS
         SORT.set(f"{'-' if descending else ''}{asked}")
         show_from(0)

@@ -1,14 +1,18 @@
 """Sweeps: the form that queues a grid of runs, and the results of one."""
 
+import math
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 
 import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
-from dpcore.privacy.accountants import CERTIFIED
-from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import epochs_of, marked, outward, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
+from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
 from dpcore.runs.editing import Deleted
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, device_here
@@ -18,7 +22,6 @@ from dpcore.runs.sweeps import (
     MAX_CHARACTERS,
     MAX_RUNS,
     Sweep,
-    all_released,
     can_be_read,
     named_runs,
     sweep_in,
@@ -33,11 +36,18 @@ from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.url_state import good_texts, page_texts, put
 from pages.parts.jobs import start
-from pages.parts.results import cache
-from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
+from pages.parts.results.costs import (
+    MAX_KINDS,
+    Cost,
+    cost_of_choosing,
+    drawn_until_known,
+    known_cost,
+    learn,
+    spending_of,
+)
 from pages.parts.results.tables import table
 from pages.parts.runs.actions import cancel_runs
-from pages.parts.runs.listing import WORDS, Chosen
+from pages.parts.runs.listing import BEST_OF, ONE_RUN, WORDS, Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import form_of
@@ -54,7 +64,7 @@ UNREADABLE = "This version of the program cannot read the runs of this sweep."
 NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
 WITHOUT = "One of the runs has no epsilon, so all runs together have none."
 WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
-MAX_KINDS = 25  # of steps: with more, the certified accountant takes seconds, so Rényi DP's bound is shown
+MAX_SETTINGS = 12  # of a random search that is priced: with more, that takes seconds
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
@@ -148,8 +158,9 @@ def _sweep(store: Store, name: str) -> int:
     if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
         row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
     _chart(sweep)
-    st.html(_table(sweep))
-    _price(sweep)
+    price = cost_of_choosing(sweep.charged_runs, _delta(sweep))
+    st.html(_table(sweep, price))
+    _price(sweep, price)
     return left + len(active)
 
 
@@ -167,13 +178,19 @@ def _chart(sweep: Sweep) -> None:
     live_chart(figure, [], key="sweep_chart", alt=sweep_alt(cells, labels), title=title, file=f"sweep-{sweep.id}")
 
 
-def _table(sweep: Sweep) -> str:
-    """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one."""
-    heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", "Epsilon of each"]
+def _delta(sweep: Sweep) -> float:
+    return min(run.config.delta for run in sweep.runs)
+
+
+def _table(sweep: Sweep, price: Cost | None) -> str:
+    """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one and of choosing."""
+    heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", ONE_RUN, BEST_OF]
+    best = "" if price is None else marked(price.epsilon, price.kind)
     rows = []
     for point in sweep.points:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
-        cells = [*map(value_text, point.values), done, spread_text(point.accuracies), _epsilon(point.runs)]
+        cells = [*map(value_text, point.values), done, spread_text(point.accuracies), one := _epsilon(point.runs)]
+        cells.append(best if one else "")
         rows.append(f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>")
     return table("Sweep", "measured", "".join(f"<th scope=col>{escape(each)}</th>" for each in heads), rows)
 
@@ -185,25 +202,34 @@ def _epsilon(runs: Sequence[Run]) -> str:
     return marked(max(cost.epsilon for cost in known), known[0].kind) if known else ""
 
 
-def _price(sweep: Sweep) -> None:
+def _price(sweep: Sweep, price: Cost | None) -> None:
     """Draw the epsilon of all runs, deleted ones included, which covers the choice among them."""
     runs = sweep.charged_runs
     if not runs:
         return
-    mechanism = all_released(runs)
     st.subheader("Epsilon of choosing among them", anchor=False)
-    if mechanism is None:
+    if price is None:
         st.markdown(WITHOUT if all(map(can_be_read, runs)) else NO_PRICE)
         return
-    accountant = CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp"
-    delta = min(run.config.delta for run in sweep.runs)
-    spent = cache.final(accountant, mechanism, delta)
-    number = marked(float(spent.epsilon[-1]), spent.kind)
+    delta = _delta(sweep)
     gone = sum(isinstance(each, Deleted) for each in runs)
     deleted = f", {gone} of them deleted" if gone else ""
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
+    number = marked(price.epsilon, price.kind)
     st.markdown(
         f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
         f"{WORDS['choosing']} {fixed}"
     )
+    settings = tuple(dict.fromkeys(run.plan.mechanism for run in sweep.runs if run.plan.mechanism))
+    searched = _searched(len(runs), settings, delta) if len(runs) > 1 and len(settings) <= MAX_SETTINGS else math.inf
+    if math.isfinite(searched):
+        st.markdown(WORDS["searched"].format(epsilon=outward(searched, math.ceil), mean=len(runs)))
     st.caption(WORDS["sources"])
+
+
+@lru_cache(maxsize=64)
+def _searched(mean: int, settings: tuple[Mechanism, ...], delta: float) -> float:
+    """Epsilon of the best of a geometric number of runs, each with one of the settings at random; +inf if unknown."""
+    if any(len(each.releases) > MAX_KINDS for each in settings):
+        return math.inf
+    return best_of(NumberOfRuns("geometric", mean), settings, ACCOUNTANTS[CERTIFIED], delta).value

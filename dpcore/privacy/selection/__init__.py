@@ -1,0 +1,1 @@
+"""The price of publishing the best of several private runs."""

@@ -1,0 +1,190 @@
+"""Epsilon of the best of several private runs, from the privacy profile of one; README.md is the proof.
+
+The number K of runs is fixed and known, or drawn in secret from a law that does not depend on the data.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import expm1, inf
+from typing import final
+
+import numpy as np
+
+from dpcore import check
+from dpcore.privacy.accountants.base import Accountant
+from dpcore.privacy.mechanism import FloatArray, Mechanism, Reading
+from dpcore.privacy.tradeoff import MAX_EPSILON, Pairs, Tradeoff, hull
+from dpcore.written_number import read_number
+
+FIXED = "fixed"
+SHAPES = {"geometric": 1.0, "logarithmic": 0.0}  # of a negative binomial law without 0
+OTHERS = {"negative_binomial": "shape", "binomial": "trials"}  # a number beside the mean
+LAWS = (FIXED, *SHAPES, "poisson", *OTHERS)
+FORMS = "10 for a fixed number, or a law with its mean, such as geometric:10, logarithmic:10, poisson:10, \
+negative_binomial:10:0.5 with its shape, or binomial:10:20 with its trials"
+SECRET = ", if nobody learns how many there were or anything of the others, and the score uses no training examples"
+MOST_RUNS, LEAST_SHAPE, MOST_SHAPE, MOST_TRIALS = 10**6, -0.5, 100, 10**9
+CELLS = 8000  # of the error rates of tests
+FIRST_CELL = 1e-6  # over the square of the mean: the end of the first of them
+DELTAS = np.linspace(0.01, 0.999, 60)  # of the profile; 120 smaller ones are spread evenly in logarithms
+BELOW = 1e-3  # of delta over the mean: the smallest of these
+MARGIN = 1e-9  # relative: above the rounding of every term
+HALVINGS = 60
+
+
+@final
+@dataclass(frozen=True)
+class NumberOfRuns:
+    """The law of the number of runs, of which the best is published.
+
+    Errors: ValueError for a law, a mean or another number out of its range.
+
+    >>> NumberOfRuns("geometric", 0.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: Expected mean=0.5 to be above 1 and at most 1,000,000.
+    """
+
+    law: str
+    mean: float
+    other: float = 0.0  # the trials of a binomial law, or the shape of a negative binomial one
+
+    def __post_init__(self) -> None:
+        check.one_of(LAWS, law=self.law)
+        if self.law == FIXED:
+            check.whole(1, MOST_RUNS, runs=self.mean)
+            return
+        check.in_range(0 if self.law in ("poisson", "binomial") else 1, MOST_RUNS, ends="(]", mean=self.mean)
+        if self.law == "binomial":
+            check.whole(2, MOST_TRIALS, trials=self.other)
+            check.in_range(0, self.other, ends="()", mean=self.mean)
+        elif self.law in OTHERS:
+            check.in_range(LEAST_SHAPE, MOST_SHAPE, shape=self.other)
+
+    @property
+    def text(self) -> str:
+        """The law as `read_runs` reads it.
+
+        >>> NumberOfRuns("binomial", 10, 20).text, NumberOfRuns("fixed", 10).text
+        ('binomial:10:20', '10')
+        """
+        named = [] if self.law == FIXED else [self.law]
+        return ":".join([*named, f"{self.mean:g}", *([f"{self.other:g}"] if self.law in OTHERS else [])])
+
+    @property
+    def phrase(self) -> str:
+        """The choice, within a sentence.
+
+        >>> NumberOfRuns("fixed", 10).phrase, NumberOfRuns("poisson", 2.5).phrase
+        ('the best of 10 runs', 'the best of a secret number of runs, Poisson with mean 2.5')
+        """
+        if self.law == FIXED:
+            return f"the best of {self.mean:,} runs"
+        named = {"poisson": "Poisson"}.get(self.law, self.law.replace("_", " "))
+        other = f" and {OTHERS[self.law]} {self.other:g}" if self.law in OTHERS else ""
+        return f"the best of a secret number of runs, {named} with mean {self.mean:g}{other}"
+
+    @property
+    def condition(self) -> str:
+        """The choice that epsilon covers, in a sentence."""
+        return f"Epsilon covers {self.phrase}{'' if self.law == FIXED else SECRET}."
+
+    @property
+    def none(self) -> float:
+        """The chance of no run at all, in which case nothing is published."""
+        if self.law == "poisson":
+            return float(np.exp(-self.mean))
+        return (1 - self.mean / self.other) ** self.other if self.law == "binomial" else 0.0
+
+    def weight(self, u: FloatArray) -> FloatArray:
+        """F'(1 - u) / F'(1) of the generating function F(x) = E x^K, at (n,) chances u of a better run; 1 to 0."""
+        if self.law == "poisson":
+            return np.exp(-self.mean * u)
+        if self.law == "binomial":
+            return np.exp((self.other - 1) * np.log1p(-self.mean / self.other * u))
+        shape = SHAPES.get(self.law, self.other)
+        return (1 + expm1(_log_inverse(self.mean, shape)) * u) ** (-1 - shape)
+
+
+def _log_inverse(mean: float, shape: float) -> float:
+    """ln(1/gamma) of the negative binomial law without 0 that has this mean."""
+    low, high = 0.0, 50.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        found = expm1(middle) / (middle if shape == 0 else -expm1(-shape * middle) / shape)
+        low, high = (middle, high) if found < mean else (low, middle)
+    return high
+
+
+def read_runs(text: str) -> NumberOfRuns:
+    """Read a number of runs, or its law. Errors: ValueError says how to write one.
+
+    >>> read_runs("10").law, read_runs("binomial:10:20").other
+    ('fixed', 20)
+    """
+    law, *numbers = text.strip().split(":") if ":" in text else (FIXED, text)
+    read = [float(read_number(each, "best-of")) for each in numbers]
+    values = [int(each) if each.is_integer() else each for each in read]
+    if law not in LAWS or len(values) != 1 + (law in OTHERS):
+        raise ValueError(f"Expected best-of={check.verbatim(text)} to be {FORMS}.")
+    return NumberOfRuns(law, *values)
+
+
+def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Accountant, delta: float) -> Reading:
+    """Epsilon of publishing the best of the runs at one delta, by this accountant; its kind is the accountant's.
+
+    A fixed number is that many runs of each setting, all of which may be published. Otherwise each run has one of the
+    settings, picked at random, and only the best may be published, neither the others nor their number.
+    **Guarantees:** the value is not below the exact epsilon for any score that is computed from a run's output. The
+    lower bound, if the accountant has one, is that of one run: a score may be the same for all.
+
+    >>> from dpcore.privacy.accountants import ACCOUNTANTS
+    >>> whole = Mechanism.constant(0.01, 4.0, 10_000)
+    >>> numbers = [read_runs(text) for text in ("1", "10", "geometric:10", "poisson:10")]
+    >>> [round(best_of(each, [whole], ACCOUNTANTS["pld"], 1e-5).value, 2) for each in numbers]
+    [0.95, 3.41, 1.47, 1.88]
+    """
+    seen = min(delta / (1 - number.none), 1 - MARGIN)  # with this chance a run is there to be published
+    alone = max((accountant.spent(each, seen) for each in settings), key=lambda each: each.lower or 0.0)
+    if number.law == FIXED:
+        counts = [replace(each, count=each.count * int(number.mean)) for one in settings for each in one.releases]
+        return accountant.spent(Mechanism(tuple(counts)), delta)._replace(lower=alone.lower)
+    least = max(BELOW * delta / max(number.mean, 1.0), check.SMALLEST_DELTA)
+    deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
+    curves = [accountant.profile(each, deltas) for each in settings]
+    profile = Pairs(np.max([each.epsilon for each in curves], axis=0), deltas)
+    return alone._replace(value=selected_epsilon(number, profile, delta))
+
+
+def selected_epsilon(number: NumberOfRuns, one: Tradeoff, delta: float) -> float:
+    """Epsilon at which the best of a random number of runs has this delta, from the trade-off function of one run.
+
+    +inf if it exceeds 700.
+    """
+    share, log_ratio = shifts(number, one)
+    enough = lambda epsilon: delta_of(share, log_ratio, number.mean, one, epsilon) <= delta  # noqa: E731
+    if enough(0.0) or not enough(MAX_EPSILON):
+        return 0.0 if enough(0.0) else inf
+    low, high = 0.0, MAX_EPSILON
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def shifts(number: NumberOfRuns, one: Tradeoff) -> tuple[FloatArray, FloatArray]:
+    """Shares (K,) that add up to 1, and the shift of epsilon (K,) of each: README.md, Theorem 2."""
+    u = np.append(0.0, np.geomspace(FIRST_CELL / max(number.mean, 1.0) ** 2, 1.0, CELLS))
+    here, there = number.weight(u[:-1]), number.weight(one.power(u[1:]))
+    x, y = hull(np.append(-here, 0.0), np.append(-there, 0.0))
+    share = np.diff(x)
+    with np.errstate(divide="ignore"):
+        return share, np.log(np.diff(y) / share * (1 - MARGIN))
+
+
+def delta_of(share: FloatArray, log_ratio: FloatArray, mean: float, one: Tradeoff, epsilon: float) -> float:
+    """Delta of the best run at one epsilon: the mean number of runs times a mixture of one run's shifted deltas."""
+    at = np.maximum(epsilon + log_ratio, -MAX_EPSILON)
+    within = one.delta(np.abs(at))
+    each = np.where(at >= 0, within, -np.expm1(-np.abs(at)) + np.exp(-np.abs(at)) * within)
+    return float(mean * (share @ each)) * (1 + MARGIN)
