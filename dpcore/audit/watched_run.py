@@ -47,8 +47,8 @@ class Record:
         self.sizes: list[int] = []  # of the whole batches
         self.looks: list[Look] = []
 
-    def add(self, seen: SeenStep, drawn: NDArray[np.int64], sigma: float) -> None:
-        """Take in a step, the positions drawn for it, and the sigma charged."""
+    def add(self, seen: SeenStep, drawn: NDArray[np.bool_], sigma: float) -> None:
+        """Take in a step, the examples drawn for it as flags (n,), and the sigma charged."""
         released, clipped = self._at(seen.released), self._at(seen.clipped)
         scale = None if seen.scale is None else self._at(seen.scale)
         noise, rounded = (
@@ -59,10 +59,8 @@ class Record:
         if sigma > 0:
             spacing = ROUNDINGS * torch.finfo(seen.released.dtype).eps
             self.evidence.take(noise / sigma, spacing * (rounded / sigma + 1))
-        included = np.zeros(self._config.examples, dtype=np.bool_)
-        included[drawn] = True
-        self.inclusions.append(included[: self._tracked])
-        self.sizes.append(len(drawn))
+        self.inclusions.append(drawn[: self._tracked].copy())
+        self.sizes.append(int(drawn.sum()))
         self.sigmas.append(sigma)
 
     def _at(self, vector: Tensor) -> Tensor:
@@ -122,20 +120,19 @@ class WatchedRun:
         sigma, looked = float(self.run.sigmas[step - 1]), step in self._looks
         before = self.run.snapshot() if looked else None
         seen = self.observer.take(step)
-        self.record.add(seen, self.observer.drawn, sigma)
+        drawn = np.zeros(self.config.examples, dtype=np.bool_)
+        drawn[self.observer.drawn] = True
+        self.record.add(seen, drawn, sigma)
         if len(self.canaries):
-            self._score(seen, sigma)
+            self._score(seen, drawn[: len(self.canaries)] & self.canaries.inside, sigma)
         if before:
             look = self._probe.measure(step, before, seen)
             self.record.looks += [look] if look else []
 
-    def _score(self, seen: SeenStep, sigma: float) -> None:
+    def _score(self, seen: SeenStep, sampled: NDArray[np.bool_], sigma: float) -> None:
         at, clip_norm = self.canaries.coordinates, self.config.clip_norm
         scale = None if seen.scale is None else seen.scale[at].double()
         own = divided(seen.released[at].double() - self._with_canaries.others.double(), scale)
-        drawn = np.zeros(self.config.examples, dtype=np.bool_)
-        drawn[self.observer.drawn] = True
-        sampled = drawn[: len(self.canaries)] & self.canaries.inside
         self.scores.add(own.cpu().numpy() / clip_norm, sampled, self.config.q, sigma)
 
     def losses(self) -> tuple[FloatArray, FloatArray]:

@@ -260,6 +260,9 @@ def test_on_audit_a_broken_trainer_is_chosen_audited_and_caught(tab: Page, app: 
     expect(tab.get_by_text("Claim refuted: Noise")).to_be_visible()
     expect(tab.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(tab.locator("table.audits tbody tr").first).to_contain_text("fails")
+    expect(
+        tab.locator("p strong", has_text="Evidence reached 20 at step 1 of 10: the noise is too small.")
+    ).to_be_visible()
     (run,) = in_address(tab, "run")
     with Store(app.home) as store:
         assert store.run(run).status is Status.FINISHED

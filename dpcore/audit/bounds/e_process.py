@@ -57,7 +57,7 @@ def less_noise(noise: FloatArray, rounding: ArrayLike = 0.0) -> FloatArray:
     >>> np.exp(less_noise(np.array([0.5]))).round(2).tolist()[:3]
     [1.37, 1.21, 1.1]
     """
-    square = float(np.sum((np.abs(noise) + rounding) ** 2))
+    square = float(np.sum(np.square(np.abs(noise) + np.asarray(rounding, dtype=np.float64))))
     if not math.isfinite(square):
         return np.full(len(RATIOS), -math.inf)
     return -len(noise) * np.log(RATIOS) - (RATIOS**-2 - 1) * square / 2
@@ -109,6 +109,10 @@ class NoiseEvidence:
         """Take in the next step's noise (directions,), in units of the noise charged, and bounds of its rounding."""
         z = numbers("noise", noise)
         check.whole(1, len(self._units), steps=self.seen + 1)
+        if z.shape != self._sum.shape:
+            raise ValueError(
+                f"Expected noise of shape {z.shape} to have the shape {self._sum.shape} of the directions."
+            )
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges loses its bets
             self._less.take(less_noise(z, rounding))
             self._repeated.take(self._against_earlier(z, float(np.linalg.norm(np.broadcast_to(rounding, z.shape)))))
@@ -132,18 +136,15 @@ class NoiseEvidence:
         products = np.append(earlier @ unit, total @ unit / max(float(np.linalg.norm(total)), TINY))
         allowed = ARITHMETIC + 2 * rounding / max(length, TINY)
         logs = repeated_noise(np.maximum(np.abs(products) - allowed, 0.0), len(z))
-        return np.logaddexp(np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)), logs[:, -1]) - math.log(
-            2
-        )
+        of_steps, of_sum = np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)), logs[:, -1]
+        return np.logaddexp(of_steps, of_sum) - math.log(2)
 
     def finding(self, confidence: float = CONFIDENCE) -> "EvidenceFinding":
         """Return the outcome so far."""
         if not self.seen:
             return EvidenceFinding(confidence=confidence, steps=0, note="Nothing can be shown: no step has noise.")
-        p_value = min(1.0, 10.0**-self.largest)
-        return EvidenceFinding(
-            confidence=confidence, p_value=p_value, steps=self.seen, largest=self.largest, caught=self.caught
-        )
+        told = {"p_value": 10.0**-self.largest, "steps": self.seen, "largest": self.largest, "caught": self.caught}
+        return EvidenceFinding(confidence=confidence, **told)
 
 
 @final

@@ -132,11 +132,12 @@ def test_rounding_lowers_the_evidence_below_that_of_the_noise_drawn() -> None:
     generator = np.random.default_rng(3)
     for _ in range(50):
         drawn, exact, rounded = generator.normal(size=(4, 6)), NoiseEvidence(4, 6), NoiseEvidence(4, 6)
-        drawn[3] = drawn[0] + 0.1 * drawn[3]
+        toward = np.sign(drawn[3] @ drawn[0]) * drawn[0]
+        errors = [0.1 * toward, -0.1 * drawn[3], generator.normal(0.0, 0.1, 6)]  # more repeated, smaller, any
         for place, row in enumerate(drawn):
-            error = generator.uniform(0, 0.2, 6) * (place == 3)
+            error = errors[generator.integers(3)] * (place == 3)
             exact.take(row)
-            rounded.take(row + error * generator.choice([-1, 1], 6), error)
+            rounded.take(row + error, np.abs(error))
         assert rounded.logs[1] <= exact.logs[1] + 1e-12
         assert rounded.logs[2] <= exact.logs[2] + 1e-9
 
@@ -157,6 +158,8 @@ def test_what_shows_nothing_loses_bets_or_leaves_the_evidence_as_it_is() -> None
     assert more.finding().shows == "Evidence stayed below 20 in 100 steps: it reached 1.00 at most."
     with pytest.raises(ValueError, match="steps=101"):
         more.take(np.ones(50))
+    with pytest.raises(ValueError, match=r"shape \(2,\) to have the shape \(5,\)"):
+        NoiseEvidence(3, 5).take(np.ones(2))
     for words in ({"steps": 0, "directions": 3}, {"steps": 3, "directions": 0}):
         with pytest.raises(ValueError, match="Expected"):
             NoiseEvidence(**words)
