@@ -4,13 +4,16 @@ import argparse
 import json
 import sys
 import textwrap
+import unicodedata
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
 from dpcore import check
 from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
 from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
-from dpcore.claims.reading import MAX_JSON_CHARS, Read
+from dpcore.claims.layout import lines_of
+from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read, written
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import DELTA, NOISE, Parser, number, parser_of, refuse_idle, whole
@@ -18,6 +21,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 
 WIDTH = 110
 FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant")
+TAKEN = "Taken from the text, with signs below:"
+NOT_TAKEN = "No value of a claim was found in the text."
 NOTHING = "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
 
 
@@ -49,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.example is not None:
         refuse_idle(arguments, ("text",), "a claim of your own, instead of --example")
         check.one_of(examples, example=arguments.example)
-    read = Read(Claim(), ()) if arguments.text is None else read_claim(_text(arguments.text))
+    text = "" if arguments.text is None else _text(arguments.text)
+    read = Read(Claim()) if arguments.text is None else read_claim(text)
     claim = joined([examples.get(arguments.example or "", Claim()), read.claim, _given(arguments)])
     if claim == Claim() and arguments.text is None:
         raise ValueError(NOTHING)
@@ -57,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(as_object(verdict) | _as_read(read), allow_nan=False, ensure_ascii=False))
     else:
-        print("\n".join(_lines(verdict, read)))
+        print("\n".join(_lines(verdict, text, read)))
     return 0
 
 
@@ -78,14 +84,44 @@ def _text(path: str) -> str:
 
 
 def _as_read(read: Read) -> dict[str, Any]:
-    values = [
-        {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
-        for each in read.found
-    ]
-    return {"read": values, "left_out": list(read.unsure)}
+    taken, passed = (
+        [
+            {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
+            | ({"why": each.why} if each.why else {})
+            for each in several
+        ]
+        for several in (read.found, read.passed)
+    )
+    return {"read": taken, "passed_over": passed, "left_out": list(read.left_out)}
 
 
-def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
+def _marked(text: str, read: Read) -> Iterator[str]:
+    """Yield the lines of a text that hold values taken, each with signs below the values, and the values."""
+    pieces = (
+        (start + at, line[at : at + WIDTH - 2].rstrip("\n"))
+        for start, line in lines_of(text)
+        for at in range(0, len(line), WIDTH - 2)
+    )
+    for start, line in pieces:
+        inside = [each for each in read.found if start <= each.start < start + len(line)]
+        if inside:
+            places = {place for each in inside for place in range(each.start, each.end)}
+            signs = ("^" if start + at in places else " " for at in range(len(line)))
+            below = "".join(sign * _width(letter) for sign, letter in zip(signs, line, strict=True))
+            taken = ", ".join(dict.fromkeys(f"{each.field} {written(each.value)}" for each in inside))
+            yield f"  {line.expandtabs(1)}"
+            yield from (
+                [f"  {below.rstrip()}  {taken}"]
+                if len(below.rstrip()) + len(taken) < WIDTH - 4
+                else (f"  {below.rstrip()}", f"    {taken}")
+            )
+
+
+def _width(letter: str) -> int:
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
     given = "; ".join(f"{each.accountant}, {each.how}" for each in verdict.given_by)
     about = verdict.certificate
     parts = [
@@ -93,7 +129,14 @@ def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
         f"Judged: {about.setup}." if about else "",
         f"These accountants give the claimed number for Poisson batches: {given}." if given else "",
         *verdict.notes,
-        *read.unsure,
         f"For a review: {verdict.review}",
     ]
-    return [line for part in parts if part for line in textwrap.wrap(part, WIDTH, subsequent_indent="  ")]
+    told = (
+        (TAKEN if read.found else NOT_TAKEN, *_marked(text, read), *(read.left_out or (NONE_PASSED,))) if text else ()
+    )
+    return [
+        line
+        for part in (*parts, *told)
+        if part
+        for line in ([part] if part.startswith("  ") else textwrap.wrap(part, WIDTH, subsequent_indent="  "))
+    ]
