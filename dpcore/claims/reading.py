@@ -195,8 +195,9 @@ def read_claim(text: str) -> Read:
 
 
 def _of_json(found: Any, text: str) -> Read:
-    if isinstance(found, Mapping) and "history" in found:
-        return _around(text, *history_span(text), read_history(found))
+    states = [found, *found.values()] if isinstance(found, Mapping) else []
+    if state := next((each for each in states if isinstance(each, Mapping) and "history" in each), None):
+        return _around(text, *history_span(text), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
         return Read(read_event(found))
     if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) and found[1].endswith("DpEvent"):
