@@ -107,12 +107,15 @@ def _open(claim: Claim) -> None:
 
 def show_offers(read: Read) -> None:
     """Draw a button for each value that was passed over and may be right."""
-    offered = {(each.field, written(each.value)): each for each in read.passed if each.offered}
+    titles = {name: words["label"] for name, words in FIELDS.items()} | {
+        name: words[0] for name, words in CHOICES.items()
+    }
+    offered = {(each.field, written(each.value)): each.why for each in read.passed if each.offered}
     row = st.container(horizontal=True, gap="small")
-    for (name, text), each in [*offered.items()][:MAX_OFFERS]:
-        label = (FIELDS | {key: {"label": words[0]} for key, words in CHOICES.items()})[name]["label"]
+    for (name, text), why in [*offered.items()][:MAX_OFFERS]:
+        shown = CHOICES[name][1]()[text] if name in CHOICES else text
         changed = partial(put, _key(name), text, UNSAID if name in CHOICES else "")
-        row.button(f"{label}: {text}", key=f"offer_{name}_{text}", on_click=changed, help=each.why)
+        row.button(f"{titles[name]}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why)
 
 
 def _typed() -> Claim:

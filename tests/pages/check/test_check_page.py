@@ -73,7 +73,7 @@ def test_what_was_passed_over_is_told_and_taken_by_one_click() -> None:
     app = pasted("σ = 1.1, q = 0.01, 1000 steps, δ = 1e-5. ε = 9.0, and if batches were Poisson, ε would be 1.6.")
     assert fields_of(app)["epsilon"] == "9.0"
     assert any("Passed over\\: epsilon 1.6; the text only supposes it." in each.value for each in app.caption)
-    app = next(each for each in app.button if each.label == "Claimed epsilon: 1.6").click().run()
+    app = next(each for each in app.button if each.label == "Claimed epsilon: 1.6 instead").click().run()
     assert fields_of(app)["epsilon"] == "1.6"
     assert "Refuted" not in verdict_of(app)
     app = pasted("σ = 1.1")
