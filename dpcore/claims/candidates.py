@@ -74,7 +74,12 @@ class Reader:
             yield Found(log.field, log.count + log.from_zero, log.start, log.end)
         for each in PATTERNS.pair.finditer(self.text):
             cell = self._cells.get(each.start())
-            if each["named"] or each["after"] or (cell and PATTERNS.epsilon_delta.search(cell.head)):
+            sure = (
+                each["named"]
+                or each["after"]
+                or (PATTERNS.tiny.search(each["delta"]) and not PATTERNS.tiny.search(each["epsilon"]))
+            )
+            if sure or (cell and PATTERNS.epsilon_delta.search(cell.head)):
                 yield from (self._value(field, each[field], each.start(field)) for field in ("epsilon", "delta"))
         for each in PATTERNS.k_of_n.finditer(self.text):
             yield self._value("q", f"{each['k']}/{each['n']}", each.start())._replace(end=each.end("n"))
@@ -89,6 +94,7 @@ class Reader:
         field, lead = self._named(before, after, start)
         if not field:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
+        field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
         return self._value(field, figure[0], start, lead)
