@@ -47,8 +47,11 @@ def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
     """
     found: list[Cell] = []
     heads: list[str] = []
+    blank = False
     for start, line in lines_of(text):
-        if "|" not in line:
+        if not line.strip():
+            blank = True
+        elif "|" not in line:
             heads = []
         elif not PATTERNS.ruler.match(line):
             cells, row = list(_cells(start, line)), (start, start + len(line))
@@ -57,7 +60,8 @@ def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
                 found += [Cell(low, high, head, row) for (low, high), head in zip(cells, heads, strict=True)]
             elif is_name(words[0]):
                 found += [Cell(low, high, words[0], row) for low, high in cells[1:]]
-            heads = heads or ([] if any(each[:1].isdigit() for each in words) else words)
+            named = [] if any(each[:1].isdigit() for each in words) else words
+            heads, blank = (named if blank and named else heads or named), False
     return found
 
 
