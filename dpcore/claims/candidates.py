@@ -74,15 +74,14 @@ class Reader:
             yield Found(log.field, log.count + log.from_zero, log.start, log.end)
         for each in PATTERNS.pair.finditer(self.text):
             cell = self._cells.get(each.start())
-            sure = (
-                each["named"]
-                or each["after"]
-                or (PATTERNS.tiny.search(each["delta"]) and not PATTERNS.tiny.search(each["epsilon"]))
-            )
+            tiny = each["open"] and PATTERNS.tiny.search(each["delta"]) and not PATTERNS.tiny.search(each["epsilon"])
+            sure = each["named"] or each["after"] or tiny
             if sure or (cell and PATTERNS.epsilon_delta.search(cell.head)):
                 yield from (self._value(field, each[field], each.start(field)) for field in ("epsilon", "delta"))
         for each in PATTERNS.k_of_n.finditer(self.text):
-            yield self._value("q", f"{each['k']}/{each['n']}", each.start())._replace(end=each.end("n"))
+            around = self._sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
+            if PATTERNS.rounds.search(around):
+                yield self._value("q", f"{each['k']}/{each['n']}", each.start())._replace(end=each.end("n"))
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))
