@@ -139,7 +139,8 @@ class Reader:
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
-        return field, before
+        rounds = unit[0].strip() == "轮" and PATTERNS.federated.search(self.text)
+        return "steps" if rounds else field, before
 
     def _value(self, field: str, text: str, start: int, lead: str = "") -> Found:
         """Read a value, with its rank and the reason if it does not belong to the claim."""

@@ -79,20 +79,19 @@ def _is_list(text: str, start: int, end: int) -> bool:
 
 def _in_cells(plain: Plain) -> Plain:
     """Separate columns by | in tables that use commas, tabs or wide blanks, each with a row of heads."""
-    lines, start = plain.text.splitlines(keepends=True), 0
     letters = list(plain.text)
-    for mark in (",", "\t", ";", "  "):
-        heads, start = 0, 0
-        for line in lines:
-            cells = [each.strip() for each in line.strip().split(mark) if each.strip()]
-            if len(cells) > 1 and all(PATTERNS.column_head.fullmatch(each) for each in cells):
-                heads = len(cells)
-                first = start, line
-            elif heads and len(cells) == heads and sum(each[:1].isdigit() for each in cells) > heads // 2:
-                for at, row in (first, (start, line)):
-                    for each in re.finditer(re.escape(mark), row.strip()):
-                        letters[at + row.index(row.strip()) + each.start()] = "|"
+    for mark in (re.compile(each) for each in (",", r"\t", ";", " {2,}")):
+        heads: list[tuple[int, str]] = []
+        count = start = 0
+        for line in plain.text.splitlines(keepends=True):
+            cells = mark.split(line.strip())
+            if len(cells) > 1 and all(PATTERNS.column_head.fullmatch(each.strip()) for each in cells):
+                heads, count = [(start, line)], len(cells)
+            elif len(cells) == count and sum(each.strip()[:1].isdigit() for each in cells) > count // 2:
+                for at, row in (*heads, (start, line)):
+                    for each in mark.finditer(row.rstrip(), len(row) - len(row.lstrip())):
+                        letters[at + each.start()] = "|"
             else:
-                heads = 0
+                count = 0
             start += len(line)
     return Plain("".join(letters), plain.at)
