@@ -13,8 +13,6 @@ from dpcore.claims.vocabulary import FIELDS, FINAL, PATTERNS, PLAIN, REASONS, SU
 from dpcore.written_number import read_number
 
 WHOLE = ("batch", "examples", "steps", "devices", "nodes", "device_batch", "accumulation")
-WORDED = ("sampler", "adjacency", "accountant")
-OFFERED = ("supposed", "another", "outcome", "twice", "accumulated", "one_device", "halved")  # may be right
 SHARES = ("q", "delta")  # fields printed as fractions: 3/10 epochs are a place in a training
 MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
 BEFORE, AFTER, SENTENCE = 100, 60, 240  # characters around a number that tell its meaning
@@ -29,12 +27,6 @@ class Found(NamedTuple):
     end: int
     why: str = ""
     rank: int = PLAIN
-
-    @property
-    def offered(self) -> bool:
-        """True for a value that was passed over and may still be the right one."""
-        read = self.field in WORDED or not isinstance(self.value, str)
-        return read and self.why.startswith(tuple(REASONS[each].partition("{")[0] for each in OFFERED))
 
 
 class Name(NamedTuple):

@@ -13,27 +13,24 @@ FINAL, PLAIN, TARGET, SUPPOSED = range(4)  # ranks of a value: a lower one is ta
 
 
 def _tables(name: str) -> dict[str, Any]:
-    """Read the tables of a file; join the lines of a text."""
-    found = tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-    return {table: {key: _joined(each) for key, each in values.items()} for table, values in found.items()}
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
-def _joined(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _joined(each) for key, each in value.items()}
-    return re.sub(r"\s*\n\s*", "", value) if isinstance(value, str) else value
+def _one_line(pattern: str) -> str:
+    return re.sub(r"\s*\n\s*", "", pattern)
 
 
 def _expanded(patterns: dict[str, str]) -> dict[str, str]:
     """Replace each @name by the pattern of that name, which stands before."""
     known: dict[str, str] = {}
     for name, pattern in patterns.items():
-        known[name] = re.sub(r"@(\w+)", lambda each: known[each[1]], pattern)
+        known[name] = re.sub(r"@(\w+)", lambda each: known[each[1]], _one_line(pattern))
     return known
 
 
 FACTS, _WRITTEN = _tables("vocabulary.toml"), _tables("patterns.toml")
-FIELDS, REASONS, NOTES = FACTS["fields"], FACTS["reasons"], FACTS["notes"]
+FIELDS = {field: {part: _one_line(each) for part, each in parts.items()} for field, parts in FACTS["fields"].items()}
+REASONS, NOTES = FACTS["reasons"], FACTS["notes"]
 RULES = tuple((re.compile(pattern), new) for pattern, new in _WRITTEN["plain"]["rules"])
 PATTERNS = SimpleNamespace(**{name: re.compile(each) for name, each in _expanded(_WRITTEN["patterns"]).items()})
 _AROUND = _expanded(_WRITTEN["names"])
@@ -59,7 +56,7 @@ OTHERS = {
 _ALL_NAMES = "|".join(words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words)
 LONG_NAME = re.compile(rf"(?i)[^\w(]*(?P<name>{_ALL_NAMES}){_AROUND['clause']}")  # of a line, with a clause
 WORDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(  # the field, its value, and its words
-    (field, value, re.compile(pattern, re.IGNORECASE))
+    (field, value, re.compile(_one_line(pattern), re.IGNORECASE))
     for field, pairs in (*FACTS["words"].items(), ("accountant", {n: a.spellings for n, a in ACCOUNTANTS.items()}))
     for value, pattern in pairs.items()
     if pattern

@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 import textwrap
-import unicodedata
 from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 from dpcore import check
 from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
 from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
-from dpcore.claims.layout import lines_of
-from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read, written
+from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import DELTA, NOISE, Parser, number, parser_of, refuse_idle, whole
@@ -21,7 +19,8 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 
 WIDTH = 110
 FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant")
-TAKEN = "Taken from the text, with signs below:"
+LINE = "\u0332"  # below the letter before it
+TAKEN = "Read from the text:"
 NOT_TAKEN = "No value of a claim was found in the text."
 NOTHING = "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
 
@@ -84,41 +83,30 @@ def _text(path: str) -> str:
 
 
 def _as_read(read: Read) -> dict[str, Any]:
-    taken, passed = (
-        [
-            {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
-            | ({"why": each.why} if each.why else {})
-            for each in several
-        ]
-        for several in (read.found, read.passed)
+    values = [
+        {
+            "field": each.field,
+            "value": getattr(each.value, "text", each.value),
+            "at": [each.start, each.end],
+            "why": each.why,
+        }
+        for each in (*read.found, *read.passed)
+    ]
+    return {
+        "read": [each for each in values if not each["why"]],
+        "passed_over": [each for each in values if each["why"]],
+        "left_out": list(read.left_out),
+    }
+
+
+def _underlined(text: str, read: Read) -> Iterator[str]:
+    """Yield the lines of a text that hold values taken, which are underlined and named."""
+    marked = "".join(
+        part if each is None or each.why else f"{''.join(f'{letter}{LINE}' for letter in part[:WIDTH])} [{each.field}]"
+        for part, each in read.parts(text)
     )
-    return {"read": taken, "passed_over": passed, "left_out": list(read.left_out)}
-
-
-def _marked(text: str, read: Read) -> Iterator[str]:
-    """Yield the lines of a text that hold values taken, each with signs below the values, and the values."""
-    pieces = (
-        (start + at, line[at : at + WIDTH - 2].rstrip("\n"))
-        for start, line in lines_of(text)
-        for at in range(0, len(line), WIDTH - 2)
-    )
-    for start, line in pieces:
-        inside = [each for each in read.found if start <= each.start < start + len(line)]
-        if inside:
-            places = {place for each in inside for place in range(each.start, each.end)}
-            signs = ("^" if start + at in places else " " for at in range(len(line)))
-            below = "".join(sign * _width(letter) for sign, letter in zip(signs, line, strict=True))
-            taken = ", ".join(dict.fromkeys(f"{each.field} {written(each.value)}" for each in inside))
-            yield f"  {line.expandtabs(1)}"
-            yield from (
-                [f"  {below.rstrip()}  {taken}"]
-                if len(below.rstrip()) + len(taken) < WIDTH - 4
-                else (f"  {below.rstrip()}", f"    {taken}")
-            )
-
-
-def _width(letter: str) -> int:
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+    for line in marked.splitlines():
+        yield from (f"  {piece}" for piece in textwrap.wrap(line, WIDTH) if LINE in piece)
 
 
 def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
@@ -132,7 +120,9 @@ def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
         f"For a review: {verdict.review}",
     ]
     told = (
-        (TAKEN if read.found else NOT_TAKEN, *_marked(text, read), *(read.left_out or (NONE_PASSED,))) if text else ()
+        (TAKEN if read.found else NOT_TAKEN, *_underlined(text, read), *(read.left_out or (NONE_PASSED,)))
+        if text
+        else ()
     )
     return [
         line

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpcore.claims.candidates import read_value
+from dpcore.claims.candidates import Found, read_value
 from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, values_of
 from dpcore.claims.reading import Read, read_claim, written
+from dpcore.claims.vocabulary import REASONS
 from dpcore.claims.worked import EXAMPLES, WorkedExample
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -110,12 +111,17 @@ def show_offers(read: Read) -> None:
     titles = {name: words["label"] for name, words in FIELDS.items()} | {
         name: words[0] for name, words in CHOICES.items()
     }
-    offered = {(each.field, written(each.value)): each.why for each in read.passed if each.offered}
+    offered = {(each.field, written(each.value)): each.why for each in read.passed if _may_be_right(each)}
     row = st.container(horizontal=True, gap="small")
     for (name, text), why in [*offered.items()][:MAX_OFFERS]:
         shown = CHOICES[name][1]()[text] if name in CHOICES else text
         changed = partial(put, _key(name), text, UNSAID if name in CHOICES else "")
         row.button(f"{titles[name]}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why)
+
+
+def _may_be_right(each: Found) -> bool:
+    readable = each.field in CHOICES or (each.field in FIELDS and not isinstance(each.value, str))
+    return readable and each.why != REASONS["earlier"]
 
 
 def _typed() -> Claim:
