@@ -29,14 +29,6 @@ class Found(NamedTuple):
     rank: int = PLAIN
 
 
-class Name(NamedTuple):
-    """A name of a field at the end of a text."""
-
-    field: str
-    lead: str  # the text before it
-    headed: bool  # a sign or the end of a cell follows
-
-
 class Reader:
     """Reads the values of one plain text."""
 
@@ -115,13 +107,8 @@ class Reader:
             plain = PATTERNS.asides.sub("", sentence)
             long = words.LONG_NAME.match(plain)
             named = _name_at(plain) or (_name_at(f"{long['name']} | ") if long else None)
-        if named and (
-            named.field != "examples"
-            or named.headed
-            or not PATTERNS.preposition.search(before)
-            or PATTERNS.noun.match(after)
-        ):
-            return named.field, named.lead
+        if named and (named[0] != "examples" or not PATTERNS.preposition.search(before) or PATTERNS.noun.match(after)):
+            return named
         unit = words.UNITS.match(after)
         if not unit or unit.lastgroup is None:
             return "", ""
@@ -169,13 +156,10 @@ class Reader:
             yield Found("accountant", words.OPACUS.get(name, name), *each.span("name"))
 
 
-def _name_at(before: str) -> Name | None:
-    """Return the name at the end of a text."""
-    for pattern in words.NAMES:
-        if found := pattern.search(before):
-            field = found.lastgroup or ""
-            return Name(field, before[: found.start(field)], pattern is not words.NAMES[0])
-    return None
+def _name_at(before: str) -> tuple[str, str] | None:
+    """Return the field whose name is at the end of a text, and the text before the name."""
+    found = next((found for found in (pattern.search(before) for pattern in words.NAMES) if found), None)
+    return (found.lastgroup, before[: found.start(found.lastgroup)]) if found and found.lastgroup else None
 
 
 def read_value(field: str, text: str) -> Any:

@@ -21,7 +21,9 @@ def read_history(state: Mapping[str, Any]) -> Claim:
     history = state.get("history")
     if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
         raise ValueError(f"Expected history=... to be a list of 1 to {MAX_ENTRIES:,} steps.")
-    claim = claim_of([_entry(each) for each in history])
+    if not all(isinstance(each, list) and len(each) == 3 for each in history):
+        raise ValueError("Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps].")
+    claim = claim_of([Release(q, sigma, steps) for sigma, q, steps in history])
     if claim.mechanism is not None and len(claim.mechanism.releases) > MAX_KINDS:
         raise ValueError(f"Expected the history to hold at most {MAX_KINDS:,} kinds of steps.")
     return claim
@@ -37,10 +39,3 @@ def history_span(text: str) -> tuple[int, int]:
     if found is None:  # its name is written with escapes
         return 0, len(text)
     return found.end(), json.JSONDecoder().raw_decode(text, found.end())[1]
-
-
-def _entry(found: Any) -> Release:
-    if not isinstance(found, list) or len(found) != 3:
-        raise ValueError("Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps].")
-    sigma, q, steps = found
-    return Release(q, sigma, steps)

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dpcore.claims.layout import lines_of
 from dpcore.claims.vocabulary import PATTERNS, RULES
 
 MAKERS: dict[str, Callable[[str], str]] = {"unescaped": html.unescape, "folded": lambda letter: _folded(letter)}
@@ -58,11 +59,7 @@ def _folded(letter: str) -> str:
 
 def _with_points(plain: Plain) -> Plain:
     """Write decimal commas as points if nothing in the text speaks for another reading."""
-    commas = [
-        each
-        for each in PATTERNS.decimal_comma.finditer(plain.text)
-        if not _is_list(plain.text, each.start(), each.end())
-    ]
+    commas = list(PATTERNS.decimal_comma.finditer(plain.text))
     if not commas or PATTERNS.decimal_point.search(plain.text):
         return plain
     letters = list(plain.text)
@@ -73,17 +70,13 @@ def _with_points(plain: Plain) -> Plain:
     return _changed(Plain("".join(letters), plain.at), re.compile(r"(?<=\d)_(?=\d)"), "")
 
 
-def _is_list(text: str, start: int, end: int) -> bool:
-    return text[max(0, start - 1) : start] in ("(", "[", "{") and text[end : end + 1] in (")", "]", "}")
-
-
 def _in_cells(plain: Plain) -> Plain:
     """Separate columns by | in tables that use commas, tabs or wide blanks, each with a row of heads."""
     letters = list(plain.text)
     for mark in (re.compile(each) for each in (",", r"\t", ";", " {2,}")):
         heads: list[tuple[int, str]] = []
-        count = start = 0
-        for line in plain.text.splitlines(keepends=True):
+        count = 0
+        for start, line in lines_of(plain.text):
             cells = mark.split(line.strip())
             if len(cells) > 1 and all(PATTERNS.column_head.fullmatch(each.strip()) for each in cells):
                 heads, count = [(start, line)], len(cells)
@@ -93,5 +86,4 @@ def _in_cells(plain: Plain) -> Plain:
                         letters[at + each.start()] = "|"
             else:
                 count = 0
-            start += len(line)
     return Plain("".join(letters), plain.at)

@@ -58,6 +58,7 @@ class ClaimVerdict:
 def judge(claim: Claim) -> ClaimVerdict:
     """Judge a claim; every claim gets a verdict.
 
+    >>> from dpcore.claims import Printed
     >>> verdict = judge(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
     >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
     ('holds', 0.95)

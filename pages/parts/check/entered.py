@@ -63,8 +63,8 @@ def entered_claim() -> Entered:
                  help=OUTSIDE, persist_state="session", on_change=take_over)  # fmt: skip
     keep(TEXT, text)
     try:
-        read = read_once(text) if text.strip() else None
         typed = _typed()
+        read = read_once(text) if text.strip() else None
         return Entered(_whole(typed, read) if read else typed, read, text)
     except ValueError as error:
         return Entered(Claim(), None, text, str(error))
@@ -108,15 +108,13 @@ def _open(claim: Claim) -> None:
 
 def show_offers(read: Read) -> None:
     """Draw a button for each value that was passed over and may be right."""
-    titles = {name: words["label"] for name, words in FIELDS.items()} | {
-        name: words[0] for name, words in CHOICES.items()
-    }
     offered = {(each.field, written(each.value)): each.why for each in read.passed if _may_be_right(each)}
     row = st.container(horizontal=True, gap="small")
     for (name, text), why in [*offered.items()][:MAX_OFFERS]:
         shown = CHOICES[name][1]()[text] if name in CHOICES else text
         changed = partial(put, _key(name), text, UNSAID if name in CHOICES else "")
-        row.button(f"{titles[name]}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why)
+        label = CHOICES[name][0] if name in CHOICES else FIELDS[name]["label"]
+        row.button(f"{label}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why)
 
 
 def _may_be_right(each: Found) -> bool:
