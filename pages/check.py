@@ -4,8 +4,8 @@ import streamlit as st
 
 from dpcore.claims.worked import EXAMPLES
 from dpcore.runs.in_words import escaped
-from pages.parts.check.entered import entered_claim, show_examples
-from pages.parts.check.verdict_card import show_card, show_review, verdict_on
+from pages.parts.check.entered import entered_claim, show_examples, show_offers
+from pages.parts.check.verdict_card import show_card, show_read, show_review, verdict_on
 from pages.parts.layout import page_columns
 
 NOTHING = "Type or paste the claim of a paper, a model card or a training log, or try a published claim."
@@ -26,7 +26,10 @@ with right:
             show_card(verdict_on(SHOWN.claim))
         else:
             verdict = verdict_on(entered.claim)
-            show_card(verdict, entered.read.unsure if entered.read else ())
+            show_card(verdict)
+    if entered.read:
+        show_read(entered.read, entered.text)
+        show_offers(entered.read)
     if verdict:
-        show_review(verdict, entered.read, entered.text)
+        show_review(verdict)
     show_examples()

@@ -1,4 +1,4 @@
-"""Numbers as people print them, such as 2.92, 1e-5, 10⁻⁵, 256/60000 or 60k, and the reach of their last digit."""
+"""Numbers as people print them, such as 2.92, 1e-5, 256/60000 or 60k, and the reach of their last digit."""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -9,13 +9,6 @@ from dpcore.written_number import read_number
 
 MAX_BOUND_DIGITS = 6  # significant digits of a bound beside a printed number
 FLOAT_DIGITS = 17  # significant digits of a float
-PLAIN = r"(?:[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
-TIMES = r"\s{0,3}(?:x|×|\*|·|\\times|\\cdot)\s{0,3}"
-TEN = r"10(?:\s?\^\s?\{?\s?[-−–]?\s?\d+\s?\}?|⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|−\d+)"  # the last: a power that lost its place
-NUMBER = (
-    rf"[-−+]?(?:(?:{PLAIN}{TIMES})?{TEN}|{PLAIN}[eE][-−+]?\d+|{PLAIN}\s?/\s?{PLAIN}|{PLAIN}(?:\s?%|[kKM])?)"
-    r"(?![\w/^{]|[.,٫،]\d|\s\d{3}\b|\s?[-−–]\s?\d|\s(?:to|or)\s[\d.])"  # the whole number, no range, or nothing of it
-)
 
 
 class Printed(NamedTuple):

@@ -1,153 +1,178 @@
-"""Readers of a claim in a text, in an Opacus history, or in a DpEvent as JSON.
+"""The claim of a text, of an Opacus history, or of a DpEvent: what is taken, and what is passed over and why.
 
-Texts are read by the usual names of their numbers. Nothing is invented: ambiguous and contradictory values are left
-out.
+A text is read in three stages: its plain form (plain_text.py), all values that it may claim (candidates.py), and here
+the decision between them. Nothing is invented: ambiguous and contradictory values are passed over.
 """
 
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from dpcore.claims.claim import Claim, joined
-from dpcore.claims.dp_event import FIELDS, claim_of, event_in, read_event
-from dpcore.claims.printed import printed_epsilon
-from dpcore.claims.vocabulary import ACCUMULATED, ASIDE, DENIED, HALF_PAIR, LOG_LINE, NO_STEPS, NUMBERS, PAIR, WORDS
-from dpcore.privacy.mechanism import Release
-from dpcore.written_number import read_number
+from dpcore.claims.candidates import Found, Reader, in_range
+from dpcore.claims.cases import rounds_to
+from dpcore.claims.claim import NAMES, Claim, joined
+from dpcore.claims.dp_event import FIELDS, event_in, read_event
+from dpcore.claims.history import history_span, read_history
+from dpcore.claims.plain_text import plain_text
+from dpcore.claims.printed import Printed
+from dpcore.claims.vocabulary import FINAL, NOTES, PATTERNS, REASONS, SUPPOSED
+from dpcore.privacy.report.numbers import plain
 
-MAX_TEXT_CHARS = 20_000
-MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
-WHOLE = ("batch", "examples", "steps")
-SHARES = ("q", "delta")  # fields printed as fractions: 3/10 epochs are a place in a training
-BEFORE = 60  # characters before a number or a word that tell its meaning
-ACCUMULATES = "batch is left out: the text accumulates gradients, without the number of examples in all."
+MAX_TEXT_CHARS = 100_000
 MAX_JSON_CHARS = 1_000_000
-MAX_ENTRIES = 100_000  # of a history, before equal neighbours are joined
-MAX_KINDS = 1000  # of steps in a history
-OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
+PARTS = ("device_batch", "devices", "nodes", "accumulation")  # of a batch
+PASSED = "Passed over: {}; {}."
+SHOWN = 6  # values passed over for one reason that a sentence names
+NONE_PASSED = "Nothing in the text was passed over."
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 
 
-class Found(NamedTuple):
-    """A value of a text, and its place there."""
-
-    field: str
-    value: Any
-    start: int
-    end: int
-    wrong: str = ""  # a sentence if it is out of its range
-
-
 class Read(NamedTuple):
-    """The claim of a text, the places of its values, and sentences about values left out."""
+    """The claim of a text, the values taken and passed over with their places, and sentences about the reading."""
 
     claim: Claim
-    found: tuple[Found, ...]
-    unsure: tuple[str, ...] = ()
+    found: tuple[Found, ...] = ()
+    passed: tuple[Found, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def parts(self, text: str) -> Iterator[tuple[str, Found | None]]:
+        """Yield the text in parts, each with what was taken from it or passed over in it."""
+        last = 0
+        for each in sorted((*self.found, *(each for each in self.passed if each.field)), key=attrgetter("start")):
+            if each.start >= last:
+                yield from ((text[last : each.start], None), (text[each.start : each.end], each))
+                last = each.end
+        yield text[last:], None
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The notes, and a sentence for each reason that values are passed over for."""
+        values: dict[tuple[str, str], dict[str, None]] = {}  # by field and reason, in order
+        for each in sorted(self.passed, key=lambda each: (not each.field, each.field, each.why)):
+            values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = None
+        return (
+            *self.notes,
+            *(PASSED.format(f"{field} {_some(each)}".strip(), why) for (field, why), each in values.items()),
+        )
+
+
+def _some(values: Iterable[str]) -> str:
+    shown = list(values)
+    return ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
+
+
+def written(value: object) -> str:
+    """Return a value as a reader writes it, with all its digits."""
+    if isinstance(value, float):
+        return repr(value) if len(plain(value)) >= 6 else plain(value)
+    return str(getattr(value, "text", value))
 
 
 def read_text(text: str) -> Read:
-    """Read the claim of a text; report and leave out a value out of its range. Errors: ValueError for a long text.
+    """Read the claim of a text. Errors: ValueError for a long text.
 
     >>> read = read_text("(ε, δ) = (2.92, 10⁻⁵), noise multiplier 1.1, batch size 256, 60k examples, 15 epochs, RDP")
     >>> read.claim.epsilon.text, read.claim.delta, read.claim.sigma, read.claim.batch, read.claim.accountant
     ('2.92', 1e-05, 1.1, 256, 'rdp')
     >>> [(each.field, each.start, each.end) for each in read.found][:2]
     [('epsilon', 10, 14), ('delta', 16, 20)]
+    >>> read_text("ε = 3.0 or rather ε = 2.9").left_out
+    ('Passed over: epsilon 3.0, 2.9; the text says 2.9 and 3.0.',)
     """
     if len(text) > MAX_TEXT_CHARS:
         raise ValueError(f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}.")
-    found = sorted([*_numbers(_last_of_log(text)), *_words(text)], key=lambda each: each.start)
-    values: dict[str, set[Any]] = {}
+    bare = plain_text(text)
+    reader = Reader(bare.text)
+    found = _decided([*_whole_batches(reader.found(), bare.text)], "examples")
+    for field in NAMES:
+        found = _decided([*_shares_of(found)], field)
+    claim = Claim(**{each.field: each.value for each in found if not each.why})
+    if claim.sigma and (half := PATTERNS.microbatched.search(bare.text)):
+        found.append(Found("sigma", claim.sigma / 2, *half.span(), REASONS["halved"]))
+    found = [each._replace(start=start, end=end) for each in found for start, end in [bare.span(*each[2:4])]]
+    taken = tuple(each for each in found if not each.why)
+    known = {each[:2] for each in taken}
+    return Read(
+        claim,
+        taken,
+        tuple(each for each in found if each.why and each[:2] not in known),
+        (*_notes(reader, taken, text),),
+    )
+
+
+def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
+    """Multiply the batch of a device by the number of devices and of accumulated batches."""
+    parts = {each.field: each.value for each in found if each.field in PARTS and not each.why}
+    product = math.prod(parts.values()) if {"device_batch", "devices"} <= {*parts} else None
+    several = parts["accumulation"] > 1 if "accumulation" in parts else PATTERNS.accumulated.search(text)
     for each in found:
-        values.setdefault(each.field, set()).add(each.value)
-    wrong = {each.field: f"{each.field} is left out: {each.wrong}" for each in found if each.wrong}
-    if "batch" in values and ACCUMULATED.search(text):
-        wrong["batch"] = ACCUMULATES
-    twice = {field: _twice(field, each) for field, each in values.items() if len(each) > 1}
-    unsure = twice | wrong
-    sure = {field: next(iter(several)) for field, several in values.items() if field not in unsure}
-    return Read(Claim(**sure), tuple(each for each in found if each.field in sure), tuple(unsure.values()))
+        if each.field in PARTS and product and not each.why:
+            yield in_range(each._replace(field="batch", value=product, rank=FINAL))
+        elif each.field == "device_batch":
+            yield each._replace(field="batch", why=each.why or REASONS["one_device"])
+        elif each.field in PARTS:
+            yield each._replace(field="", why=REASONS["elsewhere"])
+        elif each.field == "batch" and several and each.rank != FINAL:
+            yield each._replace(why=each.why or REASONS["accumulated"])
+        else:
+            yield each._replace(field="sigma", why=REASONS["spread"]) if each.field == "spread" else each
 
 
-def _numbers(text: str) -> Iterator[Found]:
-    """Read the numbers of a text; blot out each number read, so that none is read twice."""
-    left = text
-    for each in LOG_LINE.finditer(text):
-        yield _found("epochs", each["value"], each.start("value"))
-        left = _blotted(left, each.start(), each.end("value"))
-    for each in list(PAIR.finditer(left)):
-        if each["after"] or each["named"]:
-            yield _found("epsilon", each["epsilon"], each.start("epsilon"))
-            yield _found("delta", each["delta"], each.start("delta"))
-            left = _blotted(left, each.start(), each.end())
-    for each in list(HALF_PAIR.finditer(left)):
-        for field in ("epsilon", "delta"):
-            why = f"({each['value'].strip()}) is not a pair of numbers."
-            yield _no_value(field, each["value"], each.start("value"), why)
-        left = _blotted(left, each.start(), each.end())
-    for field, pattern in NUMBERS:
-        for each in list(pattern.finditer(left)):
-            read = _found(field, each["value"], each.start("value"))
-            left = _blotted(left, each.start(), each.end())
-            if not _is_other(text, each.start(), read):
-                yield read
+def _shares_of(found: list[Found]) -> Iterator[Found]:
+    """Compute a delta of 1/N from the number of examples."""
+    n = next((each.value for each in found if each.field == "examples" and not each.why), None)
+    for each in found:
+        of_n = PATTERNS.of_n.fullmatch(str(each.value)) if each.field == "delta" and not each.why else None
+        if of_n and n:
+            times, power = (
+                float(of_n[one] or of_n[other] or 1) for one, other in (("times", "times2"), ("power", "power2"))
+            )
+            yield in_range(each._replace(value=1 / (times * n**power)))
+        else:
+            yield each._replace(why=REASONS["unknown_n"]) if of_n else each
 
 
-def _is_other(text: str, start: int, read: Found) -> bool:
-    """True for another number of the same name, such as an optimizer's epsilon or the steps of a warm-up."""
-    if read.field == "epsilon":
-        return not read.wrong and read.value.value < MIN_EPSILON
-    return read.field == "steps" and NO_STEPS.search(text[max(0, start - BEFORE) : start]) is not None
+def _decided(found: list[Found], field: str) -> list[Found]:
+    """Choose the value of a field: the outcome before a target, and the one with the most digits of several."""
+    several = [each for each in found if each.field == field and not each.why]
+    least = min((each.rank for each in several), default=FINAL)
+    values = dict.fromkeys(each.value for each in several if each.rank == least)
+    chosen = next((value for value in values if all(_same(value, other) for other in values)), None)
+    twice = REASONS["twice"].format(" and ".join(sorted(map(written, values))[:SHOWN]))
+
+    def decided(each: Found) -> Found:
+        if chosen is not None and _same(chosen, each.value):
+            return each._replace(value=chosen)
+        if chosen is None and each.rank == least:
+            return each._replace(why=twice)
+        return each._replace(why=REASONS["supposed" if each.rank == SUPPOSED else "outcome"])
+
+    return [decided(each) if each.field == field and not each.why else each for each in found]
 
 
-def _found(field: str, text: str, start: int) -> Found:
-    """Read a number; one out of its range carries a sentence."""
-    try:
-        if "/" in text and field not in SHARES:
-            raise ValueError(f"{text.strip()} may be a place in a training.")
-        value = _value(field, text)
-        Claim(**{field: value})
-    except ValueError as error:
-        return _no_value(field, text, start, str(error))
-    return Found(field, value, start, start + len(text.rstrip()))
+def _same(value: Any, shown: Any) -> bool:
+    """True if a value is the shown one, which may have fewer digits."""
+    if isinstance(value, Printed) and isinstance(shown, Printed):
+        return len(value.text) >= len(shown.text) and shown.low <= value.value < shown.high
+    if isinstance(value, float) and isinstance(shown, float):
+        return len(repr(value)) >= len(repr(shown)) and rounds_to(value, shown)
+    return value == shown
 
 
-def _value(field: str, text: str) -> Any:
-    if field == "epsilon":
-        return printed_epsilon(text)
-    value = float(read_number(text, field))
-    return int(value) if field in WHOLE and value.is_integer() else value
-
-
-def _no_value(field: str, text: str, start: int, why: str) -> Found:
-    return Found(field, text.strip(), start, start + len(text.rstrip()), why)
-
-
-def _words(text: str) -> Iterator[Found]:
-    plain = ASIDE.sub(lambda each: " " * len(each[0]), text)
-    for field, value, pattern in WORDS:
-        for each in pattern.finditer(plain):
-            if not DENIED.search(plain[max(0, each.start() - BEFORE) : each.start()]):
-                yield Found(field, value, each.start(), each.end())
-
-
-def _last_of_log(text: str) -> str:
-    """Remove all lines of a training log but the last, which states the final epsilon."""
-    lines = list(LOG_LINE.finditer(text))
-    for each in lines[:-1]:
-        text = _blotted(text, each.start(), each.end())
-    return text
-
-
-def _blotted(text: str, start: int, end: int) -> str:
-    return text[:start] + re.sub(r"[^\n]", "\0", text[start:end]) + text[end:]
-
-
-def _twice(field: str, values: set[Any]) -> str:
-    shown = sorted(str(getattr(value, "text", value)) for value in values)
-    return f"{field} is left out: the text says {' and '.join(shown)}."
+def _notes(reader: Reader, taken: tuple[Found, ...], text: str) -> Iterator[str]:
+    """Yield what a reader should know of the values taken."""
+    around = (
+        text[max(0, each.start - 40) : each.end + 40] for each in taken if each.field in ("q", "batch", "examples")
+    )
+    if people := next(filter(None, map(PATTERNS.people.search, around)), None):
+        yield NOTES["people"].format(f"{people[1].lower()}s")
+    parts = dict.fromkeys(text[each.start : each.end] for each in taken if each.field == "batch" and each.rank == FINAL)
+    if len(parts) > 1:
+        yield NOTES["product"].format(" x ".join(parts))
+    yield from (NOTES["from_zero"].format(log.count, log.count + 1) for log in reader.logs if log.from_zero)
 
 
 def read_claim(text: str) -> Read:
@@ -157,7 +182,7 @@ def read_claim(text: str) -> Read:
     1000
     """
     if EVENT_NAMES.match(text):
-        return Read(read_event(event_in(text[:MAX_JSON_CHARS])), ())
+        return Read(read_event(event_in(text[:MAX_JSON_CHARS])))
     if text.lstrip()[:1] not in ("{", "["):
         return read_text(text)
     if len(text) > MAX_JSON_CHARS:
@@ -169,44 +194,26 @@ def read_claim(text: str) -> Read:
     return _of_json(found, text)
 
 
-def read_history(state: Mapping[str, Any]) -> Claim:
-    """Read an Opacus accountant's state: `history` of (noise multiplier, rate, steps), and `mechanism`.
-
-    The state does not say how batches were drawn. Errors: ValueError for a state unlike those of Opacus.
-    """
-    history = state.get("history")
-    if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
-        raise ValueError(f"Expected history=... to be a list of 1 to {MAX_ENTRIES:,} steps.")
-    claim = claim_of([_entry(each) for each in history])
-    if claim.mechanism is not None and len(claim.mechanism.releases) > MAX_KINDS:
-        raise ValueError(f"Expected the history to hold at most {MAX_KINDS:,} kinds of steps.")
-    named = state.get("mechanism")
-    accountant = OPACUS.get(named) if isinstance(named, str) else None
-    return joined([claim, Claim(accountant=accountant)])
-
-
-def _entry(found: Any) -> Release:
-    if not isinstance(found, list) or len(found) != 3:
-        raise ValueError("Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps].")
-    sigma, q, steps = found
-    return Release(q, sigma, steps)
-
-
 def _of_json(found: Any, text: str) -> Read:
-    if isinstance(found, Mapping) and "history" in found:
-        rest = {name: value for name, value in found.items() if name not in ("history", "mechanism")}
-        return _with(read_history(found), rest)
+    states = [found, *found.values()] if isinstance(found, Mapping) else []
+    if state := next((each for each in states if isinstance(each, Mapping) and "history" in each), None):
+        return _around(text, *history_span(text), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
-        return Read(read_event(found), ())
+        return Read(read_event(found))
     if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) and found[1].endswith("DpEvent"):
-        return Read(read_event(found), ())
+        return Read(read_event(found))
     if isinstance(found, Mapping):
         return read_text(text)
     raise ValueError("Paste an Opacus accountant's state, a DpEvent, or an object of named numbers as JSON.")
 
 
-def _with(claim: Claim, rest: Mapping[str, Any]) -> Read:
-    """Add the numbers beside a history to its claim, without their places; keep its releases to find contradictions."""
-    plain = {name: value for name, value in rest.items() if isinstance(value, int | float | str)}
-    read = read_text(json.dumps(plain, ensure_ascii=False)[1:-1]) if plain else Read(Claim(), ())
-    return Read(joined([claim, read.claim, Claim(accountant=claim.accountant)]), (), read.unsure)
+def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
+    """Read the text around a history; keep its releases, to find contradictions."""
+    read = read_text(text[:start] + text[stop:])
+    found, passed = (
+        tuple(each._replace(**{end: getattr(each, end) + shift for end in ("start", "end")}) for each in several
+              for shift in [stop - start if each.start >= start else 0])
+        for several in (read.found, read.passed)
+    )  # fmt: skip
+    history = Found("mechanism", "the history", start, stop)
+    return Read(joined([claim, read.claim]), (*found, history), passed, read.notes)

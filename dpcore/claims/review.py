@@ -15,23 +15,18 @@ SENTENCES = words_in(Path(__file__).with_name("review.toml"))
 NOTES = SENTENCES["notes"]
 
 
-def holds(printed: Printed, bounds: Bounds) -> str:
-    """Say that the claim holds, and by how much."""
+def compared(printed: Printed, bounds: Bounds) -> tuple[str, str]:
+    """Compare a printed epsilon, which may be rounded, with its bounds: the standing, and a sentence."""
     share = 100 * (1 - bounds.upper / printed.value)
-    room = f"{share:.0f} % below" if share >= 0.5 else "just within"
-    return _sentence("verdicts", "holds", bounds, printed, room=room)
-
-
-def refuted(printed: Printed, bounds: Bounds) -> str:
-    """Say that the claim is false, even if the printed number was rounded down."""
-    return _sentence("verdicts", "refuted", bounds, printed)
-
-
-def unproven(printed: Printed, bounds: Bounds) -> str:
-    """Say that the claim lies below the certified upper bound and is not refuted."""
-    if math.isinf(bounds.upper):
-        return _sentence("verdicts", "without_upper", bounds, printed, proven=proven(bounds, printed))
-    return _sentence("verdicts", "rounded_down" if bounds.lower > printed.value else "unproven", bounds, printed)
+    words = {"room": f"{share:.0f} % below" if share >= 0.5 else "just within", "proven": proven(bounds, printed)}
+    if bounds.lower > printed.high:
+        standing = name = "refuted"
+    elif bounds.upper <= printed.value:
+        standing = name = "holds"
+    else:
+        standing, name = "unproven", "rounded_down" if bounds.lower > printed.value else "unproven"
+    name = "without_upper" if standing == "unproven" and math.isinf(bounds.upper) else name
+    return standing, _sentence("verdicts", name, bounds, printed, **words)
 
 
 def given(condition: str, sentence: str) -> str:
@@ -59,21 +54,15 @@ def proven(bounds: Bounds, printed: Printed | None = None) -> str:
     return _sentence("proven", name, bounds, printed)
 
 
-def other_number(own: Sequence[Recount], printed: Printed) -> str:
-    """Say that the claim's accountant gives another number."""
+def of_accountant(name: str, own: Sequence[Recount], printed: Printed) -> str:
+    """Say that the claim's accountant gives another number ("other"), or less than is claimed ("looser")."""
     title = ACCOUNTANTS[own[0].accountant].title
     finite = [value for each in own for value in (each.least, each.most) if math.isfinite(value)]
     if not finite:
         return f"{title} has no number here. {own[0].note}".strip()
     least, most = short(min(finite)), short(max(finite))
-    gives = least if least == most else f"{least} to {most}, depending on how it is run"
-    return SENTENCES["accountants"]["other"].format(title=title, gives=gives, claimed=printed.shown)
-
-
-def looser(own: Sequence[Recount], printed: Printed) -> str:
-    """Say that the claim's accountant gives less than is claimed."""
-    title, most = ACCOUNTANTS[own[0].accountant].title, max(each.most for each in own)
-    return SENTENCES["accountants"]["looser"].format(title=title, gives=short(most), claimed=printed.shown)
+    gives = most if least == most or name == "looser" else f"{least} to {most}, depending on how it is run"
+    return SENTENCES["accountants"][name].format(title=title, gives=gives, claimed=printed.shown)
 
 
 def sentence_for(

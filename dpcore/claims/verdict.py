@@ -10,7 +10,6 @@ from dpcore.claims.accountant_variants import Recount, giving, recounts
 from dpcore.claims.cases import clashes
 from dpcore.claims.claim import ADJACENCIES, MEANT, Claim, values_of
 from dpcore.claims.dp_event import event_of
-from dpcore.claims.printed import Printed
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
@@ -59,6 +58,7 @@ class ClaimVerdict:
 def judge(claim: Claim) -> ClaimVerdict:
     """Judge a claim; every claim gets a verdict.
 
+    >>> from dpcore.claims import Printed
     >>> verdict = judge(Claim(Printed("1.26"), delta=1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="moments"))
     >>> verdict.standing.value, round(verdict.certificate.bounds.upper, 2)
     ('holds', 0.95)
@@ -86,15 +86,15 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
         words = f"{text} {review.given(condition, review.proven(bounds))}", review.of_insufficient(text)
         return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
     given_by = giving(counted, claim.epsilon)
-    standing, sentence = _compared(claim.epsilon, bounds)
-    sentence = review.given(condition, sentence)
+    name, sentence = review.compared(claim.epsilon, bounds)
+    standing, sentence = Standing(name), review.given(condition, sentence)
     gives_it = claim.accountant in [each.accountant for each in given_by]
     own = () if gives_it else tuple(each for each in counted if each.accountant == claim.accountant)
     if own and standing is not Standing.REFUTED and all(each.least > claim.epsilon.value for each in own):
-        sentence = f"{review.other_number(own, claim.epsilon)} {sentence}"
+        sentence = f"{review.of_accountant('other', own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
     elif own and all(each.most < claim.epsilon.value for each in own):
-        notes = (review.looser(own, claim.epsilon), *notes)
+        notes = (review.of_accountant("looser", own, claim.epsilon), *notes)
     written = review.sentence_for(standing.value, claim.epsilon, str(setup), sentence, bounds, condition)
     return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
 
@@ -106,15 +106,6 @@ def _condition(claim: Claim, setup: ClaimedSetup) -> str:
     if claim.adjacency is None and setup.sampler != "poisson":
         return f"Under {ADJACENCIES[setup.adjacency]} adjacency"
     return ""
-
-
-def _compared(printed: Printed, bounds: Bounds) -> tuple[Standing, str]:
-    """Compare a printed epsilon, which may be rounded, with the certified bounds."""
-    if bounds.lower > printed.high:
-        return Standing.REFUTED, review.refuted(printed, bounds)
-    if bounds.upper <= printed.value:
-        return Standing.HOLDS, review.holds(printed, bounds)
-    return Standing.UNPROVEN, review.unproven(printed, bounds)
 
 
 def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:

@@ -1,91 +1,66 @@
-"""Patterns of the usual names of a claim's numbers and words."""
+"""Patterns for texts: those of patterns.toml, and the names of a claim's values in vocabulary.toml."""
 
 import re
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from dpcore.claims.printed import NUMBER
 from dpcore.privacy.accountants import ACCOUNTANTS
 
-GAP = (  # between a name and its number
-    r"[\s\"'`*_)\]}$\\]{0,8}(?:=|:|≈|≃|~|≤|<=|<|of|is|was|at most|about|equal to|set to)?[\s\"'`*($\[{\\~]{0,8}"
+OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
+FINAL, PLAIN, TARGET, SUPPOSED = range(4)  # ranks of a value: a lower one is taken before a higher one
+
+
+def _tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+def _one_line(pattern: str) -> str:
+    return re.sub(r"\s*\n\s*", "", pattern)
+
+
+def _expanded(patterns: dict[str, str]) -> dict[str, str]:
+    """Replace each @name by the pattern of that name, which stands before."""
+    known: dict[str, str] = {}
+    for name, pattern in patterns.items():
+        known[name] = re.sub(r"@(\w+)", lambda each: known[each[1]], _one_line(pattern))
+    return known
+
+
+FACTS, _WRITTEN = _tables("vocabulary.toml"), _tables("patterns.toml")
+FIELDS = {field: {part: _one_line(each) for part, each in parts.items()} for field, parts in FACTS["fields"].items()}
+REASONS, NOTES = FACTS["reasons"], FACTS["notes"]
+RULES = tuple((re.compile(pattern), new) for pattern, new in _WRITTEN["plain"]["rules"])
+PATTERNS = SimpleNamespace(**{name: re.compile(each) for name, each in _expanded(_WRITTEN["patterns"]).items()})
+_AROUND = _expanded(_WRITTEN["names"])
+
+
+def _any(part: str, before: str, after: str, flags: str = "(?i:") -> re.Pattern[str]:
+    """Return the pattern of a part of all fields, each a group; a field without it never matches."""
+    groups = (f"(?P<{field}>{flags}{words.get(part, '(?!)')}))" for field, words in FIELDS.items())
+    return re.compile(f"{before}(?:{'|'.join(groups)}){after}")
+
+
+NAMES = (  # at the end of the text before a number
+    _any("names", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['gap']})"),
+    _any("headed", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['headed_gap']})"),
+    _any("headed", _AROUND["option"], "[ =]$"),
+    _any("letters", r"(?<![\w-])", _AROUND["after_letter"], "(?:"),
 )
-STRICT = r"[\s\"'`]{0,8}[=:][\s\"'`]{0,8}"  # for names that may also follow a number
-VALUE = rf"(?P<value>{NUMBER})"
-PART = r"(?<!\d\s)(?<!\d[-−–])(?<!\d\s[-−–]\s)(?<!\d\sto\s)(?<!\d\sor\s)"  # of 10 000, of 5 to 10
-FIRST = rf"(?<![\w.,/])(?<![x×] ){PART}{VALUE}"  # a number that its unit follows
-EPSILON = r"(?:(?<!adam )\b(?!adam)(?:\w{1,20}_)?(?:epsilon|eps)\b|\\(?:var)?epsilon|[εϵ𝜖𝜀])"
-DELTA = r"(?:\b(?:\w{1,20}_)?delta\b|\\delta|[δ𝛿])"
-SIGMA = r"(?:\bnoise[ _-]?(?:multiplier|scale)\b|\bsigma\b|\\sigma|[σ𝜎])"
-RATE = r"(?:\b(?:sub)?sampl(?:e|ing)[ _-](?:rate|probability|ratio)\b|(?-i:(?<!\w)q)(?=\s{0,3}[=:≈]|\s[\d.]))"
-WHOLE_BATCH = r"(?<!micro)(?<!micro[ _-])(?<!physical[ _])(?<!device[ _])(?<!device_train_)"  # the one that is noised
-BATCH = rf"(?:{WHOLE_BATCH}\b(?:batch(?:es)?|(?:batch|minibatch|lot)[ _-]?size)\b|(?-i:(?<!\w)B)(?=\s{{0,3}}=))"
-PEOPLE = r"(?:examples|samples|images|records|rows|individuals|reviews|sentences|documents)"
-TRAINING = r"(?:train(?:ing)?[ _-])?"
-COUNT = (
-    rf"(?:\b(?:num|number of)[ _]{TRAINING}(?:examples|samples)\b|\bdata ?set size\b|(?-i:(?<!\w)[nN])(?=\s{{0,3}}=))"
+UNITS = _any("units", r"[\s-]?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?")  # after a number
+OTHERS = {
+    field: re.compile(rf"(?i){_AROUND['start']}(?:{words.get('other', '(?!)')})(?: [A-Za-z]+){{0,3}}[\s-]*$")
+    for field, words in FIELDS.items()
+}
+_ALL_NAMES = "|".join(words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words)
+LONG_NAME = re.compile(rf"(?i)[^\w(]*(?P<name>{_ALL_NAMES}){_AROUND['clause']}")  # of a line, with a clause
+WORDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(  # the field, its value, and its words
+    (field, value, re.compile(_one_line(pattern), re.IGNORECASE))
+    for field, pairs in (*FACTS["words"].items(), ("accountant", {n: a.spellings for n, a in ACCOUNTANTS.items()}))
+    for value, pattern in pairs.items()
+    if pattern
 )
-TURNS = r"(?:steps|iterations|updates)"
-STEPS = rf"(?:\b(?:(?:num|number of|total|max)[ _])?{TURNS}\b|(?-i:(?<!\w)T)(?=\s{{0,3}}=))"
-EPOCHS = r"\b(?:(?:num|number of|max)[ _])?epochs\b"
-NO_NAME = rf"(?!{STRICT}|\s(?:in\s)?(?:per|an|each|every)\b)"  # after a unit that is no name itself
-PAIR = re.compile(
-    rf"(?P<named>\(?{EPSILON}\s?,\s?{DELTA}\)?\W{{1,8}}(?:\w{{1,8}}\s)?)?"
-    rf"\(\s?(?P<epsilon>{NUMBER})\s?,\s?(?P<delta>{NUMBER})\s?\)(?P<after>\$?\s?[-‐–]?\s?(?:differential|DP\b))?",
-    re.IGNORECASE,
-)
-HALF_PAIR = re.compile(  # a pair whose second number is in letters
-    rf"\(?{EPSILON}\s?,\s?{DELTA}\)?\W{{1,8}}(?:\w{{1,8}}\s)?\(\s?(?P<value>{NUMBER}\s?,[^()\n]{{0,30}})\)?",
-    re.IGNORECASE,
-)
-NO_STEPS = re.compile(  # words before a number of steps other than training steps
-    r"(?:\bepochs? of|\bevery|\baccumulat\w*[^.,;\n\d]{0,20}|\bwarm(?:ed|ing)?[- _]?up[^.,;\n\d]{0,12}|"
-    r"\b(?:logg?(?:ing)?|eval(?:uation)?|sav(?:e|ing)|decay|checkpoint\w*|inner|local|micro))[ _-]?$",
-    re.IGNORECASE,
-)
-ACCUMULATED = re.compile(  # a batch may then be a part of the noisy one
-    r"\bgradients?[ _-]accumulat\w*(?![\w ]{0,20}[:=]\s?1\b)|"
-    r"\baccumulat\w*[ _-](?:(?:the|over|of)[ ])?(?:\d{1,6}[ ])?(?:gradient|steps\b|micro|batch)(?!\w*\s?[:=]\s?1\b)",
-    re.IGNORECASE,
-)
-LOG_LINE = re.compile(r"^.*\bTrain Epoch:\s{0,8}(?P<value>\d{1,9})\b(?! ?/).*$", re.MULTILINE)
-NUMBERS = tuple(  # in the order of the search: the first pattern takes a number
-    (field, re.compile(pattern, re.IGNORECASE))
-    for field, pattern in (
-        ("epsilon", rf"{EPSILON}{GAP}{VALUE}"),
-        ("epsilon", rf"\bprivacy budget{GAP}{VALUE}"),
-        ("delta", rf"{DELTA}{GAP}{VALUE}"),
-        ("sigma", rf"{SIGMA}{GAP}{VALUE}"),
-        ("q", rf"{RATE}{GAP}{VALUE}"),
-        ("batch", rf"{BATCH}{GAP}{VALUE}(?:\s{PEOPLE})?"),
-        ("examples", rf"{COUNT}{GAP}{VALUE}"),
-        ("examples", rf"\bexamples{STRICT}{VALUE}"),
-        ("examples", rf"{FIRST}[ -]{TRAINING}{PEOPLE}\b{NO_NAME}"),
-        ("epochs", rf"{EPOCHS}{STRICT}{VALUE}"),
-        ("epochs", rf"{FIRST}[ -](?:training )?epochs?\b{NO_NAME}"),
-        ("steps", rf"{STEPS}{STRICT}{VALUE}"),
-        ("steps", rf"{FIRST}[ -](?:training |gradient )?{TURNS}\b{NO_NAME}"),
-    )
-)
-ASIDE = re.compile(  # accounting as Poisson is not sampling like that; a comma ends it, unless it says what is assumed
-    r"account\w*(?:[^.,;]{0,20}|[^.;]{0,20},\s(?:as|assum\w*|for|under|which|that)\b[^.;]{0,20})\bpoisson\b|"
-    r"\bpoisson\b[^.,;]{0,12}account\w*",
-    re.IGNORECASE,
-)
-DENIED = re.compile(  # negations before a word
-    r"(?:\b(?:no|not|nor|never|neither|non|without|unlike|than|instead of|in place of)|n['’]t)"
-    r"(?:[\s(-]{1,3}(?!but\b)\w{1,12}){0,2}[\s(-]{1,3}$",
-    re.IGNORECASE,
-)
-WORDS = tuple(  # the field, its value, and its words
-    (field, value, re.compile(pattern, re.IGNORECASE))
-    for field, value, pattern in (
-        ("sampler", "poisson", r"\bpoisson\b"),
-        ("sampler", "shuffle", r"\b(?:re)?shuffl(?:ed|ing|e)\b"),
-        ("sampler", "fixed_order", r"\bfixed order\b"),
-        ("sampler", "random_allocation", r"\brandom allocation\b|\bballs[ -](?:in|and)[ -]bins\b"),
-        ("sampler", "fixed_size", r"\bwithout replacement\b"),
-        ("adjacency", "add_remove", r"\badd(?:ition)?(?: ?/ ?|[ -](?:or[ -])?)remov(?:e|al)\b"),
-        ("adjacency", "replace_one", r"\breplace[ -](?:by[ -])?one\b|\bsubstitution adjacency\b"),
-        ("adjacency", "zero_out", r"\bzero[ -]out\b"),
-        *(("accountant", name, each.spellings) for name, each in ACCOUNTANTS.items() if each.spellings),
-    )
+NAMED_ACCOUNTANT = re.compile(
+    rf"(?i)\b(?:accountant|accounting|mechanism)\W{{1,8}}(?P<name>{'|'.join({*OPACUS, *ACCOUNTANTS})})\b"
 )

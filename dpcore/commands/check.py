@@ -4,13 +4,14 @@ import argparse
 import json
 import sys
 import textwrap
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
 from dpcore import check
 from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
 from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
-from dpcore.claims.reading import MAX_JSON_CHARS, Read
+from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import DELTA, NOISE, Parser, add_best_of, number, parser_of, refuse_idle, whole
@@ -18,6 +19,9 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 
 WIDTH = 110
 FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant", "runs")
+LINE = "\u0332"  # below the letter before it
+TAKEN = "Read from the text:"
+NOT_TAKEN = "No value of a claim was found in the text."
 NOTHING = "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
 
 
@@ -50,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.example is not None:
         refuse_idle(arguments, ("text",), "a claim of your own, instead of --example")
         check.one_of(examples, example=arguments.example)
-    read = Read(Claim(), ()) if arguments.text is None else read_claim(_text(arguments.text))
+    text = "" if arguments.text is None else _text(arguments.text)
+    read = Read(Claim()) if arguments.text is None else read_claim(text)
     claim = joined([examples.get(arguments.example or "", Claim()), read.claim, _given(arguments)])
     if claim == Claim() and arguments.text is None:
         raise ValueError(NOTHING)
@@ -58,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(as_object(verdict) | _as_read(read), allow_nan=False, ensure_ascii=False))
     else:
-        print("\n".join(_lines(verdict, read)))
+        print("\n".join(_lines(verdict, text, read)))
     return 0
 
 
@@ -80,13 +85,32 @@ def _text(path: str) -> str:
 
 def _as_read(read: Read) -> dict[str, Any]:
     values = [
-        {"field": each.field, "value": getattr(each.value, "text", each.value), "at": [each.start, each.end]}
-        for each in read.found
+        {
+            "field": each.field,
+            "value": getattr(each.value, "text", each.value),
+            "at": [each.start, each.end],
+            "why": each.why,
+        }
+        for each in (*read.found, *read.passed)
     ]
-    return {"read": values, "left_out": list(read.unsure)}
+    return {
+        "read": [each for each in values if not each["why"]],
+        "passed_over": [each for each in values if each["why"]],
+        "left_out": list(read.left_out),
+    }
 
 
-def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
+def _underlined(text: str, read: Read) -> Iterator[str]:
+    """Yield the lines of a text that hold values taken, which are underlined and named."""
+    marked = "".join(
+        part if each is None or each.why else f"{''.join(f'{letter}{LINE}' for letter in part[:WIDTH])} [{each.field}]"
+        for part, each in read.parts(text)
+    )
+    for line in marked.splitlines():
+        yield from (f"  {piece}" for piece in textwrap.wrap(line, WIDTH) if LINE in piece)
+
+
+def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
     given = "; ".join(f"{each.accountant}, {each.how}" for each in verdict.given_by)
     about = verdict.certificate
     parts = [
@@ -94,7 +118,16 @@ def _lines(verdict: ClaimVerdict, read: Read) -> list[str]:
         f"Judged: {about.setup}." if about else "",
         f"These accountants give the claimed number for Poisson batches: {given}." if given else "",
         *verdict.notes,
-        *read.unsure,
         f"For a review: {verdict.review}",
     ]
-    return [line for part in parts if part for line in textwrap.wrap(part, WIDTH, subsequent_indent="  ")]
+    told = (
+        (TAKEN if read.found else NOT_TAKEN, *_underlined(text, read), *(read.left_out or (NONE_PASSED,)))
+        if text
+        else ()
+    )
+    return [
+        line
+        for part in (*parts, *told)
+        if part
+        for line in ([part] if part.startswith("  ") else textwrap.wrap(part, WIDTH, subsequent_indent="  "))
+    ]

@@ -1,35 +1,32 @@
-"""The entry of a claim, typed into fields or pasted as a text or JSON."""
+"""The entry of a claim: a pasted text fills the fields, and each field can be changed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
 
 import streamlit as st
 
-from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, joined, values_of
-from dpcore.claims.printed import printed_epsilon
-from dpcore.claims.reading import Read, read_claim
+from dpcore.claims.candidates import Found, read_value
+from dpcore.claims.claim import ADJACENCIES, BATCHES, Claim, values_of
+from dpcore.claims.reading import Read, read_claim, written
+from dpcore.claims.vocabulary import REASONS
 from dpcore.claims.worked import EXAMPLES, WorkedExample
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import plain
-from dpcore.written_number import read_number
 from pages.parts.controls.url_state import keep, page_text, put
-from pages.parts.controls.widgets import choice_by_title, choice_of, text_field
+from pages.parts.controls.widgets import choice_by_title, text_field
 from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-WAYS = ("numbers", "text or JSON")
-WAY, TEXT = "claim_by", "claim_text"
+TEXT = "claim_text"
 MAX_FIELD_CHARS = 40
 UNSAID = "unsaid"
 HELP = {"epochs": "epoch"}  # entries of the glossary with another name than the field
 FIELDS = words_in(Path(__file__).with_name("fields.toml"))
-PROMISED = ("epsilon", "delta")  # fields beside a text, as an accountant's state has neither
-COUNTS = ("batch", "examples", "steps")
+MAX_OFFERS = 6
 CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {  # label, titles, entry of the glossary
     "sampler": ("Batches", lambda: BATCHES, "poisson"),
     "adjacency": ("Adjacency", lambda: ADJACENCIES, "adjacency"),
@@ -56,21 +53,41 @@ class Entered:
         return self.claim == Claim() and not self.text.strip()
 
 
+read_once = lru_cache(maxsize=64)(read_claim)
+
+
 def entered_claim() -> Entered:
-    """Draw the fields, or the box for a text; wrong values give a sentence."""
-    pasted = choice_of(st, "Enter it as", WAYS, WAY, show_label=False) == WAYS[1]
-    text = _pasted() if pasted else ""
+    """Draw the box for a text and the fields; wrong values give a sentence."""
+    st.session_state[TEXT] = text = page_text(TEXT, "")
+    st.text_area("Paste a text, and correct what was read from it", key=TEXT, height=140, placeholder=PLACEHOLDER,
+                 help=OUTSIDE, persist_state="session", on_change=take_over)  # fmt: skip
+    keep(TEXT, text)
     try:
-        if not pasted:
-            return Entered(_typed(tuple(FIELDS), tuple(CHOICES), _key))
-        beside = _typed(PROMISED, ("sampler",), "beside_{}".format)  # separate from the fields without a text
-        read = read_claim(text)
-        claim = joined([beside, read.claim])
-        if (claim.mechanism is None or len(claim.mechanism.releases) == 1) and text.strip():  # the fields can hold it
-            st.button("Edit it as numbers", on_click=partial(fill_in, claim), icon=":material/edit:")
-        return Entered(claim, read, text)
+        typed = _typed()
+        read = read_once(text) if text.strip() else None
+        return Entered(_whole(typed, read) if read else typed, read, text)
     except ValueError as error:
         return Entered(Claim(), None, text, str(error))
+
+
+def _whole(typed: Claim, read: Read) -> Claim:
+    """Add the releases of a record to the fields, unless these were changed and can hold them."""
+    mechanism = read.claim.mechanism
+    changes = mechanism is not None and len(mechanism.releases) > 1
+    kept = changes or typed == replace(read.claim, mechanism=None)
+    return replace(typed, mechanism=mechanism) if kept else typed
+
+
+@uninterrupted
+def take_over() -> None:
+    """Fill the fields from the text. As a callback; a text that is no claim empties them."""
+    text = st.session_state[TEXT]
+    try:
+        claim = read_once(text).claim if text.strip() else None
+    except ValueError:
+        claim = Claim()
+    if claim:
+        fill_in(claim)
 
 
 @uninterrupted
@@ -78,29 +95,42 @@ def fill_in(claim: Claim) -> None:
     """Replace the fields by a claim. As a callback."""
     values = values_of(claim)
     for name in FIELDS:
-        put(_key(name), _written(values.get(name)), "")
+        put(_key(name), written(values[name]) if name in values else "", "")
     for name in CHOICES:
         put(_key(name), values.get(name, UNSAID), UNSAID)
-    put(WAY, WAYS[0], WAYS[0])
 
 
-def _pasted() -> str:
-    st.session_state[TEXT] = page_text(TEXT, "")
-    text = st.text_area("Paste it here", key=TEXT, height=220, placeholder=PLACEHOLDER, help=OUTSIDE,
-                        persist_state="session")  # fmt: skip
-    keep(TEXT, text)
-    return text
+@uninterrupted
+def _open(claim: Claim) -> None:
+    st.session_state[TEXT] = ""
+    fill_in(claim)
 
 
-def _typed(fields: tuple[str, ...], choices: tuple[str, ...], key: Callable[[str], str]) -> Claim:
+def show_offers(read: Read) -> None:
+    """Draw a button for each value that was passed over and may be right."""
+    offered = {(each.field, written(each.value)): each.why for each in read.passed if _may_be_right(each)}
+    row = st.container(horizontal=True, gap="small")
+    for (name, text), why in [*offered.items()][:MAX_OFFERS]:
+        shown = CHOICES[name][1]()[text] if name in CHOICES else text
+        changed = partial(put, _key(name), text, UNSAID if name in CHOICES else "")
+        label = CHOICES[name][0] if name in CHOICES else FIELDS[name]["label"]
+        row.button(f"{label}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why)
+
+
+def _may_be_right(each: Found) -> bool:
+    readable = each.field in CHOICES or (each.field in FIELDS and not isinstance(each.value, str))
+    return readable and each.why != REASONS["earlier"]
+
+
+def _typed() -> Claim:
     """The claim of the fields; an empty field says nothing."""
     texts = {}
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
-    for place, name in enumerate(fields):
+    for place, name in enumerate(FIELDS):
         with columns[place % 2]:
             help = help_on(HELP.get(name, name))
-            texts[name] = text_field(st, FIELDS[name]["label"], key(name), MAX_FIELD_CHARS, help=help)
-    chosen = {name: _choice(name, key(name)) for name in choices}
+            texts[name] = text_field(st, FIELDS[name]["label"], _key(name), MAX_FIELD_CHARS, help=help)
+    chosen = {name: _choice(name, _key(name)) for name in CHOICES}
     values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}
     return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
 
@@ -112,31 +142,15 @@ def _choice(name: str, key: str) -> str:
     return choice_by_title(label, (UNSAID, *titles), key, titled, help_on(entry))
 
 
-def value_in(name: str, text: str) -> object:
-    """The value of a field's text. Errors: ValueError for a text that is no number."""
-    if name == "epsilon":
-        return printed_epsilon(text)
-    value = float(read_number(text, name))
-    return int(value) if name in COUNTS and value.is_integer() else value
-
-
 def _checked(name: str, text: str) -> object:
     """The value of a field. Errors: ValueError says what to write instead."""
     try:
-        value = value_in(name, text)
+        value = read_value(name, text)
         Claim(**{name: value})
     except ValueError:
         point = " Write a point before decimals, not a comma." if "," in text else ""
         raise ValueError(f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}.{point}") from None
     return value
-
-
-def _written(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return repr(value) if len(plain(value)) >= 6 else plain(value)
-    return str(getattr(value, "text", value))
 
 
 def _key(name: str) -> str:
@@ -149,7 +163,7 @@ def show_examples() -> None:
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:
         source = glossary.linked(_where(each))
-        row.button(each.title, key=f"example_{each.name}", on_click=partial(fill_in, each.claim), help=source)
+        row.button(each.title, key=f"example_{each.name}", on_click=partial(_open, each.claim), help=source)
     with st.expander("Sources"):
         items = "".join(f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES)
         st.html(f"<ul class=remarks>{items}</ul>")

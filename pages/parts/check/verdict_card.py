@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 
@@ -10,12 +9,13 @@ import streamlit as st
 
 from dpcore.claims import ClaimVerdict, Standing, judge
 from dpcore.claims.accountant_variants import Recount
-from dpcore.claims.reading import Read
+from dpcore.claims.reading import NONE_PASSED, Read
 from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
 from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
+from dpcore.runs.in_words import escaped
 from pages.parts.results.odds import term
 from pages.parts.results.tables import head_cells, row_cells, table
 from pages.parts.shell.menu import SMALL, chart_size
@@ -27,7 +27,8 @@ SIGNS = {  # of a verdict, with a colour
     Standing.CONTRADICTORY: ("≠", DOUBTFUL),
     Standing.INSUFFICIENT: ("–", GREY),
 }
-READ = "Values read from the text"
+READ = "Read from the text"
+MAX_UNMARKED, MAX_AROUND = 1000, 300  # characters of a part without a value, and of each of its ends that are shown
 COUNTED = "Epsilon by each accountant, for Poisson batches"
 HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 
@@ -35,13 +36,17 @@ HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 verdict_on = lru_cache(maxsize=256)(judge)  # of a claim, computed once for all sessions
 
 
-def show_review(verdict: ClaimVerdict, read: Read | None, text: str) -> None:
-    """Draw the sentence for a review, the values read from a text, and all recounts."""
+def show_read(read: Read, text: str) -> None:
+    """Draw a text with the values read from it, and what was passed over."""
+    st.html(f"<h2 class=part>{READ}</h2><p class=read>{marked_text(text, read)}</p>")
+    st.caption("\n".join(f"- {escaped(each)}" for each in read.left_out or (NONE_PASSED,)))
+
+
+def show_review(verdict: ClaimVerdict) -> None:
+    """Draw the sentence for a review, and all recounts."""
     st.html("<h2 class=part>For a review</h2>")
     st.code(verdict.review, language=None, wrap_lines=True)
     st.caption("The button in the upper right corner of the box copies the text.")
-    if read and read.found:
-        st.html(f"<h2 class=part>{READ}</h2><p class=read>{marked_text(text, read)}</p>")
     if verdict.certificate:
         with st.expander(COUNTED):
             st.html(counts_table(verdict))
@@ -50,7 +55,7 @@ def show_review(verdict: ClaimVerdict, read: Read | None, text: str) -> None:
             st.download_button(label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore")
 
 
-def show_card(verdict: ClaimVerdict, unsure: Sequence[str] = ()) -> None:
+def show_card(verdict: ClaimVerdict) -> None:
     """Draw the headline, the reason, the number line and the details."""
     printed, certificate = verdict.claim.epsilon, verdict.certificate
     with st.container(border=True, key="claim_verdict"):
@@ -59,7 +64,7 @@ def show_card(verdict: ClaimVerdict, unsure: Sequence[str] = ()) -> None:
         if printed and (proven.low > 0 or proven.high < math.inf):
             figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
             st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
-        if details := [*details_of(verdict), *unsure]:
+        if details := details_of(verdict):
             st.caption("\n".join(f"- {each}" for each in details))
 
 
@@ -81,14 +86,17 @@ def details_of(verdict: ClaimVerdict) -> list[str]:
 
 
 def marked_text(text: str, read: Read) -> str:
-    """The text as HTML, with each value marked and named."""
-    parts, at = [], 0
-    for each in read.found:
-        if each.start >= at:
-            parts.append(escape(text[at : each.start]))
-            parts.append(f"<mark>{escape(text[each.start : each.end])}</mark><sub>{each.field}</sub>")
-            at = each.end
-    return "".join([*parts, escape(text[at:])])
+    """The text as HTML, with each value taken or passed over marked and named, and long parts without any cut."""
+    parts = []
+    for part, each in read.parts(text):
+        if each is None:
+            cut = part if len(part) <= MAX_UNMARKED else f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
+            parts.append(escape(cut))
+        elif each.why:
+            parts.append(f'<s title="{escape(each.why)}">{escape(part[:MAX_AROUND])}</s>')
+        else:
+            parts.append(f"<mark>{escape(part[:MAX_AROUND])}</mark><sub>{each.field}</sub>")
+    return "".join(parts)
 
 
 def counts_table(verdict: ClaimVerdict) -> str:

@@ -1,5 +1,6 @@
 """The page that checks a claim: typed, pasted, opened; its verdict, its certificate and its sentences."""
 
+import json
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +19,11 @@ opened = partial(opened_at, PAGE)
 
 
 def pasted(text: str) -> AppTest:
-    return opened(claim_by="text or JSON").text_area(key="claim_text").set_value(text).run()
+    return opened().text_area(key="claim_text").set_value(text).run()
+
+
+def fields_of(app: AppTest) -> dict[str, str]:
+    return {(each.key or "").removeprefix("claim_"): each.value for each in app.text_input if each.value}
 
 
 def verdict_of(app: AppTest) -> str:
@@ -52,19 +57,38 @@ def test_each_printed_claim_is_a_click_away() -> None:
         assert app.code[0].value == expected.review, example
 
 
-def test_a_text_is_read_marked_and_taken_over_into_the_fields() -> None:
+def test_a_text_is_read_marked_and_fills_the_fields_which_can_be_changed() -> None:
     app = pasted(CARD)
     assert "Holds" in verdict_of(app) or "Contradictory" in verdict_of(app)
     marks = next(each.proto.body for each in app.get("html") if "<mark>" in each.proto.body)
     assert "<mark>60,000</mark><sub>examples</sub>" in marks
-    app = next(each for each in app.button if each.label == "Edit it as numbers").click().run()
-    assert {each.key: each.value for each in app.text_input}["claim_examples"] == "60000"
-
-
-def test_what_was_typed_before_says_nothing_of_a_text() -> None:
-    app = opened(claim_by="text or JSON", claim_epsilon="9", claim_delta="1e-3", claim_sampler="shuffle")
+    assert fields_of(app)["examples"] == "60000"
+    app.text_input(key="claim_epsilon").set_value("0.5").run()
+    assert "Refuted" in verdict_of(app)
     app.text_area(key="claim_text").set_value("noise multiplier 1.1").run()
-    assert "delta; epsilon" in verdict_of(app)
+    assert fields_of(app) == {"sigma": "1.1"}
+
+
+def test_what_was_passed_over_is_told_and_taken_by_one_click() -> None:
+    app = pasted("σ = 1.1, q = 0.01, 1000 steps, δ = 1e-5. ε = 9.0, and if batches were Poisson, ε would be 1.6.")
+    assert fields_of(app)["epsilon"] == "9.0"
+    assert any("Passed over\\: epsilon 1.6; the text only supposes it." in each.value for each in app.caption)
+    app = next(each for each in app.button if each.label == "Claimed epsilon: 1.6 instead").click().run()
+    assert fields_of(app)["epsilon"] == "1.6"
+    assert "Refuted" not in verdict_of(app)
+    app = pasted("σ = 1.1")
+    assert any("Nothing in the text was passed over" in each.value for each in app.caption)
+
+
+def test_a_history_of_changing_noise_stays_beside_the_fields() -> None:
+    state = {"history": [[1.1, 0.01, 500], [0.9, 0.01, 500]], "mechanism": "rdp"}
+    app = pasted(json.dumps(state))
+    for field, text in (("epsilon", "8"), ("delta", "1e-5")):
+        app = app.text_input(key=f"claim_{field}").set_value(text).run()
+    assert "Holds" in verdict_of(app)
+    app = app.button(key=f"example_{EXAMPLES[0].name}").click().run()
+    assert app.code[0].value == judge(EXAMPLES[0].claim).review
+    assert app.text_area(key="claim_text").value == ""
 
 
 def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:

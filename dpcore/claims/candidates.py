@@ -1,0 +1,181 @@
+"""All values that a plain text may claim, each with its place, its rank, and a reason if it belongs elsewhere."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from dpcore.claims import vocabulary as words
+from dpcore.claims.claim import NAMES, Claim
+from dpcore.claims.layout import cells_of, logs_of, paths_of
+from dpcore.claims.printed import printed_epsilon
+from dpcore.claims.vocabulary import FIELDS, FINAL, PATTERNS, PLAIN, REASONS, SUPPOSED, TARGET
+from dpcore.written_number import read_number
+
+WHOLE = ("batch", "examples", "steps", "devices", "nodes", "device_batch", "accumulation")
+SHARES = ("q", "delta")  # fields printed as fractions: 3/10 epochs are a place in a training
+MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
+BEFORE, AFTER, SENTENCE = 100, 60, 240  # characters around a number that tell its meaning
+
+
+class Found(NamedTuple):
+    """A value, its place, and the reason if it is passed over."""
+
+    field: str  # "" for a number of no field
+    value: Any
+    start: int
+    end: int
+    why: str = ""
+    rank: int = PLAIN
+
+
+class Reader:
+    """Reads the values of one plain text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        cells = cells_of(text, lambda head: _name_at(f"{head} | ") is not None)
+        self.logs = logs_of(text, cells)
+        self._cells = {place: each for each in cells for place in range(each.start, each.end)}
+        self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
+        self._places, self._paths = paths_of(text)
+        self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
+
+    def found(self) -> list[Found]:
+        """Return all values in the order of the text."""
+        known = list(self._known())
+        taken = {place for each in known for place in range(each.start, each.end)}
+        rest, last = [], 0
+        for figure in PATTERNS.figure.finditer(self.text):
+            if figure.start() not in taken:
+                rest.append(self._figure(figure, last))
+            last = figure.end()
+        return sorted({*known, *rest, *self._words()}, key=lambda each: (each.start, each.field))
+
+    def _known(self) -> Iterator[Found]:
+        """Yield the ends of logs, pairs of epsilon and delta, shares of all clients, and orders of Renyi DP."""
+        for log in self.logs:
+            yield Found(log.field, log.count + log.from_zero, log.start, log.end)
+        for each in PATTERNS.pair.finditer(self.text):
+            cell = self._cells.get(each.start())
+            tiny = each["open"] and PATTERNS.tiny.search(each["delta"]) and not PATTERNS.tiny.search(each["epsilon"])
+            sure = each["named"] or each["after"] or tiny
+            if sure or (cell and PATTERNS.epsilon_delta.search(cell.head)):
+                yield from (self._value(field, each[field], each.start(field)) for field in ("epsilon", "delta"))
+        for each in PATTERNS.k_of_n.finditer(self.text):
+            around = self._sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
+            if PATTERNS.rounds.search(around):
+                yield self._value("q", f"{each['k']}/{each['n']}", each.start())._replace(end=each.end("n"))
+        for each in PATTERNS.order.finditer(self.text):
+            if each.start() not in self._earlier:
+                yield Found("accountant", "rdp", *each.span("order"))
+
+    def _figure(self, figure: re.Match[str], last: int) -> Found:
+        """Read one number by the words around it."""
+        start, end = figure.span()
+        before, after = self._before(start, max(last, start - BEFORE)), self.text[end : end + AFTER]
+        field, lead = self._named(before, after, start)
+        if not field:
+            return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
+        field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
+        if figure["odd"] or PATTERNS.list.match(after):
+            return Found(field, figure[0], start, end, REASONS["unread"])
+        return self._value(field, figure[0], start, lead)
+
+    def _before(self, start: int, low: int) -> str:
+        """Return the text before a number, with the head of its cell or the keys around it."""
+        if cell := self._cells.get(start):
+            return f"{cell.head} | {self.text[max(low, cell.start) : start].lstrip()}"
+        path = self._paths[bisect_right(self._places, start) - 1]
+        before = self.text[low:start]
+        if path:
+            own = PATTERNS.key_start.split(before)[-1]
+            return f"{path} {own.lstrip()}" if own.strip() or before[-1:] in "([{" else f"{path} {before}"
+        return before
+
+    def _sentence(self, start: int) -> str:
+        """Return the sentence before a place."""
+        place = bisect_right(self._stops, start)
+        return self.text[max(self._stops[place - 1] if place else 0, start - SENTENCE) : start]
+
+    def _named(self, before: str, after: str, start: int) -> tuple[str, str]:
+        """Return the field of a number and the words before its name, or "" and perhaps the name of a reason."""
+        if PATTERNS.short_n.search(before):  # epochs in the examples of Opacus, which have -sr beside it
+            return ("epochs", "") if PATTERNS.short_rate.search(self.text) else ("", "option")
+        named = _name_at(before)
+        if not named and PATTERNS.head_like.search(sentence := self._sentence(start)):
+            plain = PATTERNS.asides.sub("", sentence)
+            long = words.LONG_NAME.match(plain)
+            named = _name_at(plain) or (_name_at(f"{long['name']} | ") if long else None)
+        if named and (named[0] != "examples" or not PATTERNS.preposition.search(before) or PATTERNS.noun.match(after)):
+            return named
+        unit = words.UNITS.match(after)
+        if not unit or unit.lastgroup is None:
+            return "", ""
+        field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
+        persons = field == "examples" and PATTERNS.people.search(unit[0])
+        if persons and PATTERNS.people_per_round.search(self._sentence(start)[-80:]):
+            return "batch", before
+        if field not in ("batch", "q") and unit["rate"] is None:
+            return "", ""
+        rounds = unit[0].strip() == "轮" and PATTERNS.federated.search(self.text)
+        return "steps" if rounds else field, before
+
+    def _value(self, field: str, text: str, start: int, lead: str = "") -> Found:
+        """Read a value, with its rank and the reason if it does not belong to the claim."""
+        end = start + len(text.rstrip())
+        sentence = self._sentence(start)
+        line = sentence + PATTERNS.stop.split(self.text[end : end + AFTER])[0]
+        supposed = PATTERNS.supposed.search(sentence) or PATTERNS.elsewhere.search(line)
+        aimed, done = PATTERNS.targeted.search(lead[-40:]), PATTERNS.finished.search(lead[-40:])
+        rank = SUPPOSED if supposed else TARGET if aimed else FINAL if done else PLAIN
+        why = FIELDS[field].get("reason", REASONS["another"]) if words.OTHERS[field].search(lead[-80:]) else ""
+        why = REASONS["earlier"] if start in self._earlier else why
+        if "/" in text and field not in SHARES:
+            return Found(field, text, start, end, why or REASONS["place"])
+        try:
+            found = in_range(Found(field, read_value(field, text), start, end, why, rank))
+        except ValueError as error:
+            return Found(field, text.strip(), start, end, why or str(error))
+        small = field == "epsilon" and found.value.value < MIN_EPSILON and not found.why
+        return found._replace(why=REASONS["small"]) if small else found
+
+    def _words(self) -> Iterator[Found]:
+        aside = {place for each in PATTERNS.aside.finditer(self.text) for place in range(*each.span())}
+        for field, value, pattern in words.WORDS:
+            for each in pattern.finditer(self.text):
+                before, after = self._sentence(each.start()), self.text[each.end() : each.end() + AFTER]
+                why = ""
+                if PATTERNS.denied.search(before[-60:]) or PATTERNS.denied_after.match(after):
+                    why = REASONS["denied"]
+                elif field == "sampler" and (PATTERNS.supposed.search(before) or each.start() in aside):
+                    why = REASONS["supposed"]
+                yield Found(field, value, *each.span(), why)
+        for each in words.NAMED_ACCOUNTANT.finditer(self.text):
+            name = each["name"].lower()
+            yield Found("accountant", words.OPACUS.get(name, name), *each.span("name"))
+
+
+def _name_at(before: str) -> tuple[str, str] | None:
+    """Return the field whose name is at the end of a text, and the text before the name."""
+    found = next((found for found in (pattern.search(before) for pattern in words.NAMES) if found), None)
+    return (found.lastgroup, before[: found.start(found.lastgroup)]) if found and found.lastgroup else None
+
+
+def read_value(field: str, text: str) -> Any:
+    """Read a value. Errors: ValueError for a text that is no value of the field."""
+    if PATTERNS.of_n.fullmatch(text) and field == "delta":
+        return text  # until the number of examples is known
+    if field == "epsilon":
+        return printed_epsilon(text)
+    number = float(read_number(text, field))
+    return int(number) if field in WHOLE and number.is_integer() else number
+
+
+def in_range(found: Found) -> Found:
+    """Pass a value over if it is out of its range."""
+    try:
+        Claim(**{found.field: found.value} if found.field in NAMES and not isinstance(found.value, str) else {})
+    except ValueError as error:
+        return found._replace(why=found.why or str(error))
+    return found

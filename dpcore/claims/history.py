@@ -1,0 +1,41 @@
+"""The state of an accountant of Opacus: its history of steps, as JSON."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dpcore.claims.claim import Claim
+from dpcore.claims.dp_event import claim_of
+from dpcore.privacy.mechanism import Release
+
+MAX_ENTRIES = 100_000  # before equal neighbours are joined
+MAX_KINDS = 1000  # of steps
+
+
+def read_history(state: Mapping[str, Any]) -> Claim:
+    """Read the `history` of an Opacus accountant's state, of (noise multiplier, rate, steps).
+
+    It does not say how batches were drawn. Errors: ValueError for a state unlike those of Opacus.
+    """
+    history = state.get("history")
+    if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
+        raise ValueError(f"Expected history=... to be a list of 1 to {MAX_ENTRIES:,} steps.")
+    if not all(isinstance(each, list) and len(each) == 3 for each in history):
+        raise ValueError("Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps].")
+    claim = claim_of([Release(q, sigma, steps) for sigma, q, steps in history])
+    if claim.mechanism is not None and len(claim.mechanism.releases) > MAX_KINDS:
+        raise ValueError(f"Expected the history to hold at most {MAX_KINDS:,} kinds of steps.")
+    return claim
+
+
+def history_span(text: str) -> tuple[int, int]:
+    """Return the ends of the history in the JSON of a state.
+
+    >>> history_span('{"history": [[1.0, 1.0, 5]], "mechanism": "rdp"}')
+    (12, 27)
+    """
+    found = re.search(r'"history"\s*:\s*', text)
+    if found is None:  # its name is written with escapes
+        return 0, len(text)
+    return found.end(), json.JSONDecoder().raw_decode(text, found.end())[1]
