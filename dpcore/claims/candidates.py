@@ -48,7 +48,9 @@ class Reader:
         rest, last = [], 0
         for figure in PATTERNS.figure.finditer(self.text):
             if figure.start() not in taken:
-                rest.append(self._figure(figure, last))
+                read = self._figure(figure, last)
+                whole = rest and rest[-1].field == "batch" and PATTERNS.of_whole.fullmatch(self.text[last : read.start])
+                rest.append(self._value("examples", figure[0], read.start) if whole and figure["odd"] is None else read)
             last = figure.end()
         return sorted({*known, *rest, *self._words()}, key=lambda each: (each.start, each.field))
 
