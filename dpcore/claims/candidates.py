@@ -115,8 +115,8 @@ class Reader:
         if not unit or unit.lastgroup is None:
             return "", ""
         field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
-        persons = field == "examples" and PATTERNS.people.search(unit[0])
-        if persons and PATTERNS.people_per_round.search(self._sentence(start)[-80:]):
+        persons = PATTERNS.people.search(unit[0]) and PATTERNS.people_per_round.search(self._sentence(start)[-80:])
+        if field == "examples" and (persons or PATTERNS.each_step.match(after[len(unit[0]) :])):
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
