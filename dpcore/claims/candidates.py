@@ -131,7 +131,8 @@ class Reader:
         supposed = PATTERNS.supposed.search(sentence) or PATTERNS.elsewhere.search(line)
         aimed, done = PATTERNS.targeted.search(lead[-40:]), PATTERNS.finished.search(lead[-40:])
         rank = SUPPOSED if supposed else TARGET if aimed else FINAL if done else PLAIN
-        why = FIELDS[field].get("reason", REASONS["another"]) if words.OTHERS[field].search(lead[-80:]) else ""
+        reason = FIELDS[field].get("reason") or REASONS["another"]
+        why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])
