@@ -48,7 +48,9 @@ class Reader:
         rest, last = [], 0
         for figure in PATTERNS.figure.finditer(self.text):
             if figure.start() not in taken:
-                rest.append(self._figure(figure, last))
+                read = self._figure(figure, last)
+                whole = rest and rest[-1].field == "batch" and PATTERNS.of_whole.fullmatch(self.text[last : read.start])
+                rest.append(self._value("examples", figure[0], read.start) if whole and figure["odd"] is None else read)
             last = figure.end()
         return sorted({*known, *rest, *self._words()}, key=lambda each: (each.start, each.field))
 
@@ -113,8 +115,8 @@ class Reader:
         if not unit or unit.lastgroup is None:
             return "", ""
         field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
-        persons = field == "examples" and PATTERNS.people.search(unit[0])
-        if persons and PATTERNS.people_per_round.search(self._sentence(start)[-80:]):
+        persons = PATTERNS.people.search(unit[0]) and PATTERNS.people_per_round.search(self._sentence(start)[-80:])
+        if field == "examples" and (persons or PATTERNS.each_step.match(after[len(unit[0]) :])):
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
@@ -129,7 +131,8 @@ class Reader:
         supposed = PATTERNS.supposed.search(sentence) or PATTERNS.elsewhere.search(line)
         aimed, done = PATTERNS.targeted.search(lead[-40:]), PATTERNS.finished.search(lead[-40:])
         rank = SUPPOSED if supposed else TARGET if aimed else FINAL if done else PLAIN
-        why = FIELDS[field].get("reason", REASONS["another"]) if words.OTHERS[field].search(lead[-80:]) else ""
+        reason = FIELDS[field].get("reason") or REASONS["another"]
+        why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])

@@ -67,7 +67,7 @@ def _with_points(plain: Plain) -> Plain:
         letters[each.start()] = "_"  # to take out: it separates thousands
     for each in (*commas, *PATTERNS.comma_of_thousands.finditer(plain.text)):
         letters[plain.text.rindex(",", each.start(), each.end())] = "."
-    return _changed(Plain("".join(letters), plain.at), re.compile(r"(?<=\d)_(?=\d)"), "")
+    return _changed(Plain("".join(letters), plain.at), re.compile(r"(?<=\d)[_ ](?=\d{3}(?!\d))"), "")
 
 
 def _in_cells(plain: Plain) -> Plain:

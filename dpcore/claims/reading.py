@@ -91,7 +91,7 @@ def read_text(text: str) -> Read:
         found = _decided([*_shares_of(found)], field)
     claim = Claim(**{each.field: each.value for each in found if not each.why})
     if claim.sigma and (half := PATTERNS.microbatched.search(bare.text)):
-        found.append(Found("sigma", claim.sigma / 2, *half.span(), REASONS["halved"]))
+        found.append(Found("sigma", claim.sigma / 2, *half.span(), why=REASONS["halved"]))
     found = [each._replace(start=start, end=end) for each in found for start, end in [bare.span(*each[2:4])]]
     taken = tuple(each for each in found if not each.why)
     known = {each[:2] for each in taken}
@@ -202,9 +202,7 @@ def _of_json(found: Any, text: str) -> Read:
         return Read(read_event(found))
     if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) and found[1].endswith("DpEvent"):
         return Read(read_event(found))
-    if isinstance(found, Mapping):
-        return read_text(text)
-    raise ValueError("Paste an Opacus accountant's state, a DpEvent, or an object of named numbers as JSON.")
+    return read_text(text)
 
 
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:

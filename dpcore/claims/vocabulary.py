@@ -46,11 +46,11 @@ NAMES = (  # at the end of the text before a number
     _any("names", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['gap']})"),
     _any("headed", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['headed_gap']})"),
     _any("headed", _AROUND["option"], "[ =]$"),
-    _any("letters", r"(?<![\w-])", _AROUND["after_letter"], "(?:"),
+    _any("letters", r"(?:(?<![\w-])|(?<=\s--))", _AROUND["after_letter"], "(?:"),
 )
 UNITS = _any("units", r"[\s-]?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?")  # after a number
 OTHERS = {
-    field: re.compile(rf"(?i){_AROUND['start']}(?:{words.get('other', '(?!)')})(?: [A-Za-z]+){{0,3}}[\s-]*$")
+    field: re.compile(rf"(?i){_AROUND['start']}(?:{words.get('other', '(?!)')})(?: [A-Za-z]+){{0,3}}[\s\"'-]*$")
     for field, words in FIELDS.items()
 }
 _ALL_NAMES = "|".join(words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words)
