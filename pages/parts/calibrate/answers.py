@@ -180,6 +180,8 @@ def unsolvable(name: str, asked: Asked) -> str:
         return f"{title}: solve for sigma or steps. The answer below is for Poisson batches."
     if not isinstance(asked.target, EpsilonTarget):
         return f"{title}: choose epsilon as the target. The answer below is for Poisson batches."
+    if asked.target.runs:
+        return f"{title}: the cost of choosing is proven for Poisson batches alone. The answer below is for these."
     return ""
 
 

@@ -75,7 +75,7 @@ NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
 MODELS = {"cnn": "CNN", "mlp": "MLP", "linear": "Linear", "logistic": "Logistic", "map_cnn": "CNN of maps"}
 OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
-ONE_RUN, BEST_OF = "Epsilon as one run", "as the best of these"
+ONE_RUN, BEST_OF = "Epsilon as one run", "As the best of these"
 TITLES = {
     "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "best": BEST_OF, "dataset": "Data",
     "model": "Model", "optimizer": "Optimizer", "sigma": "Sigma", "batch": "Batch", "epochs": "Epochs",

@@ -222,7 +222,7 @@ def _price(sweep: Sweep, price: Cost | None) -> None:
     )
     settings = tuple(dict.fromkeys(run.plan.mechanism for run in sweep.runs if run.plan.mechanism))
     searched = _searched(len(runs), settings, delta) if len(runs) > 1 and len(settings) <= MAX_SETTINGS else math.inf
-    if math.isfinite(searched):
+    if searched < price.epsilon:
         st.markdown(WORDS["searched"].format(epsilon=outward(searched, math.ceil), mean=len(runs)))
     st.caption(WORDS["sources"])
 

@@ -162,6 +162,8 @@ def test_a_fixed_number_is_the_composition_of_all_runs_of_all_settings() -> None
     assert found.value == PLD.spent(together, 1e-5).value
     assert found.lower == max(PLD.spent(each, 1e-5).lower for each in (one, other))
     assert best_of(read_runs("1"), [one], PLD, 1e-5).value == PLD.spent(one, 1e-5).value
+    some = best_of(read_runs("poisson:0.4"), [one], PLD, 1e-5)  # with a score that leaves all to chance
+    assert some.lower == PLD.spent(one, 1e-5 / -math.expm1(-0.4)).lower < PLD.spent(one, 1e-5).lower
 
 
 def test_a_random_setting_costs_no_more_than_the_worst_of_them() -> None:
