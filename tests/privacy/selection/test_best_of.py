@@ -10,7 +10,7 @@ from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy.special import ndtr
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, read_runs, selected_epsilon, shifts
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
@@ -180,6 +180,9 @@ def test_where_one_run_has_no_number_the_best_has_none() -> None:
     assert found.lower is not None
     assert found.lower > 1000
     assert "sigma=0.01" in found.note
+    claimed = best_of(read_runs("geometric:3"), [Mechanism.constant(0.01, 0.5, 100)], ACCOUNTANTS["mma"], 1e-5)
+    assert claimed.kind is Kind.CLAIMED
+    assert "conditions" in claimed.note
     assert best_of(read_runs("poisson:1e-6"), [Mechanism.constant(1.0, 1.0, 1)], PLD, 1e-5).value == 0
 
 
