@@ -57,15 +57,16 @@ def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the
 
 
 def test_the_answer_covers_the_choice_of_the_best_run_if_it_is_asked_to():
-    _, alone = answer(opened(**FAST))
+    one, about_one = opened(**FAST), "an attacker is right for"
+    _, alone = answer(one)
     page = opened(**FAST, target_best_of="geometric:10")
     _, sigma = answer(page)
-    assert (
-        sigma
-        == solve("sigma", EpsilonTarget(3.0, 1e-5, read_runs("geometric:10")), q=Q, steps=STEPS, accountant="rdp").value
-    )
+    target = EpsilonTarget(3.0, 1e-5, read_runs("geometric:10"))
+    assert sigma == solve("sigma", target, q=Q, steps=STEPS, accountant="rdp").value
     assert sigma > 1.1 * alone
     told = [each.value for each in (*page.caption, *page.info, *page.warning, *page.markdown)]
+    shown = [any(about_one in each.proto.body for each in some.get("html")) for some in (one, page)]
+    assert shown == [True, False]
     assert any("covers the best of a secret number of runs, geometric with mean 10" in each for each in told)
     assert "alone" in opened(**FAST, target_best_of="10", sampler="shuffle").info[0].value
     assert "such as geometric:10" in opened(**FAST, target_best_of="many:3").error[0].value

@@ -124,11 +124,13 @@ def read_runs(text: str) -> NumberOfRuns:
     ('fixed', 20)
     """
     law, *numbers = text.strip().split(":") if ":" in text else (FIXED, text)
-    read = [float(read_number(each, "best-of")) for each in numbers]
-    values = [int(each) if each.is_integer() else each for each in read]
+    try:
+        values = [float(read_number(each)) for each in numbers]
+    except ValueError:
+        values = []
     if law not in LAWS or len(values) != 1 + (law in OTHERS):
         raise ValueError(f"Expected best-of={check.verbatim(text)} to be {FORMS}.")
-    return NumberOfRuns(law, *values)
+    return NumberOfRuns(law, *(int(each) if each.is_integer() else each for each in values))
 
 
 def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Accountant, delta: float) -> Reading:

@@ -53,7 +53,8 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
     verdict = judged(asked, by)
     if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
-    visitor_line(cache.risks(found.mechanism, setting.delta))
+    if not getattr(asked.target, "runs", None):  # the attacker's figures are those of one run
+        visitor_line(cache.risks(found.mechanism, setting.delta))
     st.caption(question.standing(setting, asked.target, by))
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
