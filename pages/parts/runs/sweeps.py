@@ -1,18 +1,14 @@
 """Sweeps: the form that queues a grid of runs, and the results of one."""
 
-import math
 from collections.abc import Sequence
-from functools import lru_cache
 from html import escape
 
 import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import epochs_of, marked, outward, plain, value_text
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
 from dpcore.runs.editing import Deleted
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, device_here
@@ -57,7 +53,6 @@ UNREADABLE = "This version of the program cannot read the runs of this sweep."
 NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
 WITHOUT = "One of the runs has no epsilon, so all runs together have none."
 WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
-MAX_SETTINGS = 12  # of a random search that is priced: with more, that takes seconds
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
@@ -213,16 +208,4 @@ def _price(sweep: Sweep, price: costs.Cost | None) -> None:
         f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
         f"{WORDS['choosing']} {fixed}"
     )
-    settings = tuple(dict.fromkeys(run.plan.mechanism for run in sweep.runs if run.plan.mechanism))
-    searched = _searched(len(runs), settings, delta) if len(runs) > 1 and len(settings) <= MAX_SETTINGS else math.inf
-    if searched < price.epsilon:
-        st.markdown(WORDS["searched"].format(epsilon=outward(searched, math.ceil), mean=len(runs)))
     st.caption(WORDS["sources"])
-
-
-@lru_cache(maxsize=64)
-def _searched(mean: int, settings: tuple[Mechanism, ...], delta: float) -> float:
-    """Epsilon of the best of a geometric number of runs, each with one of the settings at random; +inf if unknown."""
-    if any(len(each.releases) > costs.MAX_KINDS for each in settings):
-        return math.inf
-    return best_of(NumberOfRuns("geometric", mean), settings, ACCOUNTANTS[CERTIFIED], delta).value

@@ -190,7 +190,7 @@ def test_a_number_of_runs_is_read_or_refused_with_the_way_to_write_it() -> None:
     for text in ("10", "geometric:10", "logarithmic:1.5", "poisson:0.5", "negative_binomial:10:-0.5", "binomial:10:20"):
         assert read_runs(text).text == text
     for text, words in [
-        ("geometric", "such as"), ("geometric:x", "such as"), ("ten:3", "such as geometric:10"), ("geometric:1", "above 1"),
+        ("geometric", "such as"), ("geometric:x", "such as"), ("ten:3", "such as"), ("geometric:1", "above 1"),
         ("0", "runs=0"), ("2.5", "whole"), ("binomial:10", "binomial:10:20"), ("binomial:20:20", "below 20"),
         ("negative_binomial:3:-1", "at least -0.5"), ("poisson:-1", "above 0"), ("geometric:3:4", "such as"),
     ]:  # fmt: skip
