@@ -3,13 +3,14 @@
 import argparse
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NoReturn, TypeVar
 
 from dpcore import check as argument_checks  # there is a command check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import CONSTANT, SCHEDULES, Recipe
-from dpcore.privacy.selection.best_of import FORMS, NumberOfRuns, read_runs
+from dpcore.privacy.selection.best_of import FORMS, read_runs
 from dpcore.written_number import read_number, read_whole
 
 T = TypeVar("T")
@@ -57,15 +58,6 @@ def _read(reader: Callable[[str], T], text: str) -> T:
         raise argparse.ArgumentTypeError(f"e{str(error)[1:]}") from None
 
 
-def runs_chosen_from(text: str) -> NumberOfRuns:
-    """Read a number of runs of which the best is published, or its law.
-
-    >>> runs_chosen_from("geometric:10").mean
-    10
-    """
-    return _read(read_runs, text)
-
-
 def finite(value: float) -> float | None:
     """Replace infinity, which JSON lacks, by None.
 
@@ -78,7 +70,7 @@ def finite(value: float) -> float | None:
 def add_best_of(parser: Parser) -> None:
     """Add --best-of."""
     about = f"epsilon is to cover the choice of the best of so many runs: {FORMS}"
-    parser.add_argument("--best-of", dest="runs", type=runs_chosen_from, metavar="K", help=about)
+    parser.add_argument("--best-of", dest="runs", type=partial(_read, read_runs), metavar="K", help=about)
 
 
 def add_mechanism(parser: Parser) -> None:

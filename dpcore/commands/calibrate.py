@@ -4,20 +4,8 @@ import argparse
 import json
 from typing import Any
 
-from dpcore import check
-from dpcore.commands import (
-    DELTA,
-    NOISE,
-    RATE,
-    Parser,
-    add_best_of,
-    add_schedule,
-    number,
-    parser_of,
-    recipe_of,
-    refuse_idle,
-    whole,
-)
+from dpcore import check, commands
+from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, parser_of, recipe_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
@@ -41,7 +29,7 @@ def parser() -> Parser:
     made.add_argument(
         "--accountant", default=CERTIFIED, metavar="ID", help=f"{', '.join(ACCOUNTANTS)} (default {CERTIFIED})"
     )
-    add_best_of(made)
+    commands.add_best_of(made)
     add_schedule(made)
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made

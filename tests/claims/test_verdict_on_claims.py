@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from dpcore.claims import Claim, Printed, Standing, judge, printed_epsilon, setup
 from dpcore.claims.reading import read_claim
 from dpcore.claims.setup import Bounds, setup_of
+from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.report.glossary import ARXIV
+from dpcore.privacy.selection.best_of import read_runs
 
 ABADI = Claim(delta=1e-5, q=0.01, sigma=4.0, steps=10_000, sampler="poisson")  # certified: 0.9461 to 0.9481
 SHUFFLED = Claim(Printed("3.0"), 1e-5, batch=512, examples=60_000, sigma=1.068, epochs=40.0, sampler="shuffle")
@@ -124,6 +126,26 @@ def test_a_deviation_in_place_of_a_multiplier_is_refuted(sigma: float, sampler: 
     assert verdict.certificate
     assert verdict.certificate.bounds.lower > 10 / (2 * sigma**2)
     assert CERTIFIED not in [each.accountant for each in verdict.given_by]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "runs", "standing"),
+    [("3.01", None, Standing.HOLDS), ("3.01", "10", Standing.UNPROVEN), ("11.3", "10", Standing.HOLDS),
+     ("4.44", "geometric:10", Standing.UNPROVEN), ("4.46", "geometric:10", Standing.HOLDS),
+     ("2.9", "geometric:10", Standing.REFUTED)],
+)  # fmt: skip
+def test_a_claim_may_be_held_to_the_choice_of_the_best_run(epsilon: str, runs: str | None, standing: Standing) -> None:
+    number = runs and read_runs(runs)
+    claim = Claim(
+        printed_epsilon(epsilon), 1e-5, 512 / 60_000, sigma=1.068, steps=4680, sampler="poisson", runs=number or None
+    )
+    verdict = judge(claim)
+    assert verdict.standing is standing
+    assert not runs or "the best of" in str(verdict.certificate.setup)
+    assert as_object(verdict)["claim"].get("runs") == runs
+    other = judge(replace(claim, sampler="shuffle"))
+    assert other.standing in (Standing.REFUTED, Standing.UNPROVEN)
+    assert not runs or math.isinf(other.certificate.bounds.upper)
 
 
 def test_a_number_that_is_missing_is_named_and_nothing_is_certified() -> None:

@@ -8,6 +8,7 @@ from dpcore.__main__ import main
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.schedule import Recipe
+from dpcore.privacy.selection.best_of import best_of, read_runs
 from tests.commands.printed import Output, printed
 
 SIGMA = ["calibrate", "--solve", "sigma", "--target-epsilon", "3", "--q", ".01", "--steps", "10000", "--delta", "1e-5"]
@@ -30,6 +31,19 @@ def test_the_headline_answer_keeps_its_target_and_says_what_it_is(capsys: Output
     assert 0.99 * 3 <= found["lower"] <= found["epsilon"]
     assert found["answer"] / 1.001 <= found["beyond"] < found["answer"]
     assert found["verdict"]["status"] == "sound_and_tight"
+
+
+@pytest.mark.parametrize(("runs", "sigma"), [("10", 4.465), ("geometric:10", 2.14), ("poisson:10", 2.629)])
+def test_an_answer_covers_the_choice_of_the_best_run(capsys: Output, runs: str, sigma: float) -> None:
+    found = printed(capsys, [*SIGMA, "--best-of", runs])
+    assert found["best_of"] == runs
+    assert found["answer"] == pytest.approx(sigma, rel=2e-3)
+    whole = Mechanism.constant(0.01, found["answer"], 10_000)
+    assert found["epsilon"] == best_of(read_runs(runs), [whole], ACCOUNTANTS["pld"], 1e-5).value <= 3
+    assert found["lower"] == ACCOUNTANTS["pld"].spent(whole, 1e-5).lower or runs.startswith("poisson")
+    assert found["note"].startswith("Epsilon covers the best of")
+    assert main([*SIGMA[:3], "--target-mu", "1", *SIGMA[5:], "--best-of", runs]) == 2
+    assert "no --best-of without --target-epsilon" in capsys.readouterr().err
 
 
 def test_every_argument_can_be_solved(capsys: Output) -> None:

@@ -13,6 +13,7 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import risks_of
+from dpcore.privacy.selection.best_of import read_runs
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import epsilon_map, question
 from tests.pages.explained_html import unexplained
@@ -53,6 +54,22 @@ def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the
     assert (name, sentences(page)) == ("sigma", [])
     assert 0.995 * 3 < certified(sigma) <= 3 < certified(0.998 * sigma)
     assert "The exact epsilon lies between" in spoken(page)
+
+
+def test_the_answer_covers_the_choice_of_the_best_run_if_it_is_asked_to():
+    one, about_one = opened(**FAST), "an attacker is right for"
+    _, alone = answer(one)
+    page = opened(**FAST, target_best_of="geometric:10")
+    _, sigma = answer(page)
+    target = EpsilonTarget(3.0, 1e-5, read_runs("geometric:10"))
+    assert sigma == solve("sigma", target, q=Q, steps=STEPS, accountant="rdp").value
+    assert sigma > 1.1 * alone
+    told = [each.value for each in (*page.caption, *page.info, *page.warning, *page.markdown)]
+    shown = [any(about_one in each.proto.body for each in some.get("html")) for some in (one, page)]
+    assert shown == [True, False]
+    assert any("covers the best of a secret number of runs, geometric with mean 10" in each for each in told)
+    assert "alone" in opened(**FAST, target_best_of="10", sampler="shuffle").info[0].value
+    assert "such as geometric:10" in opened(**FAST, target_best_of="many:3").error[0].value
 
 
 def test_every_quantity_can_be_solved_and_its_answer_never_overshoots():
@@ -117,7 +134,7 @@ def test_the_map_shows_the_target_the_current_point_and_the_answer():
 def test_the_solved_field_stands_last_and_says_that_it_does_not_change_the_answer():
     for solved, key in (("sigma", "sigma"), ("steps", "epochs"), ("q", "batch")):
         page = opened(**FAST, solve=solved)
-        keys = [each.key for each in page.text_input if each.key != "target_epsilon"]
+        keys = [each.key for each in page.text_input if not str(each.key).startswith("target_")]
         assert keys[-1] == key, solved
         assert any(each.value.startswith(f"You are solving for {solved}.") for each in page.caption)
 

@@ -23,12 +23,13 @@ LAWS = (FIXED, *SHAPES, "poisson", *OTHERS)
 FORMS = "10 for a fixed number, or a law with its mean, such as geometric:10, logarithmic:10, poisson:10, \
 negative_binomial:10:0.5 with its shape, or binomial:10:20 with its trials"
 SECRET = ", if nobody learns how many there were or anything of the others, and the score uses no training examples"
-MOST_RUNS, LEAST_SHAPE, MOST_SHAPE, MOST_TRIALS = 10**6, -0.5, 100, 10**9
+MOST_RUNS, LEAST_SHAPE, MOST_SHAPE, MOST_TRIALS = 10**5, -0.5, 100, 10**9
 CELLS = 8000  # of the error rates of tests
 FIRST_CELL = 1e-6  # over the square of the mean: the end of the first of them
 DELTAS = np.linspace(0.01, 0.999, 60)  # of the profile; 120 smaller ones are spread evenly in logarithms
 BELOW = 1e-3  # of delta over the mean: the smallest of these
 MARGIN = 1e-9  # relative: above the rounding of every term
+HIGHEST = 200.0  # epsilon: beyond, weights that underflow might matter
 HALVINGS = 60
 
 
@@ -42,7 +43,7 @@ class NumberOfRuns:
     >>> NumberOfRuns("geometric", 0.5)
     Traceback (most recent call last):
     ...
-    ValueError: Expected mean=0.5 to be above 1 and at most 1,000,000.
+    ValueError: Expected mean=0.5 to be above 1 and at most 100,000.
     """
 
     law: str
@@ -123,11 +124,13 @@ def read_runs(text: str) -> NumberOfRuns:
     ('fixed', 20)
     """
     law, *numbers = text.strip().split(":") if ":" in text else (FIXED, text)
-    read = [float(read_number(each, "best-of")) for each in numbers]
-    values = [int(each) if each.is_integer() else each for each in read]
+    try:
+        values = [float(read_number(each)) for each in numbers]
+    except ValueError:
+        values = []
     if law not in LAWS or len(values) != 1 + (law in OTHERS):
         raise ValueError(f"Expected best-of={check.verbatim(text)} to be {FORMS}.")
-    return NumberOfRuns(law, *values)
+    return NumberOfRuns(law, *(int(each) if each.is_integer() else each for each in values))
 
 
 def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Accountant, delta: float) -> Reading:
@@ -153,19 +156,17 @@ def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Acc
     deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
     curves = [accountant.profile(each, deltas) for each in settings]
     profile = Pairs(np.max([each.epsilon for each in curves], axis=0), deltas)
-    return alone._replace(value=selected_epsilon(number, profile, delta))
+    doubted = next((each for each in curves if not each.kind.is_bound), alone)
+    return Reading(selected_epsilon(number, profile, delta), alone.lower, doubted.kind, doubted.note)
 
 
 def selected_epsilon(number: NumberOfRuns, one: Tradeoff, delta: float) -> float:
-    """Epsilon at which the best of a random number of runs has this delta, from the trade-off function of one run.
-
-    +inf if it exceeds 700.
-    """
+    """Epsilon, up to HIGHEST, at which the best of a random number of runs has this delta, from one run's function."""
     share, log_ratio = shifts(number, one)
     enough = lambda epsilon: delta_of(share, log_ratio, number.mean, one, epsilon) <= delta  # noqa: E731
-    if enough(0.0) or not enough(MAX_EPSILON):
+    if enough(0.0) or not enough(HIGHEST):
         return 0.0 if enough(0.0) else inf
-    low, high = 0.0, MAX_EPSILON
+    low, high = 0.0, HIGHEST
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)

@@ -53,7 +53,8 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) ->
     verdict = judged(asked, by)
     if verdict is not None and by != CERTIFIED:
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
-    visitor_line(cache.risks(found.mechanism, setting.delta))
+    if not getattr(asked.target, "runs", None):  # the attacker's figures are those of one run
+        visitor_line(cache.risks(found.mechanism, setting.delta))
     st.caption(question.standing(setting, asked.target, by))
     for note in found.notes:
         grave = note == found.reading.note or note.startswith("delta =")
@@ -180,6 +181,8 @@ def unsolvable(name: str, asked: Asked) -> str:
         return f"{title}: solve for sigma or steps. The answer below is for Poisson batches."
     if not isinstance(asked.target, EpsilonTarget):
         return f"{title}: choose epsilon as the target. The answer below is for Poisson batches."
+    if asked.target.runs:
+        return f"{title}: the cost of choosing is proven for Poisson batches alone. The answer below is for these."
     return ""
 
 

@@ -73,8 +73,8 @@ class Shown(NamedTuple):
 
     @property
     def thick(self) -> float | None:
-        """The target, if the map can have its contour."""
-        return self.target.size if isinstance(self.target, EpsilonTarget) else None
+        """The target, if the map can have its contour, which is that of one run."""
+        return self.target.size if isinstance(self.target, EpsilonTarget) and not self.target.runs else None
 
     def marks(self) -> list[Mark]:
         """The present point, the answer unless it has another q, and the pinned setting."""
@@ -143,7 +143,7 @@ def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
 def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Drawing | None:
     """The map with this text in a field; None where it would be another map, or may take long."""
     setting = shown.setting
-    if cache.slow(setting.mechanism, setting.delta):
+    if cache.slow(setting.mechanism, setting.delta) or getattr(shown.target, "runs", None):
         return None
     if field.startswith(question.TARGET):
         target = question.moved_target(shown.target, field, text) if shown.target else None

@@ -40,16 +40,8 @@ from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Column, Row, runs_table, text_sent, ticks
 from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
-from pages.parts.results.costs import (
-    Cost,
-    Spending,
-    cost_of_choosing,
-    drawn_until_known,
-    known_cost,
-    learn,
-    spending_of,
-    told_later,
-)
+from pages.parts.results import costs
+from pages.parts.results.costs import Cost, Spending, drawn_until_known, known_cost, learn, spending_of, told_later
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
@@ -75,7 +67,7 @@ NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
 MODELS = {"cnn": "CNN", "mlp": "MLP", "linear": "Linear", "logistic": "Logistic", "map_cnn": "CNN of maps"}
 OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
-ONE_RUN, BEST_OF = "Epsilon as one run", "as the best of these"
+ONE_RUN, BEST_OF = "Epsilon as one run", "As the best of these"
 TITLES = {
     "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "best": BEST_OF, "dataset": "Data",
     "model": "Model", "optimizer": "Optimizer", "sigma": "Sigma", "batch": "Batch", "epochs": "Epochs",
@@ -237,7 +229,7 @@ def _price(ticked: Sequence[Run]) -> str:
     """The epsilon of the ticked runs together; "" unless several private ones have ended."""
     if len(ticked) < 2 or any(run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked):
         return ""
-    cost = cost_of_choosing(ticked, min(run.config.delta for run in ticked))
+    cost = costs.cost_of_choosing(ticked, min(run.config.delta for run in ticked))
     return marked(cost.epsilon, cost.kind) if cost else ""
 
 
@@ -334,10 +326,10 @@ def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], 
     listed = priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
-    costs = {run: cost.epsilon for run, each in asked.items() if (cost := known_cost(each))}
+    prices = {run: cost.epsilon for run, each in asked.items() if (cost := known_cost(each))}
     way = -1 if order.descending else 1
     ids = [each.id for each in listed][::-way]  # among equals the newest first if the order descends
-    ids.sort(key=lambda run: (run not in costs, way * costs.get(run, 0.0)))
+    ids.sort(key=lambda run: (run not in prices, way * prices.get(run, 0.0)))
     first = min(_offset(), max(len(ids) - 1, 0) // AT_ONCE * AT_ONCE)
     return runs_of(store, ids[first : first + AT_ONCE]), len(ids), left
 

@@ -1,18 +1,14 @@
 """Sweeps: the form that queues a grid of runs, and the results of one."""
 
-import math
 from collections.abc import Sequence
-from functools import lru_cache
 from html import escape
 
 import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import epochs_of, marked, outward, plain, value_text
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
 from dpcore.runs.editing import Deleted
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, device_here
@@ -36,15 +32,8 @@ from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.url_state import good_texts, page_texts, put
 from pages.parts.jobs import start
-from pages.parts.results.costs import (
-    MAX_KINDS,
-    Cost,
-    cost_of_choosing,
-    drawn_until_known,
-    known_cost,
-    learn,
-    spending_of,
-)
+from pages.parts.results import costs
+from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import table
 from pages.parts.runs.actions import cancel_runs
 from pages.parts.runs.listing import BEST_OF, ONE_RUN, WORDS, Chosen
@@ -64,7 +53,6 @@ UNREADABLE = "This version of the program cannot read the runs of this sweep."
 NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
 WITHOUT = "One of the runs has no epsilon, so all runs together have none."
 WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
-MAX_SETTINGS = 12  # of a random search that is priced: with more, that takes seconds
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
@@ -158,7 +146,7 @@ def _sweep(store: Store, name: str) -> int:
     if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
         row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
     _chart(sweep)
-    price = cost_of_choosing(sweep.charged_runs, _delta(sweep))
+    price = costs.cost_of_choosing(sweep.charged_runs, _delta(sweep))
     st.html(_table(sweep, price))
     _price(sweep, price)
     return left + len(active)
@@ -182,7 +170,7 @@ def _delta(sweep: Sweep) -> float:
     return min(run.config.delta for run in sweep.runs)
 
 
-def _table(sweep: Sweep, price: Cost | None) -> str:
+def _table(sweep: Sweep, price: costs.Cost | None) -> str:
     """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one and of choosing."""
     heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", ONE_RUN, BEST_OF]
     best = "" if price is None else marked(price.epsilon, price.kind)
@@ -197,12 +185,12 @@ def _table(sweep: Sweep, price: Cost | None) -> str:
 
 def _epsilon(runs: Sequence[Run]) -> str:
     """The largest certified epsilon of one of the runs."""
-    costs = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
-    known = [cost for cost in costs if cost]
+    priced = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
+    known = [cost for cost in priced if cost]
     return marked(max(cost.epsilon for cost in known), known[0].kind) if known else ""
 
 
-def _price(sweep: Sweep, price: Cost | None) -> None:
+def _price(sweep: Sweep, price: costs.Cost | None) -> None:
     """Draw the epsilon of all runs, deleted ones included, which covers the choice among them."""
     runs = sweep.charged_runs
     if not runs:
@@ -220,16 +208,4 @@ def _price(sweep: Sweep, price: Cost | None) -> None:
         f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
         f"{WORDS['choosing']} {fixed}"
     )
-    settings = tuple(dict.fromkeys(run.plan.mechanism for run in sweep.runs if run.plan.mechanism))
-    searched = _searched(len(runs), settings, delta) if len(runs) > 1 and len(settings) <= MAX_SETTINGS else math.inf
-    if math.isfinite(searched):
-        st.markdown(WORDS["searched"].format(epsilon=outward(searched, math.ceil), mean=len(runs)))
     st.caption(WORDS["sources"])
-
-
-@lru_cache(maxsize=64)
-def _searched(mean: int, settings: tuple[Mechanism, ...], delta: float) -> float:
-    """Epsilon of the best of a geometric number of runs, each with one of the settings at random; +inf if unknown."""
-    if any(len(each.releases) > MAX_KINDS for each in settings):
-        return math.inf
-    return best_of(NumberOfRuns("geometric", mean), settings, ACCOUNTANTS[CERTIFIED], delta).value

@@ -1,14 +1,19 @@
 """The page of all runs: what is listed, ticked and sorted, and what is done with what is ticked."""
 
+import math
 import sqlite3
 from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.numbers import outward
 from dpcore.runs import editing
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.runs.sweeps import all_released
+from pages.parts.results import cache
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
 from tests.pages.runs_page import addressed, cells, listed, opened, send, shown, sort, table, tick, ticked
@@ -60,6 +65,17 @@ def test_ticked_runs_are_compared_and_stand_in_the_address(store: Store):
     page = tick(page, first, on=False)
     assert (ticked(page), addressed(page)) == ([second], [second])
     assert metrics(page)["Test accuracy"] == "66.0 %"
+
+
+def test_several_ticked_runs_show_what_choosing_among_them_costs(store: Store):
+    first, second = finished(store), finished(store)
+    page = tick(opened(), first)
+    assert "best" not in [each["id"] for each in table(page)["columns"]]
+    page = tick(page, second)
+    together = cache.final(CERTIFIED, all_released(store.runs()), CONFIG.delta).last
+    assert [cells(page, run)["best"] for run in (first, second)] == 2 * [f"≤ {outward(together.value, math.ceil)}"]
+    assert cells(page, first)["epsilon"] != cells(page, first)["best"]
+    assert "covers publishing any of them" in shown(page)
 
 
 def test_two_ticks_before_an_answer_both_count_and_an_old_one_does_not_count_twice(store: Store):

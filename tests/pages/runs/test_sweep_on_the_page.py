@@ -1,16 +1,20 @@
 """A sweep on the page of all runs: asked for, cancelled, drawn, and priced."""
 
+import math
 import re
 
 import pytest
 
+from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.report.numbers import outward
 from dpcore.runs.editing import delete
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.sweeps import submit_sweep, sweep_of
+from dpcore.runs.sweeps import all_released, submit_sweep, sweep_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.plan import plan
+from pages.parts.results import cache
 from pages.parts.runs.sweeps import LAB, ONE_EACH
 from tests.pages.runs_page import listed, opened, shown
 from tests.pages.train_page import CONFIG, charts, events_of, press
@@ -72,6 +76,8 @@ def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_run
     assert "All 3 runs together" in text
     assert "does **not** cover choosing it" in text
     assert "arXiv 2110.03620" in text
+    together = cache.final(CERTIFIED, all_released(store.runs()), CONFIG.delta).last
+    assert f"<td>≤ {outward(together.value, math.ceil)}</td>" in text
 
 
 def test_a_run_of_it_that_cannot_be_read_leaves_no_price_and_says_so(store: Store):

@@ -13,7 +13,7 @@ from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Reading, Release
 from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
 from dpcore.privacy.report.glossary import GLOSSARY, OF_HEAD, help_on
-from dpcore.privacy.report.numbers import IN_A_WORD, MARKS, epochs_of
+from dpcore.privacy.report.numbers import IN_A_WORD, MARKS, epochs_of, outward
 from dpcore.privacy.report.statement import (
     Statement,
     counted_as_poisson,
@@ -25,6 +25,7 @@ from dpcore.privacy.report.statement import (
 )
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.schedule import Recipe
+from dpcore.privacy.selection.best_of import best_of, read_runs
 
 MECHANISM = Mechanism.constant(0.01, 2.0, 300)
 
@@ -117,6 +118,10 @@ def test_it_names_unit_adjacency_sampling_release_and_kind() -> None:
     assert fact(told, "Unit") == "one training example"
     assert "add/remove" in fact(told, "Adjacency")
     assert "q = 0.01" in fact(told, "Sampling")
+    planned, drawn = re.findall(r"epsilon ≤ ([\d.]+)", fact(told, "As the best of 10"))
+    numbers = (best_of(read_runs(each), [SGD], ACCOUNTANTS["pld"], 1e-5).value for each in ("10", "geometric:10"))
+    assert (planned, drawn) == tuple(outward(each, math.ceil) for each in numbers)
+    assert "nobody learns how many there were" in fact(told, "As the best of 10")
     assert "10,000 noisy sums" in fact(told, "Released")
     assert "noise multiplier 4)" in fact(told, "Released")
     assert "proven from both sides" in fact(told, "Epsilon")

@@ -10,7 +10,7 @@ from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy.special import ndtr
 
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.mechanism import Mechanism, Release
+from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, read_runs, selected_epsilon, shifts
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
@@ -162,6 +162,8 @@ def test_a_fixed_number_is_the_composition_of_all_runs_of_all_settings() -> None
     assert found.value == PLD.spent(together, 1e-5).value
     assert found.lower == max(PLD.spent(each, 1e-5).lower for each in (one, other))
     assert best_of(read_runs("1"), [one], PLD, 1e-5).value == PLD.spent(one, 1e-5).value
+    some = best_of(read_runs("poisson:0.4"), [one], PLD, 1e-5)  # with a score that leaves all to chance
+    assert some.lower == PLD.spent(one, 1e-5 / -math.expm1(-0.4)).lower < PLD.spent(one, 1e-5).lower
 
 
 def test_a_random_setting_costs_no_more_than_the_worst_of_them() -> None:
@@ -178,6 +180,9 @@ def test_where_one_run_has_no_number_the_best_has_none() -> None:
     assert found.lower is not None
     assert found.lower > 1000
     assert "sigma=0.01" in found.note
+    claimed = best_of(read_runs("geometric:3"), [Mechanism.constant(0.01, 0.5, 100)], ACCOUNTANTS["mma"], 1e-5)
+    assert claimed.kind is Kind.CLAIMED
+    assert "conditions" in claimed.note
     assert best_of(read_runs("poisson:1e-6"), [Mechanism.constant(1.0, 1.0, 1)], PLD, 1e-5).value == 0
 
 
@@ -185,7 +190,7 @@ def test_a_number_of_runs_is_read_or_refused_with_the_way_to_write_it() -> None:
     for text in ("10", "geometric:10", "logarithmic:1.5", "poisson:0.5", "negative_binomial:10:-0.5", "binomial:10:20"):
         assert read_runs(text).text == text
     for text, words in [
-        ("geometric", "to be a number"), ("ten:3", "such as geometric:10"), ("geometric:1", "above 1"),
+        ("geometric", "such as"), ("geometric:x", "such as"), ("ten:3", "such as"), ("geometric:1", "above 1"),
         ("0", "runs=0"), ("2.5", "whole"), ("binomial:10", "binomial:10:20"), ("binomial:20:20", "below 20"),
         ("negative_binomial:3:-1", "at least -0.5"), ("poisson:-1", "above 0"), ("geometric:3:4", "such as"),
     ]:  # fmt: skip
