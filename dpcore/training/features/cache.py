@@ -55,8 +55,8 @@ class Key(NamedTuple):
 def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
     """The features with that key and their digest; None if the file is missing, incomplete, altered or of another key.
 
-    They are mapped from the file, not copied, so that processes share them. That is safe since nobody writes into a
-    named file: a new one replaces it, and a removed one lasts as long as it is mapped.
+    They are mapped from the file, so that processes share them: nobody writes into a named file, and a removed one
+    lasts as long as it is mapped.
     """
     try:
         with open(path, "rb") as file:
@@ -98,11 +98,9 @@ PATIENCE_SECONDS = 120.0  # seconds without progress after which a process no lo
 
 
 class Turn:
-    """A process's turn to compute, by a lock file; over when it is closed.
+    """A process's turn to compute, by the lock on a file; over when it is closed. README.md tells what it is for.
 
-    The process with the turn holds a lock on a file, which the operating system releases if the process dies. The
-    file's length in bytes is the number of finished images, so that waiting processes can report it; the file takes no
-    room. A turn saves work and protects nothing: without a working lock, or without progress, nobody waits.
+    The file's length in bytes is the number of finished images, so that waiting processes can report it.
     """
 
     def __init__(self, path: Path) -> None:
