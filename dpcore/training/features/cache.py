@@ -6,7 +6,7 @@ import math
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -167,33 +167,23 @@ def load_or_compute(
 ) -> Steps[Features]:
     """The features of all examples of a part, in their order, for each of `views` views, with progress.
 
-    They are read from the features' folder below the root (None: the data root), or computed and kept there. If another
-    process computes the same ones, this one waits for it, and computes them itself if that fails.
-    **Guarantees:** equal bits whether read or computed, on any number of `cores`.
+    They are read from the features' folder below the root (None: the data root), or computed and kept there; equal bits
+    either way. If another process computes the same ones, this one waits for it, and computes them if that fails.
     Errors: ValueError for an unknown kind, a number of views outside 1 to 16, and examples that the kind does not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
     found = read(folder / key.name, key)
-    if found is None and key.size > MAX_BYTES:  # nobody will keep them, so waiting is useless
-        return (yield from compute_and_keep(part, key, folder, cores))
-    if found is None:
-        with closing(Turn(folder / f".{key.name}.lock")) as turn:
+    with closing(Turn(folder / f".{key.name}.lock")) as turn:
+        if found is None and key.size <= MAX_BYTES:  # nobody will keep more, so waiting is useless
             yield from turn.awaited(len(part))
             found = read(folder / key.name, key)  # another process may have kept them
-            if found is None:
-                return (yield from compute_and_keep(part, key, folder, cores, turn.tell))
+        if found is None:
+            values = yield from compute_features(part.images, kind_of(kind), views, cores, turn.tell)
+            digest = digest_of(values.numpy())
+            return Features(values, digest, keep(folder, key, values, digest))
     yield len(part), len(part)
     return Features(*found)
-
-
-def compute_and_keep(
-    part: Images, key: Key, folder: Path, cores: int | None, tell: Callable[[int], None] = lambda done: None
-) -> Steps[Features]:
-    """Compute features and keep them if possible; `tell` hears the progress, too."""
-    values = yield from compute_features(part.images, kind_of(key.kind), key.views, cores, tell)
-    digest = digest_of(values.numpy())
-    return Features(values, digest, keep(folder, key, values, digest))
 
 
 def key_of(part: Images, kind: str, views: int) -> Key:

@@ -31,10 +31,9 @@ def compute_features(
 ) -> Steps[Tensor]:
     """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, with progress.
 
-    `tell` hears the number of finished images before it is yielded.
+    `tell` hears the number of finished images before it is yielded. Errors: ValueError for images of another shape.
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
     example depend on the example alone.
-    Errors: ValueError for images that the kind does not take.
     """
     shape = kind.shape_of(image_shape(images))
     threads = Cores(cores)

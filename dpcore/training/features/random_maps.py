@@ -36,8 +36,8 @@ FLOOR = 0.1  # added to the squares below a root, so that nearly blank places st
 def cosines(x: Tensor) -> Tensor:
     """The mean cosines (B, 192, h / 2, w / 2) of mixtures of maps (B, maps, h, w), over 2 x 2 places.
 
-    At each place the maps are divided by the root of their mean square + 0.1, and mixed by the weights of `mixed`;
-    then follows the cosine of 1.7 times the mixture, plus a phase of its own.
+    At each place the maps are divided by the root of their mean square + 0.1, and mixed as by `mixed`; then follows the
+    cosine of 1.7 times the mixture, plus a phase of its own.
 
     Source: Rahimi and Recht 2007 (NIPS), of a Gaussian kernel; means over places Mairal et al. 2014, arXiv 1406.3332.
     """
@@ -74,11 +74,11 @@ SHARE = 0.7  # length of the second block, that of the first being 1
 def joined(first: Tensor, second: Tensor) -> Tensor:
     """Maps (B, m, h, w) and (B, k, h, w) as (B, m + k, h, w), their lengths as 1 to 0.7 for every example.
 
-    **Guarantees:** |x|^2 of an example is (m + k) h w, up to rounding, unless a block is blank.
+    **Guarantees:** |x|^2 is (m + k) h w / 16, up to rounding, unless a block is blank: about that of plain scattering.
     """
-    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + SHARE**2))
-    lengths = ((first, unit), (second, SHARE * unit))
-    return torch.cat([F.normalize(block, dim=(1, 2, 3)) * length for block, length in lengths], 1)
+    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + SHARE**2)) / 4
+    blocks = ((first, unit), (second, SHARE * unit))
+    return torch.cat([F.normalize(block.flatten(1)).view_as(block) * length for block, length in blocks], 1)
 
 
 @cache

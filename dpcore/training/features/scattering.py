@@ -131,8 +131,8 @@ SPREAD = 1e-3  # the least variance of rows, in rows squared, in a slope: a thin
 def upright(images: Tensor) -> Tensor:
     """Remove the slant of images (B, 1, H, W); pixels from outside are 0, and a blank image stays as it is.
 
-    Each row is shifted along itself, in proportion to its distance from the middle of the grey, by the least-squares
-    slope of columns on rows. A pixel between two others of its row is their weighted mean.
+    Each row is shifted along itself, by its distance from the middle of the grey times the least-squares slope of
+    columns on rows. A pixel between two others of its row is their weighted mean.
 
     Source: LeCun, Bottou, Bengio and Haffner 1998, "Gradient-based learning applied to document recognition", section
     III, by the image's own moments. Errors: ValueError for images in colour.
@@ -166,5 +166,4 @@ def slants(rows: Tensor) -> tuple[Tensor, Tensor]:
 def taken(rows: Tensor, places: Tensor) -> Tensor:
     """The pixels of each row at places (B, H, W) along it, 0 outside."""
     width = rows.shape[2]
-    inside = (places >= 0) & (places < width)
-    return rows.gather(2, places.clamp(0, width - 1)) * inside
+    return rows.gather(2, places.clamp(0, width - 1)) * ((places >= 0) & (places < width))

@@ -90,7 +90,7 @@ def test_the_kind_is_the_cosines_of_the_maps_of_root_pixels_beside_the_patches_o
     kind = kind_of("scatter_cosines")
     shape = kind.shape_of(tuple(images.shape[1:]))
     assert shape == (384, *(-(-side // 4) for side in images.shape[2:]))
-    unit = np.sqrt(np.prod(shape) / (1 + 0.7**2))
+    unit = np.sqrt(np.prod(shape) / 16 / (1 + 0.7**2))
     pixels = (images.double() if images.shape[1] == 1 else (images.double() + 1) / 2).numpy()
     for found, image in zip(kind.transform(images).double().numpy(), pixels, strict=True):
         first, second = by_definition(image)
