@@ -12,7 +12,7 @@ from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
 from pages.parts.jobs import job_store
-from pages.parts.lab import Shown, attack_beside, first_chart, gradients, lab_chart, numbers_below
+from pages.parts.lab import RECIPES, Shown, attack_beside, first_chart, gradients, lab_chart, numbers_below
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, chart, origin_of
@@ -66,7 +66,7 @@ if mechanism:
         counting_mistakes(form.q)
 with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
     against = choice_of(st, "Against", ("epoch", "delta"), "against")
-    across = choice_of(st, "Accuracy against", ("epoch", "epsilon"), "x")
+    across = choice_of(st, "Accuracy against", ("epoch", "epsilon", RECIPES), "x")
     log = choice_of(st, "Scale", ("linear", "log"), "scale") == "log"
     chosen = accountant_pills(st)
 with shown:

@@ -99,7 +99,7 @@ def lab_figure(
 
 def over_epsilon(curves: Mapping[str, Curve], across: str) -> bool:
     """True if the x axis is the certified epsilon, which must be finite."""
-    return across == "epsilon" and CERTIFIED in curves and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
+    return across != "epoch" and CERTIFIED in curves and bool(np.isfinite(curves[CERTIFIED].epsilon).all())
 
 
 def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size: Size) -> dict[str, Any]:
@@ -145,8 +145,8 @@ def label_of(run: LabRun, accuracy: float | None = None) -> str:
 def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
     heights = [100 * each for each in run.accuracy]
     across: Sequence[float] = run.spent if by_epsilon else run.epochs
-    if by_epsilon and run.level and heights:  # no epsilon is spent: the last accuracy, all along
-        across, heights = [0.0, end], [heights[-1]] * 2
+    if by_epsilon and run.level:  # no epsilon is spent: the last accuracy, all along, once there is one
+        across, heights = [0.0, end], [heights[-1] if heights else np.nan] * 2
     more = {"mode": "lines+markers", "marker": {"size": 3 if run.ghost else 5}, "hovertemplate": "%{y:.1f} %"}
     trace = line([*across], heights, run.style, yaxis="y2", uid=f"{RUN}{run.place}", **more)
     trace["line"] |= {"width": GHOST_PEN} if run.ghost else {}

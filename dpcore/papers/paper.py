@@ -21,10 +21,6 @@ class Rung:
     configs: tuple[tuple[float, RunConfig], ...]  # (epsilon, a run whose certified epsilon is at most that)
     plain: RunConfig  # without privacy: the difference is the price of privacy
 
-    def at(self, epsilon: float) -> RunConfig:
-        """Return the run at this epsilon; KeyError if there is none."""
-        return dict(self.configs)[epsilon]
-
 
 @dataclass(frozen=True)
 class Ladder:

@@ -179,20 +179,15 @@ def _where(config: RunConfig) -> dict[str, Any]:
     return {"device": machine["device"] + (threads if device.type == "cpu" else ""), "versions": versions}
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the command's parser."""
+def main(arguments: list[str] | None = None) -> None:
+    """Train and record the missing runs, and print them."""
     made = argparse.ArgumentParser(prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0])
     made.add_argument("--missing", action="store_true", help="runs whose accuracy a paper prints, not those of figures")
     made.add_argument("--paper", choices=PAPERS, help="this paper only")
     made.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds at most, for claims that need several: {SEEDS}")
     made.add_argument("--only", default="", metavar="TEXT", help="runs with this text in their place or quantity")
     made.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long; the next call resumes")
-    return made
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Train and record the missing runs, and print them."""
-    asked = parser().parse_args(arguments)
+    asked = made.parse_args(arguments)
     deadline = time.monotonic() + 60 * asked.minutes
     papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
     left = [job for job in jobs(papers, asked.seeds, asked.only, printed=asked.missing) if not job.done]

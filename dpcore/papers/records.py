@@ -113,14 +113,11 @@ def records_of(paper: str) -> dict[str, Recorded]:
         return {}
     found = {}
     for each in json.loads(path_of(paper).read_text(encoding="utf-8")):
-        runs = tuple(_seeded(run) for run in each.pop("runs"))
-        found[json.dumps(each["settings"], sort_keys=True)] = Recorded(runs=runs, **each)
+        runs = [run | {"course": tuple(OnTheWay(*test) for test in run.get("course", ()))} for run in each.pop("runs")]
+        found[json.dumps(each["settings"], sort_keys=True)] = Recorded(
+            runs=tuple(Seeded(**run) for run in runs), **each
+        )
     return found
-
-
-def _seeded(run: dict[str, Any]) -> Seeded:
-    course = tuple(OnTheWay(*each) for each in run.pop("course", ()))
-    return Seeded(**run, course=course)
 
 
 def recorded(paper: str, config: RunConfig) -> Recorded | None:

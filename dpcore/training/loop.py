@@ -80,7 +80,7 @@ def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | N
     for step in range(done + 1, steps + 1):
         with run.cores.working():
             run.step(step)
-        if step <= resume_point.silent_until:
+        if step <= max(resume_point.reported, resume_point.tested):
             if step == resume_point.reported:
                 run.report(step)  # empties the totals of steps that were reported
             continue

@@ -13,13 +13,14 @@ from dpcore import check
 from dpcore.data.catalogue import ADULT, IMDB, MOVIELENS, Dataset, dataset_of
 from dpcore.privacy import named_words
 from dpcore.training.features.kinds import KINDS, PIXELS, kinds_for
-from dpcore.training.features.shapes import SCATTERED, Shape
+from dpcore.training.features.shapes import Shape, scattered_shape
 
 if TYPE_CHECKING:
     from torch import nn
 
 ACTIVATIONS = ("tanh", "relu")
 WIDTH = 1000  # default of a hidden layer
+SCATTERED = tuple(scattered_shape(shape) for shape in ((1, 28, 28), (3, 32, 32)))
 TEXTS = Path(__file__).with_name("models.toml")
 
 
@@ -150,7 +151,7 @@ MODELS = {
         Model(**named_words(TEXTS, "linear"), groups=1, layers=linear, hidden=False),
         Model(**named_words(TEXTS, "mlp"), groups=2, layers=mlp, wide=True),
         Model(**named_words(TEXTS, "cnn"), groups=4, layers=cnn, only=((1, 28, 28),)),
-        Model(**named_words(TEXTS, "map_cnn"), groups=2, layers=map_cnn, only=tuple(SCATTERED.values())),
+        Model(**named_words(TEXTS, "map_cnn"), groups=2, layers=map_cnn, only=SCATTERED),
         Model(**named_words(TEXTS, "adult"), groups=2, layers=partial(mlp, width=16), only=(ADULT.shape,)),
         Model(**named_words(TEXTS, "imdb"), groups=3, layers=imdb, only=(IMDB.shape,)),
         Model(**named_words(TEXTS, "movielens"), groups=2, layers=movielens, only=(MOVIELENS.shape,)),

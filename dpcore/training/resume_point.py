@@ -27,11 +27,6 @@ class ResumePoint:
     tested: int = 0  # the step of the last evaluation
     origin: Mapping[str, str] = field(default_factory=dict)  # machine and versions, which decide the noise
 
-    @property
-    def silent_until(self) -> int:
-        """The last step whose events are not repeated."""
-        return max(self.reported, self.tested)
-
 
 def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> ResumePoint | None:
     """The resume point of a run with these events; None if it has not started."""

@@ -9,12 +9,15 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.figures import charted, epochs_at, gaussian_line, tradeoff_figure
 from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
 from dpcore.figures.sampled import Sampled
-from dpcore.figures.style import Size, Style, run_styles, written
+from dpcore.figures.style import GREY, Size, Style, run_styles, written
+from dpcore.papers.better_features import PAPER
+from dpcore.papers.records import recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
@@ -42,6 +45,7 @@ from pages.parts.train.run_charts import gradient_norms, spent_table
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import labels_of
 
+RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 470
 BESIDE_HEIGHT = 180  # of the small chart, whose key stands below it in a column this narrow
 UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
@@ -61,7 +65,7 @@ class Shown(NamedTuple):
     ids: tuple[str, ...]
     certain: str  # what is proven of the settings, in a sentence
     log: bool = False
-    across: str = "epoch"  # or "epsilon"
+    across: str = "epoch"  # or "epsilon", or `RECIPES`
     ghost: Ghost | None = None  # of the setting that is pinned
     otherwise: Sampled | None = None  # the same training with batches that are not Poisson
 
@@ -99,10 +103,22 @@ def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched],
     look = {"log": shown.log, "across": shown.across, "ghost": shown.ghost, "otherwise": shown.otherwise}
     before_runs = INVITATION if shown.form.configs else UNTRAINABLE
     look |= {"without": NO_STORE if shown.store is None else before_runs, "height": HEIGHT, "size": size}
-    figure = lab_figure(shown.curves, epochs_of(shown.form), runs, **look)
     by_epsilon = over_epsilon(shown.curves, shown.across)
+    behind = best_recipe(shown, runs) if by_epsilon and shown.across == RECIPES else []
+    figure = lab_figure(shown.curves, epochs_of(shown.form), [*behind, *runs], **look)
     both = zip(runs, watched, strict=True)
     return Drawing(figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)])
+
+
+def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
+    """The data set's best recipe, recorded on the full data, as a run up to one point beyond the others."""
+    title = DATASETS[shown.form.usual.dataset].title
+    configs = [config for each in PAPER.ladders if each.place == title for _, config in each.rungs[-1].configs]
+    end = max([shown.curves[CERTIFIED].epsilon[-1], *(run.most for run in runs)])
+    found = [(record.epsilon or 0.0, record.mean / 100) for each in configs if (record := recorded(PAPER.id, each))]
+    spent, accuracy = zip(*found[: 1 + sum(spent < end for spent, _ in found)], strict=True) if found else ((), ())
+    style = Style(GREY, "dot", "┄┄", "best recipe, full data")
+    return [LabRun(style, -1, [], accuracy, spent)] if found else []
 
 
 def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:

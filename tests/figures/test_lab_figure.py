@@ -62,6 +62,8 @@ def test_over_epsilon_the_certified_curve_is_the_diagonal_and_a_baseline_is_leve
     assert list(upper["x"]) == list(upper["y"])
     assert list(traces[f"{RUN}0"]["x"]) == [0.7, 0.9]
     assert list(traces[f"{RUN}1"]["y"]) == [97.0, 97.0]
+    untested, _ = drawn(BASELINE._replace(accuracy=[]), across="epsilon")
+    assert len(untested[f"{RUN}1"]["x"]) == 2, "an accuracy that comes has a line to lift"
     assert layout["xaxis"]["title"]["text"] == "certified epsilon"
     assert layout["xaxis"]["range"][1] >= 1.56
     uncertified = lab_figure({"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon").to_dict()

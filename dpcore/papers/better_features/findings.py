@@ -55,11 +55,7 @@ def _few(*records: Recorded) -> str:
 def _figures() -> str:
     """Name our accuracies of a linear model, to stand beside the printed ones."""
     found = [(title, recorded(ID, run(dataset, LINEAR, RECORD))) for dataset, title in TITLES.items()]
-    said = [
-        f"{title} {record.mean:.2f} %{'' if record.spread is None else f' ± {record.spread:.2f}'}"
-        for title, record in found
-        if record
-    ]
+    said = [f"{title} {record.mean:.2f} % ± {record.spread or 0:.2f}" for title, record in found if record]
     return f"At certified epsilon {RECORD:g}, with settings of ours: {', '.join(said)}." if said else UNKNOWN
 
 
@@ -71,8 +67,8 @@ def _price() -> str:
         if cnn and best:
             said.append(f"{title} {best[0]:.2f} points{best[1]}, and {cnn[0]:.2f} with the CNN{cnn[1]}")
             less = less and best[0] < cnn[0]
-    verdict = "Yes" if less else "Not always"
-    return f"{verdict}, beside the same recipe without privacy: {'; '.join(said)}." if said else UNKNOWN
+    held = f"{'Yes' if less else 'Not always'}, beside the same recipe without privacy"
+    return f"{held}: {'; '.join(said)}." if said else UNKNOWN
 
 
 def _cost(dataset: str, rung: str) -> tuple[float, str] | None:

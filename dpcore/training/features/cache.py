@@ -6,7 +6,7 @@ import math
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -55,8 +55,8 @@ class Key(NamedTuple):
 def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
     """The features with that key and their digest; None if the file is missing, incomplete, altered or of another key.
 
-    They are mapped from the file, not copied, so that processes share them. That is safe since nobody writes into a
-    named file: a new one replaces it, and a removed one lasts as long as it is mapped.
+    They are mapped from the file, so that processes share them: nobody writes into a named file, and a removed one
+    lasts as long as it is mapped.
     """
     try:
         with open(path, "rb") as file:
@@ -98,11 +98,9 @@ PATIENCE_SECONDS = 120.0  # seconds without progress after which a process no lo
 
 
 class Turn:
-    """A process's turn to compute, by a lock file; over when it is closed.
+    """A process's turn to compute, by the lock on a file; over when it is closed. README.md tells what it is for.
 
-    The process with the turn holds a lock on a file, which the operating system releases if the process dies. The
-    file's length in bytes is the number of finished images, so that waiting processes can report it; the file takes no
-    room. A turn saves work and protects nothing: without a working lock, or without progress, nobody waits.
+    The file's length in bytes is the number of finished images, so that waiting processes can report it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -169,33 +167,23 @@ def load_or_compute(
 ) -> Steps[Features]:
     """The features of all examples of a part, in their order, for each of `views` views, with progress.
 
-    They are read from the features' folder below the root (None: the data root), or computed and kept there. If another
-    process computes the same ones, this one waits for it, and computes them itself if that fails.
-    **Guarantees:** equal bits whether read or computed, on any number of `cores`.
+    They are read from the features' folder below the root (None: the data root), or computed and kept there; equal bits
+    either way. If another process computes the same ones, this one waits for it, and computes them if that fails.
     Errors: ValueError for an unknown kind, a number of views outside 1 to 16, and examples that the kind does not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
     found = read(folder / key.name, key)
-    if found is None and key.size > MAX_BYTES:  # nobody will keep them, so waiting is useless
-        return (yield from compute_and_keep(part, key, folder, cores))
-    if found is None:
-        with closing(Turn(folder / f".{key.name}.lock")) as turn:
+    with closing(Turn(folder / f".{key.name}.lock")) as turn:
+        if found is None and key.size <= MAX_BYTES:  # nobody will keep more, so waiting is useless
             yield from turn.awaited(len(part))
             found = read(folder / key.name, key)  # another process may have kept them
-            if found is None:
-                return (yield from compute_and_keep(part, key, folder, cores, turn.tell))
+        if found is None:
+            values = yield from compute_features(part.images, kind_of(kind), views, cores, turn.tell)
+            digest = digest_of(values.numpy())
+            return Features(values, digest, keep(folder, key, values, digest))
     yield len(part), len(part)
     return Features(*found)
-
-
-def compute_and_keep(
-    part: Images, key: Key, folder: Path, cores: int | None, tell: Callable[[int], None] = lambda done: None
-) -> Steps[Features]:
-    """Compute features and keep them if possible; `tell` hears the progress, too."""
-    values = yield from compute_features(part.images, kind_of(key.kind), key.views, cores, tell)
-    digest = digest_of(values.numpy())
-    return Features(values, digest, keep(folder, key, values, digest))
 
 
 def key_of(part: Images, kind: str, views: int) -> Key:

@@ -31,10 +31,9 @@ def compute_features(
 ) -> Steps[Tensor]:
     """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, with progress.
 
-    `tell` hears the number of finished images before it is yielded.
+    `tell` hears the number of finished images before it is yielded. Errors: ValueError for images of another shape.
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
     example depend on the example alone.
-    Errors: ValueError for images that the kind does not take.
     """
     shape = kind.shape_of(image_shape(images))
     threads = Cores(cores)
@@ -65,10 +64,7 @@ def run_to_end(steps: Steps[Result]) -> Result:
 
 
 def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
-    """Channels, height and width of images; the own shape of other examples.
-
-    Errors: ValueError for grey images (n, 1, H, W), whose bytes would be scaled as colours.
-    """
+    """Channels, height and width of images, the own shape of others; ValueError for grey images (n, 1, H, W)."""
     if images.ndim == 4 and images.shape[1] == 1:
         raise ValueError(f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone.")
     return (1, *images.shape[1:]) if images.ndim == 3 else images.shape[1:]
@@ -119,11 +115,7 @@ def copy_of(images: Tensor, view: int) -> Tensor:
 
 
 def matrix(view: int) -> NDArray[np.float64]:
-    """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle -> (row, column).
-
-    >>> matrix(1).round(3).tolist()
-    [[1.02, -0.108, 0.216], [0.108, 1.02, -1.38]]
-    """
+    """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle -> (row, column)."""
     turn, size, down, right = draws(view)
     angle, scale = ANGLE * turn, 1 + SCALE * size
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
@@ -161,10 +153,6 @@ def beside(x: NDArray[np.float64]) -> list[tuple[NDArray[np.int64], NDArray[np.f
 
 
 def reflected(x: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Reflect places into 0 ... size - 1, without repeating the edge.
-
-    >>> reflected(np.array([-2, 0, 4, 5]), 5).tolist()
-    [2, 0, 4, 3]
-    """
+    """Reflect places into 0 ... size - 1, without repeating the edge."""
     x = np.abs(x)
     return size - 1 - np.abs(size - 1 - x)

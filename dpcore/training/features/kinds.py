@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpcore import check
 from dpcore.data.catalogue import Dataset
 from dpcore.privacy import named_words
-from dpcore.training.features.shapes import Shape, mixed_shape, scattered_shape, upright_shape
+from dpcore.training.features.shapes import FILTERS, MIXTURES, Shape, scattered_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,9 +27,9 @@ class FeatureKind:
     title: str
     note: str  # one line on its values and cost
     source: str
-    version: int  # rises with every change of a value, so that features of another version are computed again
     shape_of: Callable[[Shape], Shape]  # the shape of an example -> that of its features; ValueError for others
     transform: Callable[[Tensor], Tensor]  # images (B, C, H, W) -> features (B, channels, h, w)
+    version: int = 1  # rises with every change of a value, so that features of another version are computed again
 
     def takes(self, dataset: Dataset) -> bool:
         """True if the data set's examples have them."""
@@ -55,18 +56,30 @@ def scatter_upright(images: Tensor) -> Tensor:
 
 def scatter_random(images: Tensor) -> Tensor:
     """Random mixtures of the maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
-    from dpcore.training.features.scattering import mixed
+    from dpcore.training.features.random_maps import mixed
 
     return mixed(scatter(images))
 
 
-PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM = (
-    FeatureKind(**named_words(TEXTS, "pixels"), version=1, shape_of=tuple, transform=lambda images: images),
-    FeatureKind(**named_words(TEXTS, "scatter"), version=1, shape_of=scattered_shape, transform=scatter),
-    FeatureKind(**named_words(TEXTS, "scatter_upright"), version=1, shape_of=upright_shape, transform=scatter_upright),
-    FeatureKind(**named_words(TEXTS, "scatter_random"), version=1, shape_of=mixed_shape, transform=scatter_random),
+def scatter_cosines(images: Tensor) -> Tensor:
+    """Random cosines of the maps of root pixels, and random patches: (B, C, H, W) -> (B, 384, H / 4, W / 4)."""
+    from dpcore.training.features.random_maps import cosines, joined, patches
+    from dpcore.training.features.scattering import normalised, scattering
+
+    unit = (images if images.shape[1] == 1 else (images + 1) / 2).clamp(0, 1)  # colours go from -1 to 1
+    return joined(cosines(normalised(scattering(unit.sqrt(), step=2))), patches(unit))
+
+
+GREY = partial(scattered_shape, grey=True)
+MIXED, BOTH = (partial(scattered_shape, maps=maps) for maps in (MIXTURES, MIXTURES + 2 * FILTERS))
+PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES = (
+    FeatureKind(**named_words(TEXTS, "pixels"), shape_of=tuple, transform=lambda images: images),
+    FeatureKind(**named_words(TEXTS, "scatter"), shape_of=scattered_shape, transform=scatter),
+    FeatureKind(**named_words(TEXTS, "scatter_upright"), shape_of=GREY, transform=scatter_upright),
+    FeatureKind(**named_words(TEXTS, "scatter_random"), shape_of=MIXED, transform=scatter_random),
+    FeatureKind(**named_words(TEXTS, "scatter_cosines"), shape_of=BOTH, transform=scatter_cosines),
 )
-KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM)}
+KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES)}
 
 
 def kind_of(name: str) -> FeatureKind:
@@ -84,6 +97,6 @@ def kinds_for(dataset: Dataset) -> tuple[str, ...]:
 
     >>> from dpcore.data.catalogue import ADULT, MNIST
     >>> kinds_for(MNIST), kinds_for(ADULT)
-    (('pixels', 'scatter', 'scatter_upright', 'scatter_random'), ('pixels',))
+    (('pixels', 'scatter', 'scatter_upright', 'scatter_random', 'scatter_cosines'), ('pixels',))
     """
     return tuple(each.name for each in KINDS.values() if each.takes(dataset))

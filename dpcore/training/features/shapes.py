@@ -1,38 +1,20 @@
 """Shapes of examples and of their features; free of torch."""
 
 Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image, or (dimensions,)
-MIXTURES = 192  # of the maps, at each place
+SIDES = range(8, 65)  # pixels of an image along each axis
 MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: without a wavelet, with one, with two
-SCATTERED: dict[Shape, Shape] = {(1, 28, 28): (MAPS, 7, 7), (3, 32, 32): (3 * MAPS, 8, 8)}  # image -> transform
+MIXTURES, FILTERS = 192, 96  # random ones, of the maps and of the pixels
 
 
-def scattered_shape(shape: Shape) -> Shape:
-    """The shape of the scattering transform of images of a shape; ValueError for other images.
+def scattered_shape(shape: Shape, maps: int = 0, *, grey: bool = False) -> Shape:
+    """The shape of the scattering transform of an image, or of so many `maps` of it; ValueError for other examples.
 
-    >>> scattered_shape((1, 28, 28)), scattered_shape((3, 32, 32))
-    ((81, 7, 7), (243, 8, 8))
+    >>> scattered_shape((1, 28, 28)), scattered_shape((3, 32, 30), 192)
+    ((81, 7, 7), (192, 8, 8))
     """
-    if shape not in SCATTERED:
-        taken = " or ".join(map(str, SCATTERED))
-        raise ValueError(f"Expected shape={shape} of an image to be {taken}: channels, height and width.")
-    return SCATTERED[shape]
-
-
-def upright_shape(shape: Shape) -> Shape:
-    """The shape of the scattering transform of grey images set upright; ValueError for other images.
-
-    >>> upright_shape((1, 28, 28))
-    (81, 7, 7)
-    """
-    if shape[0] != 1:
+    if len(shape) != 3 or shape[0] not in (1, 3) or not all(side in SIDES for side in shape[1:]):
+        taken = f"1 or 3 channels, and height and width from {SIDES[0]} to {SIDES[-1]}"
+        raise ValueError(f"Expected shape={tuple(shape)} of an image to be {taken}.")
+    if grey and shape[0] != 1:
         raise ValueError(f"Expected shape={shape} of an image to have one channel: only grey images are set upright.")
-    return scattered_shape(shape)
-
-
-def mixed_shape(shape: Shape) -> Shape:
-    """The shape of random mixtures of the maps of the scattering transform.
-
-    >>> mixed_shape((3, 32, 32))
-    (192, 8, 8)
-    """
-    return (MIXTURES, *scattered_shape(shape)[1:])
+    return (maps or MAPS * shape[0], *(-(-side // 4) for side in shape[1:]))

@@ -55,7 +55,7 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
     store, _, _ = job_store(st)
     say_once(PROBLEM)
     config = trainable(config)
-    here = config.source in available(config.dataset)
+    here, dataset = config.source in available(config.dataset), DATASETS[config.dataset]
     started = st.session_state.get(STARTED, {}).get(name, [])
     waiting = sum(run.active for run in runs_of(store, started)) if store and started else 0
     record = recorded(paper.id, config)
@@ -69,19 +69,14 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
         on_click=_run,
         args=(store, with_seeds(config, seeds), name),
     )
-    other = DATASETS[config.dataset].note if DATASETS[config.dataset].stands_in_for else ""
-    st.caption(f"{described(config)}: {_runs(seeds)}. {other}" if here else missing(config))
+    absent = f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
+    other = dataset.note if dataset.stands_in_for else ""
+    st.caption(f"{described(config)}: {_runs(seeds)}. {other}" if here else absent)
     if waiting:
         are = "is" if waiting == 1 else "are"
         st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")
     if started:
         menu.link(menu.page_at("train").file, f"Watch {_runs(len(started))} on the training page", {"run": started})
-
-
-def missing(config: RunConfig) -> str:
-    """Return the sentence that says why a run cannot be trained here, and what to do about it."""
-    dataset = DATASETS[config.dataset]
-    return f":material/info: {dataset.title} in full is not on this machine: {remedy(dataset)}."
 
 
 @uninterrupted

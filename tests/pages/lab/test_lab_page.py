@@ -3,16 +3,19 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.lab import INVITATION
+from dpcore.papers.better_features import PAPER
+from dpcore.papers.records import recorded as recorded_run
 from dpcore.runs.holding import let_go, steps_granted
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.controls import data
-from pages.parts.lab import UNTRAINABLE
+from pages.parts.lab import RECIPES, UNTRAINABLE
 from pages.parts.train.buttons import KNOWN
 from pages.parts.train.form import baseline_of
 from tests.pages.train_page import FIRST, charts, opened_at, progress, recorded
@@ -70,6 +73,23 @@ def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
     recorded(store, FIRST, 70, Status.FINISHED)
     recorded(store, baseline_of(FIRST), 70, Status.FINISHED)
     assert train(opened()).label.split(" · ")[1].endswith(" s")
+
+
+@pytest.mark.parametrize("dataset", ["mnist", "fashion_mnist"])
+def test_the_best_recipe_stands_beside_runs_over_epsilon_up_to_one_point_beyond_them(dataset: str) -> None:
+    ladder = next(each for each in PAPER.ladders if each.place == DATASETS[dataset].title)
+    records = [recorded_run(PAPER.id, config) for _, config in ladder.rungs[-1].configs]
+    known = [(each.epsilon, each.mean) for each in records if each]
+    for sigma, least in (("1.23", 1.56), ("4", 0.3)):
+        (trace,) = [each for each in traces(opened(dataset=dataset, x=RECIPES, sigma=sigma)) if named(each)]
+        assert [*trace["x"], *trace["y"]] == pytest.approx([*np.transpose(known[: len(trace["x"])]).ravel()])
+        assert [epsilon > least for epsilon in trace["x"]] == [False] * (len(trace["x"]) - 1) + [True]
+    assert not [each for each in traces(opened(dataset=dataset, x="epsilon")) if named(each)]
+
+
+def named(trace: dict) -> bool:
+    """True of the trace of the best recipe."""
+    return "best recipe" in trace.get("name", "")
 
 
 def test_what_cannot_be_trained_is_accounted_for_and_says_why(store: Store):

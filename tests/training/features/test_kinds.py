@@ -1,15 +1,14 @@
-"""Each kind of features by its definition: scattering, images set upright, and mixtures of maps."""
+"""Scattering and images set upright, by their definitions."""
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from scipy import stats
 
 from dpcore.data.loading import load
 from dpcore.training.features.compute import scaled
-from dpcore.training.features.kinds import KINDS, kind_of, scatter
-from dpcore.training.features.scattering import mixed, normal, normalised, scattering, slants, upright, weights
+from dpcore.training.features.kinds import kind_of, scatter
+from dpcore.training.features.scattering import normalised, scattering, slants, upright
 from dpcore.training.inputs import tensors
 from tests.training.features.fourier import reference
 
@@ -48,9 +47,20 @@ def test_in_colour_each_channel_is_transformed_by_itself():
     assert np.abs(found - expected).max() < 2 * MAX_ERROR  # on a scale twice as long
 
 
+@pytest.mark.parametrize(("height", "width"), [(8, 8), (9, 30), (64, 11)])
+@pytest.mark.parametrize("step", [2, 4])
+def test_small_images_of_any_size_are_transformed_at_each_second_or_fourth_pixel(height, width, step):
+    x = torch.rand(2, 3, height, width, generator=torch.Generator().manual_seed(8)) * 2 - 1
+    expected = np.stack([np.concatenate([reference(channel, step) for channel in image]) for image in x.numpy()])
+    found = scattering(x, step).numpy()
+    assert found.shape == expected.shape
+    assert found.shape[2:] == (-(-height // 4) * 4 // step, -(-width // 4) * 4 // step)
+    assert np.abs(found - expected).max() < 2 * MAX_ERROR
+
+
 def test_images_of_another_size_or_number_of_channels_are_refused():
-    for shape in [(1, 27, 28), (1, 32, 32), (3, 28, 28), (2, 28, 28), (28, 28)]:
-        with pytest.raises(ValueError, match=r"Expected shape=.* to be \(1, 28, 28\) or \(3, 32, 32\)"):
+    for shape in [(1, 7, 28), (3, 32, 65), (2, 28, 28), (28, 28), (108,)]:
+        with pytest.raises(ValueError, match=r"Expected shape=.* to be 1 or 3 channels, and .* from 8 to 64"):
             scattering(torch.zeros(2, *shape))
 
 
@@ -120,38 +130,6 @@ def test_the_kind_is_the_scattering_of_the_upright_image_and_takes_no_colour() -
         kind.shape_of((3, 32, 32))
     with pytest.raises(ValueError, match="for grey images"):
         upright(torch.zeros(1, 3, 32, 32))
-
-
-@pytest.mark.parametrize("maps", [81, 243])
-def test_the_weights_are_normal_of_variance_one_over_the_maps(maps: int) -> None:
-    drawn = weights(maps).double().numpy() * np.sqrt(maps)
-    assert drawn.shape == (192, maps)
-    assert stats.kstest(drawn.ravel(), "norm").pvalue > 1e-3
-    assert stats.kstest(drawn.ravel() * 1.1, "norm").pvalue < 1e-3, "the test tells 1 from 1.1"
-    rows = np.corrcoef(drawn)[np.triu_indices(192, 1)]
-    assert abs(rows).max() < 5.5 / np.sqrt(maps), "no mixture is another one again"
-
-
-def test_a_weight_follows_from_its_place_alone() -> None:
-    torch.testing.assert_close(weights(243)[:, :81] * 3**0.5, weights(81), rtol=0, atol=2e-6)
-    assert normal(0, 0) != normal(0, 1) != normal(1, 0)
-
-
-def test_a_mixture_is_the_weighted_sum_of_the_maps_at_a_place_cut_at_0() -> None:
-    maps = scatter(SEEN[:4])
-    expected = np.einsum("ij,bjrc->birc", weights(81).double().numpy(), maps.double().numpy()).clip(min=0)
-    found = mixed(maps)
-    assert found.shape == (4, 192, 7, 7)
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
-    assert 0.3 < (found == 0).double().mean() < 0.7
-
-
-def test_the_kind_gives_them_for_grey_and_colour() -> None:
-    kind = kind_of("scatter_random")
-    assert torch.equal(kind.transform(SEEN[:4]), mixed(scatter(SEEN[:4])))
-    colour = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(1)) * 2 - 1
-    assert kind.transform(colour).shape[1:] == kind.shape_of((3, 32, 32)) == (192, 8, 8)
-    assert KINDS["scatter_random"].transform(SEEN[:1]).shape[1:] == kind.shape_of((1, 28, 28))
 
 
 def test_each_three_maps_have_their_mean_taken_off_and_are_divided_by_their_spread():

@@ -1,0 +1,118 @@
+"""Random features at each place of an image, from hashed numbers: mixtures of its maps, cosines, patches of pixels."""
+
+import hashlib
+import math
+from functools import cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from dpcore.training.features.shapes import FILTERS, MIXTURES
+
+# The reason for the first seed was not recorded, so it counts as chosen by accuracy, which no epsilon covers.
+MIXTURE_SEED, PHASE_SEED, FILTER_SEED = 3, 4, 5
+GRID = 2**20  # a number is rounded to multiples of 1 / GRID, so that it is the same on every machine
+
+
+def mixed(x: Tensor) -> Tensor:
+    """Mix maps (B, maps, h, w) to (B, 192, h, w), with negative values set to 0.
+
+    At each place every mixture is a weighted sum of all maps. A hash of the mixture's number draws its weights as
+    Normal(0, 1 / maps).
+
+    Source: Rahimi and Recht 2007 (NIPS); rectified ones Cho and Saul 2009 (NIPS). Their use for private training on
+    scattering maps is ours, measured in docs/benchmarks.md, and so is that of the other functions here.
+    """
+    return F.conv2d(x, weights(x.shape[1])[:, :, None, None]).relu_()
+
+
+RATE = 1.7  # of the cosines, in radians
+FLOOR = 0.1  # added to the squares below a root, so that nearly blank places stay small
+
+
+def cosines(x: Tensor) -> Tensor:
+    """The mean cosines (B, 192, h / 2, w / 2) of mixtures of maps (B, maps, h, w), over 2 x 2 places.
+
+    At each place the maps are divided by the root of their mean square + 0.1, and mixed as by `mixed`; then follows the
+    cosine of 1.7 times the mixture, plus a phase of its own.
+
+    Source: Rahimi and Recht 2007 (NIPS), of a Gaussian kernel; means over places Mairal et al. 2014, arXiv 1406.3332.
+    """
+    lengths = x.square().mean(1, keepdim=True).add_(FLOOR).sqrt_()
+    angles = F.conv2d(x / lengths, RATE * weights(x.shape[1])[:, :, None, None], phases())
+    return F.avg_pool2d(angles.cos_(), 2)
+
+
+SIDE = 6  # pixels of a filter along each axis
+POOL = 4  # pixels of a mean along each axis
+
+
+def patches(x: Tensor) -> Tensor:
+    """The mean answers (B, 192, h, w) of random filters around each pixel of images (B, C, H, W), over 4 x 4 pixels.
+
+    An answer is divided by the root of the sum of squares, about their mean, of the 6 x 6 x C pixels below the filter,
+    + 0.1. Pixels from outside are 0. The positive parts of 96 filters come first. The last mean may have fewer pixels.
+
+    Source: after Coates, Lee and Ng 2011 (AISTATS), whose filters are patches of the data; these look at none.
+    """
+    before = SIDE // 2
+    around = F.pad(x, (before, SIDE - 1 - before) * 2)
+    mean, square = (F.avg_pool2d(each.mean(1, keepdim=True), SIDE, 1) for each in (around, around.square()))
+    spread = (square - mean.square()) * (SIDE * SIDE * x.shape[1])
+    answers = F.conv2d(around, filters(x.shape[1])) / spread.add_(FLOOR).sqrt_()
+    mean = F.avg_pool2d(answers, POOL, ceil_mode=True)
+    size = F.avg_pool2d(answers.abs_(), POOL, ceil_mode=True)
+    return torch.cat([size + mean, size - mean], 1) / 2  # the means of positive and of negative parts
+
+
+SHARE = 0.7  # length of the second block, that of the first being 1
+
+
+def joined(first: Tensor, second: Tensor) -> Tensor:
+    """Maps (B, m, h, w) and (B, k, h, w) as (B, m + k, h, w), their lengths as 1 to 0.7 for every example.
+
+    **Guarantees:** |x|^2 is (m + k) h w / 16, up to rounding, unless a block is blank: about that of plain scattering.
+    """
+    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + SHARE**2)) / 4
+    blocks = ((first, unit), (second, SHARE * unit))
+    return torch.cat([F.normalize(block.flatten(1)).view_as(block) * length for block, length in blocks], 1)
+
+
+@cache
+def weights(maps: int) -> Tensor:
+    """The weights of the mixtures (192, maps)."""
+    return _on_grid(normals(MIXTURE_SEED, MIXTURES, maps) / math.sqrt(maps))
+
+
+@cache
+def phases() -> Tensor:
+    """The phases of the cosines (192,), uniform in [0, 2 pi)."""
+    return _on_grid(2 * math.pi * np.array([uniforms(PHASE_SEED, mixture, 0)[0] for mixture in range(MIXTURES)]))
+
+
+@cache
+def filters(channels: int) -> Tensor:
+    """The filters (96, channels, 6, 6), normal numbers with their mean subtracted, of length 1."""
+    drawn = normals(FILTER_SEED, FILTERS, channels * SIDE * SIDE)
+    drawn -= drawn.mean(1, keepdims=True)
+    drawn /= np.sqrt((drawn**2).sum(1, keepdims=True))
+    return _on_grid(drawn).view(FILTERS, channels, SIDE, SIDE)
+
+
+def _on_grid(numbers: NDArray[np.float64]) -> Tensor:
+    return torch.from_numpy(np.round(numbers * GRID) / GRID).float()
+
+
+def normals(seed: int, rows: int, columns: int) -> NDArray[np.float64]:
+    """Normal numbers (rows, columns), each from its place alone, by the transform of Box and Muller."""
+    drawn = np.array([[uniforms(seed, row, column) for column in range(columns)] for row in range(rows)])
+    return np.sqrt(-2 * np.log(drawn[..., 0])) * np.cos(2 * math.pi * drawn[..., 1])
+
+
+def uniforms(seed: int, row: int, column: int) -> tuple[float, float]:
+    """Two numbers in (0, 1), from a hash of their place."""
+    words = np.frombuffer(hashlib.sha256(f"{seed} {row} {column}".encode()).digest(), "<u8")
+    return (int(words[0] >> 11) + 0.5) / 2**53, (int(words[1] >> 11) + 0.5) / 2**53
