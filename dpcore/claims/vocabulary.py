@@ -46,6 +46,7 @@ NAMES = (  # at the end of the text before a number
     _any("names", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['gap']})"),
     _any("headed", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['headed_gap']})"),
     _any("headed", _AROUND["option"], "[ =]$"),
+    _any("headed", r"[;,(]\s{1,4}", " $"),  # in a list, as in "sigma 1.1, epochs 15"
     _any("letters", r"(?:(?<![\w-])|(?<=\s--))", _AROUND["after_letter"], "(?:"),
 )
 UNITS = _any("units", r"[\s-]?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?")  # after a number

@@ -59,7 +59,8 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "accumulated privacy loss, batch size 64": {"batch": 64},
     "Warmup steps: 100, T = 900": {"steps": 900}, "warmup for 100 steps, then 900 steps": {"steps": 900},
     "warm-up of 100 steps": {}, "accumulation steps: 8": {}, "logging steps: 50": {},
-    "(ε, δ) = (0.5, 1/N), σ = 2": {"epsilon": "0.5", "sigma": 2.0}, "(ε, δ) = (8, n⁻¹), 40 epochs": {"epsilon": "8", "epochs": 40.0},
+    "(ε, δ) = (0.5, 1/N), σ = 2": {"epsilon": "0.5", "sigma": 2.0}, "(ε, δ) = (8, n⁻¹), 40 epochs": {"epsilon": "8",
+    "epochs": 40.0},
     "10 epochs of 500 steps": {"epochs": 10.0}, "500 steps in each epoch": {},
     "noise multiplier 1.1–0.5": {}, "noise multiplier 1.1 to 0.5": {}, "noise multiplier 1.1-0.5": {},
     "5 to 10 epochs": {}, "5–10 epochs": {}, "epochs: 3/10": {}, "δ=10-5, σ = 2": {"sigma": 2.0},
@@ -69,8 +70,10 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "we do not use Poisson sampling": {}, "not shuffled but Poisson": {"sampler": "poisson"},
     "batch size 256 and 60,000 examples": {"batch": 256, "examples": 60_000},
     "epsilon of 3 or less": {"epsilon": "3"},
-    "epsilon = 3,0; delta = 0,001": {"epsilon": "3.0", "delta": 0.001}, "(ε, δ) = (3,1e-5)": {"epsilon": "3", "delta": 1e-5},
-    "σ = 1,1; learning rate 0.5": {}, "σ = 1,100": {"sigma": 1100.0}, "σ = 0,9; n = 60.000": {"sigma": 0.9, "examples": 60_000},
+    "epsilon = 3,0; delta = 0,001": {"epsilon": "3.0", "delta": 0.001}, "(ε, δ) = (3,1e-5)": {"epsilon": "3",
+    "delta": 1e-5},
+    "σ = 1,1; learning rate 0.5": {}, "σ = 1,100": {"sigma": 1100.0}, "σ = 0,9; n = 60.000": {"sigma": 0.9,
+    "examples": 60_000},
     "sampling rate q = 0,010": {"q": 0.01}, "sigma=1,2 and 3": {},
 }  # fmt: skip
 SPELT = {"modified moments accountant": "mma", "the moments accountant": "moments", "Opacus PRV": "pld",
@@ -157,9 +160,13 @@ def outcome(text: str) -> Read | str:
         return str(error)
 
 
-PIECES = [*"εδσα=:|,;()[]{}<>^/-−–\\$&*#.% \n\t", "１", "，", "⁻⁵", "½", "10", "1e-5", "0,5", "60 000", "1/N", " x ", "N", "epsilon",
-          "delta", "noise multiplier", "batch_size", "epochs", "Epoch 1", "rounds", "users", "per round", "-n 5", "--eps 3",
-          "<sup>", "</td><td>", "&minus;", "\\frac{1}{", "{,}", "poisson", "not ", "if ", "步", "万", "history", '"']  # fmt: skip
+PIECES = [
+    *"εδσα=:|,;()[]{}<>^/-−–\\$&*#.% \n\t", "１", "，", "⁻⁵", "½", "10", "1e-5", "0,5", "60 000", "1/N", " x ", "N",
+    "epsilon",
+    "delta", "noise multiplier", "batch_size", "epochs", "Epoch 1", "rounds", "users", "per round", "-n 5", "--eps 3",
+    "万",
+    "<sup>", "</td><td>", "&minus;", "\\frac{1}{", "{,}", "poisson", "not ", "if ", "步", "history", '"',
+]  # fmt: skip
 TEXTS = st.text(max_size=200) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
 

@@ -119,7 +119,7 @@ def show_offers(read: Read) -> None:
 
 def _may_be_right(each: Found) -> bool:
     readable = each.field in CHOICES or (each.field in FIELDS and not isinstance(each.value, str))
-    return readable and each.why != REASONS["earlier"]
+    return readable and each.why != REASONS["earlier"] and not each.why.startswith("Expected ")
 
 
 def _typed() -> Claim:
