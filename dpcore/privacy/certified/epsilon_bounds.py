@@ -34,6 +34,7 @@ WIDE = 1e-2  # of epsilon: a wider band gets a finer mesh, and a note if it stay
 WORTH_REFINING = 1e-2  # a smaller epsilon gets no finer mesh
 WORTH_TELLING = 1e-4  # a smaller epsilon gets no note
 WORTH_A_BIT = 1.0  # epsilon above which a lower bound of 0 is replaced by that of one bit of each step
+MOST_ROWS = 500  # of a long curve, about, that get such a bound of their own
 TOO_FAR = 100.0  # ratio to the lower bound from which the note gives no number
 FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step on the first lattice, at most
 CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an error
@@ -63,6 +64,7 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
         except RuntimeError as error:
             note = str(error)
     rows = np.flatnonzero((lower == 0) & (upper > WORTH_A_BIT))
+    rows = rows[:: -max(1, rows.size // MOST_ROWS)]  # of many, some and the last: later horizons cost no less
     lower[rows] = np.minimum(bit_epsilons(mechanism, steps[rows], delta[rows]), upper[rows])
     lower, upper = _monotone(lower, upper, delta)
     last = steps == steps[-1]

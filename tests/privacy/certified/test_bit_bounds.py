@@ -155,6 +155,15 @@ def test_of_a_schedule_the_least_noise_counts_at_its_own_largest_sigma_and_small
     assert bit_epsilons(many, np.array([1000]), np.array([0.01])) > 0.9 / (2 * 0.011**2)
 
 
+def test_a_long_curve_has_a_bound_at_its_end_and_rises_in_some_steps() -> None:
+    whole = Mechanism.constant(0.01, 0.02, 3000)
+    curve = ACCOUNTANTS["pld"].curve(whole, np.arange(1, 3001), 1e-5)
+    assert np.all(np.diff(curve.lower) >= 0)
+    assert curve.lower[-1] == ACCOUNTANTS["pld"].spent(whole, 1e-5).lower
+    few = ACCOUNTANTS["pld"].curve(whole, [10, 100, 1000], 1e-5)
+    assert np.all(curve.lower[[9, 99, 999]] > 0.5 * few.lower)
+
+
 @pytest.mark.parametrize("sigma", [2e-6, 0.002, 0.012, 0.0499])
 def test_every_sampler_has_a_lower_bound_at_any_sigma(sigma: float) -> None:
     for name, sampler in SAMPLERS.items():
