@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpcore import check
 from dpcore.data.catalogue import Dataset
 from dpcore.privacy import named_words
-from dpcore.training.features.shapes import FILTERS, MIXTURES, Shape, scattered_shape
+from dpcore.training.features.shapes import FILTERS, MIXTURES, WHITENED, Shape, scattered_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -66,20 +66,34 @@ def scatter_cosines(images: Tensor) -> Tensor:
     from dpcore.training.features.random_maps import cosines, joined, patches
     from dpcore.training.features.scattering import normalised, scattering
 
-    unit = (images if images.shape[1] == 1 else (images + 1) / 2).clamp(0, 1)  # colours go from -1 to 1
-    return joined(cosines(normalised(scattering(unit.sqrt(), step=2))), patches(unit))
+    pixels = from_0_to_1(images)
+    return joined(cosines(normalised(scattering(pixels.sqrt(), step=2))), patches(pixels))
+
+
+def patches(images: Tensor) -> Tensor:
+    """Whitened random patches, the same for mirror images: (B, C, H, W) -> (B, 768, H / 8, W / 8)."""
+    from dpcore.training.features.whitened_patches import whitened_patches
+
+    return whitened_patches(from_0_to_1(images))
+
+
+def from_0_to_1(images: Tensor) -> Tensor:
+    """Images on the scale from 0 to 1; colours are on that from -1 to 1."""
+    return (images if images.shape[1] == 1 else (images + 1) / 2).clamp(0, 1)
 
 
 GREY = partial(scattered_shape, grey=True)
 MIXED, BOTH = (partial(scattered_shape, maps=maps) for maps in (MIXTURES, MIXTURES + 2 * FILTERS))
-PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES = (
+OF_PATCHES = partial(scattered_shape, maps=3 * 2 * WHITENED, step=8)
+PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES = (
     FeatureKind(**named_words(TEXTS, "pixels"), shape_of=tuple, transform=lambda images: images),
     FeatureKind(**named_words(TEXTS, "scatter"), shape_of=scattered_shape, transform=scatter),
     FeatureKind(**named_words(TEXTS, "scatter_upright"), shape_of=GREY, transform=scatter_upright),
     FeatureKind(**named_words(TEXTS, "scatter_random"), shape_of=MIXED, transform=scatter_random),
     FeatureKind(**named_words(TEXTS, "scatter_cosines"), shape_of=BOTH, transform=scatter_cosines),
+    FeatureKind(**named_words(TEXTS, "patches"), shape_of=OF_PATCHES, transform=patches),
 )
-KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES)}
+KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES)}
 
 
 def kind_of(name: str) -> FeatureKind:
@@ -97,6 +111,6 @@ def kinds_for(dataset: Dataset) -> tuple[str, ...]:
 
     >>> from dpcore.data.catalogue import ADULT, MNIST
     >>> kinds_for(MNIST), kinds_for(ADULT)
-    (('pixels', 'scatter', 'scatter_upright', 'scatter_random', 'scatter_cosines'), ('pixels',))
+    (('pixels', 'scatter', 'scatter_upright', 'scatter_random', 'scatter_cosines', 'patches'), ('pixels',))
     """
     return tuple(each.name for each in KINDS.values() if each.takes(dataset))

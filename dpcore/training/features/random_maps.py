@@ -51,21 +51,31 @@ POOL = 4  # pixels of a mean along each axis
 
 
 def patches(x: Tensor) -> Tensor:
-    """The mean answers (B, 192, h, w) of random filters around each pixel of images (B, C, H, W), over 4 x 4 pixels.
-
-    An answer is divided by the root of the sum of squares, about their mean, of the 6 x 6 x C pixels below the filter,
-    + 0.1. Pixels from outside are 0. The positive parts of 96 filters come first. The last mean may have fewer pixels.
+    """The mean answers (B, 192, h, w) of 96 random filters to images (B, C, H, W), over 4 x 4 pixels; 0 is outside.
 
     Source: after Coates, Lee and Ng 2011 (AISTATS), whose filters are patches of the data; these look at none.
     """
-    before = SIDE // 2
-    around = F.pad(x, (before, SIDE - 1 - before) * 2)
-    mean, square = (F.avg_pool2d(each.mean(1, keepdim=True), SIDE, 1) for each in (around, around.square()))
-    spread = (square - mean.square()) * (SIDE * SIDE * x.shape[1])
-    answers = F.conv2d(around, filters(x.shape[1])) / spread.add_(FLOOR).sqrt_()
-    mean = F.avg_pool2d(answers, POOL, ceil_mode=True)
-    size = F.avg_pool2d(answers.abs_(), POOL, ceil_mode=True)
-    return torch.cat([size + mean, size - mean], 1) / 2  # the means of positive and of negative parts
+    return means_of_parts(answers(x, filters(x.shape[1])), POOL)
+
+
+def answers(x: Tensor, drawn: Tensor, outside: str = "constant") -> Tensor:
+    """The answers (B, F, H, W) of filters (F, C, side, side) around each pixel of images (B, C, H, W).
+
+    An answer is divided by the root of the sum of squares, about their mean, of the pixels below the filter, + 0.1.
+    """
+    side = drawn.shape[-1]
+    before = side // 2
+    around = F.pad(x, (before, side - 1 - before) * 2, mode=outside)
+    mean, square = (F.avg_pool2d(each.mean(1, keepdim=True), side, 1) for each in (around, around.square()))
+    spread = (square - mean.square()) * drawn[0].numel()
+    return F.conv2d(around, drawn) / spread.add_(FLOOR).sqrt_()
+
+
+def means_of_parts(x: Tensor, side: int) -> Tensor:
+    """The means over side x side numbers of positive parts, then of negative ones; the last may have fewer numbers."""
+    mean = F.avg_pool2d(x, side, ceil_mode=True)
+    size = F.avg_pool2d(x.abs_(), side, ceil_mode=True)
+    return torch.cat([size + mean, size - mean], 1) / 2
 
 
 SHARE = 0.7  # length of the second block, that of the first being 1
@@ -96,10 +106,15 @@ def phases() -> Tensor:
 @cache
 def filters(channels: int) -> Tensor:
     """The filters (96, channels, 6, 6), normal numbers with their mean subtracted, of length 1."""
-    drawn = normals(FILTER_SEED, FILTERS, channels * SIDE * SIDE)
-    drawn -= drawn.mean(1, keepdims=True)
+    return as_filters(normals(FILTER_SEED, FILTERS, channels * SIDE * SIDE), channels)
+
+
+def as_filters(drawn: NDArray[np.float64], channels: int) -> Tensor:
+    """Rows (F, channels side side) with their mean subtracted, of length 1: (F, channels, side, side)."""
+    drawn = drawn - drawn.mean(1, keepdims=True)
     drawn /= np.sqrt((drawn**2).sum(1, keepdims=True))
-    return _on_grid(drawn).view(FILTERS, channels, SIDE, SIDE)
+    side = math.isqrt(drawn.shape[1] // channels)
+    return _on_grid(drawn).view(-1, channels, side, side)
 
 
 def _on_grid(numbers: NDArray[np.float64]) -> Tensor:

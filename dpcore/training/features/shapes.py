@@ -4,9 +4,10 @@ Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image
 SIDES = range(8, 65)  # pixels of an image along each axis
 MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: without a wavelet, with one, with two
 MIXTURES, FILTERS = 192, 96  # random ones, of the maps and of the pixels
+WHITENED = 128  # filters of each of three sizes
 
 
-def scattered_shape(shape: Shape, maps: int = 0, *, grey: bool = False) -> Shape:
+def scattered_shape(shape: Shape, maps: int = 0, *, grey: bool = False, step: int = 4) -> Shape:
     """The shape of the scattering transform of an image, or of so many `maps` of it; ValueError for other examples.
 
     >>> scattered_shape((1, 28, 28)), scattered_shape((3, 32, 30), 192)
@@ -17,4 +18,4 @@ def scattered_shape(shape: Shape, maps: int = 0, *, grey: bool = False) -> Shape
         raise ValueError(f"Expected shape={tuple(shape)} of an image to be {taken}.")
     if grey and shape[0] != 1:
         raise ValueError(f"Expected shape={shape} of an image to have one channel: only grey images are set upright.")
-    return (maps or MAPS * shape[0], *(-(-side // 4) for side in shape[1:]))
+    return (maps or MAPS * shape[0], *(-(-side // step) for side in shape[1:]))
