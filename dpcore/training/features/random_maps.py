@@ -81,13 +81,13 @@ def means_of_parts(x: Tensor, side: int) -> Tensor:
 SHARE = 0.7  # length of the second block, that of the first being 1
 
 
-def joined(first: Tensor, second: Tensor) -> Tensor:
-    """Maps (B, m, h, w) and (B, k, h, w) as (B, m + k, h, w), their lengths as 1 to 0.7 for every example.
+def joined(first: Tensor, second: Tensor, share: float = SHARE) -> Tensor:
+    """Maps (B, m, h, w) and (B, k, h, w) as (B, m + k, h, w), their lengths as 1 to `share` for every example.
 
     **Guarantees:** |x|^2 is (m + k) h w / 16, up to rounding, unless a block is blank: about that of plain scattering.
     """
-    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + SHARE**2)) / 4
-    blocks = ((first, unit), (second, SHARE * unit))
+    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + share**2)) / 4
+    blocks = ((first, unit), (second, share * unit))
     return torch.cat([F.normalize(block.flatten(1)).view_as(block) * length for block, length in blocks], 1)
 
 

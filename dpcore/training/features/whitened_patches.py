@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from dpcore.training.features.random_maps import FLOOR, answers, as_filters, means_of_parts, on_grid
+from dpcore.training.features.random_maps import FLOOR, answers, as_filters, joined, means_of_parts, on_grid
 from dpcore.training.features.shapes import SECOND, WHITENED
 
 THRESHOLDS = {4: 0.04, 6: 0.025, 8: 0.017}  # pixels of a filter along each axis -> the size up to which answers are 0
@@ -22,13 +22,11 @@ def whitened_patches(x: Tensor) -> Tensor:
     The features of an image and of its mirror image are added, so both have the same. The 768 maps of the first layer
     and the 1,024 of the second have equal lengths.
 
-    **Guarantees:** |x|^2 of an example is 1792 h w, up to rounding, unless a layer is blank.
     Source: Coates, Lee and Ng 2011 (AISTATS), for whitening, thresholds and means; for a second layer of patches Mairal
     et al. 2014, arXiv 1406.3332. Their filters come from data, these from none.
     """
-    blocks = [one + other for one, other in zip(both_layers(x), both_layers(x.flip(3)), strict=True)]
-    unit = math.sqrt(sum(block[0].numel() for block in blocks) / len(blocks))
-    return torch.cat([F.normalize(block, dim=(1, 2, 3)) * unit for block in blocks], 1)
+    (first, second), (mirrored, mixed) = both_layers(x), both_layers(x.flip(3))
+    return joined(first + mirrored, second + mixed, share=1.0)
 
 
 def both_layers(x: Tensor) -> tuple[Tensor, Tensor]:

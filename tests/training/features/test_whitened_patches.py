@@ -28,7 +28,8 @@ def by_waves(side: int, channels: int) -> Array:
     if channels == 1:
         return space
     vectors = [np.array(each) / np.linalg.norm(each) for each in ([1, 1, 1], [1, 0, -1], [1, -2, 1])]
-    return sum(v * np.kron(np.outer(u, u), space) for v, u in zip((1, 0.3, 0.15), vectors, strict=True))
+    colour = np.einsum("i,ij,ik->jk", (1, 0.3, 0.15), vectors, vectors)
+    return np.kron(colour, space)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -37,7 +38,7 @@ def test_a_filter_is_a_normal_one_times_the_root_of_the_inverse_covariance(side:
     expected = by_waves(side, channels)
     np.testing.assert_allclose(covariance(side, channels), expected, atol=1e-12)
     floored = expected + 0.03 * np.trace(expected) / len(expected) * np.eye(len(expected))
-    drawn = np.linalg.solve(sqrtm(floored).real, normal_rows(f"first {side}", 128, len(expected)).T).T
+    drawn = np.linalg.solve(np.real(sqrtm(floored)), normal_rows(f"first {side}", 128, len(expected)).T).T
     drawn -= drawn.mean(1, keepdims=True)
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     found = whitened_filters(side, channels).double().numpy().reshape(128, -1)
@@ -48,7 +49,8 @@ def test_the_numbers_are_normal_and_the_same_on_every_machine() -> None:
     drawn = normal_rows("a", 20, 500)
     assert stats.kstest(drawn.ravel(), "norm").pvalue > 1e-3
     assert stats.kstest(drawn.ravel() * 1.1, "norm").pvalue < 1e-3, "the test tells 1 from 1.1"
-    assert abs(np.corrcoef(np.concatenate([drawn, normal_rows("b", 20, 500)]))[np.triu_indices(40, 1)]).max() < 0.25
+    alike = np.asarray(np.corrcoef(np.concatenate([drawn, normal_rows("b", 20, 500)])))
+    assert abs(alike - np.eye(40)).max() < 0.25
     np.testing.assert_array_equal(normal_rows("a", 2, 500), drawn[:2])
     pinned = (mixtures(768)[0, 0, 0, :2], whitened_filters(6, 3)[0, 0, 0, :2])
     assert [(part.double() * 2**20).tolist() for part in pinned] == PINNED
@@ -86,10 +88,10 @@ def test_the_kind_is_both_layers_of_an_image_and_its_mirror_image(images: torch.
         for each in (image, image[..., ::-1]):
             maps = np.concatenate([first_of(each, *size) for size in ((4, 0.04), (6, 0.025), (8, 0.017))])
             layers = [layers[0] + blocks(maps, 2), layers[1] + second_of(maps)]
-        expected = np.concatenate([each / np.linalg.norm(each) for each in layers]) * np.sqrt(np.prod(shape) / 2)
+        expected = np.concatenate([each / np.linalg.norm(each) for each in layers]) * np.sqrt(np.prod(shape) / 32)
         assert found.shape == shape
-        np.testing.assert_allclose(found, expected, atol=1e-3)
-        assert min(expected[:768].std(), expected[768:].std()) > 0.2
+        np.testing.assert_allclose(found, expected, atol=2.5e-4)
+        assert min(expected[:768].std(), expected[768:].std()) > 0.05
 
 
 def test_mirror_images_have_the_same_features_bit_for_bit_and_a_blank_one_none() -> None:
