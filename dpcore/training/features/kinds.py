@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from dpcore import check
 from dpcore.data.catalogue import Dataset
 from dpcore.privacy import named_words
-from dpcore.training.features.shapes import FILTERS, MIXTURES, WHITENED, Shape, scattered_shape
+from dpcore.training.features.shapes import FILTERS, MIXTURES, SECOND, WHITENED, Shape, scattered_shape
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,7 +71,7 @@ def scatter_cosines(images: Tensor) -> Tensor:
 
 
 def patches(images: Tensor) -> Tensor:
-    """Whitened random patches, the same for mirror images: (B, C, H, W) -> (B, 768, H / 8, W / 8)."""
+    """Whitened patches and mixtures of them, the same for mirror images: (B, C, H, W) -> (B, 1792, H / 8, W / 8)."""
     from dpcore.training.features.whitened_patches import whitened_patches
 
     return whitened_patches(from_0_to_1(images))
@@ -84,7 +84,7 @@ def from_0_to_1(images: Tensor) -> Tensor:
 
 GREY = partial(scattered_shape, grey=True)
 MIXED, BOTH = (partial(scattered_shape, maps=maps) for maps in (MIXTURES, MIXTURES + 2 * FILTERS))
-OF_PATCHES = partial(scattered_shape, maps=3 * 2 * WHITENED, step=8)
+OF_PATCHES = partial(scattered_shape, maps=2 * (3 * WHITENED + SECOND), step=8)
 PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES = (
     FeatureKind(**named_words(TEXTS, "pixels"), shape_of=tuple, transform=lambda images: images),
     FeatureKind(**named_words(TEXTS, "scatter"), shape_of=scattered_shape, transform=scatter),

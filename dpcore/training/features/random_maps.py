@@ -81,26 +81,26 @@ def means_of_parts(x: Tensor, side: int) -> Tensor:
 SHARE = 0.7  # length of the second block, that of the first being 1
 
 
-def joined(first: Tensor, second: Tensor) -> Tensor:
-    """Maps (B, m, h, w) and (B, k, h, w) as (B, m + k, h, w), their lengths as 1 to 0.7 for every example.
+def joined(first: Tensor, second: Tensor, share: float = SHARE) -> Tensor:
+    """Maps (B, m, h, w) and (B, k, h, w) as (B, m + k, h, w), their lengths as 1 to `share` for every example.
 
     **Guarantees:** |x|^2 is (m + k) h w / 16, up to rounding, unless a block is blank: about that of plain scattering.
     """
-    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + SHARE**2)) / 4
-    blocks = ((first, unit), (second, SHARE * unit))
+    unit = math.sqrt((first[0].numel() + second[0].numel()) / (1 + share**2)) / 4
+    blocks = ((first, unit), (second, share * unit))
     return torch.cat([F.normalize(block.flatten(1)).view_as(block) * length for block, length in blocks], 1)
 
 
 @cache
 def weights(maps: int) -> Tensor:
     """The weights of the mixtures (192, maps)."""
-    return _on_grid(normals(MIXTURE_SEED, MIXTURES, maps) / math.sqrt(maps))
+    return on_grid(normals(MIXTURE_SEED, MIXTURES, maps) / math.sqrt(maps))
 
 
 @cache
 def phases() -> Tensor:
     """The phases of the cosines (192,), uniform in [0, 2 pi)."""
-    return _on_grid(2 * math.pi * np.array([uniforms(PHASE_SEED, mixture, 0)[0] for mixture in range(MIXTURES)]))
+    return on_grid(2 * math.pi * np.array([uniforms(PHASE_SEED, mixture, 0)[0] for mixture in range(MIXTURES)]))
 
 
 @cache
@@ -114,10 +114,11 @@ def as_filters(drawn: NDArray[np.float64], channels: int) -> Tensor:
     drawn = drawn - drawn.mean(1, keepdims=True)
     drawn /= np.sqrt((drawn**2).sum(1, keepdims=True))
     side = math.isqrt(drawn.shape[1] // channels)
-    return _on_grid(drawn).view(-1, channels, side, side)
+    return on_grid(drawn).view(-1, channels, side, side)
 
 
-def _on_grid(numbers: NDArray[np.float64]) -> Tensor:
+def on_grid(numbers: NDArray[np.float64]) -> Tensor:
+    """The numbers, rounded to multiples of 1 / GRID, in float32."""
     return torch.from_numpy(np.round(numbers * GRID) / GRID).float()
 
 

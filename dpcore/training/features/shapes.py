@@ -4,7 +4,7 @@ Shape = tuple[int, ...]  # of one example: (channels, height, width) of an image
 SIDES = range(8, 65)  # pixels of an image along each axis
 MAPS = 1 + 2 * 8 + 8 * 8  # of a colour channel's scattering transform: without a wavelet, with one, with two
 MIXTURES, FILTERS = 192, 96  # random ones, of the maps and of the pixels
-WHITENED = 128  # filters of each of three sizes
+WHITENED, SECOND = 128, 512  # whitened filters of each of three sizes, and mixtures of their answers
 
 
 def scattered_shape(shape: Shape, maps: int = 0, *, grey: bool = False, step: int = 4) -> Shape:

@@ -1,5 +1,6 @@
-"""Random patches for images in colour, whitened by a model of natural images instead of by data, and mirrored."""
+"""Random patches in two layers, whitened by a model of natural images, not by data, and the same for mirror images."""
 
+import hashlib
 import math
 from functools import cache
 
@@ -9,36 +10,67 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from dpcore.training.features.random_maps import answers, as_filters, means_of_parts, normals
-from dpcore.training.features.shapes import WHITENED
+from dpcore.training.features.random_maps import FLOOR, answers, as_filters, joined, means_of_parts, on_grid
+from dpcore.training.features.shapes import SECOND, WHITENED
 
-THRESHOLDS = {4: 0.04, 6: 0.025, 8: 0.017}  # pixels of a filter along each axis -> size of answers that count as 0
-POOL = 8  # pixels of a mean along each axis
+THRESHOLDS = {4: 0.04, 6: 0.025, 8: 0.017}  # pixels of a filter along each axis -> the size up to which answers are 0
 
 
 def whitened_patches(x: Tensor) -> Tensor:
-    """The mean answers (B, 768, H / 8, W / 8) of whitened filters to images (B, C, H, W) in [0, 1], over 8 x 8 pixels.
+    """Two layers of random filters (B, 1792, H / 8, W / 8) of images (B, C, H, W) in [0, 1]; README.md defines them.
 
-    There are 128 filters of each size. An answer is as in `patches`, with pixels from outside reflected, and shrunk by
-    the threshold of its size. The features of an image and of its mirror image are added, so both have the same. Each
-    size has the same length.
+    The features of an image and of its mirror image are added, so both have the same. The 768 maps of the first layer
+    and the 1,024 of the second have equal lengths.
 
-    Source: Coates, Lee and Ng 2011 (AISTATS), for whitening, thresholds and means; their filters come from data, these
-    from no data. For averages over mirror images in private training: De et al. 2022, arXiv 2204.13650, section 3.
+    Source: Coates, Lee and Ng 2011 (AISTATS), for whitening, thresholds and means; for a second layer of patches Mairal
+    et al. 2014, arXiv 1406.3332. Their filters come from data, these from none.
     """
-    mirror = x.flip(3)
-    blocks = [one_size(x, side) + one_size(mirror, side) for side in THRESHOLDS]
-    unit = math.sqrt(blocks[0][0].numel())
-    return torch.cat([F.normalize(block, dim=(1, 2, 3)) * unit for block in blocks], 1)
+    (first, second), (mirrored, mixed) = both_layers(x), both_layers(x.flip(3))
+    return joined(first + mirrored, second + mixed, share=1.0)
 
 
-def one_size(x: Tensor, side: int) -> Tensor:
-    """The mean answers (B, 256, H / 8, W / 8) of the filters of one size to the images alone."""
-    found = answers(x, whitened_filters(side, x.shape[1]), "reflect")
-    return means_of_parts(F.softshrink(found, THRESHOLDS[side]), POOL)
+def both_layers(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The layers (B, 768, H / 8, W / 8) and (B, 1024, H / 8, W / 8) of images alone."""
+    maps = torch.cat([first_layer(x, side) for side in THRESHOLDS], 1)
+    return F.avg_pool2d(maps, 2, ceil_mode=True), second_layer(maps)
 
 
-SEED = 6
+def first_layer(x: Tensor, side: int) -> Tensor:
+    """The mean answers (B, 256, H / 4, W / 4) of filters of one size, over 4 x 4 pixels, in units of the threshold."""
+    found = answers(x, whitened_filters(side, x.shape[1]), "reflect") / THRESHOLDS[side]
+    return means_of_parts(F.softshrink(found, 1.0), 4)
+
+
+LEAST_ANSWER = 0.8  # of the second layer; answers are of about size 1
+
+
+def second_layer(maps: Tensor) -> Tensor:
+    """The mean mixtures (B, 1024, h / 2, w / 2) of 3 x 3 places of maps (B, 768, h, w), over 2 x 2 places.
+
+    First the mean of a place's numbers is taken off, and they are divided by the root of their mean square + 0.1 times
+    the image's.
+    """
+    centred = maps - maps.mean(1, keepdim=True)
+    squares = centred.square().mean(1, keepdim=True)
+    lengths = (squares + FLOOR * squares.mean((2, 3), keepdim=True)).sqrt_()
+    around = F.pad(centred / lengths.clamp(min=1e-6), (1, 1, 1, 1), mode="reflect")
+    return means_of_parts(F.softshrink(F.conv2d(around, mixtures(maps.shape[1])), LEAST_ANSWER), 2)
+
+
+@cache
+def mixtures(maps: int) -> Tensor:
+    """The weights (512, maps, 3, 3), normal numbers of variance 1 / (9 maps)."""
+    return on_grid(normal_rows("second", SECOND, 9 * maps) / math.sqrt(9 * maps)).view(SECOND, maps, 3, 3)
+
+
+def normal_rows(name: str, rows: int, columns: int) -> NDArray[np.float64]:
+    """Normal numbers (rows, columns), each row from a hash of its name and number, by Box and Muller's transform."""
+    digests = [hashlib.shake_256(f"{name} {row}".encode()).digest(16 * columns) for row in range(rows)]
+    words = np.frombuffer(b"".join(digests), "<u8").reshape(rows, columns, 2)
+    radius, turn = np.moveaxis(((words >> 11).astype(float) + 0.5) / 2**53, 2, 0)
+    return np.sqrt(-2 * np.log(radius)) * np.cos(2 * math.pi * turn)
+
+
 PERIOD = 64  # pixels after which the model's images repeat
 COLOURS = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])  # grey, red - blue, green - both
 VARIANCES = (1.0, 0.3, 0.15)  # of the colours in the model; natural images vary more in grey
@@ -50,7 +82,7 @@ def whitened_filters(side: int, channels: int) -> Tensor:
     """The filters (128, channels, side, side): normal numbers times covariance^(-1/2), of mean 0 and length 1."""
     values, vectors = np.linalg.eigh(covariance(side, channels))
     root = vectors / np.sqrt(values + LEAST * values.mean()) @ vectors.T
-    return as_filters(normals(SEED + side, WHITENED, len(root)) @ root, channels)
+    return as_filters(normal_rows(f"first {side}", WHITENED, len(root)) @ root, channels)
 
 
 def covariance(side: int, channels: int) -> NDArray[np.float64]:

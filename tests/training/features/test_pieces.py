@@ -47,9 +47,8 @@ def test_an_example_s_features_are_those_that_it_has_alone():
             assert torch.equal(computed(x[i : i + 1], SCATTER, views)[0], found[i]), (x, views)
 
 
-def leaves_the_others_alone(kind):
+def leaves_the_others_alone(kind, x):
     """True if an example that leaves changes no other example's features."""
-    x = images(SIZE + 8)
     found = computed(x, kind, 1)
     without = computed(np.delete(x, 4, axis=0), kind, 1)  # the others move up, one into another piece
     return torch.equal(without, torch.cat([found[:4], found[5:]]))
@@ -57,12 +56,13 @@ def leaves_the_others_alone(kind):
 
 def test_a_neighbour_who_leaves_changes_nobody_s_features():
     for name in KINDS:
-        assert leaves_the_others_alone(KINDS[name]), name
+        assert leaves_the_others_alone(KINDS[name], images(SIZE + 8)), name
+    assert leaves_the_others_alone(kind_of("patches"), colours(SIZE + 8))
 
 
 def test_a_transform_that_looks_at_other_examples_would_be_noticed():
     learned = dataclasses.replace(SCATTER, transform=lambda x: scattering(x) - x.mean() * 1e-2)
-    assert not leaves_the_others_alone(learned)
+    assert not leaves_the_others_alone(learned, images(SIZE + 8))
 
 
 def test_they_are_the_transform_of_each_view_in_half_precision():
