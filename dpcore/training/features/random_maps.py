@@ -94,7 +94,7 @@ def joined(first: Tensor, second: Tensor, share: float = SHARE) -> Tensor:
 @cache
 def weights(maps: int) -> Tensor:
     """The weights of the mixtures (192, maps)."""
-    return on_grid(normals(MIXTURE_SEED, MIXTURES, maps) / math.sqrt(maps))
+    return on_grid(hashed_normals(MIXTURE_SEED, MIXTURES, maps) / math.sqrt(maps))
 
 
 @cache
@@ -106,7 +106,7 @@ def phases() -> Tensor:
 @cache
 def filters(channels: int) -> Tensor:
     """The filters (96, channels, 6, 6), normal numbers with their mean subtracted, of length 1."""
-    return as_filters(normals(FILTER_SEED, FILTERS, channels * SIDE * SIDE), channels)
+    return as_filters(hashed_normals(FILTER_SEED, FILTERS, channels * SIDE * SIDE), channels)
 
 
 def as_filters(drawn: NDArray[np.float64], channels: int) -> Tensor:
@@ -122,7 +122,7 @@ def on_grid(numbers: NDArray[np.float64]) -> Tensor:
     return torch.from_numpy(np.round(numbers * GRID) / GRID).float()
 
 
-def normals(seed: int, rows: int, columns: int) -> NDArray[np.float64]:
+def hashed_normals(seed: int, rows: int, columns: int) -> NDArray[np.float64]:
     """Normal numbers (rows, columns), each from its place alone, by the transform of Box and Muller."""
     drawn = np.array([[uniforms(seed, row, column) for column in range(columns)] for row in range(rows)])
     return np.sqrt(-2 * np.log(drawn[..., 0])) * np.cos(2 * math.pi * drawn[..., 1])
