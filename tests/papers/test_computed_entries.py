@@ -11,7 +11,7 @@ from dpcore.papers.entry import Computed, Entry, PrintedClaim, Trained
 from dpcore.papers.records import Recorded, Seeded
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.config import RunConfig
-from tests.papers_page import HEADING, PAGE, README, cells, page, readme
+from tests.papers_page import BENCHMARKS, HEADING, PAGE, README, benchmarks, cells, page, readme
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -122,6 +122,9 @@ def test_the_document_and_the_readmes_table_are_those_that_are_made_from_the_fin
     text = README.read_text(encoding="utf-8")
     assert text.count(HEADING) == 1
     assert readme(text) == text, MAKE
+    tables = BENCHMARKS.read_text(encoding="utf-8")
+    assert benchmarks(tables) == tables, MAKE
+    assert "| MNIST | 9" in tables
     table = text.split(HEADING)[1].split("\n## ")[0]
     for paper in PAPERS.values():
         if paper.findings:
