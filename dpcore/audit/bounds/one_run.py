@@ -227,7 +227,7 @@ def audit_one_run(
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
     seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
-    epsilon, best = best_of(seen, delta, (1 - confidence) / len(seen.tried))
+    epsilon, best = best_guesses(seen, delta, (1 - confidence) / len(seen.tried))
     p_value = None
     if claimed is not None:
         p_values = (one_run_p_value(seen.canaries, each.made, each.correct, claimed, delta) for each in seen.tried)
@@ -243,7 +243,7 @@ def audit_one_run(
     )
 
 
-def best_of(seen: Attempts, delta: float, error: float) -> tuple[float, Guesses]:
+def best_guesses(seen: Attempts, delta: float, error: float) -> tuple[float, Guesses]:
     """Return the largest lower bound of epsilon that any of the guesses gives at an error, and those guesses."""
     found = [one_run_epsilon(seen.canaries, each.made, each.correct, delta, error) for each in seen.tried]
     best = int(np.argmax(found))
@@ -272,7 +272,7 @@ def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence
     """Return the lower bound of epsilon from the expected number of right guesses, for scores with these laws."""
     check.whole(1, canaries=canaries)
     guesses = tuple(expected_guesses(laws, canaries, *each) for each in options(canaries))
-    return best_of(Attempts(canaries, guesses), delta, (1 - confidence) / len(guesses))[0]
+    return best_guesses(Attempts(canaries, guesses), delta, (1 - confidence) / len(guesses))[0]
 
 
 def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:

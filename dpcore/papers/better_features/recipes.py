@@ -8,6 +8,7 @@ Each sigma is the least, to three decimals, whose certified epsilon at delta 1e-
 from collections.abc import Mapping
 from typing import Any
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.papers.entry import without_privacy
 from dpcore.papers.paper import Ladder, Rung
 from dpcore.papers.sa_dpsgd.runs import SETS
@@ -27,18 +28,19 @@ COMMON: Values = {
     "epochs": 40.0,
 }
 MEAN_AT_ONE = 60.0  # sigma of the private mean at epsilon 1: always as small a part of what is spent
-SIGMAS: Mapping[tuple[int, bool], tuple[float, ...]] = {  # (expected batch, whether a mean is released) -> at EPSILONS
-    (512, False): (4.198, 2.315, 1.373, 1.069, 0.835, 0.699),
-    (1024, False): (5.894, 3.199, 1.821, 1.367, 1.012, 0.814),
-    (2048, False): (8.304, 4.468, 2.48, 1.81, 1.279, 0.984),
-    (4096, False): (11.719, 6.276, 3.434, 2.462, 1.678, 1.236),
-    (8192, False): (16.552, 8.841, 4.798, 3.403, 2.264, 1.611),
-    (8192, True): (16.58, 8.858, 4.808, 3.411, 2.269, 1.615),
+SIGMAS: Mapping[tuple[int, int, bool], tuple[float, ...]] = {  # (examples, expected batch, mean too) -> at EPSILONS
+    (60_000, 512, False): (4.198, 2.315, 1.373, 1.069, 0.835, 0.699),
+    (60_000, 1024, False): (5.894, 3.199, 1.821, 1.367, 1.012, 0.814),
+    (60_000, 2048, False): (8.304, 4.468, 2.48, 1.81, 1.279, 0.984),
+    (60_000, 4096, False): (11.719, 6.276, 3.434, 2.462, 1.678, 1.236),
+    (60_000, 8192, False): (16.552, 8.841, 4.798, 3.403, 2.264, 1.611),
+    (60_000, 8192, True): (16.58, 8.858, 4.808, 3.411, 2.269, 1.615),
+    (50_000, 8192, True): (18.187, 9.711, 5.263, 3.726, 2.467, 1.743),
 }
 PAPERS_CNN, TUNED_CNN = "The papers' CNN, tanh", "The CNN, tuned"
 LINEAR, BEST = "Scattering, linear", "The best found"
 SCATTERING: Values = {"features": "scatter", "model": "linear"}
-TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
+TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}  # of the data sets that the paper has
 RECIPES: Mapping[str, Mapping[str, Values]] = {  # data set -> rung -> what it has, lr that at epsilon 3
     "mnist": {
         PAPERS_CNN: {name: SETS["MNIST"][name] for name in ("model", "lr", "batch")},
@@ -52,6 +54,7 @@ RECIPES: Mapping[str, Mapping[str, Values]] = {  # data set -> rung -> what it h
         LINEAR: SCATTERING | {"batch": 8192, "lr": 16.0},
         BEST: {"features": "scatter_cosines", "model": "linear", "batch": 8192, "lr": 3.6},
     },
+    "cifar10_jpeg": {BEST: {"features": "patches", "model": "linear", "batch": 8192, "lr": 2.484}},
 }
 PLAIN_RATES = {"cnn": 0.05, "linear": 0.005}  # without privacy, when gradients have their full length
 WORDS = words_of("better_features")
@@ -66,7 +69,7 @@ def run(dataset: str, rung: str, epsilon: float) -> RunConfig:
     values: Values = COMMON | RECIPES[dataset][rung]
     if rung != PAPERS_CNN:
         values["lr"] = round(values["lr"] * (epsilon if rung == BEST else min(RECORD, epsilon)) / RECORD, 3)
-    values["sigma"] = SIGMAS[values["batch"], rung == BEST][EPSILONS.index(epsilon)]
+    values["sigma"] = SIGMAS[DATASETS[dataset].examples("full"), values["batch"], rung == BEST][EPSILONS.index(epsilon)]
     if rung == BEST:
         values["mean_sigma"] = MEAN_AT_ONE / epsilon
     return RunConfig(dataset=dataset, **values)
@@ -80,12 +83,12 @@ def plain_run(dataset: str, rung: str) -> RunConfig:
 
 LADDERS = tuple(
     Ladder(
-        place=title,
+        place=DATASETS[dataset].title,
         rungs=tuple(
             Rung(name, tuple((each, run(dataset, name, each)) for each in EPSILONS), plain_run(dataset, name))
-            for name in RECIPES[dataset]
+            for name in recipes
         ),
         **WORDS["ladders"],
     )
-    for dataset, title in TITLES.items()
+    for dataset, recipes in RECIPES.items()
 )

@@ -139,7 +139,8 @@ def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Acc
     A fixed number is that many runs of each setting, all of which may be published. Otherwise each run has one of the
     settings, picked at random, and only the best may be published, neither the others nor their number.
     **Guarantees:** the value is not below the exact epsilon for any score that is computed from a run's output. The
-    lower bound, if the accountant has one, is that of one run: a score may be the same for all.
+    lower bound, if the accountant has one, is that of one run: a score may be the same for all. A setting picked at
+    random has none: what the pick hides is not counted.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(0.01, 4.0, 10_000)
@@ -157,7 +158,8 @@ def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Acc
     curves = [accountant.profile(each, deltas) for each in settings]
     profile = Pairs(np.max([each.epsilon for each in curves], axis=0), deltas)
     doubted = next((each for each in curves if not each.kind.is_bound), alone)
-    return Reading(selected_epsilon(number, profile, delta), alone.lower, doubted.kind, doubted.note)
+    lower = alone.lower if len(settings) == 1 else None
+    return Reading(selected_epsilon(number, profile, delta), lower, doubted.kind, doubted.note)
 
 
 def selected_epsilon(number: NumberOfRuns, one: Tradeoff, delta: float) -> float:
