@@ -168,7 +168,7 @@ def _outcome(found: AuditResults) -> None:
     sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
     if failed:
-        result, text = FAILS, f"Claim refuted: {' and '.join(failed)} {'fails' if len(failed) == 1 else 'fail'}"
+        result, text = FAILS, f"Claim refuted by {', '.join(failed)}"
     else:
         result, text, sure = PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
     st.html(f'<h2 class=part style="font-size:1.75rem">{sign(result)} {escape(text)}</h2><p>{escape(sure)}</p>')

@@ -91,7 +91,7 @@ def test_it_says_how_far_it_is_and_is_cancelled(store: Store):
 
 def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     page = opened(run=recorded(store))
-    assert "Claim refuted: Noise fails</h2><p>95 % confidence over all tests." in html_of(page)
+    assert "Claim refuted by Noise</h2><p>95 % confidence over all tests." in html_of(page)
     line = names_in(page)[0]
     assert line[:3] == ["Certified", "Proven", "Noise ≥ 9.00, p < 1e-300"]
     assert any(each.startswith("Rényi DP ≤") for each in line)
