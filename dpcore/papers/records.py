@@ -123,8 +123,8 @@ def records_of(paper: str) -> dict[str, Recorded]:
 def recorded(paper: str, config: RunConfig) -> Recorded | None:
     """Return the record of a configuration, or of one on data that stand in for its own; None without any."""
     others = [each.name for each in DATASETS.shipped.values() if each.stands_in_for == config.dataset]
-    found = (records_of(paper).get(named(replace(config, dataset=name))) for name in (config.dataset, *others))
-    return next(filter(None, found), None)
+    every = (config, *(replace(config, dataset=name) for name in others))
+    return next(filter(None, (records_of(paper).get(named(each)) for each in every)), None)
 
 
 def trainable(config: RunConfig) -> RunConfig:
