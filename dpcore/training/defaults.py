@@ -52,7 +52,7 @@ def defaults(
     source = dataset_of(dataset).sources[0] if source is None else source
     check.one_of(BATCH, source=source)
     chosen = OPTIMIZERS[optimizer]
-    clip_norm, lr = chosen.clip_norm, chosen.special_lr.get((dataset, model), chosen.lr)
+    clip_norm, lr = chosen.clip_norm, chosen.special_lr.get(f"{dataset} {model}", chosen.lr)
     if reading != "scaled" and chosen.directions:
         clip_norm, lr = chosen.directions
     return RunConfig(
