@@ -1,7 +1,6 @@
 """`python -m dpcore epsilon`: compute epsilon against steps, by every accountant."""
 
 import argparse
-import json
 import math
 from typing import Any
 
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         if drawn:
             adjacency = SAMPLERS[arguments.sampler].adjacency
             values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
-        print(json.dumps(values, allow_nan=False))
+        commands.print_json(values)
     else:
         print(f"Epsilon after {arguments.steps:,} steps at delta = {plain(raised(arguments.delta))}")
         print(_table(curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
@@ -95,13 +94,10 @@ def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Cu
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "kind": str(curve.kind),
-        "epsilon": [commands.finite(each) for each in curve.epsilon.tolist()],
-    }
+    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": curve.epsilon.tolist()}
     if curve.lower is not None:
-        values["lower"] = [commands.finite(each) for each in curve.lower.tolist()]
-    if curve.note or None in values["epsilon"]:
+        values["lower"] = curve.lower.tolist()
+    if curve.note or math.inf in values["epsilon"]:
         values["note"] = curve.note or "null: no finite epsilon"
     return values
 

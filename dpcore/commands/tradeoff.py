@@ -1,7 +1,6 @@
 """`python -m dpcore tradeoff`: compute the certified trade-off function and the attack risks."""
 
 import argparse
-import json
 import math
 from typing import Any
 
@@ -41,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     band = tradeoff_bounds(mechanism)
     found = risks_of(band, arguments.delta)
     if arguments.json:
-        print(json.dumps(_object(arguments, points, band, found), allow_nan=False))
+        commands.print_json(_object(arguments, points, band, found))
         return 0
     accountant = ACCOUNTANTS[CERTIFIED]
     curve = accountant.curve(mechanism, [mechanism.steps], arguments.delta)
@@ -61,7 +60,7 @@ def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks
             "upper": band.upper.beta(alpha).tolist(),
             **({"note": band.note} if band.note else {}),
         },
-        "gdp": {"kind": "approximate", "mu": commands.finite(mu), "beta": Gaussian(mu).beta(alpha).tolist()},
+        "gdp": {"kind": "approximate", "mu": mu, "beta": Gaussian(mu).beta(alpha).tolist()},
         "risks": {
             "advantage": _pair(found.advantage),
             "error": _pair(found.error),
@@ -73,7 +72,7 @@ def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks
 
 
 def _pair(bounds: Between) -> dict[str, float | None]:
-    return {"lower": commands.finite(bounds.lower), "upper": commands.finite(bounds.upper)}
+    return {"lower": bounds.lower, "upper": bounds.upper}
 
 
 def _table(band: Band) -> str:
