@@ -2,16 +2,17 @@
 
 `RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends its drivers if the
 cluster goes, and may wait long for a silent cluster. Its standard output says, in lines of JSON, why no run can start.
-Its runs end with it, and the next head continues them from their checkpoints.
+Its runs end with it, and the next head continues them from their checkpoints. A head that Ray keeps waiting for too
+long ends, even where Ray ignores signals, and leaves its stack in the log.
 """
 
 import argparse
+import faulthandler
 import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from dpcore.runs.ray_pool.streams import Streams
@@ -20,22 +21,23 @@ from dpcore.runs.store import Store
 from dpcore.runs.supervision import LEFTOVER_SECONDS, lock_of, remove_needless
 
 LOCK_SECONDS = 0.2  # seconds between two looks for the lock of the home
-LINE_SECONDS = 1.0  # seconds between two lines without news, as a sign of life
+CONNECT = 30.0  # seconds in which the cluster must accept this process
+ROUND = 120.0  # seconds that a round may take: Ray waits a minute for a lost cluster
 
 
 class StatusPipe:
-    """The channel to the pool, timed by `clock`; output of Ray goes to the log instead."""
+    """The channel to the pool; output of Ray goes to the log instead."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._line, self._told, self._clock = "", 0.0, clock
+    def __init__(self) -> None:
+        self._line = ""
         self._pipe = os.fdopen(os.dup(sys.stdout.fileno()), "w")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
-        """Write a line if it is new or old enough."""
+        """Write a line if it is new."""
         line = json.dumps({"connecting": connecting, "trouble": trouble})
-        if line != self._line or self._clock() - self._told > LINE_SECONDS:
-            self._line, self._told = line, self._clock()
+        if line != self._line:
+            self._line = line
             print(line, file=self._pipe, flush=True)
 
 
@@ -60,6 +62,7 @@ class StopRequest:
 def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: StatusPipe) -> str | None:
     """Do runs on the cluster until `stop`; the reason if that is impossible."""
     pipe.say(connecting=True)
+    faulthandler.dump_traceback_later(CONNECT, exit=True)
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
     except ImportError as error:
@@ -69,8 +72,10 @@ def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: St
     except Unreachable as error:
         return str(error)
     stop.heed_sigterm()  # Ray has replaced the handler
+    pipe.say()
     swept = -LEFTOVER_SECONDS
     while not stop:
+        faulthandler.dump_traceback_later(ROUND, exit=True)
         try:
             streams.round()
             if time.monotonic() - swept > LEFTOVER_SECONDS:
