@@ -17,7 +17,7 @@ from dpcore.runs.limits import FILE, MAX_BYTES, SHARED, TITLES, Limits, limits_o
 from dpcore.runs.record import Status, StoreError, checkpoint_path, device_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.worker import warm_up
-from dpcore.runs.worker_process import cores, slots_of
+from dpcore.runs.worker_process import Slots, cores, slots_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
 from dpcore.training.perturbation.request import Request
@@ -187,7 +187,7 @@ def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(m
         assert 0.8 < gpu.memory * slots < 1
         assert cpu.threads == max(1, 6 // slots)
     (alone,) = slots_of(Limits(), "cpu")
-    assert (alone.arguments, alone.threads) == (["--slots", "1"], None)  # as before there were limits
+    assert alone == Slots()  # as before there were limits
     for said in ("", "no number", "0", "-2", "4,2"):
         monkeypatch.setenv("OMP_NUM_THREADS", said)
         assert cores() == len(os.sched_getaffinity(0)), said

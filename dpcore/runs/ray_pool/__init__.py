@@ -56,9 +56,8 @@ class RayPool(PoolThread):
         super().__init__(store, "dpcore-ray-pool")
         self.address = address
         self._head: subprocess.Popen[bytes] | None = None
-        self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", "--home", str(store.home)]
-        self._command += ["--parent", str(os.getpid()), "--address", address, "--train", train]
-        self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
+        options = {"address": address, "train": train, "cpus": cpus, "gpus": gpus, "parent": os.getpid()}
+        self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", str(store.home), json.dumps(options)]
 
     def close(self) -> None:
         """Ask the head to end, and kill it after some seconds."""

@@ -6,7 +6,6 @@ Its runs end with it, and the next head continues them from their checkpoints. A
 long ends, even where Ray ignores signals, and leaves its stack in the log.
 """
 
-import argparse
 import faulthandler
 import json
 import os
@@ -14,6 +13,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from typing import Any
 
 from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
@@ -59,8 +59,8 @@ class StopRequest:
         return self._told or os.getppid() != self._parent
 
 
-def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: StatusPipe) -> str | None:
-    """Do runs on the cluster until `stop`; the reason if that is impossible."""
+def serve(store: Store, options: dict[str, Any], stop: StopRequest, pipe: StatusPipe) -> str | None:
+    """Do runs on the cluster until `stop`; the reason if that is impossible. The options are those of `Streams`."""
     pipe.say(connecting=True)
     faulthandler.dump_traceback_later(CONNECT, exit=True)
     try:
@@ -68,7 +68,7 @@ def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: St
     except ImportError as error:
         return f"DPCORE_POOL=ray needs Ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
     try:
-        streams = Streams(store, RayCluster(options.address), options.train, options.cpus, options.gpus)
+        streams = Streams(store, RayCluster(options.pop("address")), **options)
     except Unreachable as error:
         return str(error)
     stop.heed_sigterm()  # Ray has replaced the handler
@@ -91,17 +91,10 @@ def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: St
 
 
 def main() -> None:
-    """Wait for the home to be free, then serve it."""
-    parser = argparse.ArgumentParser(prog="dpcore.runs.ray_pool.head", description=__doc__)
-    parser.add_argument("--home", required=True)
-    parser.add_argument("--parent", type=int, required=True)
-    parser.add_argument("--address", required=True)
-    parser.add_argument("--train", required=True)
-    parser.add_argument("--cpus", type=int, required=True)
-    parser.add_argument("--gpus", type=float, required=True)
-    options = parser.parse_args()
-    stop, pipe = StopRequest(options.parent), StatusPipe()
-    with Store(options.home) as store:
+    """Wait for the home to be free, then serve it; `RayPool` gives the home, and options as JSON."""
+    home, options = sys.argv[1], json.loads(sys.argv[2])
+    stop, pipe = StopRequest(options.pop("parent")), StatusPipe()
+    with Store(home) as store:
         while not (lock := lock_of(store.home)) and not stop:
             pipe.say()
             time.sleep(LOCK_SECONDS)
