@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
@@ -21,6 +20,7 @@ from dpcore.data.loading import Images, fingerprint_of_part
 from dpcore.training.features.compute import MAX_VIEWS, Steps, compute_features, image_shape
 from dpcore.training.features.kinds import kind_of
 from dpcore.training.randomness.random_words import machine_of
+from dpcore.whole_file import whole_file
 
 HEADER = 4096  # bytes: the numbers begin at a page of memory
 FORMAT = 1  # of the file itself
@@ -74,18 +74,9 @@ def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
 
 def write(path: Path, key: Key, values: Tensor, digest: str) -> None:
     """Write the features of that key, the whole file or nothing. Errors: OSError, and an old file stays."""
-    numbers = np.ascontiguousarray(values.numpy(), KIND)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")  # of this process alone
-    try:
-        with open(aside, "xb") as file:
-            file.write(key.header(digest))
-            file.write(numbers.data)
-            file.flush()
-            os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
-        os.replace(aside, path)
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+    with whole_file(path, shared=True) as file:
+        file.write(key.header(digest))
+        file.write(np.ascontiguousarray(values.numpy(), KIND).data)
 
 
 def digest_of(numbers: np.ndarray) -> str:
