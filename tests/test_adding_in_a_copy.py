@@ -26,10 +26,18 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.mechanism import FloatArray, IntArray
 {inspect.getsource(Tally)}"""
 SAID = "no step has a smaller learning rate"
-LR_FLOOR = f"""    lr_floor: float = row(Number(
-        default=0.0, low=0, high=5, ends="[]", label="Least learning rate", help="{SAID}",
-        short=lambda value: f"lr from {{value:g}}", rank=15, unusual=True, since="2", unit="volts",
-        needs=(LR_DECAY,), slider=Slider(0.01, 5, coarse=True)))
+LR_FLOOR = """    lr_floor: float = row(Number(default=0.0, low=0, high=5, ends="[]", needs=(LR_DECAY,)))
+"""
+WORDS = f"""[lr_floor]
+label = "Least learning rate"
+help = "{SAID}"
+short = "lr from {{:g}}"
+rank = 15
+unusual = true
+unit = "volts"
+slider = {{ low = 0.01, coarse = true }}
+since = "2"
+
 """
 ADDED = [  # file, the pattern before which something is written ("": into a new file), and what
     ("dpcore/privacy/accountants/tally.py", "", TALLY),
@@ -39,7 +47,8 @@ ADDED = [  # file, the pattern before which something is written ("": into a new
         "from .tally import Tally\n",
     ),
     ("dpcore/privacy/accountants/__init__.py", r"\bPld\(\)", "Tally(), "),
-    ("dpcore/training/settings.py", r"^# fmt: on$", LR_FLOOR),
+    ("dpcore/training/settings.py", r"^    pixel_scale: ", LR_FLOOR),
+    ("dpcore/training/settings.toml", r"^\[pixel_scale\]", WORDS),
 ]
 HEEDED = ("dpcore/training/training_run.py", "self.learning_rate.at(step)\n")
 QUICK = ["train", "--source", "sample", "--model", "mlp", "--batch", "100", "--epochs", "0.05", "--device", "cpu"]

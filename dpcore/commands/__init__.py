@@ -1,7 +1,7 @@
 """Commands of `python -m dpcore`: one module each, with `parser()` and `run(arguments) -> exit status`."""
 
 import argparse
-import math
+import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NoReturn, TypeVar
@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 from dpcore import check as argument_checks  # there is a command check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.report.numbers import finite
 from dpcore.privacy.schedule import CONSTANT, SCHEDULES, Recipe
 from dpcore.privacy.selection.best_of import FORMS, read_runs
 from dpcore.written_number import read_number, read_whole
@@ -58,13 +59,9 @@ def _read(reader: Callable[[str], T], text: str) -> T:
         raise argparse.ArgumentTypeError(f"e{str(error)[1:]}") from None
 
 
-def finite(value: float) -> float | None:
-    """Replace infinity, which JSON lacks, by None.
-
-    >>> finite(0.5), finite(math.inf)
-    (0.5, None)
-    """
-    return value if math.isfinite(value) else None
+def print_json(values: Any) -> None:
+    """Print as JSON, with null for NaN and infinity."""
+    print(json.dumps(finite(values), allow_nan=False), flush=True)
 
 
 def add_best_of(parser: Parser) -> None:

@@ -1,7 +1,6 @@
 """`python -m dpcore audit`: train a run again, watch every step and test its claim."""
 
 import argparse
-import json
 import math
 import os
 import sys
@@ -12,7 +11,7 @@ from typing import Any
 from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.events import Event, Judged, Measured, Prepared, Stopped, Watched
 from dpcore.audit.request import AuditRequest
-from dpcore.commands import Parser, number, parser_of, whole
+from dpcore.commands import Parser, number, parser_of, print_json, whole
 from dpcore.commands.runs.actions import in_columns
 from dpcore.commands.train import add_settings, config_of, follow, open_store, option
 from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
@@ -103,7 +102,7 @@ def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json
     stopped = next((event.reason for event in said if isinstance(event, Stopped)), None)
     found = [event for event in said if isinstance(event, Measured)]
     if as_json:
-        print(json.dumps(_summary(name, request, prepared, stopped, found, judged), allow_nan=False))
+        print_json(_summary(name, request, prepared, stopped, found, judged))
     else:
         print(
             f"{prepared.examples:,} examples; {prepared.canaries:,} canaries, {prepared.inside:,} of them in the data; "

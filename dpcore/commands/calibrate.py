@@ -1,7 +1,6 @@
 """`python -m dpcore calibrate`: find the sigma, steps, sampling rate or batch for a budget."""
 
 import argparse
-import json
 from typing import Any
 
 from dpcore import check, commands
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
     judged = verdict_on(answer)
     if arguments.json:
-        print(json.dumps(_object(answer, judged), allow_nan=False))
+        commands.print_json(_object(answer, judged))
     else:
         print("\n".join(_lines(answer, judged)))
     return 0

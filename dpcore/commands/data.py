@@ -1,10 +1,9 @@
 """`python -m dpcore data status | download | import DIR`: list or install the full data sets."""
 
 import argparse
-import json
 from pathlib import Path
 
-from dpcore.commands import Parser, parser_of
+from dpcore.commands import Parser, parser_of, print_json
 from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, dataset_of, missing, remedy
 from dpcore.data.download import download, download_table
 from dpcore.data.image_folders import about
@@ -39,9 +38,7 @@ def _status(arguments: argparse.Namespace) -> int:
         sources = {name: list(available(name)) for name in DATASETS}
         tables = {name: table.absent() for name, table in TABLES.items()}
         fingerprints = {name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint}
-        print(
-            json.dumps({"root": str(data_root()), "sources": sources, "tables": tables, "fingerprints": fingerprints})
-        )
+        print_json({"root": str(data_root()), "sources": sources, "tables": tables, "fingerprints": fingerprints})
         return 0
     print(f"Data root: {data_root()}")
     for name, dataset in DATASETS.items():

@@ -1,25 +1,10 @@
 """`python -m dpcore epsilon`: compute epsilon against steps, by every accountant."""
 
 import argparse
-import json
 import math
 from typing import Any
 
-from dpcore import check
-from dpcore.commands import (
-    DELTA,
-    MAX_POINTS,
-    Parser,
-    add_mechanism,
-    finite,
-    mechanism_given,
-    mechanism_of,
-    number,
-    parser_of,
-    recipe_of,
-    refuse_idle,
-    whole,
-)
+from dpcore import check, commands
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import outward, plain, raised
@@ -29,14 +14,18 @@ from dpcore.privacy.sampling.base import Poisson, banded, rounds_of
 from dpcore.privacy.schedule import CONSTANT
 
 
-def parser() -> Parser:
-    made = parser_of("epsilon", "Compute epsilon by every accountant.")
-    add_mechanism(made)
-    made.add_argument("--delta", type=number, required=True, help=DELTA)
-    made.add_argument("--points", type=whole, help="number of steps at which --json gives epsilon (default 100)")
+def parser() -> commands.Parser:
+    made = commands.parser_of("epsilon", "Compute epsilon by every accountant.")
+    commands.add_mechanism(made)
+    made.add_argument("--delta", type=commands.number, required=True, help=commands.DELTA)
+    made.add_argument(
+        "--points", type=commands.whole, help="number of steps at which --json gives epsilon (default 100)"
+    )
     ids = f"{', '.join(ACCOUNTANTS)} (default: all); repeatable"
     made.add_argument("--accountant", action="append", metavar="ID", help=ids)
-    made.add_argument("--bands", type=whole, help="bands b of a banded matrix mechanism, whose noise lasts b steps")
+    made.add_argument(
+        "--bands", type=commands.whole, help="bands b of a banded matrix mechanism, whose noise lasts b steps"
+    )
     made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: {', '.join(SAMPLERS)}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -48,9 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
         check.one_of(ACCOUNTANTS, accountant=name)
     mechanism = _charged(arguments)
     points = 100 if arguments.points is None else arguments.points
-    check.whole(1, MAX_POINTS, points=points)
+    check.whole(1, commands.MAX_POINTS, points=points)
     if not arguments.json:  # the table has the last point alone
-        refuse_idle(arguments, ("points",), "--json")
+        commands.refuse_idle(arguments, ("points",), "--json")
     steps = horizons(arguments.steps, points)
     rounds = rounds_of(steps, arguments.bands or 1)
     curves = {name: ACCOUNTANTS[name].curve(mechanism, rounds, arguments.delta) for name in names}
@@ -60,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         if drawn:
             adjacency = SAMPLERS[arguments.sampler].adjacency
             values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
-        print(json.dumps(values, allow_nan=False))
+        commands.print_json(values)
     else:
         print(f"Epsilon after {arguments.steps:,} steps at delta = {plain(raised(arguments.delta))}")
         print(_table(curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
@@ -69,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _charged(arguments: argparse.Namespace) -> Mechanism:
     """Return the mechanism; with --bands that of a DP-SGD with the same cost."""
-    mechanism = mechanism_of(arguments)
+    mechanism = commands.mechanism_of(arguments)
     if arguments.bands is None:
         return mechanism
-    if arguments.sampler or recipe_of(arguments) != CONSTANT:
+    if arguments.sampler or commands.recipe_of(arguments) != CONSTANT:
         raise ValueError(f"Expected no --sampler and no --schedule with --bands {arguments.bands}: nothing is proven.")
     return banded(arguments.q, arguments.sigma, arguments.steps, arguments.bands)
 
@@ -84,7 +73,7 @@ def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray)
     check.one_of(SAMPLERS, sampler=arguments.sampler)
     if arguments.sampler == Poisson.name:
         return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, arguments.delta)
-    if recipe_of(arguments) != CONSTANT:
+    if commands.recipe_of(arguments) != CONSTANT:
         raise ValueError(f"Expected no --schedule with --sampler {arguments.sampler}: only constant noise is proven.")
     return SAMPLERS[arguments.sampler].curve(arguments.q, arguments.sigma, steps, arguments.delta)
 
@@ -100,15 +89,15 @@ def _line(name: str, drawn: Curve) -> str:
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:
     bands = {} if arguments.bands is None else {"bands": arguments.bands}
-    given = mechanism_given(arguments) | bands | {"delta": arguments.delta}
+    given = commands.mechanism_given(arguments) | bands | {"delta": arguments.delta}
     return given | {"steps": steps.tolist(), "accountants": {name: _curve(curve) for name, curve in curves.items()}}
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
-    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": [finite(each) for each in curve.epsilon.tolist()]}
+    values: dict[str, Any] = {"kind": str(curve.kind), "epsilon": curve.epsilon.tolist()}
     if curve.lower is not None:
-        values["lower"] = [finite(each) for each in curve.lower.tolist()]
-    if curve.note or None in values["epsilon"]:
+        values["lower"] = curve.lower.tolist()
+    if curve.note or math.inf in values["epsilon"]:
         values["note"] = curve.note or "null: no finite epsilon"
     return values
 

@@ -1,13 +1,12 @@
 """`python -m dpcore papers`: recompute the numbers that the papers print."""
 
 import argparse
-import json
 import textwrap
 from itertools import zip_longest
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, finite, parser_of
+from dpcore.commands import Parser, parser_of, print_json
 from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.comparison import Comparison, Outcome
 from dpcore.papers.paper import Paper
@@ -37,22 +36,21 @@ def run(arguments: argparse.Namespace) -> int:
         check.one_of(PAPERS, paper=name)
     papers = [PAPERS[name] for name in asked]
     if arguments.json:
-        print(json.dumps([_object(each) for paper in papers for each in comparisons(paper)], allow_nan=False))
+        print_json([_object(each) for paper in papers for each in comparisons(paper)])
     else:
         print("\n\n".join(_table(paper) for paper in papers))
     return 0
 
 
 def _object(found: Comparison) -> dict[str, Any]:
-    ours, lower = (None if value is None else finite(value) for value in (found.ours, found.lower))
     entry = found.entry
     return {
         "paper": found.paper,
         "place": entry.place,
         "quantity": entry.quantity,
         "theirs": entry.theirs,
-        "ours": ours,
-        "lower": lower,
+        "ours": found.ours,
+        "lower": found.lower,
         "verdict": str(found.outcome),
         "why": found.why,
     }

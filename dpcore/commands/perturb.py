@@ -1,13 +1,12 @@
 """`python -m dpcore perturb`: learn two classes with noise at different places, and compare."""
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import DELTA, Parser, number, parser_of, whole
+from dpcore.commands import DELTA, Parser, number, parser_of, print_json, whole
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent, plain
 from dpcore.runs.kinds import event_to_json
@@ -48,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = request_of(arguments)
     events = compare(request)
     if arguments.json:
-        print(json.dumps(summary(request, events), allow_nan=False))
+        print_json(summary(request, events))
         return 0
     said: set[str] = set()
     for event in events:

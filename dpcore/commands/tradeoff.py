@@ -1,26 +1,12 @@
 """`python -m dpcore tradeoff`: compute the certified trade-off function and the attack risks."""
 
 import argparse
-import json
 import math
 from typing import Any
 
 import numpy as np
 
-from dpcore import check
-from dpcore.commands import (
-    DELTA,
-    MAX_POINTS,
-    Parser,
-    add_mechanism,
-    finite,
-    mechanism_given,
-    mechanism_of,
-    number,
-    parser_of,
-    refuse_idle,
-    whole,
-)
+from dpcore import check, commands
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
@@ -30,31 +16,31 @@ from dpcore.privacy.report.statement import statement
 from dpcore.privacy.tradeoff import Gaussian
 
 
-def parser() -> Parser:
-    made = parser_of("tradeoff", "Compute the certified trade-off function and the attack risks.")
-    add_mechanism(made)
-    made.add_argument("--delta", type=number, default=1e-5, help=f"{DELTA} (default 1e-5)")
-    made.add_argument("--examples", type=whole, help="number of examples n, for a warning if delta >= 1/n")
-    made.add_argument("--points", type=whole, help="number of alphas at which --json gives beta (default 101)")
+def parser() -> commands.Parser:
+    made = commands.parser_of("tradeoff", "Compute the certified trade-off function and the attack risks.")
+    commands.add_mechanism(made)
+    made.add_argument("--delta", type=commands.number, default=1e-5, help=f"{commands.DELTA} (default 1e-5)")
+    made.add_argument("--examples", type=commands.whole, help="number of examples n, for a warning if delta >= 1/n")
+    made.add_argument("--points", type=commands.whole, help="number of alphas at which --json gives beta (default 101)")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
-    mechanism = mechanism_of(arguments)
+    mechanism = commands.mechanism_of(arguments)
     check.delta(delta=arguments.delta)
     if arguments.examples is not None:
         check.whole(1, examples=arguments.examples)
     points = 101 if arguments.points is None else arguments.points
-    check.whole(2, MAX_POINTS, points=points)
+    check.whole(2, commands.MAX_POINTS, points=points)
     if arguments.json:
-        refuse_idle(arguments, ("examples",), "the statement, which --json leaves out")
+        commands.refuse_idle(arguments, ("examples",), "the statement, which --json leaves out")
     else:
-        refuse_idle(arguments, ("points",), "--json")
+        commands.refuse_idle(arguments, ("points",), "--json")
     band = tradeoff_bounds(mechanism)
     found = risks_of(band, arguments.delta)
     if arguments.json:
-        print(json.dumps(_object(arguments, points, band, found), allow_nan=False))
+        commands.print_json(_object(arguments, points, band, found))
         return 0
     accountant = ACCOUNTANTS[CERTIFIED]
     curve = accountant.curve(mechanism, [mechanism.steps], arguments.delta)
@@ -63,8 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks) -> dict[str, Any]:
-    alpha, mu = np.linspace(0, 1, points), mu_of(mechanism_of(arguments))
-    return mechanism_given(arguments) | {
+    alpha, mu = np.linspace(0, 1, points), mu_of(commands.mechanism_of(arguments))
+    return commands.mechanism_given(arguments) | {
         "steps": arguments.steps,
         "delta": arguments.delta,
         "alpha": alpha.tolist(),
@@ -74,7 +60,7 @@ def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks
             "upper": band.upper.beta(alpha).tolist(),
             **({"note": band.note} if band.note else {}),
         },
-        "gdp": {"kind": "approximate", "mu": finite(mu), "beta": Gaussian(mu).beta(alpha).tolist()},
+        "gdp": {"kind": "approximate", "mu": mu, "beta": Gaussian(mu).beta(alpha).tolist()},
         "risks": {
             "advantage": _pair(found.advantage),
             "error": _pair(found.error),
@@ -86,7 +72,7 @@ def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks
 
 
 def _pair(bounds: Between) -> dict[str, float | None]:
-    return {"lower": finite(bounds.lower), "upper": finite(bounds.upper)}
+    return {"lower": bounds.lower, "upper": bounds.upper}
 
 
 def _table(band: Band) -> str:

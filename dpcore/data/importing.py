@@ -17,6 +17,7 @@ from dpcore.data.image_folders import read_images
 from dpcore.data.originals import READERS
 from dpcore.data.tabular import ORIGINALS
 from dpcore.data.tabular.delimited import MAX_BYTES, Original, folder_of_tables
+from dpcore.whole_file import whole_file
 
 ARCHIVES = {"cifar-10-python.tar.gz": "cifar10", "bank-additional.zip": "bank"}  # as published -> their data set
 MEMBERS = {file.name: file.max_bytes for file in CIFAR10.batches}  # what is unpacked of an archive -> its most bytes
@@ -215,10 +216,8 @@ def _replace_file(source: Path | None, target: Path, name: str) -> None:
     """Replace a file by a copy at once, and delete the same file with the other ending."""
     if source is None:
         raise ValueError(f"Expected {name} to be there still.")
-    handle, copy = tempfile.mkstemp(dir=target)
-    os.close(handle)
-    shutil.copyfile(source, copy)
-    os.replace(copy, target / source.name)
+    with open(source, "rb") as original, whole_file(target / source.name, shared=True) as copy:
+        shutil.copyfileobj(original, copy)
     other = name if source.suffix == ".gz" else f"{name}.gz"
     if os.path.isfile(target / other):
         os.remove(target / other)

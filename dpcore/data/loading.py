@@ -11,17 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpcore import check
-from dpcore.data.catalogue import (
-    SOURCES,
-    Dataset,
-    data_root,
-    dataset_of,
-    in_debian_folder,
-    missing,
-    raw_folder,
-    remedy,
-    sample_path,
-)
+from dpcore.data import catalogue
 from dpcore.data.formats import checked_content
 
 
@@ -58,12 +48,12 @@ def load(name: str, source: str) -> Split:
     >>> split.train.images.shape, len(split.test)
     ((10000, 28, 28), 2000)
     """
-    dataset = dataset_of(name)
-    check.one_of(SOURCES, source=source)
+    dataset = catalogue.dataset_of(name)
+    check.one_of(catalogue.SOURCES, source=source)
     if source == "sample":
         if not dataset.sampled:
             raise ValueError(f"Expected source='full' for {dataset.title}: no sample of it is bundled.")
-        return _sample(sample_path(dataset))
+        return _sample(catalogue.sample_path(dataset))
     return split_of(dataset, _folder_of(dataset))
 
 
@@ -73,7 +63,7 @@ def load_test_images(name: str, source: str) -> Images:
     >>> len(load_test_images("mnist", "sample"))
     2000
     """
-    dataset = dataset_of(name)
+    dataset = catalogue.dataset_of(name)
     if source == "sample":
         return load(name, source).test
     folder = _folder_of(dataset)
@@ -85,17 +75,18 @@ def load_test_images(name: str, source: str) -> Images:
     return Images(*(file.read(checked_content(folder, file)) for file in dataset.idx[2:]))
 
 
-def _folder_of(dataset: Dataset) -> Path:
+def _folder_of(dataset: catalogue.Dataset) -> Path:
     """Return the folder of the full set's files; ValueError if they are missing."""
-    faults = missing(dataset)
+    faults = catalogue.missing(dataset)
     if not faults:
-        return raw_folder(dataset)
-    if in_debian_folder(dataset) and dataset.debian_folder:
+        return catalogue.raw_folder(dataset)
+    if catalogue.in_debian_folder(dataset) and dataset.debian_folder:
         return dataset.debian_folder
-    raise ValueError(f"Expected the full {dataset.title} under {data_root()}, but {faults[0]}; {remedy(dataset)}.")
+    why, remedy = faults[0], catalogue.remedy(dataset)
+    raise ValueError(f"Expected the full {dataset.title} under {catalogue.data_root()}, but {why}; {remedy}.")
 
 
-def split_of(dataset: Dataset, folder: Path) -> Split:
+def split_of(dataset: catalogue.Dataset, folder: Path) -> Split:
     """Read a data set from a folder of its files, gzipped or not, each one checked."""
     raw = [checked_content(folder, file) for file in dataset.files]
     if dataset.arrays:

@@ -22,21 +22,9 @@ from typing import Any
 
 import dpcore
 from dpcore.data.catalogue import available
+from dpcore.papers import records
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import SEEDS, Paper
-from dpcore.papers.records import (
-    OnTheWay,
-    Recorded,
-    Seeded,
-    examples_of,
-    expected_seconds,
-    kept,
-    named,
-    recorded,
-    records_of,
-    trainable,
-    written,
-)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.expected import duration
 from dpcore.runs.record import state_directory
@@ -59,13 +47,13 @@ class Job:
     @property
     def done(self) -> bool:
         """True if the seed is recorded."""
-        record = records_of(self.paper).get(named(self.config))
+        record = records.records_of(self.paper).get(records.named(self.config))
         return record is not None and self.config.seed in {run.seed for run in record.runs}
 
     @property
     def length(self) -> tuple[float, int]:
         """The expected seconds, infinite where unknown, and the examples that it processes."""
-        return expected_seconds(self.config) or float("inf"), examples_of(self.config)
+        return records.expected_seconds(self.config) or float("inf"), records.examples_of(self.config)
 
 
 def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bool = False) -> list[Job]:
@@ -82,7 +70,7 @@ def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bo
         watched = [each.config for each in paper.trained if each.watched]
         for label, config, count in wanted:
             if only.lower() in label.lower():
-                every = [replace(trainable(config), seed=seed) for seed in range(min(count, seeds))]
+                every = [replace(records.trainable(config), seed=seed) for seed in range(min(count, seeds))]
                 found += [Job(paper.id, label, each, config in watched) for each in every]
     return sorted(found, key=lambda job: (job.config.seed, job.length))
 
@@ -95,19 +83,19 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
     path = checkpoint_of(job)
     behind = label_of(path) if path.exists() else None
     events = train(job.config, file=path)
-    course: list[OnTheWay] = []
+    course: list[records.OnTheWay] = []
     accepted = None
     for event in events:
         if isinstance(event, Stepped):
             accepted = event.accepted
         elif isinstance(event, Evaluated):
-            course.append(OnTheWay(event.step, event.accuracy, accepted))
+            course.append(records.OnTheWay(event.step, event.accuracy, accepted))
         elif isinstance(event, Finished):
             share = 1 - (behind.step if behind else 0) / event.step  # of the steps taken here
             figures = (event.accuracy, event.accepted, event.rmse, event.averaged_accuracy)
             watched = job.watched and not behind  # tests before a checkpoint are lost
             assert job.config.seed is not None
-            run = Seeded(job.config.seed, *figures, course=thinned(course) if watched else ())
+            run = records.Seeded(job.config.seed, *figures, course=thinned(course) if watched else ())
             record(job, run, event.seconds / share)
         elif clock() > deadline:
             events.close()
@@ -116,30 +104,30 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
     return True
 
 
-def thinned(course: list[OnTheWay]) -> tuple[OnTheWay, ...]:
+def thinned(course: list[records.OnTheWay]) -> tuple[records.OnTheWay, ...]:
     """Select at most `COURSE` tests of a run, evenly spaced, with the last one."""
     every = max(1, -(-len(course) // COURSE))
     return tuple(course[::-1][::every][::-1])
 
 
-def record(job: Job, run: Seeded, seconds: float) -> None:
+def record(job: Job, run: records.Seeded, seconds: float) -> None:
     """Add a run to its paper's records."""
     epsilon = certified(job.config)  # slow, so before the records are read
     with _turn(job.paper):
-        records_of.cache_clear()  # another process may have written
-        records = dict(records_of(job.paper))
-        before = records.get(named(job.config))
+        records.records_of.cache_clear()  # another process may have written
+        known = dict(records.records_of(job.paper))
+        before = known.get(records.named(job.config))
         runs = (*before.runs, run) if before else (run,)
         seconds = (seconds + before.seconds * len(before.runs)) / len(runs) if before else seconds
-        records[named(job.config)] = Recorded(
-            settings=kept(job.config),
+        known[records.named(job.config)] = records.Recorded(
+            settings=records.kept(job.config),
             runs=tuple(sorted(runs, key=lambda each: each.seed)),
             epsilon=epsilon,
             date=datetime.date.today().isoformat(),
             seconds=float(f"{seconds:.3g}"),
             **_where(job.config),
         )
-        written(job.paper, records)
+        records.written(job.paper, known)
 
 
 @contextmanager
@@ -162,7 +150,7 @@ def certified(config: RunConfig) -> float | None:
 
 def checkpoint_of(job: Job) -> Path:
     """Return the checkpoint's path, which exists until the run is done."""
-    name = hashlib.sha256(f"{job.paper} {named(job.config)} {job.config.seed}".encode()).hexdigest()[:16]
+    name = hashlib.sha256(f"{job.paper} {records.named(job.config)} {job.config.seed}".encode()).hexdigest()[:16]
     return state_directory() / "recordings" / f"{name}.pt"
 
 
@@ -206,7 +194,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def time_of(left: list[Job]) -> str:
     """Return the expected time of runs, in a sentence."""
-    known = [seconds for job in left if (seconds := expected_seconds(job.config))]
+    known = [seconds for job in left if (seconds := records.expected_seconds(job.config))]
     unknown = len(left) - len(known)
     said = [f"about {duration(sum(known))}" if known else "", f"{unknown} of unknown time" if unknown else ""]
     return f"{len(left)} to train: {' and '.join(filter(None, said))}."
@@ -214,7 +202,7 @@ def time_of(left: list[Job]) -> str:
 
 def about(job: Job) -> str:
     """Return the expected time of a run in a few words."""
-    seconds = expected_seconds(job.config)
+    seconds = records.expected_seconds(job.config)
     return f"about {duration(seconds)}" if seconds else "time unknown"
 
 
@@ -225,7 +213,7 @@ def outcome(job: Job, deadline: float) -> str:
             return "stopped; the next call resumes it"
     except (RuntimeError, ValueError) as error:  # a loss that is not finite, a checkpoint of another machine
         return f"failed: {error}"
-    record = recorded(job.paper, job.config)
+    record = records.recorded(job.paper, job.config)
     assert record
     note = f". {record.data.note}" if record.data.stands_in_for else ""
     return f"{record.mean:.2f} % on average, epsilon {record.epsilon}, {record.seconds:.0f} s{note}"

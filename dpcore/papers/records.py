@@ -5,7 +5,6 @@ Pages show them as recorded and never train again.
 """
 
 import json
-import os
 import statistics
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from dpcore.data.catalogue import DATASETS, Dataset, stand_in
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
+from dpcore.whole_file import whole_file
 
 FOLDER = Path(__file__).parent / "recorded"
 
@@ -162,11 +162,8 @@ def _kind(config: RunConfig) -> tuple[Any, ...]:
 def written(paper: str, records: dict[str, Recorded]) -> None:
     """Write the records of a paper, ordered by name: the whole file or none."""
     text = json.dumps([_listed(records[name]) for name in sorted(records)], indent=1)
-    path = path_of(paper)
-    path.parent.mkdir(exist_ok=True)
-    aside = path.with_suffix(".part")
-    aside.write_text(text + "\n", encoding="utf-8")
-    os.replace(aside, path)
+    with whole_file(path_of(paper), shared=True) as file:
+        file.write(f"{text}\n".encode())
     records_of.cache_clear()
     _paces.cache_clear()
 

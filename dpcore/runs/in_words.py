@@ -1,6 +1,6 @@
 """The name, status and times of a run in words, for pages and terminals.
 
-It also makes foreign text and numbers safe for terminals, pages, spreadsheets and JSON.
+It also makes foreign text and numbers safe for terminals, pages and spreadsheets.
 """
 
 import csv
@@ -142,16 +142,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str):
         return as_text(value)
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def finite(value: Any) -> Any:
-    """The value with null for NaN and infinity, which JSON lacks; older stores may hold them.
-
-    >>> finite({"loss": float("nan"), "rates": (1.0, float("inf"))})
-    {'loss': None, 'rates': [1.0, None]}
-    """
-    if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

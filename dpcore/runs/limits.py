@@ -6,10 +6,7 @@ it is needed, so a change needs no restart. The limits bind the pages; a user of
 
 import os
 import reprlib
-import secrets
-import stat
 import tomllib
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.runs.record import Run, StoreError
+from dpcore.whole_file import whole_file
 
 SHARED = "DPCORE_SHARED"  # the environment variable that turns a server into a classroom
 NOBODY = (
@@ -72,7 +70,6 @@ def why_not(user: User, verb: str) -> str:
 
 
 FILE = "limits.toml"
-MAX_BYTES = 16_384  # bytes
 
 
 def _limit(alone: int, among_many: int, most: int, title: str) -> Any:
@@ -119,12 +116,8 @@ def usual() -> Limits:
 
 def limits_of(home: Path) -> Limits:
     """The limits in force. Errors: StoreError names the fault in the file."""
-    file = home / FILE
     try:
-        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would block all readers
-            raise StoreError(f"Expected {FILE} to be a file.")
-        with open(file, "rb") as opened:
-            text = opened.read(MAX_BYTES + 1)
+        text = (home / FILE).read_bytes()
     except FileNotFoundError:
         return usual()
     except OSError as error:
@@ -144,25 +137,15 @@ def overdue(seconds: float) -> str:
 def write(home: Path, limits: Limits) -> None:
     """Set the limits for everybody; a reader finds the old ones or the new ones, never half a file."""
     lines = [f"{name} = {value}  # {TITLES[name]}\n" for name, value in asdict(limits).items()]
-    draft = home / f"{FILE}.{secrets.token_hex(8)}"
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
-            out.writelines(lines)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(draft, home / FILE)
+        with whole_file(home / FILE) as file:
+            file.write("".join(lines).encode())
     except OSError as error:
         raise StoreError(f"Expected {FILE} to be a file that can be written: {error}.") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=8)
 def _parsed(text: bytes, otherwise: Limits) -> Limits:
-    if len(text) > MAX_BYTES:
-        raise StoreError(f"Expected {FILE} to have at most {MAX_BYTES:,} bytes.")
     try:
         values = tomllib.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:

@@ -26,7 +26,7 @@ TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds for which a new run has the machine to itself
 GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
-LOG = 1_000_000  # bytes of the workers' log when a worker starts
+LOG = 1_000_000  # bytes of the workers' log from which the next worker begins a new one
 MAX_WAIT_SECONDS = 60.0  # seconds between attempts to start a worker
 
 _pools: dict[Path, PoolThread] = {}
@@ -50,18 +50,6 @@ def recover_dead(store: Store) -> None:
     for run in store.runs(Status.RUNNING, kind=None):
         if is_dead(run.worker or ""):
             store.recover(run, f"Its worker {run.worker} died.")
-
-
-def trim(log: Path, most: int = LOG) -> None:
-    """Cut a file of more than `most` bytes to its last lines, half as many bytes, even while others append to it."""
-    if not log.exists() or log.stat().st_size <= most:
-        return
-    with open(log, "r+b") as file:
-        file.seek(-(most // 2), os.SEEK_END)
-        kept = file.read().partition(b"\n")[2]
-        file.seek(0)
-        file.write(kept)
-        file.truncate()
 
 
 class Pool(PoolThread):
@@ -220,7 +208,8 @@ class Pool(PoolThread):
         fresh = any(now - worker.busy_since < SPARE for worker in self.workers if worker.busy_since is not None)
         if fresh or now < self._not_before:
             return
-        trim(self.log)
+        if self.log.exists() and self.log.stat().st_size > LOG:
+            self.log.replace(self.log.with_suffix(".old.log"))
         with open(self.log, "ab") as log:
             self.workers.append(self._hire(self.store.home, log, self.train, slots, now))
 

@@ -12,10 +12,11 @@ from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import Database
-from dpcore.training.checkpoint_header import label_of, private
+from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Stepped
 from dpcore.training.plan import Plan, check_anew, check_budget
 from dpcore.training.resume_point import resume_point_of
+from dpcore.whole_file import private
 
 _RESTS = """SELECT id, status FROM (
         SELECT id, status, number FROM runs WHERE parent = ?

@@ -15,27 +15,7 @@ from dpcore.runs.record import StoreError, body_of
 VERSION = 6  # PRAGMA user_version
 
 TABLES = Path(__file__).with_name("tables.sql")  # of a new store
-
-SINCE = {  # version -> the changes from the version before
-    2: "ALTER TABLE runs ADD COLUMN plan TEXT;",
-    3: "ALTER TABLE runs ADD COLUMN secret TEXT;",
-    4: "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'training';",
-    5: """ALTER TABLE runs ADD COLUMN owner TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN cost REAL NOT NULL DEFAULT 0;
-ALTER TABLE runs ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
-ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT '';
-ALTER TABLE runs ADD COLUMN sweep TEXT;
-ALTER TABLE runs ADD COLUMN parent TEXT;
-ALTER TABLE runs ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE runs ADD COLUMN handed INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE runs ADD COLUMN origin TEXT;
-CREATE INDEX runs_by_owner ON runs (owner, started);
-CREATE INDEX runs_by_sweep ON runs (sweep) WHERE sweep IS NOT NULL;
-CREATE TABLE board (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",
-    6: """CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
-CREATE TABLE deleted (id TEXT PRIMARY KEY, sweep TEXT, parent TEXT, plan TEXT, done INTEGER, begun INTEGER NOT NULL)
-    WITHOUT ROWID""",
-}
+UPDATES = Path(__file__).with_name("updates.sql")  # of a store of an earlier version
 
 RUNS = """
 SELECT runs.*, events.sequence AS sequence, events.body AS body
@@ -178,12 +158,10 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     db.execute("BEGIN IMMEDIATE")
     try:
         version = _version(db, path)
-        changes = (
-            [SINCE[each] for each in range(version + 1, VERSION + 1)]
-            if version
-            else [TABLES.read_text(encoding="utf-8")]
-        )
-        for statement in ";\n".join(changes).split(";\n"):
+        tables = TABLES.read_text(encoding="utf-8")
+        if version:
+            tables = UPDATES.read_text(encoding="utf-8").partition(f"-- version {version + 1}\n")[2]
+        for statement in tables.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
         _keep_private(path)  # before a secret is written

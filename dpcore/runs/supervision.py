@@ -128,7 +128,7 @@ UNKNOWN_FOR = 3600.0  # seconds for which a checkpoint without a run is kept: a 
 
 
 def remove_needless(store: Store) -> list[Path]:
-    """Remove the checkpoints of finished and deleted runs, and half-written ones; return the removed files.
+    """Remove the checkpoints of finished and deleted runs, and half-written old ones; return the removed files.
 
     A run that ended early keeps its checkpoint, to be resumed from.
     """
@@ -137,13 +137,9 @@ def remove_needless(store: Store) -> list[Path]:
     runs = {run.id: run for run in store.runs(kind=None)} if files else {}
     removed = []
     for file in files:
-        run, needless = runs.get(file.stem), False
-        if run is None:
-            with suppress(FileNotFoundError):
-                needless = time.time() - file.stat().st_mtime > UNKNOWN_FOR
-        else:
-            needless = run.status is Status.FINISHED or (file.suffix == ".part" and not run.active)
-        if needless:
-            file.unlink(missing_ok=True)
-            removed.append(file)
+        with suppress(FileNotFoundError):
+            run, age = runs.get(file.stem), time.time() - file.stat().st_mtime
+            if run.status is Status.FINISHED if run else age > UNKNOWN_FOR:
+                file.unlink()
+                removed.append(file)
     return removed

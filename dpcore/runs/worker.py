@@ -4,11 +4,12 @@ A pool starts it as `python -m dpcore.runs.worker`. One process does one job, so
 state, threads) reaches the next one. It ends with its parent while it waits, but not while it trains.
 """
 
-import argparse
+import json
 import math
 import os
 import re
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -273,26 +274,17 @@ def take_part(memory: float) -> None:
 
 
 def main() -> None:
-    """Import, warm up unless a job is waiting, claim, work, end."""
-    parser = argparse.ArgumentParser(prog="dpcore.runs.worker", description=__doc__)
-    parser.add_argument("--home", required=True)
-    parser.add_argument("--parent", type=int, required=True)
-    parser.add_argument("--slots", type=int, default=1)
-    parser.add_argument("--devices", default="")
-    parser.add_argument("--memory", type=float)
-    parser.add_argument("--train", required=True)
-    parser.add_argument("--warm-up", action="store_true")
-    options = parser.parse_args()
+    """Import, warm up unless a job is waiting, claim, work, end; `Worker` gives the home, and options as JSON."""
+    home, options = sys.argv[1], json.loads(sys.argv[2])
     os.nice(NICENESS)
-    train = load(options.train)
-    devices = tuple(filter(None, options.devices.split(",")))
-    if options.memory:
-        take_part(options.memory)
-    with Store(options.home) as store:
-        if options.warm_up and not store.runs(Status.QUEUED, kind=None):
+    train, devices = load(options["train"]), options["devices"]
+    if options["memory"]:
+        take_part(options["memory"])
+    with Store(home) as store:
+        if options["warm_up"] and not store.runs(Status.QUEUED, kind=None):
             warm_up(train, store.home, devices)
         interrupts = Interrupts()  # until here SIGTERM may simply end the process: nothing is claimed
-        if run := wait(store, options.parent, options.slots, interrupts, devices):
+        if run := wait(store, options["parent"], options["count"], interrupts, devices):
             perform(store, run, train, interrupts)
 
 

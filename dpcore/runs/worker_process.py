@@ -1,10 +1,11 @@
 """Worker processes as their pool sees them, and their shares of this machine's devices."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
@@ -24,15 +25,6 @@ class Slots:
     devices: tuple[str, ...] = ()
     memory: float | None = None  # the part of the GPU's memory for each run; None: all that is free
     threads: int | None = None  # for each run; None: as many as torch takes
-
-    @property
-    def arguments(self) -> list[str]:
-        said = ["--slots", str(self.count)]
-        if self.devices:
-            said += ["--devices", ",".join(self.devices)]
-        if self.memory is not None:
-            said += ["--memory", repr(self.memory)]
-        return said
 
 
 def slots_of(limits: Limits, device: str) -> tuple[Slots, ...]:
@@ -67,12 +59,10 @@ class Worker:
     """A process that the pool started in its own process group, at `born` by the pool's clock."""
 
     def __init__(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> None:
-        command = [sys.executable, "-P", "-m", "dpcore.runs.worker", "--home", str(home)]
-        command += ["--parent", str(os.getpid()), "--train", train, *slots.arguments]
-        if train == TRAINING.work:  # another function need not end after one step
-            command.append("--warm-up")
+        options = {**asdict(slots), "parent": os.getpid(), "train": train}
+        options["warm_up"] = train == TRAINING.work  # another function need not end after one step
         self.process = subprocess.Popen(
-            command,
+            [sys.executable, "-P", "-m", "dpcore.runs.worker", str(home), json.dumps(options)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

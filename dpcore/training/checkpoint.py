@@ -9,20 +9,19 @@ and, on a GPU, that memory is never shorter than before and that a recorded step
 
 import io
 import json
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from dpcore.training.checkpoint_header import Label, private, read_label, write_label
+from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.random_words import machine_of
 from dpcore.training.randomness.streams import fingerprint
 from dpcore.training.training_run import TrainingRun
+from dpcore.whole_file import whole_file
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
 DATA = f"train it on those, or {INSTEAD}"
@@ -36,22 +35,12 @@ WAYS: dict[str, Callable[[str], str]] = {  # what must not change -> the way to 
 
 def save(run: TrainingRun, step: int, path: Path) -> None:
     """Write the state after the step, the whole file or nothing. Errors: OSError, and the file is as before."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = path.with_suffix(".part")
-    try:
-        with open(aside, "wb", opener=private) as file:
-            state = io.BytesIO()  # torch counts from the start of a file
-            torch.save(snapshot(run), state)
-            label = Label(step, run.config.chosen(), where(run), fingerprint(run.secret), run.fingerprint)
-            write_label(file, label.sealed(state.getbuffer()))
-            file.write(state.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
-        os.replace(aside, path)
-    except OSError:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
-        raise
+    state = io.BytesIO()  # torch counts from the start of a file
+    torch.save(snapshot(run), state)
+    label = Label(step, run.config.chosen(), where(run), fingerprint(run.secret), run.fingerprint)
+    with whole_file(path) as file:  # private: the noise of later steps follows from it
+        write_label(file, label.sealed(state.getbuffer()))
+        file.write(state.getbuffer())
 
 
 def resume(run: TrainingRun, path: Path) -> int:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -26,11 +25,6 @@ class Label(NamedTuple):
     def belongs_to(self, state: memoryview | bytes) -> bool:
         """False if label or state have changed since they were written, as far as the digest tells."""
         return not self.digest or self.sealed(state).digest == self.digest
-
-
-def private(path: str, flags: int) -> int:
-    """Open a file for its owner alone: the noise of later steps follows from it."""
-    return os.open(path, flags, 0o600)
 
 
 def write_label(file: IO[bytes], label: Label) -> None:

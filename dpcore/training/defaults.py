@@ -1,11 +1,13 @@
 """Default settings, and a run's settings in a few words; free of torch."""
 
+from collections.abc import Mapping
+
 from dpcore import check
 from dpcore.data.catalogue import DATASETS, dataset_of
 from dpcore.training.config import RunConfig
 from dpcore.training.features.kinds import PIXELS, SCATTER, SCATTER_UPRIGHT, kinds_for
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Choice
 
 UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
 BATCH = {"sample": 256, "full": 512}  # expected batch for each source, but at most a quarter of the examples
@@ -50,7 +52,7 @@ def defaults(
     source = dataset_of(dataset).sources[0] if source is None else source
     check.one_of(BATCH, source=source)
     chosen = OPTIMIZERS[optimizer]
-    clip_norm, lr = chosen.clip_norm, chosen.special_lr.get((dataset, model), chosen.lr)
+    clip_norm, lr = chosen.clip_norm, chosen.special_lr.get(f"{dataset} {model}", chosen.lr)
     if reading != "scaled" and chosen.directions:
         clip_norm, lr = chosen.directions
     return RunConfig(
@@ -89,8 +91,11 @@ def phrase(name: str, config: RunConfig) -> str:
     >>> phrase("sigma", RunConfig()), phrase("lr", RunConfig())
     ('sigma 1.23', 'lr 0.5')
     """
-    short, value = SETTINGS[name].short, getattr(config, name)
-    return short(value) if short else f"{name} {value}"
+    setting, value = SETTINGS[name], getattr(config, name)
+    if setting.off and value == setting.default:
+        return setting.off
+    registry = setting.choices if isinstance(setting, Choice) and isinstance(setting.choices, Mapping) else {}
+    return setting.short.format(value, of=registry.get(value)) if setting.short else f"{name} {value}"
 
 
 def noise_of(config: RunConfig) -> str:

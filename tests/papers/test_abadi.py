@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpcore.papers.abadi.numbers import LOG, MAX_EPOCHS, certified_epochs, coded_epochs, excess, logged_delta, with_pca
-from dpcore.papers.abadi.runs import LEVELS
+from dpcore.papers.abadi.runs import NOISE
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -15,7 +15,6 @@ from tests.papers.test_findings import told
 
 PAPER = PAPERS["002"]
 DRAWINGS = {each.place: each for each in PAPER.drawings}
-NOISE = [level[1:4] for level in LEVELS]  # sigma, that of DP-PCA, epsilon
 # Epochs that the accountant of the reference code affords, DP-PCA included: one call for each lot, and two.
 AFFORDED = ((29, 14), (215, 107), (706, 353))
 

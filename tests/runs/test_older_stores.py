@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import FILE, SINCE, VERSION
+from dpcore.runs.store_file import FILE, UPDATES, VERSION
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started
 from dpcore.training.plan import plan
@@ -60,8 +60,9 @@ def old(home: Path, request: pytest.FixtureRequest) -> Path:
     db = sqlite3.connect(home / FILE)
     db.execute("PRAGMA journal_mode = WAL")
     db.executescript(FIRST)
+    changes = UPDATES.read_text().split("-- version ")  # the first one, to version 2, is at place 1
     for version in range(2, request.param + 1):
-        db.executescript(f"{SINCE[version]}; PRAGMA user_version = {version};")
+        db.executescript(f"-- {changes[version - 1]} PRAGMA user_version = {version};")
     insert = "INSERT INTO runs (id, name, settings, status, created) VALUES (?, '', ?, ?, 1.0)"
     db.execute(insert, ("finishedrun", json.dumps(SETTINGS), "finished"))
     db.execute(insert, ("waitingrun", json.dumps(SETTINGS | {"optimizer": "adppl"}), "queued"))

@@ -8,7 +8,6 @@ import signal
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import pytest
 
@@ -176,17 +175,13 @@ def test_the_pool_of_a_home_starts_workers_and_another_takes_over_once_it_is_gon
         second.close()
 
 
-def test_the_workers_log_is_cut_to_its_last_half_while_another_appends_to_it(tmp_path: Path) -> None:
-    log = tmp_path / "workers.log"
-    pool_module.trim(log, 100)  # none yet
-    with open(log, "ab", buffering=0) as other:
-        other.write(b"old\n" * 25)
-        pool_module.trim(log, 100)
-        assert log.stat().st_size == 100
-        other.write(b"new\n")
-        pool_module.trim(log, 100)
-        other.write(b"newest\n")
-    assert log.read_bytes() == b"old\n" * 11 + b"new\nnewest\n"
+def test_a_long_log_is_put_aside_when_a_worker_starts(pool: PoolByHand) -> None:
+    pool.store.submit(RunConfig())
+    pool.claims()
+    pool.log.write_bytes(b"x" * (pool_module.LOG + 1))
+    pool.after(60.0)
+    assert (len(pool.hired), pool.log.stat().st_size) == (2, 0)
+    assert pool.log.with_name("workers.old.log").stat().st_size == pool_module.LOG + 1
 
 
 def silent_after(store: Store, seconds: float, worker: str = "elsewhere:1") -> tuple[Heartbeats, Clock, str]:

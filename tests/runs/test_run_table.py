@@ -160,10 +160,15 @@ def test_no_checkpoint_is_kept_that_nobody_can_resume_from_and_none_is_lost_that
             store.end(run, status)
         return run
 
-    gone = [left(store, run_that(Status.FINISHED)), left(store, run_that(Status.LOST), ".part")]
+    gone = [left(store, run_that(Status.FINISHED))]
     gone += [left(store, "removedrun", age=UNKNOWN_FOR + 60)]
+    gone += [left(store, f".{run_that(Status.LOST)}.pt.0", ".part", UNKNOWN_FOR + 60)]
     kept = [left(store, run_that(each)) for each in (None, Status.LOST, Status.CANCELLED, Status.FAILED)]
-    kept += [left(store, run_that(None), ".part"), left(store, "beingmade1"), left(store, "notes", ".txt", age=1e6)]
+    kept += [
+        left(store, f".{run_that(None)}.pt.0", ".part"),
+        left(store, "beingmade1"),
+        left(store, "notes", ".txt", age=1e6),
+    ]
     assert sorted(remove_needless(store)) == sorted(gone)
     assert all(file.exists() for file in kept)
     assert remove_needless(store) == []

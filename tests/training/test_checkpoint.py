@@ -67,7 +67,7 @@ def test_a_run_on_a_full_disk_says_so_saves_again_is_cut_off_and_resumed_and_end
         if error := next(synced, None):
             raise error
 
-    monkeypatch.setattr(checkpoint.os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", fsync)
     events, first = train(config, ticking(1.0), file), []
     while not any(isinstance(event, Unsaved) for event in first):
         first.append(next(events))

@@ -1,10 +1,9 @@
 """`python -m dpcore runs ACTION`: work with the runs in the store, also beside a running server."""
 
 import argparse
-import json
 import os
 
-from dpcore.commands import Parser, parser_of
+from dpcore.commands import Parser, parser_of, print_json
 from dpcore.commands.runs.actions import ACTIONS
 from dpcore.commands.train import open_store
 from dpcore.runs.pool import recover_dead
@@ -39,5 +38,5 @@ def _nothing(arguments: argparse.Namespace) -> int:
         run = asked if isinstance(asked, str) else asked[0]
         path = state_directory() / FILE
         raise UnknownRun(f"Expected run={run!r} to be the id of a run; there is no store {path} yet.")
-    print(json.dumps({"runs": []}) if arguments.json else "No runs yet.")
+    print_json({"runs": []}) if arguments.json else print("No runs yet.")
     return 0

@@ -1,7 +1,6 @@
 """Actions of `python -m dpcore runs`: list, show, cancel, resume, export, import, delete and sweep."""
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, whole
+from dpcore.commands import Parser, print_json, whole
 from dpcore.commands.train import add_settings, closing, config_of, follow, option, printer
 from dpcore.runs.editing import MAX_NAME_CHARS, delete, text
 from dpcore.runs.expected import start_of
@@ -20,7 +19,7 @@ from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name
 from dpcore.runs.export.imported import read_run, take_in
 from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.in_process import with_first_event
-from dpcore.runs.in_words import finite, name_of, progress_of, status_of, when
+from dpcore.runs.in_words import name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
 from dpcore.runs.record import Run, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
@@ -55,11 +54,6 @@ def add_id(parser: Parser) -> None:
 def add_ids(parser: Parser) -> None:
     """Add the ids of one or more runs."""
     parser.add_argument("id", metavar="ID", nargs="+", help="id of a run")
-
-
-def print_json(values: dict[str, Any]) -> None:
-    """Print as JSON, with null for NaN and infinity in older stores."""
-    print(json.dumps(finite(values), allow_nan=False), flush=True)
 
 
 def as_object(item: Run) -> dict[str, Any]:

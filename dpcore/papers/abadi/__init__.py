@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from dpcore.papers.abadi import numbers
-from dpcore.papers.abadi.numbers import CIFAR, CLAIM, LAYERS, SETTING
-from dpcore.papers.abadi.runs import LEVELS, RUNS, SWEEPS, WORDS
+from dpcore.papers.abadi.numbers import CLAIM, LAYERS, SETTING
+from dpcore.papers.abadi.runs import COLOURS, FIGURE_6, NOISE, RUNS, SWEEPS, WORDS
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.lines import epsilon_lines
@@ -38,7 +38,7 @@ def _figure_3() -> tuple[Line, ...]:
     epochs = np.arange(1.0, EPOCHS + 1, 3)
     steps = 1 + (100 * epochs).astype(np.int64)  # DP-PCA is the first release
     lines = []
-    for _, sigma, pca_sigma, _, _ in LEVELS:
+    for sigma, pca_sigma, _ in NOISE:
         mechanism = numbers.with_pca(sigma, pca_sigma, int(steps[-1]) - 1)
         lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"sigma {sigma:g}, PCA {pca_sigma:g}")
     return tuple(lines)
@@ -47,10 +47,11 @@ def _figure_3() -> tuple[Line, ...]:
 def _figure_6() -> tuple[Line, ...]:
     epochs = np.arange(1.0, EPOCHS + 1, 3)
     lines = []
-    for q in sorted({q for _, q, _ in CIFAR}):
+    for lot in sorted({lot for _, lot, _ in FIGURE_6}):
+        q = lot / 50_000
         steps = np.ceil(epochs / q - 1e-9).astype(np.int64)
-        mechanism = Mechanism.constant(q, numbers.CIFAR_SIGMA, int(steps[-1]))
-        lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"lots of {50_000 * q:,.0f}")
+        mechanism = Mechanism.constant(q, COLOURS["sigma"], int(steps[-1]))
+        lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"lots of {lot:,}")
     return tuple(lines)
 
 
@@ -76,7 +77,7 @@ def _calls() -> Numbers:
 
 def _levels() -> Numbers:
     counts = [
-        [f"{epochs(sigma, pca_sigma, epsilon, DELTA, parts):,}" for _, sigma, pca_sigma, epsilon, _ in LEVELS]
+        [f"{epochs(sigma, pca_sigma, epsilon, DELTA, parts):,}" for sigma, pca_sigma, epsilon in NOISE]
         for epochs in (numbers.certified_epochs, numbers.coded_epochs)
         for parts in (1, LAYERS)
     ]

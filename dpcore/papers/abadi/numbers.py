@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpcore import check
-from dpcore.papers.abadi.runs import ARXIV, LEVELS, WORDS
+from dpcore.papers.abadi.runs import ARXIV, NOISE, WORDS
 from dpcore.papers.entry import Computed, Entry, PrintedClaim, PrintedSetting
 from dpcore.papers.paper import TextRows
 from dpcore.papers.words import calculator, with_numbers
@@ -21,19 +21,9 @@ SETTING = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4
 CLAIM = PrintedClaim(SETTING.mechanism, SETTING.delta)
 LAYERS = 2  # weight matrices; the code clips, noises and charges each on its own
 ORDERS: FloatArray = np.arange(2, 34.0)  # the code's moments lambda = 1..32 are at order lambda + 1
-LOG = {  # epsilon -> delta
-    0.125: "0.72709",
-    0.25: "0.24708",
-    0.5: "0.0029139",
-    1.0: "6.494e-10",
-    2.0: "8.2242e-24",
-    4.0: "1.319e-51",
-    8.0: "3.3927e-107",
-}
+LOG = {float(epsilon): delta for epsilon, delta in WORDS["log"]["deltas"].items()}
 MISROUNDED = 2.0  # the epsilon whose delta differs in the last digit
 LOTS = 10  # before the log prints them
-CIFAR = (("Figure 6 (1)", 0.04, 2.0), ("Figure 6 (2)", 0.08, 4.0), ("Figure 6 (3)", 0.08, 8.0))  # q, and epsilon
-CIFAR_SIGMA = 6.0
 MAX_EPOCHS = 2000
 
 
@@ -124,7 +114,7 @@ def _afforded(values: Mapping[str, float]) -> TextRows:
             *(f"{coded_epochs(sigma, pca_sigma, epsilon, delta, calls):,}" for calls in (1, LAYERS)),
             *(f"{certified_epochs(sigma, pca_sigma, epsilon, delta, layers):,}" for layers in (1, LAYERS)),
         )
-        for _, sigma, pca_sigma, epsilon, _ in LEVELS
+        for sigma, pca_sigma, epsilon in NOISE
     )
 
 

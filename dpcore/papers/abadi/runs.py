@@ -19,14 +19,10 @@ RATE: Values = {"lr": 0.1, "lr_schedule": "linear", "lr_end": 0.052, "lr_epochs"
 BUDGET: Values = {"delta": 1e-5, "epochs": 1000.0, "stop_accountant": "moments"}  # epsilon ends the runs
 ARXIV = "arXiv 1607.00133, section 5.2"
 REFERENCE: Values = {"sigma": 4.0, "pca_sigma": 7.0, "epsilon": 2.0}
-LEVELS = (  # of Figure 3: place of the accuracy, sigma, that of DP-PCA, epsilon, and the accuracy
-    ("arXiv, section 5.2 (Figure 3 (1), large noise)", 8.0, 16.0, 0.5, "90"),
-    ("arXiv, section 5.2 (Figure 3 (2), medium noise)", 4.0, 7.0, 2.0, "95"),
-    ("Conclusion (Figure 3 (3), small noise)", 2.0, 4.0, 8.0, "97"),
-)
 WORDS = words_of("abadi")
 TEXTS = with_numbers(WORDS["runs"], arxiv=ARXIV)
-NOTES = {0.5: TEXTS["elsewhere"], 2.0: TEXTS["elsewhere"], 8.0: TEXTS["training"]}  # epsilon -> source of its accuracy
+# sigma, that of DP-PCA and epsilon, of each level of Figure 3
+NOISE: tuple[tuple[float, ...], ...] = tuple(tuple(each["noise"].values()) for each in WORDS["levels"])
 COLOURS: Values = {"dataset": "cifar10", "source": "full", "model": "cnn9", "activation": "relu", "pca": 0}
 COLOURS |= {"clip_norm": 3.0, "clipping": "flat", "sigma": 6.0, "lr": 0.05, "lr_schedule": "constant"}
 FIGURE_6 = ((2.0, 2000, "67"), (4.0, 4000, "70"), (8.0, 4000, "73"))  # on CIFAR-10: epsilon, lot, accuracy
@@ -60,9 +56,9 @@ def _rates(*values: float) -> Sweep:
     )
 
 
-def _level(place: str, sigma: float, pca_sigma: float, epsilon: float, printed: str) -> Trained:
-    quantity, config = f"test accuracy, %, at epsilon {epsilon:g}", run(sigma, pca_sigma, epsilon)
-    return accuracy(place, quantity, printed, config, TEXTS["differs"], note=NOTES[epsilon])
+def _level(place: str, noise: Values, printed: str, note: str) -> Trained:
+    quantity = f"test accuracy, %, at epsilon {noise['epsilon']:g}"
+    return accuracy(place, quantity, printed, run(**noise), TEXTS["differs"], note=TEXTS[note])
 
 
 def _in_colour(epsilon: float, lot: int, printed: str) -> Trained:
@@ -70,7 +66,7 @@ def _in_colour(epsilon: float, lot: int, printed: str) -> Trained:
     return accuracy("Figure 6", quantity, printed, RunConfig(**(STEP | BUDGET | COLOURS | stop)), TEXTS["pretrained"])
 
 
-RUNS = (*(_level(*each) for each in LEVELS), *(_in_colour(*each) for each in FIGURE_6))
+RUNS = (*(_level(**each) for each in WORDS["levels"]), *(_in_colour(*each) for each in FIGURE_6))
 SWEEPS = (
     *(_privacy(delta) for delta in DELTAS),
     _sweep("Figure 5 (1)", "dimensions of the projection", "pca", 20, 60, 100, 200),

@@ -18,18 +18,6 @@ ORDERS: FloatArray = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.aran
 ORDERS.setflags(write=False)
 
 MNIST = PrintedSetting(n=60_000, batch=256, sigma=1.3, epochs=15, clip_norm=1.5, dataset="mnist")
-TABLE_1 = (  # its rows
-    MNIST,
-    replace(MNIST, sigma=1.1, epochs=60, clip_norm=1.0),
-    replace(MNIST, sigma=0.7, epochs=45),
-    replace(MNIST, sigma=0.6, epochs=62),
-    replace(MNIST, sigma=0.55, epochs=68),
-    replace(MNIST, sigma=0.5, epochs=100),
-)
-ADULT = PrintedSetting(n=29_305, batch=256, sigma=0.55, epochs=18, dataset="adult")
-IMDB = PrintedSetting(n=25_000, batch=512, sigma=0.56, epochs=9, optimizer="adam", dataset="imdb")
-# p = 1/80 exactly; 80 % of the 1,000,209 ratings are 800,167.
-MOVIELENS = PrintedSetting(n=800_160, batch=10_002, sigma=0.6, epochs=20, clip_norm=5.0, optimizer="adam", delta=1e-6)
 # Figure 4's caption (also PMC7695347): at these epochs epsilon by the CLT is the same with less noise.
 TOP, TOP_LESS = replace(MNIST, epochs=20), replace(MNIST, sigma=1.06, epochs=20)
 BOTTOM, BOTTOM_LESS = replace(MNIST, sigma=0.7, epochs=70), replace(MNIST, sigma=0.638, epochs=70)
@@ -44,19 +32,22 @@ class PrivateRow:
     mu: str
     central: str  # epsilon by the central limit theorem
     moments: str  # epsilon by the moments accountant
+    lr: float
+    accuracy: str
+    plain: str = ""  # accuracy without privacy, in Tables 2 to 4
+    differs: str = ""  # how our data differ from the paper's
 
 
-EXPERIMENTS = (
-    PrivateRow("Table 1, row 1", TABLE_1[0], "0.23", "0.83", "1.19"),
-    PrivateRow("Table 1, row 2", TABLE_1[1], "0.57", "2.32", "3.01"),
-    PrivateRow("Table 1, row 3", TABLE_1[2], "1.13", "5.07", "7.10"),
-    PrivateRow("Table 1, row 4", TABLE_1[3], "2.00", "9.98", "13.27"),
-    PrivateRow("Table 1, row 5", TABLE_1[4], "2.76", "14.98", "18.72"),
-    PrivateRow("Table 1, row 6", TABLE_1[5], "4.78", "31.12", "32.40"),
-    PrivateRow("Table 2, Adult", ADULT, "2.03", "10.20", "14.70"),
-    PrivateRow("Table 3, IMDb", IMDB, "2.07", "10.43", "15.24"),
-    PrivateRow("Table 4, MovieLens", MOVIELENS, "1.94", "10.61", "15.39"),
+TABLES = {
+    name: PrivateRow(**texts | {"setting": PrintedSetting(**texts["setting"])})
+    for name, texts in WORDS["tables"].items()
+}
+ON_MNIST = tuple(
+    PrivateRow(f"Table 1, row {row}", **texts | {"setting": replace(MNIST, **texts["setting"])})
+    for row, texts in enumerate(WORDS["table_1"], 1)
 )
+TABLE_1 = tuple(each.setting for each in ON_MNIST)
+EXPERIMENTS = (*ON_MNIST, *TABLES.values())
 
 
 def claim_of(setting: PrintedSetting) -> PrintedClaim:
@@ -124,7 +115,7 @@ def _less_noise(place: str, setting: PrintedSetting, printed: str) -> Computed:
 
 ROW_2, ROW_3 = TABLE_1[1], TABLE_1[2]
 TEXTS = WORDS["entries"]
-TABLES = tuple(
+OF_TABLES = tuple(
     entry
     for each in EXPERIMENTS
     for entry in (
@@ -153,4 +144,4 @@ FIGURE_4 = (  # the same epsilon with less noise, by its text and its caption
     replace(_central("Figure 4, below", BOTTOM_LESS, "8.68"), because=WORDS["figure_4"]["below"]),
     _mu("Figure 4, below", BOTTOM_LESS, "1.78"),
 )
-ENTRIES = (*TABLES, *TEXT, *FIGURE_4)
+ENTRIES = (*OF_TABLES, *TEXT, *FIGURE_4)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcore.papers.entry import POINTS, PrintedSetting, Trained, accuracy, without_privacy
-from dpcore.papers.gaussian_dp.numbers import ADULT, BOTTOM, BOTTOM_LESS, IMDB, MOVIELENS, TABLE_1, TOP, TOP_LESS, WORDS
+from dpcore.papers.gaussian_dp.numbers import BOTTOM, BOTTOM_LESS, ON_MNIST, TABLES, TOP, TOP_LESS, WORDS, PrivateRow
 from dpcore.papers.paper import Sweep
 from dpcore.training.config import RunConfig
 
@@ -12,8 +12,6 @@ NETWORK: dict[str, Any] = {"dataset": "mnist", "source": "full", "model": "cnn",
 NETWORK |= {"optimizer": "sgd", "momentum": 0.0}
 TEXTS = WORDS["runs"]
 MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))
-RATES = (0.25, 0.15, 0.25, 0.25, 0.25, 0.25)  # of the rows of Table 1
-ACCURACIES = ("95.0", "96.6", "97.0", "97.6", "97.8", "98.0")
 LR = 0.15  # of Figure 4
 COUNTED = (  # setting, epochs, and the accuracy reached by then
     (BOTTOM_LESS, 18, "95"),
@@ -30,7 +28,6 @@ AT_4 = (  # accountant, setting, accuracy at its epsilon 4, and why ours differs
 
 EPOCHS = 20.0  # of Tables 2 to 4 without privacy
 HUNDREDTH = 0.01  # of a star: tolerance for errors of ratings
-SETTINGS = {"adult": ADULT, "imdb": IMDB, "movielens": MOVIELENS}  # of Tables 2 to 4
 
 
 def run(setting: PrintedSetting, lr: float, **more: Any) -> RunConfig:
@@ -58,30 +55,26 @@ def _at_4(accountant: str, setting: PrintedSetting, printed: str, because: str) 
     return accuracy("Figure 4, below", quantity, printed, config, f"{because} {ONE_RUN}".strip())
 
 
-def _of_table(name: str) -> tuple[Trained, Trained]:
+def _of_table(name: str, row: PrivateRow) -> tuple[Trained, Trained]:
     """Return the accuracies of Table 2, 3 or 4 with privacy and without."""
-    setting, texts = SETTINGS[name], WORDS["tables"][name]
-    more: dict[str, Any] = {"dataset": name, "model": name, "optimizer": setting.optimizer}
-    if setting.optimizer != NETWORK["optimizer"]:
+    more: dict[str, Any] = {"dataset": name, "model": name, "optimizer": row.setting.optimizer}
+    if row.setting.optimizer != NETWORK["optimizer"]:
         more["momentum"] = RunConfig().momentum  # unused by this optimizer
-    config = run(setting, texts["rate"], **more)
+    config = run(row.setting, row.lr, **more)
     quantity, within = ("test RMSE", HUNDREDTH) if name == "movielens" else ("test accuracy, %", POINTS)
-    ours = f"{texts['differs']} {TEXTS['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."
+    ours = f"{row.differs} {TEXTS['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."
     bare = without_privacy(config, epochs=EPOCHS)
     return (
-        accuracy(texts["place"], quantity, texts["private"], config, ours, within=within),
-        accuracy(texts["place"], f"{quantity}, without privacy", texts["plain"], bare, ours, within=within),
+        accuracy(row.place, quantity, row.accuracy, config, ours, within=within),
+        accuracy(row.place, f"{quantity}, without privacy", row.plain, bare, ours, within=within),
     )
 
 
 RUNS = (
-    *(
-        accuracy(f"Table 1, row {row}", "test accuracy, %", printed, run(setting, lr), MEAN_OF_TEN)
-        for row, (setting, lr, printed) in enumerate(zip(TABLE_1, RATES, ACCURACIES, strict=True), start=1)
-    ),
+    *(accuracy(row.place, "test accuracy, %", row.accuracy, run(row.setting, row.lr), MEAN_OF_TEN) for row in ON_MNIST),
     *(_counted(*each) for each in COUNTED),
     *(_at_4(*each) for each in AT_4),
-    *(each for name in SETTINGS for each in _of_table(name)),
+    *(each for name, row in TABLES.items() for each in _of_table(name, row)),
 )
 SWEEPS = (
     Sweep(

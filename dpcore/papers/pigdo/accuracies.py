@@ -5,25 +5,13 @@ from dataclasses import dataclass, replace
 
 from dpcore.papers.entry import FEWER_POINTS, Computed
 from dpcore.papers.paper import Sweep
-from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_3, LEVELS, THREE, name_of, run
+from dpcore.papers.pigdo.runs import DEFAULT, LEVELS, PIADAM, THREE, name_of, run
 from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
+from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.words import UNKNOWN
 from dpcore.privacy.report.numbers import nearest
 
-PIADAM = "PIAdam, as coded"
-PRINTED_IMPROVEMENTS = {  # data -> sigma -> rival -> improvement, %
-    "MNIST": {
-        8.0: {"ADADP": "0.82", "ADPPL": "1.65", "EXP": "2.5", "DP-SGD": "3.48"},
-        4.0: {"ADPPL": "1.05", "EXP": "1.47", "DP-SGD": "2"},
-        2.0: {"DP-SGD": "1.44"},
-    },
-    "CIFAR-10": {
-        8.0: {"ADADP": "2.3", "ADPPL": "5.6", "EXP": "10.14", "DP-SGD": "7.1"},
-        4.0: {"ADADP": "6.37", "EXP": "4.21", "DP-SGD": "8.73"},
-        2.0: {"DP-SGD": "10.07"},
-    },
-}
 ROUNDED = 0.005  # error of printing an accuracy
 
 
@@ -55,8 +43,8 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
 
 
 IMPROVEMENTS = tuple(
-    _improvement(data, sigma, rival, printed)
-    for data, levels in PRINTED_IMPROVEMENTS.items()
+    _improvement(data, float(sigma), rival, printed)
+    for data, levels in WORDS["improvements"].items()
     for sigma, row in levels.items()
     for rival, printed in row.items()
 )
@@ -116,7 +104,7 @@ def levels() -> list[Race]:
 def kinds() -> list[Race]:
     """Return the races of Figure 3, between the three methods of the paper."""
     found = []
-    for data in FIGURE_3:
+    for data in DEFAULT:
         for reading in ("as coded", "as written"):
             network = f"the {'code' if reading == 'as coded' else 'text'}'s network"
             found += race(network, data, DEFAULT[data], [name_of(method, reading) for method in THREE])

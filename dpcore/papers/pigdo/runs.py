@@ -13,65 +13,18 @@ from dpcore.papers.paper import SEEDS
 from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.training.config import RunConfig
 
-FIGURE_3 = {  # of PIAdam, PIRMSprop, PIAdagrad
-    "MNIST": ("95.16", "94.4", "93.47"),
-    "Fashion-MNIST": ("83", "81.99", "79.99"),
-    "CIFAR-10": ("73.5", "68.93", "67.34"),
-}
-FIGURE_5 = {  # sigma -> method -> accuracy on MNIST
-    8.0: {"PIAdam, as coded": "92.02", "ADADP": "91.25", "ADPPL": "90.92", "EXP": "89.75", "DP-SGD": "88.91"},
-    4.0: {"PIAdam, as coded": "95.93", "ADADP": "95.43", "ADPPL": "94.94", "EXP": "94.54", "DP-SGD": "94"},
-    2.0: {"PIAdam, as coded": "98.21", "DP-SGD": "96.81"},
-}
-FIGURE_8 = {  # on CIFAR-10
-    8.0: {"PIAdam, as coded": "69.63", "ADADP": "68.06", "ADPPL": "65.93", "EXP": "63.22", "DP-SGD": "65.01"},
-    4.0: {"PIAdam, as coded": "73.99", "ADADP": "69.56", "ADPPL": "73", "EXP": "71", "DP-SGD": "68.05"},
-    2.0: {"PIAdam, as coded": "76.07", "DP-SGD": "69.11"},
-}
-# On MNIST at epsilon 0.5, and at epsilon 8.
-FIGURE_6 = {"PIAdam, as coded": "91", "ADADP": "90", "ADPPL": "89.7", "EXP": "89", "DP-SGD": "88.9"}
-AT_8 = ("PIAdam, as coded", "97.5")
-WITHIN = {"MNIST": (FIGURE_5, 1), "CIFAR-10": (FIGURE_8, 2)}  # PIAdam "improves within" so many % at sigma 2 ...
+PIADAM = "PIAdam, as coded"  # as paper.toml names it, which has the printed accuracies
+AT_8 = (PIADAM, "97.5")  # of Figure 6, on MNIST at epsilon 8
+WITHIN = {"MNIST": 1, "CIFAR-10": 2}  # PIAdam "improves within" so many % at sigma 2 ...
 OVER = ("ADADP", "ADPPL", "EXP")  # ... over these
 
 Values = dict[str, Any]  # fields of RunConfig
 
 COMMON: Values = {"source": "full", "activation": "relu", "batch": 600, "clip_norm": 4.0, "delta": 1e-5}
-DATA: dict[str, Values] = {  # title -> the data with the code's network
-    "MNIST": {"dataset": "mnist", "model": "cnn"},
-    "Fashion-MNIST": {"dataset": "fashion_mnist", "model": "cnn"},
-    "CIFAR-10": {"dataset": "cifar10", "model": "cnn9"},
-}
 EPOCHS = {8.0: 30.0, 4.0: 100.0, 2.0: 260.0}  # sigma -> epochs in section 5.2
-COSINE: Values = {"model": "mlp", "lr_schedule": "cosine"}
-ABADI_RATE: Values = {"lr": 0.1, "lr_schedule": "linear", "lr_end": 0.052, "lr_epochs": 10.0}
-METHODS: dict[str, Values] = {
-    "PIAdam, as coded": {"optimizer": "adam", "lr": 0.001},
-    "PIRMSprop, the code's network": {"optimizer": "rmsprop", "lr": 0.001},
-    "PIAdagrad, the code's network": {"optimizer": "adagrad", "lr": 0.05},
-    "PIAdam, as written": {"optimizer": "pi_adam", "lr": 0.0015} | COSINE,
-    "PIRMSprop, as written": {"optimizer": "pi_rmsprop", "lr": 0.0015} | COSINE,
-    "PIAdagrad, as written": {"optimizer": "pi_adagrad", "lr": 0.05} | COSINE,
-    "DP-AdamBC": {"optimizer": "adam_bc", "lr": 0.001},
-    "ADADP": {"optimizer": "adadp", "lr": 0.001},
-    "ADPPL": {"optimizer": "adppl", "momentum": 0.0} | ABADI_RATE,
-    "EXP": {"optimizer": "sgd", "momentum": 0.0, "schedule": "exponential"} | ABADI_RATE,
-    "DP-SGD": {"optimizer": "sgd", "momentum": 0.0} | ABADI_RATE,
-    "DP-SGD, 1,000 hidden units": {"optimizer": "sgd", "momentum": 0.0, "lr": 0.04} | COSINE,
-}
 AT_FIRST = 1.25  # factor of EXP's initial noise over that of the others
-TEXTS = WORDS["runs"]
-BECAUSE = {  # method -> why its accuracy differs from the printed one
-    method: TEXTS["written"] if "written" in method else TEXTS["coded"] for method in METHODS
-} | {
-    "PIRMSprop, the code's network": f"{TEXTS['of_code']} {TEXTS['coded']}",
-    "PIAdagrad, the code's network": f"{TEXTS['of_code']} {TEXTS['coded']}",
-    "DP-AdamBC": TEXTS["adam_bc"],
-    "DP-SGD, 1,000 hidden units": TEXTS["sgd_written"],
-    "ADADP": TEXTS["kin"].format(method="ADADP", source="arXiv 1912.09150"),
-    "ADPPL": f"{TEXTS['kin'].format(method='ADPPL', source='Neural Networks 125')} {TEXTS['relevances']}",
-    "EXP": TEXTS["exp"].format(at_first=AT_FIRST),
-}
+TEXTS, METHODS = WORDS["runs"], WORDS["methods"]
+BECAUSE = {method: each["because"].format(**TEXTS, at_first=AT_FIRST) for method, each in METHODS.items()}
 DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate that gives EXP the same sum of 1 / sigma^2
 
 
@@ -80,13 +33,15 @@ def run(data: str, method: str, sigma: float, **more: Any) -> RunConfig:
     noise: Values = {"sigma": sigma, "epochs": EPOCHS[sigma]}
     if method == "EXP":
         noise |= {"sigma": AT_FIRST * sigma, "rate": DECAY[sigma]}
-    return RunConfig(**(COMMON | DATA[data] | METHODS[method] | noise | more))
+    return RunConfig(**(COMMON | WORDS["data"][data] | METHODS[method]["run"] | noise | more))
 
 
-CLOSE = ("PIAdam, as coded", "ADADP", "ADPPL")  # these differ by less than a point on MNIST
+CLOSE = (PIADAM, "ADADP", "ADPPL")  # these differ by less than a point on MNIST
 THREE = ("PIAdam", "PIRMSprop", "PIAdagrad")  # of Figure 3
 DEFAULT = {"MNIST": 4.0, "Fashion-MNIST": 4.0, "CIFAR-10": 2.0}  # sigma, by section 5
-LEVELS = {"MNIST": FIGURE_5, "CIFAR-10": FIGURE_8}
+LEVELS = {  # of Figures 5 and 8: data -> sigma -> method -> accuracy
+    data: {float(sigma): row for sigma, row in rows.items()} for data, rows in WORDS["levels"].items()
+}
 
 
 def name_of(method: str, reading: str) -> str:
@@ -109,10 +64,10 @@ def _entry(place: str, data: str, method: str, sigma: float, printed: str, seeds
 def _figure_3(data: str, reading: str) -> list[Trained]:
     """Return the accuracies of Figure 3; Figure 5 or 8 shares PIAdam's run at the same noise level."""
     sigma, found = DEFAULT[data], []
-    for method, printed in zip(THREE, FIGURE_3[data], strict=True):
+    for method, printed in zip(THREE, WORDS["figure_3"][data], strict=True):
         note = TEXTS["sigma_ours"].format(sigma=sigma)
         if method == "PIAdam" and data in LEVELS:
-            note += " " + TEXTS["stands"].format(printed=LEVELS[data][sigma]["PIAdam, as coded"])
+            note += " " + TEXTS["stands"].format(printed=LEVELS[data][sigma][PIADAM])
         found.append(_entry("Figure 3", data, name_of(method, reading), sigma, printed, note=note))
     return found
 
@@ -128,8 +83,7 @@ def _levels(place: str, data: str) -> list[Trained]:
 
 def _within(place: str, data: str) -> list[Trained]:
     """Return the rivals' accuracies at sigma 2, for which the text only bounds PIAdam's lead."""
-    levels, share = WITHIN[data]
-    printed = levels[2.0]["PIAdam, as coded"]
+    share, printed = WITHIN[data], LEVELS[data][2.0][PIADAM]
     least = float(printed) / (1 + share / 100)
     note = TEXTS["within"].format(printed=printed, share=share, least=least)
     made = [_entry(place, data, method, 2.0, f"{printed} (within {share} %)", note=note) for method in OVER]
@@ -146,7 +100,7 @@ def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trai
 
 def _plain(data: str, epochs: float, printed: str) -> Trained:
     network: Values = {} if data == "CIFAR-10" else {"model": "mlp"}
-    config = without_privacy(run(data, "PIAdam, as coded", 4.0, **network), epochs=epochs)
+    config = without_privacy(run(data, PIADAM, 4.0, **network), epochs=epochs)
     return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, TEXTS["plain"])
 
 
@@ -154,7 +108,7 @@ def _others(methods: dict[str, str]) -> list[Trained]:
     """Compare methods that Figure 5 lacks, each with the accuracies of the method named beside it."""
     return [
         _entry("Figure 5", "MNIST", method, sigma, row[printed])
-        for sigma, row in FIGURE_5.items()
+        for sigma, row in LEVELS["MNIST"].items()
         for method, printed in methods.items()
     ]
 
@@ -163,15 +117,15 @@ RUNS = (
     _plain("MNIST", 100.0, "98.57"),
     _plain("Fashion-MNIST", 300.0, "88.85"),
     _plain("CIFAR-10", 500.0, "86"),
-    *(each for data in FIGURE_3 for each in _figure_3(data, "as coded")),
+    *(each for data in DEFAULT for each in _figure_3(data, "as coded")),
     *(each for data in ("MNIST", "Fashion-MNIST") for each in _figure_3(data, "as written")),
     *_levels("Figure 5", "MNIST"),
     *_within("Figure 5", "MNIST"),
-    *_others({"PIAdam, as written": "PIAdam, as coded", "DP-SGD, 1,000 hidden units": "DP-SGD"}),
-    *_others({"DP-AdamBC": "PIAdam, as coded"}),
-    _entry("Section 5.2", "MNIST", "PIAdam, as coded", 8.0, "92.11"),
-    _entry("Section 5.2", "MNIST", "PIAdam, as coded", 2.0, "98.2"),
-    *(_at_epsilon(method, 8.0, 0.5, printed) for method, printed in FIGURE_6.items()),
+    *_others({"PIAdam, as written": PIADAM, "DP-SGD, 1,000 hidden units": "DP-SGD"}),
+    *_others({"DP-AdamBC": PIADAM}),
+    _entry("Section 5.2", "MNIST", PIADAM, 8.0, "92.11"),
+    _entry("Section 5.2", "MNIST", PIADAM, 2.0, "98.2"),
+    *(_at_epsilon(method, 8.0, 0.5, printed) for method, printed in WORDS["figure_6"].items()),
     _at_epsilon(AT_8[0], 2.0, 8.0, AT_8[1]),
     *_levels("Figure 8", "CIFAR-10"),
     *_within("Figure 8", "CIFAR-10"),

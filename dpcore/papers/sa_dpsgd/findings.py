@@ -7,13 +7,13 @@ import numpy as np
 
 from dpcore.papers.sa_dpsgd import numbers
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
-from dpcore.papers.sa_dpsgd.numbers import BUDGET, DELTA, LIMITS, NAMES, Q0, setting
-from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
+from dpcore.papers.sa_dpsgd.numbers import BUDGET, DELTA, NAMES, Q0, setting
+from dpcore.papers.sa_dpsgd.runs import DATA, WORDS
 from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.report.numbers import outward, percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, with any number of rejections
-MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=LIMITS["MNIST"]), 1000  # with the paper's own limit
+MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=DATA["MNIST"]["limit"]), 1000  # with the paper's own limit
 
 
 def _free() -> Numbers:
@@ -33,7 +33,7 @@ def _one_step() -> Numbers:
 def _three() -> Numbers:
     parts = []
     for name in NAMES:
-        tau, most = numbers.whole_epochs(name), LIMITS[name] + 1
+        tau, most = numbers.whole_epochs(name), DATA[name]["limit"] + 1
         low, high = (outward(numbers.proven_epsilon(name, count), math.ceil) for count in (tau, most * tau))
         parts.append(
             f"{name}: {low} for {tau:,} proposals, {high} for {tau:,} accepted steps with up to {most - 1} rejections "
@@ -43,14 +43,14 @@ def _three() -> Numbers:
 
 
 def _gap() -> Numbers:
-    gaps = {name: [row[-2] - row[-1] for row in table.values()] for name, table in TABLE_3.items()}
+    gaps = {name: [row[-2] - row[-1] for row in data["reaches"].values()] for name, data in DATA.items()}
     growing = [name for name in NAMES if all(a <= b for a, b in pairwise(gaps[name]))]
     others = [f"{name} {', '.join(f'{gap:.2f}' for gap in gaps[name])}" for name in NAMES if name not in growing]
     return {"growing": " and ".join(growing), "others": "; ".join(others)}
 
 
 def _saving() -> Numbers:
-    places = [(name, accuracy) for name, table in TABLE_3.items() for accuracy in table]
+    places = [(name, accuracy) for name, data in DATA.items() for accuracy in data["reaches"]]
     shares = {place: numbers.saved_share(*place) for place in places}
     name, accuracy = max(shares, key=shares.__getitem__)
     least, most = (percent(share, 0) for share in (min(shares.values()), max(shares.values())))

@@ -9,32 +9,25 @@ from functools import cache
 
 import numpy as np
 
-from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting
+from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, setting_of
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.sa_dpsgd.runs import TABLE_3, WORDS
+from dpcore.papers.sa_dpsgd.runs import DATA, WORDS, run
 from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
 
 DELTA, BUDGET, MAX_ORDER = 1e-5, 3.0, 64
-# Table 2 takes these over from Tramer and Boneh 2021, arXiv 2011.11660, where the epochs stand.
-SETTINGS = {
-    "SA-DPSGD, MNIST": PrintedSetting(n=60_000, batch=512, sigma=1.23, epochs=40, clip_norm=0.1, dataset="mnist"),
-    "SA-DPSGD, Fashion-MNIST": PrintedSetting(
-        n=60_000, batch=2048, sigma=2.15, epochs=40, clip_norm=0.1, dataset="fashion_mnist"
-    ),
-    "SA-DPSGD, CIFAR-10": PrintedSetting(n=50_000, batch=1024, sigma=1.54, epochs=30, clip_norm=0.1),
-}
-NAMES = ("MNIST", "Fashion-MNIST", "CIFAR-10")
-LIMITS = {"MNIST": 10, "Fashion-MNIST": 10, "CIFAR-10": 5}  # mu0 of Table 2
+NAMES = tuple(DATA)
 Q0 = 10.0
 BATCHES = np.array([64, 128, 256, 512, 1024, 2048])  # for Figure 4b, whose own values are only in the image
 
 
 def setting(name: str) -> PrintedSetting:
     """Return Table 2's column."""
-    return SETTINGS[f"SA-DPSGD, {name}"]
+    found = setting_of(run(name, "DP-SGD"))
+    assert found
+    return found
 
 
 def whole_epochs(name: str) -> int:
@@ -109,13 +102,13 @@ def proven_epsilon(name: str, steps: int) -> float:
 
 def saved_share(name: str, accuracy: str) -> float:
     """Return the share of AUTO-S's steps that SA-DPSGD saves by Table 3, counting only accepted steps."""
-    *_, other, own = TABLE_3[name][accuracy]
+    *_, other, own = DATA[name]["reaches"][accuracy]
     q, sigma = setting(name).q, setting(name).sigma
     return 1 - affordable(q, sigma, own) / affordable(q, sigma, other)
 
 
 def _entries(name: str) -> tuple[Computed, ...]:
-    column, tau, limit = setting(name), whole_epochs(name), LIMITS[name]
+    column, tau, limit = setting(name), whole_epochs(name), DATA[name]["limit"]
     q, sigma, proposals = column.q, column.sigma, (limit + 1) * tau
     numbers = {"name": name, "epochs": column.epochs, "tau": tau, "limit": limit, "proposals": proposals}
     numbers |= {"as_printed": affordable_as_printed(q, sigma, BUDGET), "meant": affordable(q, sigma, BUDGET)}
@@ -140,7 +133,7 @@ def _entries(name: str) -> tuple[Computed, ...]:
 
 def _figure_3() -> tuple[Line, ...]:
     name = "MNIST"
-    q, sigma, tau, limit = setting(name).q, setting(name).sigma, whole_epochs(name), LIMITS[name]
+    q, sigma, tau, limit = setting(name).q, setting(name).sigma, whole_epochs(name), DATA[name]["limit"]
     steps = np.arange(1, 41) * (tau // 40)
     x = steps.astype(np.float64)
     lines = [Line("Accepted steps, by Theorem 1", x, np.array([theorem_1(q, sigma, each) for each in x.tolist()]))]

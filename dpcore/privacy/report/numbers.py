@@ -160,3 +160,16 @@ def marked(value: float, kind: Kind, lower: float | None = None) -> str:
     if math.isfinite(value):
         return f"{MARKS[kind]} {rounded(value, kind)}"
     return f"≥ {outward(lower, math.floor)}" if lower else "n/a"
+
+
+def finite(value: Any) -> Any:
+    """Put null for NaN and infinity, which JSON lacks, anywhere in a value.
+
+    >>> finite({"loss": float("nan"), "rates": (1.0, float("inf"))})
+    {'loss': None, 'rates': [1.0, None]}
+    """
+    if isinstance(value, dict):
+        return {key: finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

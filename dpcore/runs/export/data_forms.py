@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from dpcore import __version__
 from dpcore.claims.dp_event import event_of
+from dpcore.privacy.report.numbers import finite
 from dpcore.runs.export.base import RunRecord, TextForm
-from dpcore.runs.in_words import as_csv, finite
+from dpcore.runs.in_words import as_csv
 from dpcore.runs.kinds import event_to_json
 from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
 from dpcore.training.settings import SETTINGS

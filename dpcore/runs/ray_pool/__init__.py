@@ -3,11 +3,9 @@
 import json
 import math
 import os
-import selectors
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, TypeVar
@@ -19,10 +17,12 @@ from dpcore.runs.store import Store
 from dpcore.runs.supervision import PoolThread, process_environment
 
 Share = TypeVar("Share", int, float)
-CONNECT = 30.0  # seconds in which the cluster must accept the head
-SILENT = 120.0  # seconds without a line after which the head is killed: Ray waits a minute for a lost cluster
 AGAIN = 2.0  # seconds from the end of a head to the next
-INTERVAL = 0.2  # seconds between two looks at the head
+SILENT = (
+    "The Ray cluster at {address} did not answer in time. Runs stay queued until it does; docs/cluster.md says how to "
+    "start one."
+)
+ENDED = "The process that talks to the Ray cluster ended; {log} says why. It starts again."
 
 
 def pool_here(store: Store) -> "RayPool":
@@ -45,26 +45,30 @@ class RayPool(PoolThread):
     During `trouble` no run moves to this machine. Closing the pool ends the head and its tasks: their runs are queued
     again and continue from their checkpoints. `address` is host:port, or "auto" for this machine's cluster. Each run
     takes `cpus` threads, and `gpus` of a GPU if it asks for one and there is one. `train` names the function that
-    trains, and `clock` measures the silence of the head.
+    trains.
     """
 
     def __init__(
-        self,
-        store: Store,
-        address: str,
-        cpus: int = 1,
-        gpus: float = 1.0,
-        train: str = TRAINING.work,
-        *,
-        clock: Callable[[], float] = time.monotonic,
+        self, store: Store, address: str, cpus: int = 1, gpus: float = 1.0, train: str = TRAINING.work
     ) -> None:
         check.whole(1, cpus=cpus)
         check.positive(gpus=gpus)
         super().__init__(store, "dpcore-ray-pool")
-        self.address, self._clock = address, clock
-        self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", "--home", str(store.home)]
-        self._command += ["--parent", str(os.getpid()), "--address", address, "--train", train]
-        self._command += ["--cpus", str(cpus), "--gpus", str(gpus)]
+        self.address = address
+        self._head: subprocess.Popen[bytes] | None = None
+        options = {"address": address, "train": train, "cpus": cpus, "gpus": gpus, "parent": os.getpid()}
+        self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", str(store.home), json.dumps(options)]
+
+    def close(self) -> None:
+        """Ask the head to end, and kill it after some seconds."""
+        self._stop.set()
+        if self._head:
+            self._head.terminate()
+            try:
+                self._head.wait(5.0)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._head.pid, signal.SIGKILL)
+        super().close()
 
     def _serve(self) -> None:
         while not self._stop.is_set():
@@ -76,7 +80,8 @@ class RayPool(PoolThread):
             self._stop.wait(AGAIN)
 
     def _follow(self, log: IO[bytes]) -> None:
-        """Start a head and read its lines until it ends or must end."""
+        """Start a head, and take its lines until it ends."""
+        said = {"connecting": False, "trouble": None}
         with subprocess.Popen(
             self._command,
             stdin=subprocess.DEVNULL,
@@ -84,51 +89,12 @@ class RayPool(PoolThread):
             stderr=log,
             env=process_environment(),
             start_new_session=True,
-        ) as head:
-            assert head.stdout is not None
-            try:
-                said = self._listen(head.stdout)
-                if said is not None:
-                    self.trouble = said
-                    head.kill()  # it waits for Ray and ignores signals
-            finally:
-                _end(head)
-
-    def _listen(self, lines: IO[bytes]) -> str | None:
-        """Read the lines of the head; the trouble at their end, or None if the head reported it itself."""
-        heard, rest, connecting, told = self._clock(), b"", False, False
-        with selectors.DefaultSelector() as selector:
-            selector.register(lines, selectors.EVENT_READ)
-            while not self._stop.is_set():
-                if selector.select(INTERVAL):
-                    text = os.read(lines.fileno(), 2**16)
-                    if not text:
-                        break
-                    *whole, rest = (rest + text).split(b"\n")
-                    for line in whole:
-                        values = json.loads(line)
-                        connecting, told = values["connecting"], values["trouble"] is not None
-                        heard = self._clock()
-                        if not connecting:
-                            self.trouble = values["trouble"]
-                if self._clock() - heard > (CONNECT if connecting else SILENT):
-                    break
-            else:
-                return None
-        if told:
-            return None
-        if connecting:
-            return (
-                f"The Ray cluster at {self.address} did not answer within {CONNECT:g} s. Runs stay queued until it "
-                "does; docs/cluster.md says how to start one."
-            )
-        return f"The process that talks to the Ray cluster ended; {self.log} says why. It starts again."
-
-
-def _end(head: subprocess.Popen[bytes]) -> None:
-    """Ask the head to end, and kill it after some seconds."""
-    head.send_signal(signal.SIGTERM)
-    try:
-        head.wait(5.0)
-    except subprocess.TimeoutExpired:
-        os.killpg(head.pid, signal.SIGKILL)
+        ) as self._head:
+            if self._stop.is_set():  # `close` has not seen it
+                self._head.terminate()
+            for line in self._head.stdout or ():
+                said = json.loads(line)
+                if not said["connecting"]:
+                    self.trouble = said["trouble"]
+        if not self._stop.is_set() and said["trouble"] is None:
+            self.trouble = (SILENT if said["connecting"] else ENDED).format(address=self.address, log=self.log)

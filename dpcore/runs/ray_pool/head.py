@@ -2,17 +2,18 @@
 
 `RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends its drivers if the
 cluster goes, and may wait long for a silent cluster. Its standard output says, in lines of JSON, why no run can start.
-Its runs end with it, and the next head continues them from their checkpoints.
+Its runs end with it, and the next head continues them from their checkpoints. A head that Ray keeps waiting for too
+long ends, even where Ray ignores signals, and leaves its stack in the log.
 """
 
-import argparse
+import faulthandler
 import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
@@ -20,22 +21,23 @@ from dpcore.runs.store import Store
 from dpcore.runs.supervision import LEFTOVER_SECONDS, lock_of, remove_needless
 
 LOCK_SECONDS = 0.2  # seconds between two looks for the lock of the home
-LINE_SECONDS = 1.0  # seconds between two lines without news, as a sign of life
+CONNECT = 30.0  # seconds in which the cluster must accept this process
+ROUND = 120.0  # seconds that a round may take: Ray waits a minute for a lost cluster
 
 
 class StatusPipe:
-    """The channel to the pool, timed by `clock`; output of Ray goes to the log instead."""
+    """The channel to the pool; output of Ray goes to the log instead."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._line, self._told, self._clock = "", 0.0, clock
+    def __init__(self) -> None:
+        self._line = ""
         self._pipe = os.fdopen(os.dup(sys.stdout.fileno()), "w")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
     def say(self, *, connecting: bool = False, trouble: str | None = None) -> None:
-        """Write a line if it is new or old enough."""
+        """Write a line if it is new."""
         line = json.dumps({"connecting": connecting, "trouble": trouble})
-        if line != self._line or self._clock() - self._told > LINE_SECONDS:
-            self._line, self._told = line, self._clock()
+        if line != self._line:
+            self._line = line
             print(line, file=self._pipe, flush=True)
 
 
@@ -57,20 +59,23 @@ class StopRequest:
         return self._told or os.getppid() != self._parent
 
 
-def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: StatusPipe) -> str | None:
-    """Do runs on the cluster until `stop`; the reason if that is impossible."""
+def serve(store: Store, options: dict[str, Any], stop: StopRequest, pipe: StatusPipe) -> str | None:
+    """Do runs on the cluster until `stop`; the reason if that is impossible. The options are those of `Streams`."""
     pipe.say(connecting=True)
+    faulthandler.dump_traceback_later(CONNECT, exit=True)
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
     except ImportError as error:
         return f"DPCORE_POOL=ray needs Ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
     try:
-        streams = Streams(store, RayCluster(options.address), options.train, options.cpus, options.gpus)
+        streams = Streams(store, RayCluster(options.pop("address")), **options)
     except Unreachable as error:
         return str(error)
     stop.heed_sigterm()  # Ray has replaced the handler
+    pipe.say()
     swept = -LEFTOVER_SECONDS
     while not stop:
+        faulthandler.dump_traceback_later(ROUND, exit=True)
         try:
             streams.round()
             if time.monotonic() - swept > LEFTOVER_SECONDS:
@@ -86,17 +91,10 @@ def serve(store: Store, options: argparse.Namespace, stop: StopRequest, pipe: St
 
 
 def main() -> None:
-    """Wait for the home to be free, then serve it."""
-    parser = argparse.ArgumentParser(prog="dpcore.runs.ray_pool.head", description=__doc__)
-    parser.add_argument("--home", required=True)
-    parser.add_argument("--parent", type=int, required=True)
-    parser.add_argument("--address", required=True)
-    parser.add_argument("--train", required=True)
-    parser.add_argument("--cpus", type=int, required=True)
-    parser.add_argument("--gpus", type=float, required=True)
-    options = parser.parse_args()
-    stop, pipe = StopRequest(options.parent), StatusPipe()
-    with Store(options.home) as store:
+    """Wait for the home to be free, then serve it; `RayPool` gives the home, and options as JSON."""
+    home, options = sys.argv[1], json.loads(sys.argv[2])
+    stop, pipe = StopRequest(options.pop("parent")), StatusPipe()
+    with Store(home) as store:
         while not (lock := lock_of(store.home)) and not stop:
             pipe.say()
             time.sleep(LOCK_SECONDS)

@@ -18,8 +18,8 @@ from dpcore.runs.store import Store
 from dpcore.runs.supervision import locked
 from dpcore.runs.worker import take_part, with_advice
 from dpcore.runs.worker_process import FOR_RUNS
-from dpcore.training.checkpoint_header import private
 from dpcore.training.events import Checkpointed, Unsaved
+from dpcore.whole_file import whole_file
 
 MAX_CHECKPOINT_BYTES = 256 * 2**20  # of a checkpoint that travels
 
@@ -115,12 +115,8 @@ def remove_left_behind(folder: Path) -> None:
 
 
 def put(checkpoint: bytes, path: Path) -> None:
-    """Write a checkpoint, whole or not at all."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = path.with_suffix(".part")
-    with open(aside, "wb", opener=private) as file:
+    with whole_file(path) as file:
         file.write(checkpoint)
-    aside.replace(path)
 
 
 def _with_checkpoint(event: Checkpointed, file: Path) -> Said:

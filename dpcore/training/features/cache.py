@@ -4,7 +4,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, suppress
@@ -21,6 +20,7 @@ from dpcore.data.loading import Images, fingerprint_of_part
 from dpcore.training.features.compute import MAX_VIEWS, Steps, compute_features, image_shape
 from dpcore.training.features.kinds import kind_of
 from dpcore.training.randomness.random_words import machine_of
+from dpcore.whole_file import whole_file
 
 HEADER = 4096  # bytes: the numbers begin at a page of memory
 FORMAT = 1  # of the file itself
@@ -74,18 +74,9 @@ def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
 
 def write(path: Path, key: Key, values: Tensor, digest: str) -> None:
     """Write the features of that key, the whole file or nothing. Errors: OSError, and an old file stays."""
-    numbers = np.ascontiguousarray(values.numpy(), KIND)
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")  # of this process alone
-    try:
-        with open(aside, "xb") as file:
-            file.write(key.header(digest))
-            file.write(numbers.data)
-            file.flush()
-            os.fsync(file.fileno())  # else a power cut might leave the name with no bytes behind it
-        os.replace(aside, path)
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+    with whole_file(path, shared=True) as file:
+        file.write(key.header(digest))
+        file.write(np.ascontiguousarray(values.numpy(), KIND).data)
 
 
 def digest_of(numbers: np.ndarray) -> str:
@@ -94,7 +85,6 @@ def digest_of(numbers: np.ndarray) -> str:
 
 
 POLL_SECONDS = 0.2  # seconds between two attempts to take the turn
-PATIENCE_SECONDS = 120.0  # seconds without progress after which a process no longer waits for another
 
 
 class Turn:
@@ -104,10 +94,8 @@ class Turn:
     """
 
     def __init__(self, path: Path) -> None:
-        self.done = 0  # images, by the process with the turn
         self._path = path
         self._file: IO[bytes] | None = None  # of the lock that is held
-        self._heard = time.monotonic()  # time of the last progress
 
     def close(self) -> None:
         """Remove the lock file; a process that has just opened it may compute the same bits beside the next one."""
@@ -118,30 +106,20 @@ class Turn:
 
     def awaited(self, total: int) -> Iterator[tuple[int, int]]:
         """Wait for the turn, and yield the number of finished images and the total, also without progress."""
-        while not self.came():
-            yield min(self.done, total), total
-            time.sleep(POLL_SECONDS)
+        with suppress(OSError, ImportError), ExitStack() as undone:  # no file or no lock is possible there
+            import fcntl  # late: not every system has it
 
-    def came(self) -> bool:
-        """True once the wait is over: the turn is taken, or there is none. Does not block."""
-        with ExitStack() as undone:
-            try:
-                import fcntl  # late: not every system has it
-
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                file = undone.enter_context(open(self._path, "ab"))
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                done = os.fstat(file.fileno()).st_size
-                if done != self.done:
-                    self.done, self._heard = done, time.monotonic()
-                return time.monotonic() - self._heard > PATIENCE_SECONDS
-            except (OSError, ImportError):  # no file or no lock is possible there
-                return True
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            file = undone.enter_context(open(self._path, "ab"))
+            while self._file is None:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    self._file = file
+                except BlockingIOError:
+                    yield min(os.fstat(file.fileno()).st_size, total), total
+                    time.sleep(POLL_SECONDS)
             undone.pop_all()
-        self._file = file
-        self.tell(0)
-        return True
+            self.tell(0)
 
     def tell(self, done: int) -> None:
         """Publish the number of finished images to waiting processes."""

@@ -20,7 +20,5 @@ def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: T
 ADAGRAD = Optimizer(
     **words_of("adagrad"),
     rules=lambda hyperparameters: UpdateRules((START,), absorb, step),
-    lr=5.0,
-    baseline_lr=0.05,
     in_torch="return torch.optim.Adagrad(weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0)",
 )

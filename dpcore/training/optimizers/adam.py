@@ -25,8 +25,5 @@ def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: T
 ADAM = Optimizer(
     **words_of("adam"),
     rules=lambda hyperparameters: UpdateRules((0.0, 0.0), absorb, step),
-    lr=0.004,
-    baseline_lr=0.002,
-    special_lr={("mnist", "cnn"): 0.01, ("fashion_mnist", "cnn"): 0.01},
     in_torch="return torch.optim.Adam(weights, lr=config.lr)",
 )

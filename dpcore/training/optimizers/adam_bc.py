@@ -37,10 +37,4 @@ def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: T
     parameters.addcdiv_(first, divisor, value=-lr)
 
 
-ADAM_BC = Optimizer(
-    **words_of("adam_bc"),
-    rules=lambda hyperparameters: UpdateRules((0.0, 0.0), absorb, step),
-    lr=0.006,
-    baseline_lr=0.002,
-    special_lr={("mnist", "mlp"): 0.003},
-)
+ADAM_BC = Optimizer(**words_of("adam_bc"), rules=lambda hyperparameters: UpdateRules((0.0, 0.0), absorb, step))

@@ -32,12 +32,4 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     return UpdateRules((0.0, 1.0), absorb, sgd.step, scale=lambda state: state.vectors[1])
 
 
-ADPPL = Optimizer(
-    **words_of("adppl"),
-    rules=rules,
-    lr=2.0,
-    baseline_lr=0.05,
-    momentum=True,
-    proportional=True,
-    by_relevance=True,
-)
+ADPPL = Optimizer(**words_of("adppl"), rules=rules, momentum=True, proportional=True, by_relevance=True)

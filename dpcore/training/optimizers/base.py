@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -17,7 +17,7 @@ POST_PROCESSING = "Sound: it only works on the noisy mean gradient. Charges each
 
 
 def words_of(name: str) -> dict[str, Any]:
-    """The name, title, note and source of an optimizer."""
+    """The name, title, note, source and rates of an optimizer."""
     return {"note": POST_PROCESSING, **named_words(Path(__file__).with_name("optimizers.toml"), name)}
 
 
@@ -60,7 +60,7 @@ class Hyperparameters(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Optimizer:
-    """An optimizer with its default settings; rates were tuned on MNIST, at sigma 1.23 and the clipping norm here."""
+    """An optimizer with its default settings."""
 
     name: str  # in configurations, addresses and on the command line
     title: str  # in a sentence
@@ -70,8 +70,8 @@ class Optimizer:
     lr: float  # default learning rate of a private run
     baseline_lr: float  # without clipping and noise: gradients of full length need shorter steps
     clip_norm: float = 0.1  # default C
-    special_lr: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (data set, model) -> a better rate
-    directions: tuple[float, float] | None = None  # default C and rate of the readings that release directions
+    special_lr: Mapping[str, float] = field(default_factory=dict)  # "mnist cnn", data set and model -> a better rate
+    directions: Sequence[float] = ()  # default C and rate of the readings that release directions
     readings: tuple[str, ...] = ("scaled",)  # the readings of its paper that it has, see `pi`
     momentum: bool = False  # true if it uses the hyperparameter momentum
     proportional: bool = False  # true if a step is proportional to the released gradients, and so to C

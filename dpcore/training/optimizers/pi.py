@@ -111,9 +111,6 @@ ADAM_ROW = Row(
 PI_ADAM = Optimizer(
     **words_of("pi_adam"),
     rules=lambda hyperparameters: ADAM_ROW.rules(hyperparameters.reading),
-    lr=0.02,
-    baseline_lr=0.005,
-    directions=(0.1, 5.0),
     readings=tuple(READINGS),
 )
 # f = g; s <- s + g^2 from 0.
@@ -126,9 +123,6 @@ ADAGRAD_ROW = Row(
 PI_ADAGRAD = Optimizer(
     **words_of("pi_adagrad"),
     rules=lambda hyperparameters: ADAGRAD_ROW.rules(hyperparameters.reading),
-    lr=0.1,
-    baseline_lr=0.05,
-    directions=(1.0, 1.0),
     readings=tuple(READINGS),
 )
 RMSPROP_BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
@@ -142,9 +136,5 @@ RMSPROP_ROW = Row(
 PI_RMSPROP = Optimizer(
     **words_of("pi_rmsprop"),
     rules=lambda hyperparameters: RMSPROP_ROW.rules(hyperparameters.reading),
-    lr=0.02,
-    baseline_lr=0.005,
-    special_lr={("mnist", "mlp"): 0.01},
-    directions=(1.0, 1.0),
     readings=tuple(READINGS),
 )

@@ -23,8 +23,5 @@ return made"""
 RMSPROP = Optimizer(
     **words_of("rmsprop"),
     rules=lambda hyperparameters: UpdateRules((START,), square_mean(DECAY), step),
-    lr=0.005,
-    baseline_lr=0.002,
-    clip_norm=4.0,  # its mean starts at 1, so shorter gradients would matter only at the end of a run
     in_torch=IN_TORCH,
 )

@@ -24,9 +24,6 @@ def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: T
 SGD = Optimizer(
     **words_of("sgd"),
     rules=rules,
-    lr=1.0,
-    baseline_lr=0.05,
-    special_lr={("fashion_mnist", "cnn"): 2.0, ("fashion_mnist", "mlp"): 2.0},
     momentum=True,
     in_torch="return torch.optim.SGD(weights, lr=config.lr, momentum=config.momentum)",
     proportional=True,

@@ -5,16 +5,16 @@ an undisturbed one says, or shows that it lost its way.
 """
 
 import json
-import os
 import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from dpcore.training.checkpoint_header import Label, private, read_label, write_label
+from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.resume_point import ResumePoint
+from dpcore.whole_file import whole_file
 
 STEPS = 20
 EVERY = 5  # steps between two tests and checkpoints
@@ -66,12 +66,9 @@ def walked(
 
 def save(file: Path, config: RunConfig, step: int, state: int) -> None:
     """Write the state, the whole file or none."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = file.with_suffix(".part")
-    with open(aside, "wb", opener=private) as out:
+    with whole_file(file) as out:
         write_label(out, Label(step, config.chosen(), {}, "", ""))
         out.write(json.dumps(state).encode())
-    os.replace(aside, file)
 
 
 def saved(file: Path) -> tuple[int, int]:

@@ -1,7 +1,5 @@
 """Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
 
-import itertools
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +19,17 @@ from tests.runs.ray.node_doubles import MIDDLE, STEPS
 from tests.runs.ray.nodes import Node, free_ports
 
 Eventually = Callable[..., None]
+HANGING = """
+import sys, time, types
+from dpcore.runs.ray_pool import head
+module = types.ModuleType("dpcore.runs.ray_pool.ray_cluster")
+module.Unreachable = RuntimeError
+hang = lambda self, *_: time.sleep(60)
+module.RayCluster = type("RayCluster", (), {"__init__": lambda self, address: None, sys.argv.pop(1): hang})
+sys.modules[module.__name__] = module
+head.CONNECT = head.ROUND = 0.2
+head.main()
+"""  # the head, beside a cluster that hangs in one of its functions
 
 
 def check_whole(store: Store, run: str) -> None:
@@ -77,15 +86,18 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
         pool.store.close()
 
 
-def test_a_head_that_waits_long_for_its_cluster_or_says_nothing_for_long_is_told_of(store: Store) -> None:
-    for connecting, said in (
-        ("true", "at host:1 did not answer within 30 s"),
-        ("false", "talks to the Ray cluster en"),
-    ):
-        read, write = os.pipe()
-        os.write(write, b'{"connecting": %s, "trouble": null}\n' % connecting.encode())
-        with open(read, "rb") as lines, open(write, "wb"):
-            assert said in (RayPool(store, "host:1", clock=itertools.count(0.0, 10.0).__next__)._listen(lines) or "")
+@pytest.mark.parametrize(
+    ("hangs", "said"),
+    [("__init__", "The Ray cluster at host:1 did not answer in time"), ("ready", "the Ray cluster ended; ")],
+)
+def test_a_head_that_its_cluster_keeps_waiting_ends_and_is_told_of(
+    store: Store, eventually: Eventually, hangs: str, said: str
+) -> None:
+    pool = RayPool(store, "host:1")
+    pool._command[1:4] = ["-c", HANGING, hangs]
+    with pool:
+        eventually(lambda: said in (pool.trouble or ""))
+    assert "Timeout (0:00:00" in pool.log.read_text()  # its stack is there
 
 
 def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:

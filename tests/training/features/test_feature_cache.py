@@ -129,7 +129,7 @@ def test_on_a_full_disk_they_are_used_and_half_a_file_is_not_left(tmp_path, monk
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(cache.os, "fsync", full)
+        patch.setattr(os, "fsync", full)
         found = features(tmp_path)
     assert found.note.endswith("[Errno 28] No space left on device.")
     assert list((tmp_path / "features").iterdir()) == []

@@ -3,17 +3,25 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from dpcore.data.tabular.table import Problem
+from dpcore.privacy import named_words
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.task import Draws, Task
 
 NOT_CONVEX = "The loss is not convex, so nothing bounds how far one row moves the parameters."
 NOT_SMOOTH = "The curvature of the loss has no bound."
 UNASKED = "not needed"
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The name, title, label, note, unit and source of a method, in this order."""
+    words = {"label": ""} | named_words(Path(__file__).with_name("methods.toml"), name)
+    return tuple(words[key] for key in ("name", "title", "label", "note", "unit", "source"))
 
 
 class Condition(NamedTuple):
@@ -77,11 +85,11 @@ class Method(ABC):
 
     name: str  # the id in requests and on the command line
     title: str
+    label: str  # beside its line, if the title is too long; else empty
     note: str  # one line on the place of the noise
     unit: str  # of `noise`
     source: str
     kind: Protection
-    label = ""  # beside its line, if the title is too long
     takes_epsilon = True
 
     @abstractmethod

@@ -12,7 +12,7 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.gaussian import epsilon_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
 DRAWN = 600_000  # numbers of one fit, about, which limit the steps done of the n^2 charged
@@ -29,12 +29,7 @@ class BassilyDescent(Method):
     first of its n^2 steps are done, which releases less.
     """
 
-    name = "bassily"
-    title = "Gradient perturbation by single rows"
-    label = "Single rows"
-    note = "Stochastic gradient descent on n times the gradient of one random row, with fresh noise in each step."
-    unit = "of each coordinate of n times a row's gradient, in every step"
-    source = "Bassily, Smith and Thakurta 2014, arXiv 1405.7085, Algorithm 1 and Theorem 2.1"
+    name, title, label, note, unit, source = words_of("bassily")
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
 from dpcore.training.perturbation.minimisers import best, descended
 from dpcore.training.perturbation.task import Draws, Task
 
@@ -24,11 +24,7 @@ TOO_FAR = "The bound on how far one row moves the parameters overflows; lower th
 class NonPrivate(Method):
     """The minimiser of the objective; if it is not convex, the best parameters found."""
 
-    name = "none"
-    title = "Without noise"
-    note = "The minimiser of the objective, released as it is."
-    unit = "of nothing"
-    source = "Empirical risk minimisation"
+    name, title, label, note, unit, source = words_of("none")
     kind = Protection.NONE
     takes_epsilon = False
 
@@ -49,11 +45,7 @@ class OutputPerturbation(Method):
     Its sensitivity is (2 G alpha / n) (1 + c + ... + c^(T-1)), c = max(|1 - alpha Dl|, |1 - alpha Lsm|), by Theorem 1.
     """
 
-    name = "output"
-    title = "Output perturbation"
-    note = "Gradient descent without noise; Gaussian noise on its final parameters."
-    unit = "of each parameter"
-    source = "Zhang, Zheng, Mou and Wang 2017, arXiv 1703.09947; its sensitivity with the constant worked out"
+    name, title, label, note, unit, source = words_of("output")
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
@@ -83,11 +75,7 @@ class OutputPerturbation(Method):
 class GradientPerturbation(Method):
     """theta <- theta - alpha (grad L + Normal(0, s^2 I)), T times, with s = sqrt(T) (2 G / n) / mu, by Theorem 4."""
 
-    name = "gradient"
-    title = "Gradient perturbation"
-    note = "Gradient descent with Gaussian noise on every gradient, charged as T full-batch Gaussians."
-    unit = "of each coordinate of the mean gradient, in every step"
-    source = "Wang, Ye and Xu 2017, arXiv 1802.05251; the constant by Dong, Roth and Su 2019, Corollary 3.3"
+    name, title, label, note, unit, source = words_of("gradient")
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
 from dpcore.training.perturbation.minimisers import learnt, stepped
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
@@ -24,14 +24,7 @@ DIGITS = 2.0**53
 class LocalInputPerturbation(Method):
     """x + Normal(0, s^2 I), s = 2 / mu; label flipped with chance 1 / (1 + e^(epsilon / 2)): README.md, Theorem 6."""
 
-    name = "input"
-    title = "Input perturbation, local"
-    note = "Each row gets its own Gaussian noise, and its label may be flipped; training on such rows costs nothing."
-    unit = "of each feature of each row"
-    source = (
-        "The Gaussian mechanism (Balle and Wang 2018) and randomised response (Warner 1965) for one row, "
-        "instead of Kang et al., input perturbation, Algorithm 1"
-    )
+    name, title, label, note, unit, source = words_of("input")
     kind = Protection.LOCAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
@@ -92,14 +85,7 @@ class PaperInputPerturbation(Method):
     proves nothing.
     """
 
-    name = "paper_input"
-    title = "Input perturbation, the paper's formula"
-    label = "Paper's input"
-    note = "Noise on each row by the paper's formula with its unknown constant set to 1: no guarantee."
-    unit = "of each feature of each row"
-    source = (
-        "Kang et al., Input Perturbation: A New Paradigm between Central and Local Differential Privacy, Equation 9"
-    )
+    name, title, label, note, unit, source = words_of("paper_input")
     kind = Protection.NONE
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:

@@ -11,7 +11,8 @@ from dpcore.data.tabular.table import Problem
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import DELTA_ERROR, delta_of
 from dpcore.privacy.mechanism import FloatArray
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection, asked, convex, smooth, tails
+from dpcore.training.perturbation.methods import base
+from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
 from dpcore.training.perturbation.minimisers import descended, minimiser
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task, mu_within
 
@@ -31,24 +32,19 @@ class ObjectivePerturbation(Method):
     at e = epsilon - ln(1 + Lsm / (n m)). Noise of its own hides the solver's error.
     """
 
-    name = "objective"
-    title = "Objective perturbation"
-    note = "The objective gets a random linear term, and its minimiser is released."
-    unit = "of each coefficient of the linear term of the summed loss"
-    source = (
-        "Kifer, Smith and Thakurta 2012, Algorithm 1; a solver's tolerance as Iyengar et al. 2019, Algorithm 2; the "
-        "constant is proven in README.md"
-    )
+    name, title, label, note, unit, source = words_of("objective")
     kind = Protection.CENTRAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         return (
-            convex(task),
-            smooth(task),
-            asked("Hessians of rank 1", task.model.linear, "yes", "The Hessian of a row's loss is not of rank 1."),
-            asked("strongly convex", task.model.convex, "made so by the method", "No term here makes it convex."),
-            asked("exact minimiser", task.model.convex, f"a gradient up to {TOLERANCE:g} is charged", NO_MINIMISER),
-            tails(task, self.mu(task, epsilon)),
+            base.convex(task),
+            base.smooth(task),
+            base.asked("Hessians of rank 1", task.model.linear, "yes", "The Hessian of a row's loss is not of rank 1."),
+            base.asked("strongly convex", task.model.convex, "made so by the method", "No term here makes it convex."),
+            base.asked(
+                "exact minimiser", task.model.convex, f"a gradient up to {TOLERANCE:g} is charged", NO_MINIMISER
+            ),
+            base.tails(task, self.mu(task, epsilon)),
         )
 
     def curvature(self, task: Task, epsilon: float) -> float:
