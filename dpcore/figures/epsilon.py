@@ -10,24 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import (
-    BAND,
-    BELOW_BAND,
-    DEFAULT_ACCOUNTANTS,
-    GREY,
-    NORMAL,
-    PINNED_LOOK,
-    End,
-    Size,
-    Style,
-    figure_of,
-    hover_text,
-    labelled,
-    layout,
-    line,
-    power_ticks,
-    style_of,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, labelled, layout, line, power_ticks
+from dpcore.figures.style import BAND, BELOW_BAND, DEFAULT_ACCOUNTANTS, GREY, PINNED_LOOK, Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward

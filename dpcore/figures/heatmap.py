@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import NORMAL, Size, figure_of, layout, points
+from dpcore.figures.layout import NORMAL, Size, figure_of, layout, points
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.report.numbers import rounded

@@ -8,21 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import (
-    BASELINES,
-    NORMAL,
-    RUNS,
-    End,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    labelled,
-    layout,
-    line,
-    look_at,
-    power_ticks,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, power_ticks
+from dpcore.figures.style import BASELINES, RUNS, Style, faded, look_at
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.heatmap import COLORS, INK, cells_of, log_axis
-from dpcore.figures.style import BASELINES, GREY, NORMAL, PRIVATE, Size, Style, figure_of, layout, line, points
+from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points
+from dpcore.figures.style import BASELINES, GREY, PRIVATE, Style
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text

@@ -8,22 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import (
-    GREY,
-    NORMAL,
-    PRIVATE,
-    RUNS,
-    End,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    labelled,
-    layout,
-    line,
-    run_styles,
-    written,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, written
+from dpcore.figures.style import GREY, PRIVATE, RUNS, Style, faded, run_styles
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
 
