@@ -52,7 +52,6 @@ def perturbation_figure(
     kept: bool = True,
     picked: Collection[str] = (),
     epsilons: Sequence[float] = (),
-    height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
     """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from worst to best.
@@ -78,7 +77,7 @@ def perturbation_figure(
         traces += _traces(spread, style, log, spread.method in picked if picked else None)
         ends.append(_end(style, float(means[-1]), log))
     bounds = _bounds(spreads, levels, log)
-    shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=height, right=RIGHT, size=size)
+    shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=HEIGHT, right=RIGHT, size=size)
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
     shape["yaxis"] |= {"range": list(bounds), **(power_ticks(*bounds) if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
