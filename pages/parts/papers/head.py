@@ -11,8 +11,8 @@ from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import number
-from pages.parts.papers.tables import table
 from pages.parts.results.odds import linked
+from pages.parts.results.tables import table
 from pages.parts.shell import menu
 
 BESIDE = 2  # fields in a row
@@ -30,7 +30,7 @@ def show_claims(paper: Paper, answers: Sequence[str]) -> None:
     if paper.findings:
         rows = [(linked(each.claim), linked(holds)) for each, holds in zip(paper.findings, answers, strict=True)]
         st.subheader("What it claims, and what holds", anchor=False)
-        st.html(table("Findings", ("It claims", "What holds"), rows, "verdicts findings"))
+        st.html(table("Findings", "verdicts findings", ("It claims", "What holds"), rows))
 
 
 def show_remarks(paper: Paper) -> None:
@@ -62,7 +62,7 @@ def show_calculators(paper: Paper) -> None:
         values = _asked(paper, each)
         try:
             rows = [[escape(cell) for cell in row] for row in each.rows(values)]
-            st.html(table(each.place, [escape(column) for column in each.columns], rows, "verdicts findings"))
+            st.html(table(each.place, "verdicts findings", each.columns, rows))
         except ValueError as error:
             st.error(str(error))
         if each.note:

@@ -1,7 +1,7 @@
 """Tables of a paper: its numbers beside ours with their verdicts, and the accuracies of its sweeps and ladders."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -20,23 +20,12 @@ from pages.parts.papers.choices import badge
 from pages.parts.papers.opening import link_of_run, links
 from pages.parts.results.exports import Columns
 from pages.parts.results.odds import head, linked, term
-from pages.parts.results.tables import table as framed
+from pages.parts.results.tables import framed, place_of, table
 
 PAPERS = "verdicts papers"  # the class of its tables
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"
 UNTRAINED = "Not trained yet"
-
-
-def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = PAPERS) -> str:
-    """Return a table of HTML texts. The first cell of a row is its head; on a narrow screen the others name theirs."""
-    body = "".join(
-        f"<tr><th scope=row>{first}</th>"
-        + "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in zip(heads[1:], rest, strict=True))
-        + "</tr>"
-        for first, *rest in rows
-    )
-    return framed(name, kind, "".join(f"<th scope=col>{each}</th>" for each in heads), [body])
 
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]], link: str) -> Columns:
@@ -85,7 +74,7 @@ def line_of(setting: PrintedSetting) -> str:
 
 
 def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
-    place = name.lower().replace(" ", "-")
+    place = place_of(name)
     heads = f"<th scope=col>{name}</th>"
     heads += "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in HEADS)
     heads += f"<th scope=col>{term('outcome', place, 'Verdict')}</th>"
@@ -101,7 +90,7 @@ def _row(found: Comparison, own: str) -> str:
     cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
     return (
         f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small></th>{cells}"
-        f"<td class=verdict>{badge(found.outcome)} {linked(found.why)}</td></tr>"
+        f"<td data-label=Verdict>{badge(found.outcome)} {linked(found.why)}</td></tr>"
     )
 
 
@@ -124,15 +113,11 @@ def value_of(sweep: Sweep, config: RunConfig) -> str:
 
 def sweep_table(paper: Paper, sweep: Sweep) -> str:
     """Return an HTML table with a row for each value of the setting, and a way to train it."""
-    rows = ""
+    rows = []
     for place, config in enumerate(sweep.configs):
         value, accuracy = value_of(sweep, config), _accuracy(recorded(paper.id, config), f"sweep-{place}")
-        way = link_of_run(config, f"{sweep.title}, {value}")
-        rows += f"<tr><th scope=row>{value}</th><td data-label=Accuracy>{accuracy}</td>"
-        rows += f'<td class=ways data-label="{OPEN}">{way}</td></tr>'
-    label = escape(SETTINGS[sweep.setting].label)
-    heads = "".join(f"<th scope=col>{each}</th>" for each in (label, "Accuracy recorded here", OPEN))
-    return framed(sweep.place, PAPERS, heads, [rows])
+        rows.append([value, accuracy, link_of_run(config, f"{sweep.title}, {value}")])
+    return table(sweep.place, PAPERS, (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN), rows)
 
 
 def ladder_table(paper: Paper, ladder: Ladder) -> str:
@@ -146,7 +131,7 @@ def ladder_table(paper: Paper, ladder: Ladder) -> str:
         ]
         for rung in ladder.rungs
     ]
-    return table(f"{ladder.place}: accuracies", ("Test accuracy, %", *heads), rows)
+    return table(f"{ladder.place}: accuracies", PAPERS, ("Test accuracy, %", *heads), rows)
 
 
 def details_table(paper: Paper, ladder: Ladder) -> str:
@@ -162,7 +147,7 @@ def details_table(paper: Paper, ladder: Ladder) -> str:
         if (record := recorded(paper.id, config))
     ]
     heads = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accuracy of each seed")
-    return table(f"{ladder.place}: runs", heads, rows)
+    return table(f"{ladder.place}: runs", PAPERS, heads, rows)
 
 
 def _cell(record: Recorded | None, way: str) -> str:

@@ -20,7 +20,7 @@ from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
-from pages.parts.results.tables import row_cells, table
+from pages.parts.results.tables import framed, table
 
 PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
@@ -99,7 +99,7 @@ def pictures(request: Request, task: Task, public: Public) -> str:
         f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         for place, (name, cells) in enumerate(zip(what, lines, strict=True))
     )
-    return table("A row before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
+    return framed("A row before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
 
 
 def row_table(request: Request, task: Task, public: Public) -> str:
@@ -108,13 +108,8 @@ def row_table(request: Request, task: Task, public: Public) -> str:
     names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
     columns = (public.features[0], *(noisy(task, each, public)[1] for each in epsilons))
     heads = ("before", *(f"ε = {each:g}" for each in epsilons))
-    texts = zip(*([nearest(float(each), 3) for each in column] for column in columns), strict=True)
-    rows = (
-        f"<tr><th scope=row>{escape(name)}</th>{row_cells(heads, cells, number=True)}</tr>"
-        for name, cells in zip(names, texts, strict=True)
-    )
-    top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
-    return table("The row in numbers", "verdicts features", f"<th scope=col>Feature</th>{top}", rows)
+    rows = zip(map(escape, names), *([nearest(float(each), 3) for each in column] for column in columns), strict=True)
+    return table("The row in numbers", "verdicts features", ("Feature", *heads), rows, heads)
 
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:

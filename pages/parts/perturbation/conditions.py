@@ -28,7 +28,7 @@ from dpcore.training.perturbation.task import NEIGHBOURS, Task
 from pages.parts.components.elements import places_picture
 from pages.parts.controls.url_state import keep, recall_ids, say_unknown, unknown, write_ids
 from pages.parts.results.odds import linked, term
-from pages.parts.results.tables import drawn_line, head_cells, sign, table
+from pages.parts.results.tables import drawn_line, place_of, sign, table
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 
@@ -143,8 +143,8 @@ def conditions(title: str, request: Request) -> str:
 
     Errors: ValueError, as a sentence, if the data cannot be used.
     """
-    task, where = task_of(request), title.lower().replace(" ", "-")
-    heads = f"<th scope=col>Method</th>{head_cells(('Every row is protected', 'Kind', 'Verdict'), where)}"
+    task, where = task_of(request), place_of(title)
+    heads = ("Method", "Every row is protected", "Kind", "Verdict")
     made = table(title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods))
     return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 
@@ -154,7 +154,7 @@ def promise(delta: float) -> str:
     return f"δ = {plain(delta)}; {NEIGHBOURS}"
 
 
-def _row(request: Request, task: Task, name: str, where: str) -> str:
+def _row(request: Request, task: Task, name: str, where: str) -> list[str]:
     method, found = METHODS[name], judged(task, name, request.epsilons)
     fails = failing(found)
     worth, verdict = _verdict(request, task, name, fails)
@@ -162,11 +162,8 @@ def _row(request: Request, task: Task, name: str, where: str) -> str:
     words = WORDS[kind] + (f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else "")
     said = term(kind, f"{where}-{name}", words) if method.takes_epsilon else "no epsilon"
     protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
-    return (
-        f"<tr><th scope=row>{drawn_line(method_style(name))} {escape(method.title)}</th>"
-        f'<td data-label="Every row is protected">{escape(protected)}</td><td data-label=Kind>{said}</td>'
-        f"<td class=verdict>{sign(worth)} {linked(verdict)}<br>{checked(found)}</td></tr>"
-    )
+    title = f"{drawn_line(method_style(name))} {escape(method.title)}"
+    return [title, escape(protected), said, f"{sign(worth)} {linked(verdict)}<br>{checked(found)}"]
 
 
 def _verdict(request: Request, task: Task, name: str, fails: dict[str, tuple[float, ...]]) -> tuple[Worth, str]:

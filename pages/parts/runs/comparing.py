@@ -36,7 +36,7 @@ from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
-from pages.parts.results.tables import table
+from pages.parts.results.tables import framed, table
 from pages.parts.runs.listing import WORDS, Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
@@ -174,7 +174,7 @@ def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Se
     ]
     if any(ways):
         body.append(f"<tr><th scope=row>Load these settings</th>{''.join(f'<td>{each}</td>' for each in ways)}</tr>")
-    return table(label, "measured", f"<td></td>{heads}", body)
+    return framed(label, "measured", f"<td></td>{heads}", body)
 
 
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
@@ -243,13 +243,11 @@ def _seeds(found: Sequence[RunResult]) -> None:
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
     rows = [
-        f"<tr><th scope=row>{escape(_words(group[0]))}</th><td>{figures.runs}</td>"
-        f"<td>{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}</td>"
-        f"<td>{percent(figures.least, 2)} to {percent(figures.most, 2)}</td></tr>"
+        [escape(_words(group[0])), str(figures.runs), f"{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}",
+         f"{percent(figures.least, 2)} to {percent(figures.most, 2)}"]
         for group, figures in several[:MAX_GROUPS]
-    ]
-    heads = "".join(f"<th scope=col>{each}</th>" for each in ("Setting", "Runs", "Mean ± spread", "From, to"))
-    st.html(table("Seeds", "measured", heads, rows))
+    ]  # fmt: skip
+    st.html(table("Seeds", "measured", ("Setting", "Runs", "Mean ± spread", "From, to"), rows))
     st.caption("Test accuracy, best first. The spread is the sample standard deviation.")
 
 

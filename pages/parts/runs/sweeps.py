@@ -179,8 +179,8 @@ def _table(sweep: Sweep, price: costs.Cost | None) -> str:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
         cells = [*map(value_text, point.values), done, spread_text(point.accuracies), one := _epsilon(point.runs)]
         cells.append(best if one else "")
-        rows.append(f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>")
-    return table("Sweep", "measured", "".join(f"<th scope=col>{escape(each)}</th>" for each in heads), rows)
+        rows.append([*map(escape, cells)])
+    return table("Sweep", "measured", heads, rows)
 
 
 def _epsilon(runs: Sequence[Run]) -> str:
