@@ -25,7 +25,7 @@ from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
-from pages.parts.components.elements import places_picture
+from pages.parts.components.elements import mount
 from pages.parts.controls.url_state import keep, recall_ids, say_unknown, unknown, write_ids
 from pages.parts.results.odds import linked, term
 from pages.parts.results.tables import drawn_line, place_of, sign, table
@@ -62,7 +62,7 @@ def chosen_place() -> Place | None:
     label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
     ends = {"first": "people's rows", "last": "published model"}
     data = {"label": label, "chosen": place.id if place else "", "places": shown, **ends}
-    places_picture(data, key=PICTURE, pressed=choose_pressed)
+    mount("places_picture", PICTURE, data, pressed=choose_pressed)
     st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else TEXTS["unchosen"])
     return place
 
