@@ -1,22 +1,26 @@
 """Tables of a paper: its numbers beside ours with their verdicts, and the accuracies of its sweeps and ladders."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from dpcore.papers.comparison import Comparison, Outcome
+from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
+from dpcore.papers.comparison import Comparison, Outcome, compared
 from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.papers.paper import Ladder, Paper, Sweep
 from dpcore.papers.records import Recorded, recorded
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import epochs_of, outward, plain, value_text
 from dpcore.runs.expected import duration
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
-from pages.parts.papers.choices import badge
+from pages.parts.controls.widgets import several
 from pages.parts.papers.opening import link_of_run, links
 from pages.parts.results.exports import Columns
 from pages.parts.results.odds import head, linked, term
@@ -26,6 +30,39 @@ PAPERS = "verdicts papers"  # the class of its tables
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"
 UNTRAINED = "Not trained yet"
+SIGNS = {  # mark and colour of a verdict: neither speaks alone
+    Outcome.REPRODUCED: ("✓", HOLDS),
+    Outcome.DIFFERS: ("≠", DOUBTFUL),
+    Outcome.REFUTED: ("✕", REFUTED),
+    Outcome.UNTRAINED: ("–", GREY),
+}
+_compared = lru_cache(maxsize=1024)(compared)  # once for all sessions
+
+
+def numbers(paper: Paper) -> tuple[Comparison, ...]:
+    """Compare every number of a paper with ours, including runs that were recorded meanwhile."""
+    return tuple((compared if isinstance(each, Trained) else _compared)(paper.id, each) for each in paper.entries)
+
+
+def chosen_outcomes() -> list[str]:
+    """Draw the choice of verdicts; without a choice all are shown."""
+    options = [each.value for each in Outcome]
+    title = lambda each: f"{SIGNS[Outcome(each)][0]} {each}"  # noqa: E731
+    chosen = several(st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
+    return [*chosen] or options
+
+
+def badge(outcome: Outcome) -> str:
+    """Return a verdict as HTML: its mark and its word on its colour."""
+    mark, color = SIGNS[outcome]
+    return f'<span class=outcome style="--hue:{color}">{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b></span>'
+
+
+def score(found: Sequence[Comparison]) -> str:
+    """Return as HTML how many of a paper's numbers have each verdict."""
+    counts = Counter(each.outcome for each in found)
+    parts = (f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each])
+    return f"<p class=promise>{' '.join(parts)}</p>"
 
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]], link: str) -> Columns:
