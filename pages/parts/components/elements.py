@@ -52,7 +52,8 @@ def mounted(name: str) -> Any:
     style = HERE / f"{name}.css"
     css = style.read_text(encoding="utf-8") if style.exists() else None
     script = script_of("served" if f"{name}.js" in files.MODULES else name)
-    return v2.component(name, css=css, js=script, isolate_styles=False)  # one page, one style
+    draws = css is not None or name == "slider"  # the style of sliders is the page's: once, not with each of them
+    return v2.component(name, css=css, js=script, isolate_styles=not draws)  # one page, one style
 
 
 def script_of(name: str) -> str:
