@@ -204,7 +204,7 @@ def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
         if not spending:
             points.append(Outcome(name, each.accuracy, None))
         elif cost := known_cost(spending):
-            points.append(Outcome(name, each.accuracy, cost.epsilon, cost.lower, cost.kind))
+            points.append(Outcome(name, each.accuracy, cost.value, cost.lower, cost.kind))
     return points
 
 

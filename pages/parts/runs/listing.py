@@ -14,6 +14,7 @@ from dpcore.check import verbatim
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, start_of
@@ -41,7 +42,7 @@ from pages.parts.components.elements import Column, Row, runs_table, text_sent, 
 from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
-from pages.parts.results.costs import Cost, Spending, drawn_until_known, known_cost, learn, spending_of, told_later
+from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
@@ -230,28 +231,28 @@ def _price(ticked: Sequence[Run]) -> str:
     if len(ticked) < 2 or any(run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked):
         return ""
     cost = costs.cost_of_choosing(ticked, min(run.config.delta for run in ticked))
-    return marked(cost.epsilon, cost.kind) if cost else ""
+    return marked(cost.value, cost.kind) if cost else ""
 
 
-def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Cost]], int]:
+def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Reading]], int]:
     """The best private run of each data set with a finite epsilon up to the bound, and the epsilons to come."""
     private = [(each, spending) for each in finished if (spending := spent_by_run(each))]
     left = learn(spending for _, spending in private)
-    best: dict[str, tuple[RunResult, Cost]] = {}
+    best: dict[str, tuple[RunResult, Reading]] = {}
     for each, spending in private:
         cost, data = known_cost(spending), each.settings.get("dataset", "")
-        within = cost and math.isfinite(cost.epsilon) and cost.epsilon <= bound
+        within = cost and math.isfinite(cost.value) and cost.value <= bound
         if cost and within and (data not in best or each.accuracy > best[data][0].accuracy):
             best[data] = each, cost
     return best, left
 
 
-def said_of_best(best: Mapping[str, tuple[RunResult, Cost]], bound: float) -> str:
+def said_of_best(best: Mapping[str, tuple[RunResult, Reading]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
     if not best:
         return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
     parts = [
-        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.epsilon, cost.kind)}"
+        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}"
         for data, (each, cost) in best.items()
     ]
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
@@ -305,7 +306,7 @@ def _epsilon(run: Run) -> str:
     if spending is None:
         return ""
     if cost := known_cost(spending):
-        return marked(cost.epsilon, cost.kind, cost.lower)
+        return marked(cost.value, cost.kind, cost.lower)
     return LATER if told_later(spending) else ""
 
 
@@ -326,7 +327,7 @@ def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], 
     listed = priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
-    prices = {run: cost.epsilon for run, each in asked.items() if (cost := known_cost(each))}
+    prices = {run: cost.value for run, each in asked.items() if (cost := known_cost(each))}
     way = -1 if order.descending else 1
     ids = [each.id for each in listed][::-way]  # among equals the newest first if the order descends
     ids.sort(key=lambda run: (run not in prices, way * prices.get(run, 0.0)))

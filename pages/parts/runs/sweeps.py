@@ -7,6 +7,7 @@ import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
 from dpcore.runs.editing import Deleted
@@ -170,10 +171,10 @@ def _delta(sweep: Sweep) -> float:
     return min(run.config.delta for run in sweep.runs)
 
 
-def _table(sweep: Sweep, price: costs.Cost | None) -> str:
+def _table(sweep: Sweep, price: Reading | None) -> str:
     """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one and of choosing."""
     heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", ONE_RUN, BEST_OF]
-    best = "" if price is None else marked(price.epsilon, price.kind)
+    best = "" if price is None else marked(price.value, price.kind)
     rows = []
     for point in sweep.points:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
@@ -187,10 +188,10 @@ def _epsilon(runs: Sequence[Run]) -> str:
     """The largest certified epsilon of one of the runs."""
     priced = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
     known = [cost for cost in priced if cost]
-    return marked(max(cost.epsilon for cost in known), known[0].kind) if known else ""
+    return marked(max(cost.value for cost in known), known[0].kind) if known else ""
 
 
-def _price(sweep: Sweep, price: costs.Cost | None) -> None:
+def _price(sweep: Sweep, price: Reading | None) -> None:
     """Draw the epsilon of all runs, deleted ones included, which covers the choice among them."""
     runs = sweep.charged_runs
     if not runs:
@@ -203,7 +204,7 @@ def _price(sweep: Sweep, price: costs.Cost | None) -> None:
     gone = sum(isinstance(each, Deleted) for each in runs)
     deleted = f", {gone} of them deleted" if gone else ""
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
-    number = marked(price.epsilon, price.kind)
+    number = marked(price.value, price.kind)
     st.markdown(
         f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
         f"{WORDS['choosing']} {fixed}"

@@ -135,5 +135,5 @@ def _line(run: Run, test: Evaluated | None) -> str:
     accuracy = [percent(test.accuracy)] if test else []
     spending = spending_of(run, CERTIFIED)
     cost = known_cost(spending) if spending else None
-    epsilon = [f"epsilon {marked(cost.epsilon, cost.kind, cost.lower)}"] if cost else []
+    epsilon = [f"epsilon {marked(cost.value, cost.kind, cost.lower)}"] if cost else []
     return f"{what} · {', '.join([with_origin(run.status.value, run), *accuracy, *epsilon])}"
