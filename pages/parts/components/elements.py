@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 from streamlit.components import v2
@@ -236,14 +236,6 @@ class Row:
     state: dict[str, Any] | None = None  # what `state_of` says, while the run is active: the script puts it into words
 
 
-class Tick(NamedTuple):
-    """A box that was ticked, or unticked: the later, the higher the number."""
-
-    number: int
-    run: str
-    on: bool
-
-
 def runs_table(
     columns: Sequence[Column], rows: Sequence[Row], *, key: str, ticking: Mapping[str, Any], **calls: Callable[[], None]
 ) -> None:
@@ -261,12 +253,15 @@ def runs_table(
         st.caption(ONCE)
 
 
-def ticks(key: str) -> list[Tick]:
-    """What was ticked, for `ticked`; nothing that the browser cannot have sent."""
+def ticks(key: str) -> list[tuple[int, str, bool]]:
+    """What was ticked, for `ticked`: a number, higher for later ticks, the run, and whether it is ticked now.
+
+    Nothing that the browser cannot have sent is among them.
+    """
     found = []
     asked = sent(key, "ticked")
     for each in asked if isinstance(asked, list) else ():
         match each:
             case {"number": int(number), "run": str(run), "on": bool(on)}:
-                found.append(Tick(number, run, on))
+                found.append((number, run, on))
     return found

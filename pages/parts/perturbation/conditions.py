@@ -26,7 +26,7 @@ from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
 from pages.parts.components.elements import mount
-from pages.parts.controls.url_state import keep, recall_ids, say_unknown, unknown, write_ids
+from pages.parts.controls.url_state import Remembered, say_unknown, unknown
 from pages.parts.results.odds import linked, term
 from pages.parts.results.tables import drawn_line, place_of, sign, table
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -45,19 +45,17 @@ class Place(NamedTuple):
 TEXTS = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
 PLACES = tuple(Place(**each) for each in TEXTS["places"])
 BY_ID = {place.id: place for place in PLACES}
-PLACE = "place"  # in the session, and in the address
+PLACE = Remembered("place")  # the id of the chosen one, if any
 PICTURE = "places_picture"
 
 
 def chosen_place() -> Place | None:
     """Draw the picture and the text of the chosen place."""
-    strange = unknown(PLACE, [*BY_ID])
-    recall_ids(PLACE, [*BY_ID], [])
-    chosen = st.session_state[PLACE][:1]
-    write_ids(PLACE, chosen, [])
-    keep(PLACE, chosen)
-    say_unknown(PLACE, strange, [*BY_ID], chosen)
-    place = BY_ID[chosen[0]] if chosen else None
+    strange = unknown(PLACE.name, [*BY_ID])
+    place = BY_ID.get(PLACE.value)
+    if place is None:
+        PLACE.set("")
+    say_unknown(PLACE.name, strange, [*BY_ID], [place.id] if place else [])
     shown = [{"id": each.id, "title": each.title, "method": each.method} for each in PLACES]
     label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
     ends = {"first": "people's rows", "last": "published model"}
@@ -72,7 +70,7 @@ def choose_pressed() -> None:
     """Choose the place that was pressed in the picture, or unchoose it if it was chosen. As a callback."""
     pressed = st.session_state[PICTURE].get("pressed")
     if pressed in BY_ID:
-        st.session_state[PLACE] = [] if st.session_state.get(PLACE) == [pressed] else [pressed]
+        PLACE.set("" if PLACE.value == pressed else pressed)
 
 
 PROTECTED = {

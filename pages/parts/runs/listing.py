@@ -5,6 +5,7 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -157,17 +158,17 @@ def ticked_ids() -> list[str]:
 
 
 @uninterrupted
-def take_ticks(store: Store, key: str) -> None:
-    """Count the ticks in the table of this key; as a callback."""
+def take_ticks(store: Store) -> None:
+    """Count the ticks in the table; as a callback."""
     ids = ticked_ids()
     heard = st.session_state.get(HEARD, 0)
-    for tick in sorted(ticks(key)):
-        if tick.number <= heard:
+    for number, run, on in sorted(ticks(KEY)):
+        if number <= heard:
             continue
-        heard = tick.number
-        ids = [run for run in ids if run != tick.run]
-        if tick.on and len(ids) < run_picker.MAX_RUNS:
-            ids.append(tick.run)
+        heard = number
+        ids = [each for each in ids if each != run]
+        if on and len(ids) < MAX_RUNS:
+            ids.append(run)
     st.session_state[HEARD] = heard
     tick_only(runs_of(store, ids))
 
@@ -210,16 +211,8 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
     ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
-    taken = lambda: take_ticks(store, KEY)  # noqa: E731
-    runs_table(
-        columns_of(runs, order, best=bool(price)),
-        rows,
-        key=KEY,
-        ticking=ticking,
-        ticked=taken,
-        sorted=_sort,
-        changed=changed,
-    )
+    calls = {"ticked": partial(take_ticks, store), "sorted": _sort, "changed": changed}
+    runs_table(columns_of(runs, order, best=bool(price)), rows, key=KEY, ticking=ticking, **calls)
     _turning(total, left, counted(store, "kind", wanted))
     if price:
         st.caption(WORDS["together"])
