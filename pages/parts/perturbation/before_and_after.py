@@ -1,10 +1,8 @@
 """One row with the noise of input perturbation, drawn as a picture at each epsilon."""
 
 import math
-from base64 import b64encode
 from functools import lru_cache
 from html import escape
-from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +18,7 @@ from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
-from pages.parts.results.tables import framed, table
+from pages.parts.results.tables import framed, image, table
 
 PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
@@ -114,17 +112,10 @@ def row_table(request: Request, task: Task, public: Public) -> str:
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:
     """Return an image of values in [-1, 1], or scaled to their own range, a square for each, row by row."""
-    from PIL import Image  # here, not above: few pages draw one
-
     low, high = (float(values.min()), float(values.max())) if stretched else (-1.0, 1.0)
     side = math.ceil(math.sqrt(values.size))
     height = math.ceil(values.size / side)
     shades = np.full((height * side, 2), (0, 0), dtype=np.uint8)  # grey and opacity: what is left over is clear
     shades[: values.size, 0] = (255 * np.clip((values - low) / max(high - low, 1e-12), 0, 1)).round()
     shades[: values.size, 1] = 255
-    file = BytesIO()
-    Image.fromarray(shades.reshape(height, side, 2)).save(file, "PNG")
-    source = b64encode(file.getvalue()).decode()
-    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    size = f"width={PIXELS} height={PIXELS * height // side}"
-    return f'<figure><img src="data:image/png;base64,{source}" {size} alt="{escape(alt)}">{note}</figure>'
+    return image(shades.reshape(height, side, 2), alt, PIXELS, caption)

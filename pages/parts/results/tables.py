@@ -1,10 +1,13 @@
-"""Tables as HTML, with a row for each accountant and its verdict."""
+"""Tables as HTML, most with a row for each accountant and its verdict; and images."""
 
 import math
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
+from io import BytesIO
 from typing import NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from dpcore.figures.style import Style, style_of
@@ -76,6 +79,18 @@ def framed(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
 def place_of(name: str) -> str:
     """The place of a table's words on the page."""
     return name.lower().replace(" ", "-")
+
+
+def image(shades: np.ndarray, alt: str, width: int, caption: str = "") -> str:
+    """A figure of bytes as HTML: grey (h, w), or grey and opacity (h, w, 2)."""
+    from PIL import Image  # here, not above: few pages draw one
+
+    file = BytesIO()
+    Image.fromarray(shades).save(file, "PNG")
+    source = b64encode(file.getvalue()).decode()
+    size = f"width={width} height={width * shades.shape[0] // shades.shape[1]}"
+    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure><img src="data:image/png;base64,{source}" {size} alt="{escape(alt)}">{note}</figure>'
 
 
 def drawn_line(style: Style) -> str:
