@@ -8,18 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.figures import runs as charts
 from dpcore.figures.alt_texts import classes_alt
-from dpcore.figures.runs import (
-    MAX_POINTS,
-    SYMBOLS,
-    Outcome,
-    classes_compared_figure,
-    confusion_alt,
-    confusion_figure,
-    front,
-    front_alt,
-    front_figure,
-)
+from dpcore.figures.runs import SYMBOLS, Outcome
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import as_text, name_of, unreadable, when
@@ -188,7 +179,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     left = learn(spending for each in found if (spending := spent_by_run(each, accountant)))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
-    figure, alt = front_figure(outcomes, title, size=chart_size()), front_alt(outcomes, title)
+    figure, alt = charts.front_figure(outcomes, title, size=chart_size()), charts.front_alt(outcomes, title)
     live_chart(figure, [], key="front_chart", alt=alt, title=f"Accuracy against epsilon, {title}", file="pareto-front")
     st.caption(f"{WORDS['front']}{_left_out(found, outcomes, left)}{elsewhere}")
     numbers_table("The numbers in the chart", "front_numbers", lambda: _columns(outcomes))
@@ -213,8 +204,8 @@ def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int
     if len(found) == MAX_RUNS_LOOKED_AT:
         said.append(f"Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included.")
     private = [each for each in outcomes if each.epsilon is not None]
-    if len(private) > MAX_POINTS + len(front(outcomes)):
-        said.append(f"Beside the front, the chart shows {MAX_POINTS:,} of {len(private):,} runs.")
+    if len(private) > charts.MAX_POINTS + len(charts.front(outcomes)):
+        said.append(f"Beside the front, the chart shows {charts.MAX_POINTS:,} of {len(private):,} runs.")
     if left:
         said.append(f"{left:,} epsilon{'s' * (left > 1)} still to come.")
     elif without := len(found) - len(outcomes):
@@ -289,7 +280,7 @@ def _compared(dataset: str, watched: Sequence[Watched]) -> None:
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
     alt = " ".join(f"{place}: {track.label}. {classes_alt(names, track.y)}" for place, track in enumerate(tracks, 1))
     words = picture("Test accuracy of each class", watched)
-    figure = classes_compared_figure(names, tracks, size=chart_size())
+    figure = charts.classes_compared_figure(names, tracks, size=chart_size())
     live_chart(figure, [], key=f"classes_{dataset}", alt=alt, config=SMALL, **words)
 
 
@@ -299,7 +290,7 @@ def _confusion(watched: Watched) -> None:
         st.info(NO_COUNTS)
         return
     counts = finished.confusion
-    figure, alt = confusion_figure(names, counts, size=chart_size()), confusion_alt(names, counts)
+    figure, alt = charts.confusion_figure(names, counts, size=chart_size()), charts.confusion_alt(names, counts)
     words = picture("Test examples by class and answer", [watched])
     live_chart(figure, [], key="confusion_chart", alt=alt, config=SMALL, **words)
     columns = {"is": names, **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)}}

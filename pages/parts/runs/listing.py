@@ -17,24 +17,13 @@ from dpcore.data.tabular import TABLES
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import marked, percent, value_text
+from dpcore.runs import run_table
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.record import Run, Status
-from dpcore.runs.run_table import (
-    ORDERS,
-    RunResult,
-    Wanted,
-    counted,
-    ended,
-    found,
-    owners_of,
-    priced,
-    runs_of,
-    sweeps_of,
-    tags_of,
-)
+from dpcore.runs.run_table import RunResult, Wanted, runs_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished
@@ -55,7 +44,7 @@ ALL = ""
 ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
 STAR = "★"
 SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # "-" means descending
-KNOWN = (*ORDERS, "epsilon")
+KNOWN = (*run_table.ORDERS, "epsilon")
 OTHERS = "runs_not_charted"  # ids of the ticked runs without a chart
 HEARD = "runs_ticked_last"  # number of the last tick that counted
 KEY = "runs_table"
@@ -84,12 +73,12 @@ def wanted_runs(store: Store) -> Wanted:
     """Draw the filters and return them."""
     text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
     pills = st.container()
-    tag = _one_of("Tag", "tag", tags_of(store), str)
-    sweeps = sweeps_of(store)
+    tag = _one_of("Tag", "tag", run_table.tags_of(store), str)
+    sweeps = run_table.sweeps_of(store)
     sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
-    owner = _one_of("Owner", "owner", owners_of(store), owner_told)
+    owner = _one_of("Owner", "owner", run_table.owners_of(store), owner_told)
     wanted = Wanted(text, (), tag, sweep, owner)
-    counts = counted(store, "status", wanted)
+    counts = run_table.counted(store, "status", wanted)
     title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
     return replace(wanted, statuses=several(pills, "Status", [each.value for each in Status], "status", (), title))
 
@@ -197,7 +186,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if not total:
         st.info(NOTHING)
         return left
-    finished = ended(store, wanted, MAX_RUNS_JUDGED)
+    finished = run_table.ended(store, wanted, MAX_RUNS_JUDGED)
     best, coming = _best(finished, bound)
     among = f", among the latest {MAX_RUNS_JUDGED} runs" if len(finished) == MAX_RUNS_JUDGED else ""
     st.header(f"{said_of_best(best, bound)}{among}", anchor=False)
@@ -213,7 +202,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
     calls = {"ticked": partial(take_ticks, store), "sorted": _sort, "changed": changed}
     runs_table(columns_of(runs, order, best=bool(price)), rows, key=KEY, ticking=ticking, **calls)
-    _turning(total, left, counted(store, "kind", wanted))
+    _turning(total, left, run_table.counted(store, "kind", wanted))
     if price:
         st.caption(WORDS["together"])
     return left + coming
@@ -307,7 +296,7 @@ def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, i
     """The runs on this page of the table, the number of all wanted ones, and the number of unknown epsilons."""
     if order.by == "epsilon":
         return _by_epsilon(store, wanted, order)
-    ask = lambda: found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
+    ask = lambda: run_table.found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
     runs, total = ask()
     if not runs and total:  # there are fewer now
         show_from(0)
@@ -317,7 +306,7 @@ def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, i
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
     """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon come last."""
-    listed = priced(store, wanted)
+    listed = run_table.priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
     prices = {run: cost.value for run, each in asked.items() if (cost := known_cost(each))}
