@@ -5,12 +5,17 @@ import streamlit as st
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.elements import follow_links
 from pages.parts.layout import page_columns
-from pages.parts.papers import computed
-from pages.parts.papers.choices import chosen_outcomes, chosen_paper, score
 from pages.parts.papers.figures import show_figures
-from pages.parts.papers.head import show_calculators, show_claims, show_experiments, show_head, show_remarks
+from pages.parts.papers.head import (
+    chosen_paper,
+    show_calculators,
+    show_claims,
+    show_experiments,
+    show_head,
+    show_remarks,
+)
 from pages.parts.papers.opening import open_link
-from pages.parts.papers.tables import numbers_columns, show_numbers
+from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_columns, score, show_numbers
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.exports import address, csv_button
 
@@ -28,9 +33,9 @@ with right:
     show_figures(paper, link)
     claims = st.empty()
     with claims.container():
-        show_claims(paper, computed.answers(paper, now=False))
+        show_claims(paper, now=False)
     if paper.entries:
-        found = computed.numbers(paper)
+        found = numbers(paper)
         scored.html(score(found))
         st.subheader("Its numbers, and ours", anchor=False)
         outcomes = chosen_outcomes()
@@ -42,4 +47,4 @@ with right:
     show_calculators(paper)
     show_remarks(paper)
     with claims.container():  # last: the answers may take a second, and everything else is drawn by then
-        show_claims(paper, computed.answers(paper))
+        show_claims(paper)

@@ -9,26 +9,9 @@ import plotly.graph_objects as go
 from dpcore.audit.bounds.e_process import LINE
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.audit.events import Traced, Watched
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, points, power_ticks, written
 from dpcore.figures.number_line import Stretch
-from dpcore.figures.style import (
-    ATTACK_LOOK,
-    BAND,
-    GREY,
-    NORMAL,
-    REFUTED,
-    End,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    labelled,
-    layout,
-    line,
-    points,
-    power_ticks,
-    style_of,
-    written,
-)
+from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, REFUTED, Style, faded, style_of
 from dpcore.figures.tradeoff import BLIND, with_key
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band

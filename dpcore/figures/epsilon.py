@@ -10,24 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import (
-    BAND,
-    BELOW_BAND,
-    DEFAULT_ACCOUNTANTS,
-    GREY,
-    NORMAL,
-    PINNED_LOOK,
-    End,
-    Size,
-    Style,
-    figure_of,
-    hover_text,
-    labelled,
-    layout,
-    line,
-    power_ticks,
-    style_of,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, labelled, layout, line, power_ticks
+from dpcore.figures.style import BAND, BELOW_BAND, DEFAULT_ACCOUNTANTS, GREY, PINNED_LOOK, Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
@@ -137,14 +121,10 @@ def curves_figure(
     log: bool = False,
     height: int = 430,
     now: float | None = None,
-    ghost: Ghost | None = None,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked.
-
-    A `ghost` is the curve of another setting, over epochs of its own.
-    """
-    content = curves_content(curves, epochs, log=log, ghost=ghost)
+    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked."""
+    content = curves_content(curves, epochs, log=log)
     shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
     shape["yaxis"] |= content.axis(log)
     shape = labelled(shape, content.ends, content.bounds, size, log=log)
@@ -173,7 +153,7 @@ def curves_content(
     ghost: Ghost | None = None,
     beside: Mapping[str, Curve] | None = None,
 ) -> Content:
-    """The content of `curves_figure`, with room for curves `beside`."""
+    """The content of `curves_figure`, with a ghost over epochs of its own, and room for curves `beside`."""
     others = dict(beside or {}) | ({"ghost": ghost.curve} if ghost else {})
     bounds = _bounds({**curves, **others}, log)
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []

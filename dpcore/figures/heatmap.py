@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.style import NORMAL, Size, figure_of, layout, points
+from dpcore.figures.layout import NORMAL, Size, figure_of, layout, points
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.report.numbers import rounded
@@ -63,13 +63,7 @@ def contour(grid: Grid, level: float) -> FloatArray:
 
 
 def heatmap_figure(
-    grid: Grid,
-    epochs: FloatArray,
-    *,
-    target: float | None = None,
-    marks: Sequence[Mark] = (),
-    height: int = 460,
-    size: Size = NORMAL,
+    grid: Grid, epochs: FloatArray, *, target: float | None = None, marks: Sequence[Mark] = (), size: Size = NORMAL
 ) -> go.Figure:
     """The map over epochs (T,) and sigma, both logarithmic; the target has the thick contour.
 
@@ -83,7 +77,7 @@ def heatmap_figure(
     crossed = np.interp([mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)])
     named = [_mark(mark, mark.sigma > 1.01 * sigma, size) for mark, sigma in zip(marks, crossed, strict=True)]
     traces = [_cells(grid, epochs), *strokes, _points(grid, epochs), *named]
-    shape = layout("epochs", "sigma", height=height, size=size, hovermode="closest")
+    shape = layout("epochs", "sigma", height=460, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
     shape["yaxis"] |= log_axis(grid.sigmas)
     shape["annotations"] = [_label(epochs, path, grid.sigmas, marks, size) for path in paths]

@@ -7,8 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content, ghost_end, ghost_trace
+from dpcore.figures.layout import NORMAL, End, Size, end_labels, figure_of, layout, line, points
 from dpcore.figures.sampled import Sampled, with_sampled
-from dpcore.figures.style import GREY, NORMAL, End, Size, Style, end_labels, figure_of, layout, line, points, style_of
+from dpcore.figures.style import GREY, Style, style_of
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray
 

@@ -8,22 +8,8 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from dpcore.figures.style import (
-    BAND,
-    BELOW_BAND,
-    DOUBTFUL,
-    GREY,
-    HOLDS,
-    NORMAL,
-    REFUTED,
-    Size,
-    Style,
-    figure_of,
-    layout,
-    line,
-    points,
-    written,
-)
+from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points, written
+from dpcore.figures.style import BAND, BELOW_BAND, DOUBTFUL, GREY, HOLDS, REFUTED, Style
 from dpcore.privacy.report.numbers import outward, plain
 
 HEIGHT = 170

@@ -12,27 +12,19 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
+from dpcore.figures.layout import LINE_PIXELS, NORMAL, End, Size, figure_of, hover_text, labelled, layout, written
+from dpcore.figures.layout import line as trace_of
 from dpcore.figures.style import (
     ATTACK_LOOK,
     BAND,
     CERTIFIED_LOOK,
-    LINE_PIXELS,
     LOOKS,
-    NORMAL,
     PINNED_LOOK,
     RUNS,
     SAMPLED_LOOK,
-    End,
-    Size,
     Style,
-    figure_of,
-    hover_text,
-    labelled,
-    layout,
     style_of,
-    written,
 )
-from dpcore.figures.style import line as trace_of
 from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, nearest, short

@@ -8,21 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import (
-    BASELINES,
-    NORMAL,
-    RUNS,
-    End,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    labelled,
-    layout,
-    line,
-    look_at,
-    power_ticks,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, power_ticks
+from dpcore.figures.style import BASELINES, RUNS, Style, faded, look_at
 from dpcore.privacy.report.numbers import percent, short
 from dpcore.training.perturbation.methods import METHODS
 
@@ -65,7 +52,6 @@ def perturbation_figure(
     kept: bool = True,
     picked: Collection[str] = (),
     epsilons: Sequence[float] = (),
-    height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
     """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from worst to best.
@@ -91,7 +77,7 @@ def perturbation_figure(
         traces += _traces(spread, style, log, spread.method in picked if picked else None)
         ends.append(_end(style, float(means[-1]), log))
     bounds = _bounds(spreads, levels, log)
-    shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=height, right=RIGHT, size=size)
+    shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=HEIGHT, right=RIGHT, size=size)
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
     shape["yaxis"] |= {"range": list(bounds), **(power_ticks(*bounds) if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)

@@ -9,7 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.heatmap import COLORS, INK, cells_of, log_axis
-from dpcore.figures.style import BASELINES, GREY, NORMAL, PRIVATE, Size, Style, figure_of, layout, line, points
+from dpcore.figures.layout import NORMAL, Size, figure_of, layout, line, points
+from dpcore.figures.style import BASELINES, GREY, PRIVATE, Style
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import marked, percent, value_text
@@ -49,7 +50,7 @@ def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return found
 
 
-def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 420, size: Size = NORMAL) -> go.Figure:
+def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy in percent over epsilon: a point for each run, with the front as a staircase.
 
     The best run without privacy is a line across. A front of few runs has its numbers beside its points.
@@ -59,9 +60,8 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, height: int = 
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
     traces = [_points(rest, OTHERS, OTHER_COLOR), _points(best, FRONT, FRONT_COLOR)]
     traces[1] |= {"mode": "lines+markers", "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}}
-    shape = layout(
-        f"epsilon, {accountant}", "test accuracy, %", height=height, right=RIGHT, size=size, hovermode="closest"
-    )
+    titles = f"epsilon, {accountant}", "test accuracy, %"
+    shape = layout(*titles, height=420, right=RIGHT, size=size, hovermode="closest")
     if level := level_of(outcomes):
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"

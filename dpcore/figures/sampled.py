@@ -7,17 +7,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import LIE, Content, at_least, at_most, bounds_traces, finite, lie, profile_figure
-from dpcore.figures.style import (
-    NORMAL,
-    SAMPLED_LOOK,
-    End,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    hover_text,
-    line,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, line
+from dpcore.figures.style import SAMPLED_LOOK, Style, faded
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind

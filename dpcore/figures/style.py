@@ -1,36 +1,12 @@
-"""The look of the charts: roles with their colours and dashes, sizes, layouts, and labels."""
+"""The roles on the charts, each with its colour and dash."""
 
-import math
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-import plotly.graph_objects as go
+from typing import NamedTuple
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.mechanism import FloatArray
-
-
-class Size(NamedTuple):
-    """The size of text and lines, in pixels."""
-
-    text: int = 14
-    pen: float = 2.2
-
-    def scaled(self, pixels: float) -> int:
-        """Pixels beside text of this size, from pixels beside normal text.
-
-        >>> NORMAL.scaled(48), PRESENT.scaled(48)
-        (48, 62)
-        """
-        return round(pixels * self.text / Size().text)
-
-
-NORMAL = Size()
-PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
 
 
 class Style(NamedTuple):
@@ -55,10 +31,7 @@ CERTIFIED_LOOK, PINNED_LOOK, ATTACK_LOOK, SAMPLED_LOOK = _looks(ROLES["looks"].v
 LOOKS, RUNS, BASELINES = map(_looks, ROLES["lines"].values())
 BAND = "rgba(128,128,128,0.35)"
 BELOW_BAND = ROLES["below_band"]
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-CHECKED = False  # Plotly does not check the attributes of a figure, which would take longer than all else
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
-LINE_PIXELS = 19  # of a line of normal text
 
 
 def style_of(name: str) -> Style:
@@ -98,120 +71,3 @@ def look_at(looks: Sequence[Look], number: int) -> Look:
     rounds, place = divmod(number, len(looks))
     _, dash, glyph = looks[(place + rounds) % len(looks)]
     return looks[place][0], dash, glyph
-
-
-def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any) -> dict[str, Any]:
-    """The layout of every chart; `right` is the room beside the plot, in pixels of normal text."""
-    font = {"size": size.text}
-    axis = {"zeroline": False, "tickfont": font}
-    return {
-        "height": height,
-        "margin": {"l": size.scaled(56), "r": size.scaled(right), "t": 16, "b": size.scaled(48)},
-        "font": font,
-        "hoverlabel": {"font": font},
-        "showlegend": False,
-        "hovermode": "x unified",
-        "xaxis": axis | {"title": {"text": x, "font": font}},
-        "yaxis": axis | {"title": {"text": y, "font": font}},
-        **more,
-    }
-
-
-def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
-    """Ticks of a logarithmic axis at powers of ten between two exponents; Plotly's own are larger than other text.
-
-    >>> power_ticks(-3, 0)["ticktext"], power_ticks(-12, -1, 4)["ticktext"]
-    (['1', '10⁻¹', '10⁻²', '10⁻³'], ['10⁻¹', '10⁻⁴', '10⁻⁷', '10⁻¹⁰'])
-    """
-    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
-    powers = range(last, first - 1, -max(1, -(-(last - first + 1) // most)))
-    texts = [{0: "1", 1: "10"}.get(power, f"10{str(power).translate(RAISED)}") for power in powers]
-    return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": texts}
-
-
-def figure_of(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
-    """The figure of traces and a layout, with lines of this size."""
-    thicker = size.pen / NORMAL.pen
-    if thicker != 1:
-        traces = [each | {"line": each["line"] | {"width": thicker * each["line"]["width"]}}
-                  if "width" in each.get("line", {}) else each for each in traces]  # fmt: skip
-    return go.Figure({"data": traces, "layout": shape}, _validate=CHECKED)
-
-
-def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str, Any]:
-    """The hover of bounds (n,), rounded outwards: plotly's own formats round to the nearest."""
-    texts = ["" if math.isnan(each) else written(each) for each in values.tolist()]
-    return {"text": texts, "hovertemplate": "%{text}"}
-
-
-def line(x: Any, y: Any, style: Style, **more: Any) -> dict[str, Any]:
-    """A scatter trace as a plain dict, several times faster than plotly's own objects."""
-    pen = {"color": style.color, "dash": style.dash, "width": NORMAL.pen}
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": pen, "name": style.label, **more}
-
-
-def points(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A scatter trace of points that no line joins."""
-    return {"type": "scatter", "mode": "markers", "x": x, "y": y, "marker": marker, **more}
-
-
-class End(NamedTuple):
-    """The end of a curve: its style, its height, its text, and a name on the line below."""
-
-    style: Style
-    y: float
-    text: str
-    name: str = ""
-
-
-def moved_apart(positions: list[float], gap: float, low: float, high: float) -> list[float]:
-    """The positions, moved so that neighbours are `gap` apart within [low, high].
-
-    Those that do not fit run out at the top.
-
-    >>> moved_apart([3.0, 3.5, 5.0], 1.0, 0.0, 5.0)
-    [2.5, 3.5, 5.0]
-    >>> moved_apart([4.9, 5.0], 1.0, 0.0, 5.0)
-    [4.0, 5.0]
-    """
-    order = np.argsort(positions, kind="stable")
-    placed = [min(max(positions[i], low), high) for i in order]
-    for i in range(len(placed) - 2, -1, -1):  # downwards from the top
-        placed[i] = min(placed[i], placed[i + 1] - gap)
-    for i in range(len(placed)):  # and up again from the bottom
-        placed[i] = max(placed[i], placed[i - 1] + gap if i else low)
-    moved = [0.0] * len(placed)
-    for value, i in zip(placed, order, strict=True):
-        moved[i] = float(value)
-    return moved
-
-
-def end_labels(
-    ends: Sequence[End], bounds: tuple[float, float], height: int, *, log: bool = False, size: Size = NORMAL
-) -> list[dict[str, Any]]:
-    """Annotations right of a plot of this height, one for each end; `bounds` are in the (log) units of the axis."""
-    low, high = bounds
-    lines = 2 if any(each.name for each in ends) else 1
-    gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
-    below = gap * (lines - 1) / (2 * lines)  # a second line reaches so much further down
-    values = [float(np.log10(each.y)) if log else each.y for each in ends]
-    return [
-        written(each.style, f"{each.text}<br>{each.name}" if each.name else each.text, size)
-        | {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yanchor": "middle"}
-        for each, y in zip(ends, moved_apart(values, gap, low + below, high), strict=True)
-    ]
-
-
-def labelled(
-    shape: dict[str, Any], ends: Sequence[End], bounds: tuple[float, float], size: Size, *, log: bool = False
-) -> dict[str, Any]:
-    """The layout of one plot with labels at the ends of its curves."""
-    height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
-    return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
-
-
-def written(style: Style, text: str, size: Size) -> dict[str, Any]:
-    """An annotation without a place: a piece of the line and a text, with the name of the line."""
-    marked = f'<span style="color:{style.color}">{style.glyph}</span> {text}'
-    look = {"showarrow": False, "align": "left", "font": {"size": size.text}}
-    return {"name": style.label, "xref": "paper", "text": marked} | look

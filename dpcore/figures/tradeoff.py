@@ -7,25 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
+from dpcore.figures.layout import NORMAL, Size, figure_of, hover_text, layout, line, power_ticks, written
 from dpcore.figures.sampled import SampledBand, faint
-from dpcore.figures.style import (
-    ATTACK_LOOK,
-    BAND,
-    GREY,
-    NORMAL,
-    RUNS,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    hover_text,
-    layout,
-    line,
-    look_at,
-    power_ticks,
-    style_of,
-    written,
-)
+from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind

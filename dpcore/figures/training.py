@@ -8,22 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.style import (
-    GREY,
-    NORMAL,
-    PRIVATE,
-    RUNS,
-    End,
-    Size,
-    Style,
-    faded,
-    figure_of,
-    labelled,
-    layout,
-    line,
-    run_styles,
-    written,
-)
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, written
+from dpcore.figures.style import GREY, PRIVATE, RUNS, Style, faded, run_styles
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.training.events import NORM_QUANTILES
 
@@ -57,9 +43,7 @@ def track_styles(tracks: Sequence[Track]) -> list[Style]:
     return [style._replace(label=track.label) for style, track in zip(styles, tracks, strict=True)]
 
 
-def accuracy_figure(
-    tracks: Sequence[Track], x: str, *, end: float = 0.0, height: int = 340, size: Size = NORMAL
-) -> go.Figure:
+def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, size: Size = NORMAL) -> go.Figure:
     """Test accuracy in percent over epochs or epsilon, one line for each run; x reaches `end` or more.
 
     Lines end with their last value, after the run's number if there are several; names would leave no room on a narrow
@@ -76,7 +60,7 @@ def accuracy_figure(
             last = 100 * values[-1]
             ends.append(End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
     bounds = (0.0, 102.0)
-    shape = layout(x, "test accuracy, %", height=height, right=RIGHT, size=size)
+    shape = layout(x, "test accuracy, %", height=340, right=RIGHT, size=size)
     shape["xaxis"]["range"], shape["yaxis"]["range"] = [0, furthest * 1.02], list(bounds)
     return figure_of(traces, labelled(shape, ends, bounds, size), size)
 
@@ -167,7 +151,6 @@ def norms_figure(
     clip_norm: float,
     *,
     end: float = 0.0,
-    height: int = HEIGHT,
     size: Size = NORMAL,
 ) -> go.Figure:
     """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with the line of the clipping norm C.
@@ -187,12 +170,8 @@ def norms_figure(
         edge = line(list(epochs), values[:, place], FAN._replace(label=NORM_WORDS[place]), hovertemplate="%{y:.3g}")
         traces.append(edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}})
     across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
-    shape = layout("epoch", "gradient norm", height=height, right=NORM_RIGHT, size=size)
-    shape["yaxis"] |= {
-        "type": "log",
-        "nticks": 4,
-        "exponentformat": "power",
-    }  # more would run into each other: the plot is low
+    shape = layout("epoch", "gradient norm", height=HEIGHT, right=NORM_RIGHT, size=size)
+    shape["yaxis"] |= {"type": "log", "nticks": 4, "exponentformat": "power"}  # more have no room: the plot is low
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     at = {"x": 1, "xanchor": "left", "xshift": 6, "y": float(np.log10(clip_norm)), "yanchor": "middle"}
     shape["annotations"] = [written(CLIPPED, f"C = {clip_norm:g}", size) | at]
@@ -206,7 +185,7 @@ def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [traces[0], *inner]
 
 
-def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NORMAL) -> go.Figure:
+def schedule_figure(mechanism: Mechanism, *, size: Size = NORMAL) -> go.Figure:
     """The noise multiplier over the epochs, with a step for each release."""
     counts = np.array([release.count * release.q for release in mechanism.releases])
     starts = np.cumsum(counts) - counts
@@ -214,6 +193,6 @@ def schedule_figure(mechanism: Mechanism, *, height: int = 170, size: Size = NOR
     pen = {"shape": "hv", "color": PRIVATE, "width": 2}
     trace = {"type": "scatter", "mode": "lines", "x": [*starts, float(counts.sum())], "y": [*sigmas, sigmas[-1]]}
     trace |= {"line": pen, "hovertemplate": "sigma %{y:.4g}<extra></extra>"}
-    shape = layout("epoch", "sigma", height=height, size=size)
+    shape = layout("epoch", "sigma", height=170, size=size)
     shape["yaxis"]["rangemode"] = "tozero"
     return figure_of([trace], shape, size)

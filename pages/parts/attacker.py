@@ -24,12 +24,6 @@ RULES = (
 )
 
 
-@st.dialog("Be the attacker", width="medium")
-def attacker() -> None:
-    """Play in a window over the page."""
-    play()
-
-
 def play() -> None:
     """Ten digits: was each in the training set? The score stands beside what the certified bound allows."""
     st.markdown(RULES)
@@ -47,6 +41,9 @@ def play() -> None:
         said = "was" if last.member else "was not"
         st.markdown(f"{'✓ Right' if guess == last.member else '✕ Wrong'}: the last digit {said} in the training set.")
     st.markdown(_scores(played))
+
+
+attacker = st.dialog("Be the attacker", width="medium")(play)  # in a window over the page
 
 
 def _ask(model: str, digit: Digit, picture: Any, question: Any) -> None:

@@ -14,8 +14,9 @@ from dpcore.figures import charted, epochs_at, gaussian_line, tradeoff_figure
 from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
+from dpcore.figures.layout import Size, written
 from dpcore.figures.sampled import Sampled
-from dpcore.figures.style import GREY, Size, Style, run_styles, written
+from dpcore.figures.style import GREY, Style, run_styles
 from dpcore.papers.better_features import PAPER
 from dpcore.papers.records import recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve

@@ -16,7 +16,6 @@ import streamlit as st
 from threadpoolctl import threadpool_limits
 
 from pages.parts.components.elements import LEAVING, mount
-from pages.parts.components.slider import STYLE as SLIDERS
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
 from pages.parts.shell.menu import ON, PAGES, PRESENT_MODE, presenting, through_the_app, unknown_page
@@ -24,7 +23,7 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 MAX_WAIT = 1.0  # seconds that a page waits for those before it: beside one that computes for long it is run, too
 THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
-STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-8") + SLIDERS
+STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-8")
 LARGE = """
 html {font-size: 18px !important}
 .stMainBlockContainer {padding-left: 1.5rem; padding-right: 1.5rem}

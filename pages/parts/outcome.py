@@ -9,7 +9,7 @@ from dpcore.data.loading import Images, load_test_images
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import run_styles
 from dpcore.privacy.accountants import CERTIFIED, Curve
-from dpcore.privacy.report.numbers import marked, plain
+from dpcore.privacy.report.numbers import marked
 from dpcore.privacy.report.verdict import lowered
 from dpcore.runs.record import Status
 from dpcore.training.events import SHOWN_EXAMPLES
@@ -29,9 +29,11 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     Privacy has a price once a private run has ended: until then its accuracy is that of a shorter training.
     """
     private = last_of(watched, private=True)
-    baseline = last_of([each for each in watched if private is None or is_baseline(each, private)], private=False)
+    plain = baseline_of(private.config) if private else None  # only beside it their accuracies tell what privacy costs
+    baseline = last_of([each for each in watched if plain is None or alike(each.run, plain)], private=False)
     cost = _cost(form, curves, otherwise)
-    if private and not is_of(private, form):
+    chosen = form.configs[0] if form.configs else None
+    if private and (chosen is None or replace(chosen, seed=private.config.seed) != private.config):  # of other settings
         other = "" if private.config.delta == form.delta else f", delta {plain(private.config.delta)}"
         run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}{other}."
         headline([cost, run], _numbers(private))
@@ -56,18 +58,8 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     headline(sentences, numbers)
 
 
-def is_of(watched: Watched, form: Form) -> bool:
-    """Whether a run has the settings that are chosen now, whatever its seed."""
-    return bool(form.configs) and replace(form.configs[0], seed=watched.config.seed) == watched.config
-
-
 def _numbers(private: Watched) -> dict[str, LiveNumber]:
     return {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
-
-
-def is_baseline(watched: Watched, private: Watched) -> bool:
-    """Whether a run is that of a private one without privacy: only then their accuracies say what privacy costs."""
-    return alike(watched.run, baseline_of(private.config))
 
 
 def last_of(watched: Sequence[Watched], *, private: bool) -> Watched | None:

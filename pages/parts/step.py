@@ -8,8 +8,6 @@ the noise on it are images, too. Source: Abadi et al. 2016, arXiv 1607.00133, Al
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import lru_cache
-from html import escape
-from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +19,7 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest
 from pages.parts.components.elements import follows, mount
 from pages.parts.controls import mechanism as controls
+from pages.parts.results.tables import image
 from pages.parts.train.form import Form
 
 SEED = 20160701
@@ -177,21 +176,8 @@ def _grey(values: FloatArray, most: float) -> FloatArray:
 
 
 def _images(greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions: Sequence[str] = ()) -> str:
-    named = captions or [""] * len(greys)
-    images = (
-        _image(grey.reshape(step.shape), f"{alt} {name}".strip(), PIXELS, name)
-        for grey, name in zip(greys, named, strict=True)
-    )
+    """Figures of greys (d,) from 0, black, to 1, white; what lies beyond is cut off."""
+    shades = [(255 * np.clip(each, 0, 1)).round().astype(np.uint8).reshape(step.shape) for each in greys]
+    named = zip(shades, captions or [""] * len(greys), strict=True)
+    images = (image(each, f"{alt} {name}".strip(), PIXELS, name) for each, name in named)
     return f"<div class=step-images>{''.join(images)}</div>"
-
-
-def _image(grey: FloatArray, alt: str, pixels: int, caption: str = "") -> str:
-    """A figure of greys (h, w) from 0, black, to 1, white; what lies beyond is cut off."""
-    from PIL import Image  # here, not above: few pages draw one
-
-    file = BytesIO()
-    Image.fromarray((255 * np.clip(grey, 0, 1)).round().astype(np.uint8)).save(file, "PNG")
-    source = b64encode(file.getvalue()).decode()
-    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    image = f'<img src="data:image/png;base64,{source}" width={pixels} height={pixels} alt="{escape(alt)}">'
-    return f"<figure>{image}{note}</figure>"

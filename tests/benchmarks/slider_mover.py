@@ -49,7 +49,7 @@ class Mover:
             raise RuntimeError(f"The page has failed: {element.exception.message}")
         component = element.bidi_component
         data = json.loads(component.json or "{}")
-        if component.component_name == "stop_slider" and data["field"] == self._slider:
+        if component.component_name == "slider" and data["field"] == self._slider:
             self._id, self._stops = component.id, data["stops"]
         if component.component_name == "live_chart" and self._chart in component.id:
             self._preview = data["preview"]

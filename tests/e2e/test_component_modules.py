@@ -3,6 +3,7 @@
 import pytest
 
 from dpcore.figures import training
+from pages.parts.components.elements import script_of
 from pages.parts.serving import files
 from tests.e2e.server import Server
 
@@ -151,7 +152,7 @@ def test_the_table_says_how_far_a_run_is_and_when_it_starts_as_far_as_known(page
         const module = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
         return (await import(module)).said(state, each);
     }"""
-    source = (files.COMPONENTS / "runs_table.js").read_text(encoding="utf-8")
+    source = script_of("runs_table")
     for state, steps, words in (
         ({"status": "queued", "words": "queued, number 2", "starts": "starts in 2 min"}, 4000,
          "queued, number 2, starts in 2 min"),

@@ -109,7 +109,7 @@ def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab
 
 def test_on_trade_off_the_curve_and_its_number_move_and_a_figure_is_one_click(tab: Page, app: Server):
     opened(tab, f"{app.url}/tradeoff?sigma=2&pairs=moments")
-    cell = tab.locator("table.attack td.own").first
+    cell = tab.locator("table.attack td:nth-child(2)").first
     expect(cell).to_have_text(re.compile(r"^[\d.]+ to [\d.]+ %$"))
     curve, before = tab.locator(LINE).get_attribute("d") or "", cell.text_content() or ""
     tab.locator(SLIDER).press("ArrowRight")

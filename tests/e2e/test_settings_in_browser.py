@@ -18,7 +18,7 @@ LABEL = ".st-key-epsilon_chart .annotation-text"
 SMALL = ".st-key-tradeoff_chart .scatterlayer .trace:last-child path.js-line"
 MOVES = {  # page -> the field that is moved by a key, and what changes with it
     "": ("sigma", LABEL),
-    "tradeoff": ("sigma", "table.attack td.own"),
+    "tradeoff": ("sigma", "table.attack td:nth-child(2)"),
     "calibrate": ("target_epsilon", "h2"),
 }
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dpcore.figures import style
+from dpcore.figures import layout
 
 
 @pytest.fixture(autouse=True)
 def checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have Plotly refuse an attribute that it does not know."""
-    monkeypatch.setattr(style, "CHECKED", True)
+    monkeypatch.setattr(layout, "CHECKED", True)

@@ -19,7 +19,8 @@ from dpcore.figures import (
     profile_figure,
 )
 from dpcore.figures.epsilon import LIE
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, moved_apart, style_of
+from dpcore.figures.layout import moved_apart
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release

@@ -6,7 +6,8 @@ import pytest
 from dpcore.figures import charted, epochs_at
 from dpcore.figures.epsilon import Ghost
 from dpcore.figures.lab import GHOST, NOW, RUN, LabRun, lab_figure
-from dpcore.figures.style import BASELINES, NORMAL, RUNS, Style
+from dpcore.figures.layout import NORMAL
+from dpcore.figures.style import BASELINES, RUNS, Style
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 

@@ -11,7 +11,7 @@ MESSAGES = count(1)
 
 def slider_data(page: AppTest) -> dict[str, dict[str, Any]]:
     """What the page tells each slider, by the slider's name in the address."""
-    shown = [each.proto for each in page.get("bidi_component") if each.proto.component_name == "stop_slider"]
+    shown = [each.proto for each in page.get("bidi_component") if each.proto.component_name == "slider"]
     return {_name(proto.id): json.loads(proto.json) for proto in shown}
 
 

@@ -103,7 +103,7 @@ def test_its_table_has_the_mean_of_every_method_and_marks_what_is_not_kept(store
     assert table.count("<tr>") == 1 + 4
     assert "62.5</td>" in table  # 0.6 + 0.3 * 0.1, less 0.005 of the second seed
     assert "62.5 ✕</td>" in table
-    assert "95.0</td><td class=number>95.0" in table
+    assert '95.0</td><td data-label="ε = 1">95.0' in table
 
 
 def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):

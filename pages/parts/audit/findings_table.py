@@ -13,10 +13,10 @@ from dpcore.figures.style import GREY, HOLDS, REFUTED
 from dpcore.privacy.report.numbers import outward, short
 from pages.parts.audit.audit_results import WORDS, AuditResults, is_estimate
 from pages.parts.results.exports import Columns, csv_button
-from pages.parts.results.tables import head_cells, row_cells, table
+from pages.parts.results.tables import table
 
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
-HEADS = ("Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
+HEADS = ("Test", "Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
 WAITING, NOT_RUN = "waits", "not run"
 SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
@@ -44,8 +44,7 @@ def lights(found: AuditResults) -> None:
 
 def findings(found: AuditResults) -> None:
     """Draw a table of the tests; after the verdict, as a file too."""
-    heads = f"<th scope=col>Test</th>{head_cells(HEADS, 'audits')}"
-    made = table(TITLE, "verdicts audits", heads, (_row(found, name) for name in _names(found)))
+    made = table(TITLE, "verdicts audits", HEADS, (_row(found, name) for name in _names(found)))
     st.html(f"<h2 class=part>{TITLE}</h2>{made}")
     if found.judged and found.run:
         csv_button("Download the audit (CSV)", lambda: columns(found), f"audit-{found.run.id}.csv", "download_audit")
@@ -86,15 +85,14 @@ def _epsilon_text(each: Measured) -> str:
     return f"{number} ({each.evidence})"
 
 
-def _row(found: AuditResults, name: str) -> str:
+def _row(found: AuditResults, name: str) -> list[str]:
     each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
     p_value = found.p_values.get(name, each.p_value if each else None)  # corrected once all are known
     shown = "–" if p_value is None else p_text(p_value)
-    kept = zip(HEADS, (f"{sign(result)} {result}", escape(shown)), strict=False)
-    cells = "".join(f"<td data-label={label}><span class=kept>{text}</span></td>" for label, text in kept)
+    kept = [f"<span class=kept>{text}</span>" for text in (f"{sign(result)} {result}", escape(shown))]
     plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
-    title = f"<th scope=row>{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small></th>"
-    return f"<tr>{title}{cells}{row_cells(HEADS[2:], plain)}</tr>"
+    title = f"{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small>"
+    return [title, *kept, *map(escape, plain)]
 
 
 def columns(found: AuditResults) -> Columns:
@@ -122,13 +120,12 @@ def generators(found: AuditResults) -> None:
     if found.counted:
         rows.append(_generator_row(TORCH_NAME, found.counted.draws, found.counted.largest))
     if found.request.torch_draws and rows:
-        heads = "".join(f"<th scope=col class=number>{each}</th>" for each in REACH_HEADS)
-        made = table(REACH_TITLE, "verdicts generators", f"<th scope=col>Generator</th>{heads}", rows)
+        made = table(REACH_TITLE, "verdicts generators", ("Generator", *REACH_HEADS), rows, REACH_HEADS)
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
         st.caption(WORDS["reach"])
 
 
-def _generator_row(name: str, draws: int, largest: float) -> str:
+def _generator_row(name: str, draws: int, largest: float) -> list[str]:
     beyond = 2 * draws * float(ndtr(-largest))
-    cells = (f"{draws:,}", f"{largest:.3f}", short(beyond), p_text(chance_of_none(draws, largest)))
-    return f"<tr><th scope=row>{escape(name)}</th>{row_cells(REACH_HEADS, cells, number=True)}</tr>"
+    texts = (name, f"{draws:,}", f"{largest:.3f}", short(beyond), p_text(chance_of_none(draws, largest)))
+    return [*map(escape, texts)]

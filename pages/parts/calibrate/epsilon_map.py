@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.figures import heatmap_figure
 from dpcore.figures.alt_texts import heatmap_alt
 from dpcore.figures.heatmap import Mark
-from dpcore.figures.style import Size
+from dpcore.figures.layout import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.base import FloatArray
 from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS, Grid, epsilon_grid

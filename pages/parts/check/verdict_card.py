@@ -17,7 +17,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from dpcore.runs.in_words import escaped
 from pages.parts.results.odds import term
-from pages.parts.results.tables import head_cells, row_cells, table
+from pages.parts.results.tables import table
 from pages.parts.shell.menu import SMALL, chart_size
 
 SIGNS = {  # of a verdict, with a colour
@@ -102,11 +102,10 @@ def marked_text(text: str, read: Read) -> str:
 def counts_table(verdict: ClaimVerdict) -> str:
     """An HTML table with a row for each variant of an accountant."""
     rows = (_row(each, verdict) for each in verdict.counted if each.accountant != CERTIFIED)
-    return table("Accountants", "verdicts", head_cells(HEADS, "counted"), rows)
+    return table("Accountants", "verdicts", HEADS, rows)
 
 
-def _row(each: Recount, verdict: ClaimVerdict) -> str:
+def _row(each: Recount, verdict: ClaimVerdict) -> list[str]:
     accountant, printed = ACCOUNTANTS[each.accountant], verdict.claim.epsilon
     given = "–" if printed is None else "yes" if each.gives(printed) else "no"
-    cells = row_cells(HEADS[1:], (each.how, marked(each.most, each.kind), given))
-    return f"<tr><th scope=row>{escape(accountant.title)}</th>{cells}</tr>"
+    return [*map(escape, (accountant.title, each.how, marked(each.most, each.kind), given))]

@@ -1,15 +1,16 @@
-"""Functions for what scripts of this app draw in the browser; `live_chart` and `slider` have files of their own.
+"""Functions for what scripts of this app draw in the browser; `live_chart` has a file of its own.
 
-Most scripts are modules that this server's routes serve, since they share others. Those that stand alone go to
-Streamlit as they are, and work where a page's file is opened by itself, too.
+Most scripts are modules that this server's routes serve, since they share others. Those that share nothing but
+`mounted.js` go to Streamlit together with that, and work where a page's file is opened by itself, too.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 from streamlit.components import v2
@@ -23,6 +24,8 @@ FAILED = "modules_failed"  # in the session, once its browser could not load a m
 ONCE = "This is drawn once: to follow runs, open the page through app.py, or load it again."
 LEAVING = "leaving"  # in the address that is written while a page is left from its code: the entry stays as it is
 LINKS = "setting_links"
+MOUNTED = re.compile(r'^import .* from "\./mounted\.js";$', re.MULTILINE)
+MAX_CHARS = 40  # of a slider's value, as in the field beside it
 
 
 def follows() -> bool:
@@ -46,10 +49,17 @@ def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Ca
 @cache
 def mounted(name: str) -> Any:
     """The component of a script, with its style sheet if it has one, registered with Streamlit once."""
-    script = HERE / ("served.js" if f"{name}.js" in files.MODULES else f"{name}.js")
     style = HERE / f"{name}.css"
-    css = style.read_text(encoding="utf-8") if style.exists() else None  # a script without one draws nothing
-    return v2.component(name, css=css, js=script.read_text(encoding="utf-8"), isolate_styles=css is None)
+    css = style.read_text(encoding="utf-8") if style.exists() else None
+    script = script_of("served" if f"{name}.js" in files.MODULES else name)
+    draws = css is not None or name == "slider"  # the style of sliders is the page's: once, not with each of them
+    return v2.component(name, css=css, js=script, isolate_styles=not draws)  # one page, one style
+
+
+def script_of(name: str) -> str:
+    """The script `<name>.js` as Streamlit gets it: with `mounted.js` in it, from which it cannot import."""
+    shared = (HERE / "mounted.js").read_text(encoding="utf-8").replace("export ", "")
+    return MOUNTED.sub(lambda _: shared, (HERE / f"{name}.js").read_text(encoding="utf-8"))
 
 
 def sent(key: str, event: str) -> Any:
@@ -63,18 +73,38 @@ def text_sent(key: str, event: str) -> str:
     return asked if isinstance(asked, str) else ""
 
 
+def slider(label: str, stops: Sequence[str], value: str, ends: tuple[str, str], *, field: str) -> None:
+    """Draw the slider of a field at `value`, one of the stops; the field has been drawn before it.
+
+    Its last move, with a number, is state of the browser that every later request brings along, so that no move is
+    lost; `unheard_move` gives it to the field, and the slider is told the number once the field has it. The browser
+    sends one value at a time, the latest, and the next only when the answer has been drawn. A chart that draws the
+    stops of `field` by itself (`live_chart.py`) does so first, and the page is asked once the hand rests. `ends` says
+    what it means to go left and right.
+    """
+    _, number = _move(field)
+    st.session_state[f"{field}_heard"] = number
+    data = {"label": label, "stops": stops, "value": value, "ends": ends, "heard": number, "field": field}
+    mount("slider", f"{field}_slider", data, "moved")
+
+
+def unheard_move(field: str) -> str | None:
+    """Where the slider of a field was moved to since the field was drawn last; None where it was not."""
+    text, number = _move(field)
+    return None if number == st.session_state.get(f"{field}_heard", 0) else text
+
+
+def _move(field: str) -> tuple[str | None, int]:
+    """The slider's last move and its number; none and 0 where there was none, or nonsense was sent."""
+    match sent(f"{field}_slider", "moved"):
+        case [str(text), int(number)] if len(text) <= MAX_CHARS:
+            return text, number
+    return None, 0
+
+
 def follow_links(opened: Callable[[], None]) -> None:
     """Let every link that is marked with `data-opens` call `opened`, which finds its address; once on a page."""
     mount("setting_links", LINKS, {}, opened=opened)
-
-
-def places_picture(data: Mapping[str, Any], *, key: str, pressed: Callable[[], None]) -> None:
-    """Draw learning with the places where noise can go, each a button; where one is pressed, `pressed` finds its id.
-
-    `data` has the picture's `label`, the words at its `first` and `last` end, the id of the `chosen` place, and the
-    `places`: each with `id` (a drawing of the script), `title` and `method`.
-    """
-    mount("places_picture", key, data, pressed=pressed)
 
 
 @dataclass(frozen=True)
@@ -206,14 +236,6 @@ class Row:
     state: dict[str, Any] | None = None  # what `state_of` says, while the run is active: the script puts it into words
 
 
-class Tick(NamedTuple):
-    """A box that was ticked, or unticked: the later, the higher the number."""
-
-    number: int
-    run: str
-    on: bool
-
-
 def runs_table(
     columns: Sequence[Column], rows: Sequence[Row], *, key: str, ticking: Mapping[str, Any], **calls: Callable[[], None]
 ) -> None:
@@ -231,12 +253,15 @@ def runs_table(
         st.caption(ONCE)
 
 
-def ticks(key: str) -> list[Tick]:
-    """What was ticked, for `ticked`; nothing that the browser cannot have sent."""
+def ticks(key: str) -> list[tuple[int, str, bool]]:
+    """What was ticked, for `ticked`: a number, higher for later ticks, the run, and whether it is ticked now.
+
+    Nothing that the browser cannot have sent is among them.
+    """
     found = []
     asked = sent(key, "ticked")
     for each in asked if isinstance(asked, list) else ():
         match each:
             case {"number": int(number), "run": str(run), "on": bool(on)}:
-                found.append(Tick(number, run, on))
+                found.append((number, run, on))
     return found

@@ -1,5 +1,6 @@
-// The road from people's rows to a published model, with the places where noise can go: each is a button. Streamlit
-// calls the default export whenever it draws the picture. See elements.py for what `data` holds.
+/* The road from people's rows to a published model, with the places where noise can go: each is a button.
+   `data` has its `label`, the words at its `first` and `last` end, the `chosen` place, and the `places`. */
+import { added } from "./mounted.js";
 
 const NOISE = "var(--noise)";
 const dots = (points, attributes) => points.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="3.2" ${attributes}/>`).join("");
@@ -17,8 +18,6 @@ const PICTURES = {
 };
 const END = { first: `<circle cx="30" cy="14" r="8"/><path d="M14 46q0-18 16-18t16 18z"/>`,
   last: `<rect x="12" y="8" width="36" height="44" rx="3"/><path d="M19 20h22M19 30h22M19 40h14"/>` };
-
-const added = (parent, kind, given = {}) => Object.assign(parent.appendChild(document.createElement(kind)), given);
 
 export default function ({ data, parentElement, setTriggerValue }) {
   let picture = parentElement.querySelector(".places-picture");

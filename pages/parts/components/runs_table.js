@@ -1,20 +1,6 @@
-// A table of runs: some can be ticked, columns sort, and those that are active keep up with their events by themselves.
-// Streamlit calls the default export whenever the server says something new about it. See `runs_table` of elements.py for `data`.
-
-const tables = new WeakMap();
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  let table = tables.get(parentElement);
-  if (!table) tables.set(parentElement, (table = new RunsTable(parentElement)));
-  table.tell = setTriggerValue;
-  table.show(data);
-  return () => {
-    table.following?.attend([]);
-    table.closed = true;
-  };
-}
-
-const added = (parent, kind, given = {}) => Object.assign(parent.appendChild(document.createElement(kind)), given);
+/* A table of runs: some can be ticked, columns sort, and those that are active keep up with their events by themselves.
+   See `runs_table` of elements.py for `data`. */
+import { added, leaving, mounted } from "./mounted.js";
 
 class RunsTable {
   constructor(parent) {
@@ -24,8 +10,8 @@ class RunsTable {
     this.unheard = []; // ticks that the server has not answered yet
   }
 
-  show(data) {
-    this.closed = false;
+  show({ data, setTriggerValue }) {
+    this.tell = setTriggerValue;
     this.data = data;
     this.box.ariaLabel = data.label;
     this.unheard = this.unheard.filter(({ number }) => number > data.heard);
@@ -37,6 +23,12 @@ class RunsTable {
     if (kept) this.table.querySelector(`[data-cell="${kept}"]`)?.focus();
     this.limit();
     this.follow();
+  }
+
+  close() {
+    this.following?.attend([]);
+    this.closed = true;
+    this.box.remove();
   }
 
   head() {
@@ -135,11 +127,13 @@ class RunsTable {
 
   /* Python draws the table again where a run has begun or ended: once for each news. */
   report(news) {
-    if (news === this.reported || window.history.onePerPage?.leaves?.()) return;
+    if (news === this.reported || leaving()) return;
     this.reported = news;
     this.tell("changed", news);
   }
 }
+
+export default mounted(RunsTable);
 
 export function said({ status, cancelling, words, starts }, { step, steps }) {
   if (status === "queued" && starts?.startsWith("starts")) return `${words}, ${starts}`; // else that is not known yet

@@ -1,26 +1,17 @@
-// One slider. Streamlit calls the default export whenever the server says something new about it.
-// What stays from call to call hangs on the element: the input, what was sent, what was heard.
+/* One slider. See elements.py for what `data` holds. */
+import { added, mounted } from "./mounted.js";
 
 const GLANCE = 10; // milliseconds between two looks at whether the answer is drawn
 const MAX_WAIT = 1000; // milliseconds to wait for an answer to be drawn before a later stop is sent
 const SELDOM = 100; // milliseconds between two looks from then on
 const REST = 120; // milliseconds without a move after which the page is asked for what a chart already shows
-const sliders = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue }) {
-  let slider = sliders.get(parentElement);
-  if (!slider) sliders.set(parentElement, (slider = new Slider(parentElement)));
-  slider.send = (text, message) => setStateValue("moved", [text, message]); // every later request brings it along
-  slider.hear(data);
-}
 
 class Slider {
   constructor(parent) {
     this.sent = Date.now(); // the number of the last message, of which an earlier slider has sent none
     this.waiting = false; // until the answer to it is drawn
     this.held = false; // by a finger or a mouse
-    this.box = parent.appendChild(document.createElement("div"));
-    this.box.className = "stop-slider";
+    this.box = added(parent, "div", { className: "stop-slider" });
     const ends = '<p><span></span><b aria-hidden="true"></b><span></span></p>'; // a screen reader hears the input's value
     this.box.innerHTML = `<input type="range" min="0" step="1">${ends}`;
     [this.input, this.left, this.now, this.right] = this.box.querySelectorAll("input, span, b");
@@ -30,21 +21,26 @@ class Slider {
     this.input.addEventListener("blur", () => this.sendLatest()); // before what is pressed next
   }
 
+  close() {
+    this.box.remove();
+  }
+
   take(event) {
     this.held = true;
     this.input.setPointerCapture(event.pointerId);
-    this.show();
+    this.draw();
   }
 
   letGo() {
     this.held = false;
-    this.show();
+    this.draw();
     this.settle();
     this.sendLatest();
   }
 
   // What the server says holds, but not under a moving finger, and not before it has heard the last message.
-  hear(data) {
+  show({ data, setStateValue }) {
+    this.send = (text, message) => setStateValue("moved", [text, message]); // every later request brings it along
     this.data = data;
     [this.left.textContent, this.right.textContent] = data.ends;
     this.input.setAttribute("aria-label", data.label);
@@ -57,10 +53,10 @@ class Slider {
     this.stops = this.data.stops;
     this.input.max = this.stops.length - 1;
     this.input.value = Math.max(0, this.stops.indexOf(this.data.value));
-    this.show();
+    this.draw();
   }
 
-  show() {
+  draw() {
     const at = Number(this.input.value);
     this.input.setAttribute("aria-valuetext", this.stops[at]);
     this.box.style.setProperty("--share", at / Math.max(1, this.stops.length - 1));
@@ -75,7 +71,7 @@ class Slider {
     clearTimeout(this.resting);
     if (drawn) this.resting = setTimeout(() => this.sendLatest(), REST);
     else this.sendLatest();
-    this.show();
+    this.draw();
   }
 
   sendLatest() {
@@ -108,9 +104,11 @@ class Slider {
       document.dispatchEvent(new CustomEvent("slider-settled", { detail: { field: this.data.field } }));
     }
     else this.sendLatest();
-    this.show();
+    this.draw();
   }
 }
+
+export default mounted(Slider);
 
 function running() {
   return document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "running";

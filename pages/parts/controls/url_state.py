@@ -14,8 +14,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dpcore.check import verbatim
-from pages.parts.components.elements import LEAVING
-from pages.parts.components.slider import unheard_move
+from pages.parts.components.elements import LEAVING, unheard_move
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed

@@ -11,7 +11,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.glossary import help_on
 from dpcore.training.slider_stops import grid, show
-from pages.parts.components.slider import MAX_CHARS, slider
+from pages.parts.components.elements import MAX_CHARS, slider
 from pages.parts.controls.fields import Fields, Options, Quantity, Row, read
 from pages.parts.controls.url_state import keep, page_text, recall_ids, say_unknown, settle, unknown, write_ids
 from pages.parts.shell.streamlit_internals import uninterrupted

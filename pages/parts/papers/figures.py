@@ -1,7 +1,7 @@
 """Figures of a paper, drawn again one at a time, with its maps, sweeps and ladders."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from html import escape
 from itertools import cycle
 
@@ -16,12 +16,13 @@ from dpcore.training.config import RunConfig
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import choice_by_title
-from pages.parts.papers.choices import by_name
-from pages.parts.papers.computed import result_of
+from pages.parts.papers.opening import by_name
 from pages.parts.papers.tables import columns_of, details_table, ladder_table, sweep_table
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.odds import linked
 from pages.parts.shell.menu import SMALL, chart_size
+
+result_of = lru_cache(maxsize=256)(lambda compute: compute())  # a drawing's lines or a map's cells, for all sessions
 
 
 def show_figures(paper: Paper, link: str) -> None:

@@ -1,21 +1,28 @@
-"""Title and claims of a paper, what holds of them, its calculators, and what it leaves out."""
+"""Choice, title and claims of a paper, what holds of them, its calculators, and what it leaves out."""
 
-from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
 from dpcore import check
-from dpcore.papers.paper import Calculator, Paper
+from dpcore.papers.catalogue import PAPERS
+from dpcore.papers.paper import Calculator, CheckedClaim, Paper
 from dpcore.papers.paper import Quantity as Asked
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
-from pages.parts.controls.widgets import number
-from pages.parts.papers.tables import table
+from pages.parts.controls.widgets import choice_by_title, number
 from pages.parts.results.odds import linked
+from pages.parts.results.tables import table
 from pages.parts.shell import menu
 
 BESIDE = 2  # fields in a row
+_answers: dict[tuple[CheckedClaim, ...], list[str]] = {}  # a paper's claims -> what holds, once for all sessions
+
+
+def chosen_paper() -> Paper:
+    """Draw the choice of a paper."""
+    titled = lambda name: f"{name} {PAPERS[name].short}"  # noqa: E731
+    return PAPERS[choice_by_title("Paper", tuple(PAPERS), "paper", titled)]
 
 
 def show_head(paper: Paper) -> None:
@@ -25,12 +32,15 @@ def show_head(paper: Paper) -> None:
     st.html(f"<div class=paper-head><h2>{title}</h2><small>{source}</small><br>{about}</div>")
 
 
-def show_claims(paper: Paper, answers: Sequence[str]) -> None:
-    """Draw the paper's claims beside what holds of each."""
+def show_claims(paper: Paper, *, now: bool = True) -> None:
+    """Draw the paper's claims beside what holds of each; placeholders if that is unknown and need not be `now`."""
+    if now and paper.findings not in _answers:
+        _answers[paper.findings] = [each.holds() for each in paper.findings]
+    answers = _answers.get(paper.findings) or ["Being computed …"] * len(paper.findings)
     if paper.findings:
         rows = [(linked(each.claim), linked(holds)) for each, holds in zip(paper.findings, answers, strict=True)]
         st.subheader("What it claims, and what holds", anchor=False)
-        st.html(table("Findings", ("It claims", "What holds"), rows, "verdicts findings"))
+        st.html(table("Findings", "verdicts findings", ("It claims", "What holds"), rows))
 
 
 def show_remarks(paper: Paper) -> None:
@@ -62,7 +72,7 @@ def show_calculators(paper: Paper) -> None:
         values = _asked(paper, each)
         try:
             rows = [[escape(cell) for cell in row] for row in each.rows(values)]
-            st.html(table(each.place, [escape(column) for column in each.columns], rows, "verdicts findings"))
+            st.html(table(each.place, "verdicts findings", each.columns, rows))
         except ValueError as error:
             st.error(str(error))
         if each.note:

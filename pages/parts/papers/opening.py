@@ -1,7 +1,9 @@
-"""Links that open a paper's settings on the pages with controls for them."""
+"""Links that open a paper's settings on the pages with controls for them, and names of its parts in the address."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
@@ -23,6 +25,7 @@ from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.form import clip_norm_of, learning_rate_of, plain_method
 
+Thing = TypeVar("Thing")
 PLAIN = {"sampling": "batch", "length": "epochs"}
 NO_CONTROL = ("private", "device", "rate_constant")
 TRAINS = ("", "train")  # addresses of the pages that train the controls' setting
@@ -48,6 +51,20 @@ def links(comparison: Comparison) -> str:
 def link_of_run(config: RunConfig, what: str) -> str:
     """Return a link as HTML that opens a run's settings on the training page; "" if there is no other page."""
     return _link(menu.page_at("train"), fields_of_run(config), what) if menu.SEEN in st.session_state else ""
+
+
+def by_name(title: Callable[[Thing], str], things: Sequence[Thing]) -> dict[str, Thing]:
+    """Return things by their names in the address: their titles, with a letter where several share one.
+
+    >>> [*by_name(str, ["Figure 5 (1)", "Table 2", "Table 2"])]
+    ['figure-5-1', 'table-2-a', 'table-2-b']
+    """
+    plain = [re.sub("[^a-z0-9]+", "-", title(each).lower()).strip("-") for each in things]
+    again = [plain[:place].count(each) for place, each in enumerate(plain)]
+    return {
+        f"{name}-{chr(ord('a') + count)}" if plain.count(name) > 1 else name: each
+        for name, count, each in zip(plain, again, things, strict=True)
+    }
 
 
 def fields_of(setting: PrintedSetting) -> dict[str, str]:

@@ -1,42 +1,68 @@
 """Tables of a paper: its numbers beside ours with their verdicts, and the accuracies of its sweeps and ladders."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from dpcore.papers.comparison import Comparison, Outcome
+from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
+from dpcore.papers.comparison import Comparison, Outcome, compared
 from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.papers.paper import Ladder, Paper, Sweep
 from dpcore.papers.records import Recorded, recorded
+from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import epochs_of, outward, plain, value_text
 from dpcore.runs.expected import duration
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
-from pages.parts.papers.choices import badge
+from pages.parts.controls.widgets import several
 from pages.parts.papers.opening import link_of_run, links
 from pages.parts.results.exports import Columns
 from pages.parts.results.odds import head, linked, term
-from pages.parts.results.tables import table as framed
+from pages.parts.results.tables import framed, place_of, table
 
 PAPERS = "verdicts papers"  # the class of its tables
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"
 UNTRAINED = "Not trained yet"
+SIGNS = {  # mark and colour of a verdict: neither speaks alone
+    Outcome.REPRODUCED: ("✓", HOLDS),
+    Outcome.DIFFERS: ("≠", DOUBTFUL),
+    Outcome.REFUTED: ("✕", REFUTED),
+    Outcome.UNTRAINED: ("–", GREY),
+}
+_compared = lru_cache(maxsize=1024)(compared)  # once for all sessions
 
 
-def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = PAPERS) -> str:
-    """Return a table of HTML texts. The first cell of a row is its head; on a narrow screen the others name theirs."""
-    body = "".join(
-        f"<tr><th scope=row>{first}</th>"
-        + "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in zip(heads[1:], rest, strict=True))
-        + "</tr>"
-        for first, *rest in rows
-    )
-    return framed(name, kind, "".join(f"<th scope=col>{each}</th>" for each in heads), [body])
+def numbers(paper: Paper) -> tuple[Comparison, ...]:
+    """Compare every number of a paper with ours, including runs that were recorded meanwhile."""
+    return tuple((compared if isinstance(each, Trained) else _compared)(paper.id, each) for each in paper.entries)
+
+
+def chosen_outcomes() -> list[str]:
+    """Draw the choice of verdicts; without a choice all are shown."""
+    options = [each.value for each in Outcome]
+    title = lambda each: f"{SIGNS[Outcome(each)][0]} {each}"  # noqa: E731
+    chosen = several(st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
+    return [*chosen] or options
+
+
+def badge(outcome: Outcome) -> str:
+    """Return a verdict as HTML: its mark and its word on its colour."""
+    mark, color = SIGNS[outcome]
+    return f'<span class=outcome style="--hue:{color}">{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b></span>'
+
+
+def score(found: Sequence[Comparison]) -> str:
+    """Return as HTML how many of a paper's numbers have each verdict."""
+    counts = Counter(each.outcome for each in found)
+    parts = (f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each])
+    return f"<p class=promise>{' '.join(parts)}</p>"
 
 
 def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]], link: str) -> Columns:
@@ -85,7 +111,7 @@ def line_of(setting: PrintedSetting) -> str:
 
 
 def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
-    place = name.lower().replace(" ", "-")
+    place = place_of(name)
     heads = f"<th scope=col>{name}</th>"
     heads += "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in HEADS)
     heads += f"<th scope=col>{term('outcome', place, 'Verdict')}</th>"
@@ -101,7 +127,7 @@ def _row(found: Comparison, own: str) -> str:
     cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
     return (
         f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small></th>{cells}"
-        f"<td class=verdict>{badge(found.outcome)} {linked(found.why)}</td></tr>"
+        f"<td data-label=Verdict>{badge(found.outcome)} {linked(found.why)}</td></tr>"
     )
 
 
@@ -124,15 +150,11 @@ def value_of(sweep: Sweep, config: RunConfig) -> str:
 
 def sweep_table(paper: Paper, sweep: Sweep) -> str:
     """Return an HTML table with a row for each value of the setting, and a way to train it."""
-    rows = ""
+    rows = []
     for place, config in enumerate(sweep.configs):
         value, accuracy = value_of(sweep, config), _accuracy(recorded(paper.id, config), f"sweep-{place}")
-        way = link_of_run(config, f"{sweep.title}, {value}")
-        rows += f"<tr><th scope=row>{value}</th><td data-label=Accuracy>{accuracy}</td>"
-        rows += f'<td class=ways data-label="{OPEN}">{way}</td></tr>'
-    label = escape(SETTINGS[sweep.setting].label)
-    heads = "".join(f"<th scope=col>{each}</th>" for each in (label, "Accuracy recorded here", OPEN))
-    return framed(sweep.place, PAPERS, heads, [rows])
+        rows.append([value, accuracy, link_of_run(config, f"{sweep.title}, {value}")])
+    return table(sweep.place, PAPERS, (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN), rows)
 
 
 def ladder_table(paper: Paper, ladder: Ladder) -> str:
@@ -146,7 +168,7 @@ def ladder_table(paper: Paper, ladder: Ladder) -> str:
         ]
         for rung in ladder.rungs
     ]
-    return table(f"{ladder.place}: accuracies", ("Test accuracy, %", *heads), rows)
+    return table(f"{ladder.place}: accuracies", PAPERS, ("Test accuracy, %", *heads), rows)
 
 
 def details_table(paper: Paper, ladder: Ladder) -> str:
@@ -162,7 +184,7 @@ def details_table(paper: Paper, ladder: Ladder) -> str:
         if (record := recorded(paper.id, config))
     ]
     heads = ("Recipe and settings", "Accuracy recorded here", "A run took", "Accuracy of each seed")
-    return table(f"{ladder.place}: runs", heads, rows)
+    return table(f"{ladder.place}: runs", PAPERS, heads, rows)
 
 
 def _cell(record: Recorded | None, way: str) -> str:

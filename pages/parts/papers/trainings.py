@@ -17,7 +17,7 @@ from dpcore.training.seed_summary import with_seeds
 from pages.parts.controls.url_state import say_once
 from pages.parts.controls.widgets import choice_by_title, number
 from pages.parts.jobs import PROBLEM, expected_seconds, job_store
-from pages.parts.papers.choices import by_name
+from pages.parts.papers.opening import by_name
 from pages.parts.papers.tables import value_of
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted

@@ -1,10 +1,8 @@
 """One row with the noise of input perturbation, drawn as a picture at each epsilon."""
 
 import math
-from base64 import b64encode
 from functools import lru_cache
 from html import escape
-from io import BytesIO
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +18,7 @@ from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
-from pages.parts.results.tables import row_cells, table
+from pages.parts.results.tables import framed, image, table
 
 PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
@@ -99,7 +97,7 @@ def pictures(request: Request, task: Task, public: Public) -> str:
         f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         for place, (name, cells) in enumerate(zip(what, lines, strict=True))
     )
-    return table("A row before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
+    return framed("A row before and after", "pictures", f"<td></td><th scope=col>before</th>{heads}", rows)
 
 
 def row_table(request: Request, task: Task, public: Public) -> str:
@@ -108,28 +106,16 @@ def row_table(request: Request, task: Task, public: Public) -> str:
     names = data.names or tuple(f"feature {place + 1}" for place in range(data.features))
     columns = (public.features[0], *(noisy(task, each, public)[1] for each in epsilons))
     heads = ("before", *(f"ε = {each:g}" for each in epsilons))
-    texts = zip(*([nearest(float(each), 3) for each in column] for column in columns), strict=True)
-    rows = (
-        f"<tr><th scope=row>{escape(name)}</th>{row_cells(heads, cells, number=True)}</tr>"
-        for name, cells in zip(names, texts, strict=True)
-    )
-    top = "".join(f"<th scope=col class=number>{head}</th>" for head in heads)
-    return table("The row in numbers", "verdicts features", f"<th scope=col>Feature</th>{top}", rows)
+    rows = zip(map(escape, names), *([nearest(float(each), 3) for each in column] for column in columns), strict=True)
+    return table("The row in numbers", "verdicts features", ("Feature", *heads), rows, heads)
 
 
 def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = False) -> str:
     """Return an image of values in [-1, 1], or scaled to their own range, a square for each, row by row."""
-    from PIL import Image  # here, not above: few pages draw one
-
     low, high = (float(values.min()), float(values.max())) if stretched else (-1.0, 1.0)
     side = math.ceil(math.sqrt(values.size))
     height = math.ceil(values.size / side)
     shades = np.full((height * side, 2), (0, 0), dtype=np.uint8)  # grey and opacity: what is left over is clear
     shades[: values.size, 0] = (255 * np.clip((values - low) / max(high - low, 1e-12), 0, 1)).round()
     shades[: values.size, 1] = 255
-    file = BytesIO()
-    Image.fromarray(shades.reshape(height, side, 2)).save(file, "PNG")
-    source = b64encode(file.getvalue()).decode()
-    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    size = f"width={PIXELS} height={PIXELS * height // side}"
-    return f'<figure><img src="data:image/png;base64,{source}" {size} alt="{escape(alt)}">{note}</figure>'
+    return image(shades.reshape(height, side, 2), alt, PIXELS, caption)

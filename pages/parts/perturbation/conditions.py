@@ -25,10 +25,10 @@ from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import NEIGHBOURS, Task
-from pages.parts.components.elements import places_picture
-from pages.parts.controls.url_state import keep, recall_ids, say_unknown, unknown, write_ids
+from pages.parts.components.elements import mount
+from pages.parts.controls.url_state import Remembered, say_unknown, unknown
 from pages.parts.results.odds import linked, term
-from pages.parts.results.tables import drawn_line, head_cells, sign, table
+from pages.parts.results.tables import drawn_line, place_of, sign, table
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 
@@ -45,24 +45,22 @@ class Place(NamedTuple):
 TEXTS = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
 PLACES = tuple(Place(**each) for each in TEXTS["places"])
 BY_ID = {place.id: place for place in PLACES}
-PLACE = "place"  # in the session, and in the address
+PLACE = Remembered("place")  # the id of the chosen one, if any
 PICTURE = "places_picture"
 
 
 def chosen_place() -> Place | None:
     """Draw the picture and the text of the chosen place."""
-    strange = unknown(PLACE, [*BY_ID])
-    recall_ids(PLACE, [*BY_ID], [])
-    chosen = st.session_state[PLACE][:1]
-    write_ids(PLACE, chosen, [])
-    keep(PLACE, chosen)
-    say_unknown(PLACE, strange, [*BY_ID], chosen)
-    place = BY_ID[chosen[0]] if chosen else None
+    strange = unknown(PLACE.name, [*BY_ID])
+    place = BY_ID.get(PLACE.value)
+    if place is None:
+        PLACE.set("")
+    say_unknown(PLACE.name, strange, [*BY_ID], [place.id] if place else [])
     shown = [{"id": each.id, "title": each.title, "method": each.method} for each in PLACES]
     label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
     ends = {"first": "people's rows", "last": "published model"}
     data = {"label": label, "chosen": place.id if place else "", "places": shown, **ends}
-    places_picture(data, key=PICTURE, pressed=choose_pressed)
+    mount("places_picture", PICTURE, data, pressed=choose_pressed)
     st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else TEXTS["unchosen"])
     return place
 
@@ -72,7 +70,7 @@ def choose_pressed() -> None:
     """Choose the place that was pressed in the picture, or unchoose it if it was chosen. As a callback."""
     pressed = st.session_state[PICTURE].get("pressed")
     if pressed in BY_ID:
-        st.session_state[PLACE] = [] if st.session_state.get(PLACE) == [pressed] else [pressed]
+        PLACE.set("" if PLACE.value == pressed else pressed)
 
 
 PROTECTED = {
@@ -143,8 +141,8 @@ def conditions(title: str, request: Request) -> str:
 
     Errors: ValueError, as a sentence, if the data cannot be used.
     """
-    task, where = task_of(request), title.lower().replace(" ", "-")
-    heads = f"<th scope=col>Method</th>{head_cells(('Every row is protected', 'Kind', 'Verdict'), where)}"
+    task, where = task_of(request), place_of(title)
+    heads = ("Method", "Every row is protected", "Kind", "Verdict")
     made = table(title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods))
     return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 
@@ -154,7 +152,7 @@ def promise(delta: float) -> str:
     return f"δ = {plain(delta)}; {NEIGHBOURS}"
 
 
-def _row(request: Request, task: Task, name: str, where: str) -> str:
+def _row(request: Request, task: Task, name: str, where: str) -> list[str]:
     method, found = METHODS[name], judged(task, name, request.epsilons)
     fails = failing(found)
     worth, verdict = _verdict(request, task, name, fails)
@@ -162,11 +160,8 @@ def _row(request: Request, task: Task, name: str, where: str) -> str:
     words = WORDS[kind] + (f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else "")
     said = term(kind, f"{where}-{name}", words) if method.takes_epsilon else "no epsilon"
     protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
-    return (
-        f"<tr><th scope=row>{drawn_line(method_style(name))} {escape(method.title)}</th>"
-        f'<td data-label="Every row is protected">{escape(protected)}</td><td data-label=Kind>{said}</td>'
-        f"<td class=verdict>{sign(worth)} {linked(verdict)}<br>{checked(found)}</td></tr>"
-    )
+    title = f"{drawn_line(method_style(name))} {escape(method.title)}"
+    return [title, escape(protected), said, f"{sign(worth)} {linked(verdict)}<br>{checked(found)}"]
 
 
 def _verdict(request: Request, task: Task, name: str, fails: dict[str, tuple[float, ...]]) -> tuple[Worth, str]:

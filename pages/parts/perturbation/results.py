@@ -126,23 +126,21 @@ def numbers(found: Results) -> None:
 def accuracy_table(found: Results) -> str:
     """Return an HTML table with a row for each method and a column for each epsilon."""
     epsilons = sorted(found.request.epsilons)
-    heads = "".join(f"<th scope=col class=number>ε = {each:g}</th>" for each in epsilons)
     by_place = {(each.method, each.epsilon): each for each in found.measured}
     rows = []
     for name in found.request.methods:
         without = by_place.get((name, None))
-        cells = "".join(_cell(without or by_place.get((name, each)), without is None) for each in epsilons)
-        title = f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}"
-        rows.append(f"<tr><th scope=row>{title}</th>{cells}</tr>")
-    return table("Accuracies", "measures", f"<th scope=col>Method</th>{heads}", rows)
+        cells = [_cell(without or by_place.get((name, each)), without is None) for each in epsilons]
+        rows.append([f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}", *cells])
+    return table("Accuracies", "measures", ("Method", *(f"ε = {each:g}" for each in epsilons)), rows)
 
 
 def _cell(measured: Measured | None, marks: bool) -> str:
     if measured is None:
-        return "<td class=number>–</td>"
+        return "–"
     mean = percent(float(np.mean(measured.accuracies)), gap="").removesuffix("%")
     mark = f" {NOT_KEPT}" if marks and not measured.private else ""
-    return f"<td class=number>{mean}{mark}</td>"
+    return f"{mean}{mark}"
 
 
 def columns(found: Results) -> Columns:

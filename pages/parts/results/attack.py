@@ -20,7 +20,7 @@ from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.training.slider_stops import show
 from pages.parts.results import cache
 from pages.parts.results.odds import head
-from pages.parts.results.tables import head_cells, sign, table
+from pages.parts.results.tables import sign, table
 
 PLACE = "attacks"  # of the table's words on the page
 COIN = "On the dotted line, an attacker does no better than tossing a coin."
@@ -114,9 +114,9 @@ def error_sentence(found: Risks, after: str) -> str:
 def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> str:
     """An HTML table with a row for each number, the certified band first; bounds are rounded outwards."""
     curves = compared.curves()
-    heads = ["Certified", *(each.name for each in curves), "Blind guessing"]
-    rows = (_row(each, band, curves, heads) for each in _measures(prior, found.least))
-    return table("Attacks", "attack", head_cells(["Number", *heads], PLACE), rows)
+    heads = ["Number", "Certified", *(each.name for each in curves), "Blind guessing"]
+    rows = (_row(each, band, curves) for each in _measures(prior, found.least))
+    return table("Attacks", "attack", heads, rows)
 
 
 def clt_verdict(mu: float, found: Risks) -> str:
@@ -160,17 +160,13 @@ def _measures(prior: float, least: float) -> list[Measure]:
     ]
 
 
-def _row(measure: Measure, band: Band, curves: Sequence[Named], heads: Sequence[str]) -> str:
-    cells = [
+def _row(measure: Measure, band: Band, curves: Sequence[Named]) -> list[str]:
+    return [
+        head(measure.label, PLACE, measure.word),
         _of_band(measure, band),
         *(_single(measure, each) for each in curves),
         _written(measure, f"{nearest(_scaled(measure, measure.blind))}"),
     ]
-    shown = "".join(
-        f'<td data-label="{escape(label)}"{" class=own" if label == heads[0] else ""}>{cell}</td>'
-        for label, cell in zip(heads, cells, strict=True)
-    )
-    return f"<tr><th scope=row>{head(measure.label, PLACE, measure.word)}</th>{shown}</tr>"
 
 
 def _of_band(measure: Measure, band: Band) -> str:

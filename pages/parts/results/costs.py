@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.runs.editing import Deleted, done_by
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import Run, StoreError, UnknownRun
@@ -39,15 +39,7 @@ class Spending(NamedTuple):
     over: bool = True  # the run has ended; before that, a slow epsilon would soon be out of date
 
 
-class Cost(NamedTuple):
-    """An epsilon, its proven lower bound if there is one, and its kind."""
-
-    epsilon: float
-    lower: float | None
-    kind: Kind
-
-
-waiting: SimpleQueue[tuple[Spending, "Future[Cost | None]"]] = SimpleQueue()
+waiting: SimpleQueue[tuple[Spending, "Future[Reading | None]"]] = SimpleQueue()
 _lock = threading.Lock()
 
 
@@ -76,7 +68,7 @@ def learn(spendings: Iterable[Spending]) -> int:
     return sum(each.over and not _future(each).done() for each in dict.fromkeys(spendings))
 
 
-def known_cost(spending: Spending) -> Cost | None:
+def known_cost(spending: Spending) -> Reading | None:
     """The cost, if it is known; None also where nothing is released or accounted for."""
     if not spending.over:
         return None if told_later(spending) else _cost_of_active(spending)
@@ -93,38 +85,34 @@ def told_later(spending: Spending) -> bool:
     return released is not None and cache.slow(released, spending.delta)
 
 
-def _future(spending: Spending) -> "Future[Cost | None]":
+def _future(spending: Spending) -> "Future[Reading | None]":
     with _lock:  # or two sessions could ask for it at the same time
         return _asked(spending)
 
 
 @lru_cache(MAX_EPSILONS)
-def _asked(spending: Spending) -> "Future[Cost | None]":
-    future: Future[Cost | None] = Future()
+def _asked(spending: Spending) -> "Future[Reading | None]":
+    future: Future[Reading | None] = Future()
     waiting.put((spending, future))
     return future
 
 
-def cost_of(spending: Spending) -> Cost | None:
+def cost_of(spending: Spending) -> Reading | None:
     """The cost, computed now; None if nothing is released or accounted for, or if that fails."""
     try:
         released = _released(spending)
-        if released is None:
-            return None
-        end = ACCOUNTANTS[spending.accountant].spent(released, spending.delta)
+        return None if released is None else ACCOUNTANTS[spending.accountant].spent(released, spending.delta)
     except Exception:  # a page shows the other epsilons
         logging.exception("No epsilon could be computed of a run.")
         return None
-    return Cost(end.value, end.lower, end.kind)
 
 
-def cost_of_choosing(runs: Sequence[Run | Deleted], delta: float) -> Cost | None:
+def cost_of_choosing(runs: Sequence[Run | Deleted], delta: float) -> Reading | None:
     """The cost of publishing any of the runs, however it is chosen among them; None if there is none."""
     mechanism = all_released(runs)
     if mechanism is None:
         return None
-    end = cache.final(CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp", mechanism, delta).last
-    return Cost(end.value, end.lower, end.kind)
+    return cache.final(CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp", mechanism, delta).last
 
 
 _cost_of_active = lru_cache(MAX_EPSILONS)(cost_of)

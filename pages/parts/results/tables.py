@@ -1,10 +1,13 @@
-"""Tables as HTML, with a row for each accountant and its verdict."""
+"""Tables as HTML, most with a row for each accountant and its verdict; and images."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
+from io import BytesIO
 from typing import NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from dpcore.figures.style import Style, style_of
@@ -33,56 +36,66 @@ class VerdictRow(NamedTuple):
 
 
 def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[VerdictRow]) -> str:
-    """An HTML table of this name: the accountant under the head `first`, numbers under `heads`, kind and verdict.
+    """An HTML table of this name: the accountant under the head `first`, numbers under `heads`, kind and verdict."""
+    lines = (
+        [
+            f"{drawn_line(style_of(row.accountant))} {escape(ACCOUNTANTS[row.accountant].title)}",
+            *map(escape, row.cells),
+            term(row.kind, f"{place_of(name)}-{row.accountant}", WORDS[row.kind]),
+            f"{sign(row.worth)} {escape(row.text)}",
+        ]
+        for row in rows
+    )
+    return table(name, "verdicts", (first, *heads, "Kind", "Verdict"), lines, heads)
 
-    On a narrow screen each row is a block whose cells carry their heads.
+
+def table(
+    name: str, kind: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()
+) -> str:
+    """An HTML table of a kind that the style sheet knows, of rows of HTML; the first cell of a row is its head.
+
+    The glossary explains the heads, which are plain texts; under some stand `numbers`. On a narrow screen a row is a
+    block whose cells carry their heads.
     """
-    place = name.lower().replace(" ", "-")
-    ends = head_cells([first], place), head_cells(("Kind", "Verdict"), place)
-    columns = f"{ends[0]}{head_cells(heads, place, number=True)}{ends[1]}"
-    return table(name, "verdicts", columns, (_line(row, heads, place) for row in rows))
+    looks = [" class=number" if each in numbers else "" for each in heads]
+    top = (f"<th scope=col{look}>{head(each, place_of(name))}</th>" for look, each in zip(looks, heads, strict=True))
+    opened = [f'<td{look} data-label="{escape(each)}">' for look, each in zip(looks, heads, strict=True)][1:]
+    lines = (
+        f"<tr><th scope=row>{first}</th>{''.join(f'{a}{b}</td>' for a, b in zip(opened, rest, strict=True))}</tr>"
+        for first, *rest in rows
+    )
+    return framed(name, kind, "".join(top), lines)
 
 
-def head_cells(heads: Sequence[str], place: str, *, number: bool = False) -> str:
-    """The heads of columns, with explanations from the glossary."""
-    look = " class=number" if number else ""
-    return "".join(f"<th scope=col{look}>{head(each, place)}</th>" for each in heads)
-
-
-def row_cells(heads: Sequence[str], texts: Sequence[str], *, number: bool = False) -> str:
-    """The cells of a row; on a narrow screen, where a row is a block, they carry their heads."""
-    look = " class=number" if number else ""
-    pairs = zip(heads, texts, strict=True)
-    return "".join(f'<td{look} data-label="{escape(label)}">{escape(text)}</td>' for label, text in pairs)
-
-
-def table(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
-    """An HTML table of a kind that the style sheet knows, of these cells of heads and these rows."""
-    head_row = f"<thead><tr>{heads}</tr></thead>"
-    return scrolling(name, f'<table class="{kind}">{head_row}<tbody>{"".join(rows)}</tbody></table>')
-
-
-def scrolling(name: str, table: str) -> str:
-    """The table in a box of its own that scrolls sideways, by the keyboard too, where it is too wide for the page.
+def framed(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
+    """An HTML table of cells of heads and of rows, in a box that scrolls sideways, by the keyboard too.
 
     No two tables of a page have the same name: it is read out.
     """
-    return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{table}</div>'
+    body = f'<table class="{kind}"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{body}</div>'
+
+
+def place_of(name: str) -> str:
+    """The place of a table's words on the page."""
+    return name.lower().replace(" ", "-")
+
+
+def image(shades: np.ndarray, alt: str, width: int, caption: str = "") -> str:
+    """A figure of bytes as HTML: grey (h, w), or grey and opacity (h, w, 2)."""
+    from PIL import Image  # here, not above: few pages draw one
+
+    file = BytesIO()
+    Image.fromarray(shades).save(file, "PNG")
+    source = b64encode(file.getvalue()).decode()
+    size = f"width={width} height={width * shades.shape[0] // shades.shape[1]}"
+    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure><img src="data:image/png;base64,{source}" {size} alt="{escape(alt)}">{note}</figure>'
 
 
 def drawn_line(style: Style) -> str:
     """A piece of the line of a chart as HTML, which a screen reader skips."""
     return f'<span class=line aria-hidden=true data-line="{style.glyph}" style="color:{style.color}"></span>'
-
-
-def _line(row: VerdictRow, heads: Sequence[str], place: str) -> str:
-    glyph = drawn_line(style_of(row.accountant))
-    return (
-        f"<tr><th scope=row>{glyph} {escape(ACCOUNTANTS[row.accountant].title)}</th>"
-        f"{row_cells(heads, row.cells, number=True)}"
-        f"<td data-label=Kind>{term(row.kind, f'{place}-{row.accountant}', WORDS[row.kind])}</td>"
-        f"<td class=verdict>{sign(row.worth)} {escape(row.text)}</td></tr>"
-    )
 
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:

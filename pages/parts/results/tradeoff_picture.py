@@ -7,8 +7,8 @@ import streamlit as st
 
 from dpcore.figures import gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
+from dpcore.figures.layout import Size
 from dpcore.figures.sampled import sampled_profile_figure
-from dpcore.figures.style import Size
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.base import Poisson

@@ -8,18 +8,9 @@ from typing import Any
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
+from dpcore.figures import runs as charts
 from dpcore.figures.alt_texts import classes_alt
-from dpcore.figures.runs import (
-    MAX_POINTS,
-    SYMBOLS,
-    Outcome,
-    classes_compared_figure,
-    confusion_alt,
-    confusion_figure,
-    front,
-    front_alt,
-    front_figure,
-)
+from dpcore.figures.runs import SYMBOLS, Outcome
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import as_text, name_of, unreadable, when
@@ -36,7 +27,7 @@ from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
-from pages.parts.results.tables import table
+from pages.parts.results.tables import framed, table
 from pages.parts.runs.listing import WORDS, Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import SMALL, chart_size, link
@@ -174,7 +165,7 @@ def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Se
     ]
     if any(ways):
         body.append(f"<tr><th scope=row>Load these settings</th>{''.join(f'<td>{each}</td>' for each in ways)}</tr>")
-    return table(label, "measured", f"<td></td>{heads}", body)
+    return framed(label, "measured", f"<td></td>{heads}", body)
 
 
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
@@ -188,7 +179,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     left = learn(spending for each in found if (spending := spent_by_run(each, accountant)))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
-    figure, alt = front_figure(outcomes, title, size=chart_size()), front_alt(outcomes, title)
+    figure, alt = charts.front_figure(outcomes, title, size=chart_size()), charts.front_alt(outcomes, title)
     live_chart(figure, [], key="front_chart", alt=alt, title=f"Accuracy against epsilon, {title}", file="pareto-front")
     st.caption(f"{WORDS['front']}{_left_out(found, outcomes, left)}{elsewhere}")
     numbers_table("The numbers in the chart", "front_numbers", lambda: _columns(outcomes))
@@ -204,7 +195,7 @@ def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
         if not spending:
             points.append(Outcome(name, each.accuracy, None))
         elif cost := known_cost(spending):
-            points.append(Outcome(name, each.accuracy, cost.epsilon, cost.lower, cost.kind))
+            points.append(Outcome(name, each.accuracy, cost.value, cost.lower, cost.kind))
     return points
 
 
@@ -213,8 +204,8 @@ def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int
     if len(found) == MAX_RUNS_LOOKED_AT:
         said.append(f"Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included.")
     private = [each for each in outcomes if each.epsilon is not None]
-    if len(private) > MAX_POINTS + len(front(outcomes)):
-        said.append(f"Beside the front, the chart shows {MAX_POINTS:,} of {len(private):,} runs.")
+    if len(private) > charts.MAX_POINTS + len(charts.front(outcomes)):
+        said.append(f"Beside the front, the chart shows {charts.MAX_POINTS:,} of {len(private):,} runs.")
     if left:
         said.append(f"{left:,} epsilon{'s' * (left > 1)} still to come.")
     elif without := len(found) - len(outcomes):
@@ -243,13 +234,11 @@ def _seeds(found: Sequence[RunResult]) -> None:
     several.sort(key=lambda each: -each[1].mean)
     st.subheader("Averages over seeds", anchor=False)
     rows = [
-        f"<tr><th scope=row>{escape(_words(group[0]))}</th><td>{figures.runs}</td>"
-        f"<td>{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}</td>"
-        f"<td>{percent(figures.least, 2)} to {percent(figures.most, 2)}</td></tr>"
+        [escape(_words(group[0])), str(figures.runs), f"{percent(figures.mean, 2)} ± {percent(figures.spread, 2)}",
+         f"{percent(figures.least, 2)} to {percent(figures.most, 2)}"]
         for group, figures in several[:MAX_GROUPS]
-    ]
-    heads = "".join(f"<th scope=col>{each}</th>" for each in ("Setting", "Runs", "Mean ± spread", "From, to"))
-    st.html(table("Seeds", "measured", heads, rows))
+    ]  # fmt: skip
+    st.html(table("Seeds", "measured", ("Setting", "Runs", "Mean ± spread", "From, to"), rows))
     st.caption("Test accuracy, best first. The spread is the sample standard deviation.")
 
 
@@ -291,7 +280,7 @@ def _compared(dataset: str, watched: Sequence[Watched]) -> None:
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
     alt = " ".join(f"{place}: {track.label}. {classes_alt(names, track.y)}" for place, track in enumerate(tracks, 1))
     words = picture("Test accuracy of each class", watched)
-    figure = classes_compared_figure(names, tracks, size=chart_size())
+    figure = charts.classes_compared_figure(names, tracks, size=chart_size())
     live_chart(figure, [], key=f"classes_{dataset}", alt=alt, config=SMALL, **words)
 
 
@@ -301,7 +290,7 @@ def _confusion(watched: Watched) -> None:
         st.info(NO_COUNTS)
         return
     counts = finished.confusion
-    figure, alt = confusion_figure(names, counts, size=chart_size()), confusion_alt(names, counts)
+    figure, alt = charts.confusion_figure(names, counts, size=chart_size()), charts.confusion_alt(names, counts)
     words = picture("Test examples by class and answer", [watched])
     live_chart(figure, [], key="confusion_chart", alt=alt, config=SMALL, **words)
     columns = {"is": names, **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)}}

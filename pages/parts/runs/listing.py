@@ -5,6 +5,7 @@ import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,25 +15,15 @@ from dpcore.check import verbatim
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import marked, percent, value_text
+from dpcore.runs import run_table
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.record import Run, Status
-from dpcore.runs.run_table import (
-    ORDERS,
-    RunResult,
-    Wanted,
-    counted,
-    ended,
-    found,
-    owners_of,
-    priced,
-    runs_of,
-    sweeps_of,
-    tags_of,
-)
+from dpcore.runs.run_table import RunResult, Wanted, runs_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished
@@ -41,7 +32,7 @@ from pages.parts.components.elements import Column, Row, runs_table, text_sent, 
 from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
-from pages.parts.results.costs import Cost, Spending, drawn_until_known, known_cost, learn, spending_of, told_later
+from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
@@ -53,7 +44,7 @@ ALL = ""
 ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
 STAR = "★"
 SORT, FIRST = Remembered("sort", "-started"), Remembered("first", "0")  # "-" means descending
-KNOWN = (*ORDERS, "epsilon")
+KNOWN = (*run_table.ORDERS, "epsilon")
 OTHERS = "runs_not_charted"  # ids of the ticked runs without a chart
 HEARD = "runs_ticked_last"  # number of the last tick that counted
 KEY = "runs_table"
@@ -82,12 +73,12 @@ def wanted_runs(store: Store) -> Wanted:
     """Draw the filters and return them."""
     text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
     pills = st.container()
-    tag = _one_of("Tag", "tag", tags_of(store), str)
-    sweeps = sweeps_of(store)
+    tag = _one_of("Tag", "tag", run_table.tags_of(store), str)
+    sweeps = run_table.sweeps_of(store)
     sweep = _one_of("Sweep", "sweep", list(sweeps), lambda each: sweeps[each])
-    owner = _one_of("Owner", "owner", owners_of(store), owner_told)
+    owner = _one_of("Owner", "owner", run_table.owners_of(store), owner_told)
     wanted = Wanted(text, (), tag, sweep, owner)
-    counts = counted(store, "status", wanted)
+    counts = run_table.counted(store, "status", wanted)
     title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
     return replace(wanted, statuses=several(pills, "Status", [each.value for each in Status], "status", (), title))
 
@@ -156,17 +147,17 @@ def ticked_ids() -> list[str]:
 
 
 @uninterrupted
-def take_ticks(store: Store, key: str) -> None:
-    """Count the ticks in the table of this key; as a callback."""
+def take_ticks(store: Store) -> None:
+    """Count the ticks in the table; as a callback."""
     ids = ticked_ids()
     heard = st.session_state.get(HEARD, 0)
-    for tick in sorted(ticks(key)):
-        if tick.number <= heard:
+    for number, run, on in sorted(ticks(KEY)):
+        if number <= heard:
             continue
-        heard = tick.number
-        ids = [run for run in ids if run != tick.run]
-        if tick.on and len(ids) < run_picker.MAX_RUNS:
-            ids.append(tick.run)
+        heard = number
+        ids = [each for each in ids if each != run]
+        if on and len(ids) < MAX_RUNS:
+            ids.append(run)
     st.session_state[HEARD] = heard
     tick_only(runs_of(store, ids))
 
@@ -195,7 +186,7 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     if not total:
         st.info(NOTHING)
         return left
-    finished = ended(store, wanted, MAX_RUNS_JUDGED)
+    finished = run_table.ended(store, wanted, MAX_RUNS_JUDGED)
     best, coming = _best(finished, bound)
     among = f", among the latest {MAX_RUNS_JUDGED} runs" if len(finished) == MAX_RUNS_JUDGED else ""
     st.header(f"{said_of_best(best, bound)}{among}", anchor=False)
@@ -209,17 +200,9 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
     ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
-    taken = lambda: take_ticks(store, KEY)  # noqa: E731
-    runs_table(
-        columns_of(runs, order, best=bool(price)),
-        rows,
-        key=KEY,
-        ticking=ticking,
-        ticked=taken,
-        sorted=_sort,
-        changed=changed,
-    )
-    _turning(total, left, counted(store, "kind", wanted))
+    calls = {"ticked": partial(take_ticks, store), "sorted": _sort, "changed": changed}
+    runs_table(columns_of(runs, order, best=bool(price)), rows, key=KEY, ticking=ticking, **calls)
+    _turning(total, left, run_table.counted(store, "kind", wanted))
     if price:
         st.caption(WORDS["together"])
     return left + coming
@@ -230,28 +213,28 @@ def _price(ticked: Sequence[Run]) -> str:
     if len(ticked) < 2 or any(run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked):
         return ""
     cost = costs.cost_of_choosing(ticked, min(run.config.delta for run in ticked))
-    return marked(cost.epsilon, cost.kind) if cost else ""
+    return marked(cost.value, cost.kind) if cost else ""
 
 
-def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Cost]], int]:
+def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Reading]], int]:
     """The best private run of each data set with a finite epsilon up to the bound, and the epsilons to come."""
     private = [(each, spending) for each in finished if (spending := spent_by_run(each))]
     left = learn(spending for _, spending in private)
-    best: dict[str, tuple[RunResult, Cost]] = {}
+    best: dict[str, tuple[RunResult, Reading]] = {}
     for each, spending in private:
         cost, data = known_cost(spending), each.settings.get("dataset", "")
-        within = cost and math.isfinite(cost.epsilon) and cost.epsilon <= bound
+        within = cost and math.isfinite(cost.value) and cost.value <= bound
         if cost and within and (data not in best or each.accuracy > best[data][0].accuracy):
             best[data] = each, cost
     return best, left
 
 
-def said_of_best(best: Mapping[str, tuple[RunResult, Cost]], bound: float) -> str:
+def said_of_best(best: Mapping[str, tuple[RunResult, Reading]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
     if not best:
         return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
     parts = [
-        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.epsilon, cost.kind)}"
+        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}"
         for data, (each, cost) in best.items()
     ]
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
@@ -305,7 +288,7 @@ def _epsilon(run: Run) -> str:
     if spending is None:
         return ""
     if cost := known_cost(spending):
-        return marked(cost.epsilon, cost.kind, cost.lower)
+        return marked(cost.value, cost.kind, cost.lower)
     return LATER if told_later(spending) else ""
 
 
@@ -313,7 +296,7 @@ def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, i
     """The runs on this page of the table, the number of all wanted ones, and the number of unknown epsilons."""
     if order.by == "epsilon":
         return _by_epsilon(store, wanted, order)
-    ask = lambda: found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
+    ask = lambda: run_table.found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
     runs, total = ask()
     if not runs and total:  # there are fewer now
         show_from(0)
@@ -323,10 +306,10 @@ def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, i
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
     """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon come last."""
-    listed = priced(store, wanted)
+    listed = run_table.priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
-    prices = {run: cost.epsilon for run, each in asked.items() if (cost := known_cost(each))}
+    prices = {run: cost.value for run, each in asked.items() if (cost := known_cost(each))}
     way = -1 if order.descending else 1
     ids = [each.id for each in listed][::-way]  # among equals the newest first if the order descends
     ids.sort(key=lambda run: (run not in prices, way * prices.get(run, 0.0)))

@@ -7,24 +7,16 @@ import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
 from dpcore.privacy.accountants import CERTIFIED
+from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
+from dpcore.runs import sweeps
 from dpcore.runs.editing import Deleted
 from dpcore.runs.in_words import name_of
 from dpcore.runs.record import Run, device_here
 from dpcore.runs.run_table import Wanted
 from dpcore.runs.store import Store
-from dpcore.runs.sweeps import (
-    MAX_CHARACTERS,
-    MAX_RUNS,
-    Sweep,
-    can_be_read,
-    named_runs,
-    sweep_in,
-    sweep_of,
-    swept_settings,
-    values_of,
-)
+from dpcore.runs.sweeps import MAX_RUNS, Sweep, can_be_read
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
@@ -68,7 +60,7 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         if seeds == 1:
             st.warning(ONE_EACH)
         try:
-            configs = sweep_of(base, {name: values_of(name, text) for name, text in axes.items()}, seeds)
+            configs = sweeps.sweep_of(base, {name: sweeps.values_of(name, text) for name, text in axes.items()}, seeds)
         except ValueError as error:
             if all(axes.values()):
                 st.error(str(error))
@@ -96,8 +88,8 @@ def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
 
 def _axes() -> dict[str, str]:
     """Draw the choice of the settings and the lists of their values; name -> list, or "" without one."""
-    names = [*NAMES, *(name for name in swept_settings() if name not in NAMES)]
-    names = [name for name in names if name in swept_settings()]
+    names = [*NAMES, *(name for name in sweeps.swept_settings() if name not in NAMES)]
+    names = [name for name in names if name in sweeps.swept_settings()]
     titled = lambda name: SETTINGS[name].label if name in SETTINGS else name  # noqa: E731
     first = st.selectbox("Setting", names, index=names.index("sigma"), format_func=titled, key="sweep_first")
     axes = {first: _listed(first, "sweep_values", "0.7, 1, 1.4, 2" if first == "sigma" else "")}
@@ -112,7 +104,7 @@ def _listed(name: str, key: str, usual: str) -> str:
     setting = SETTINGS[name]
     choices = getattr(setting, "choices", ())
     said = ", ".join(map(str, choices)) if choices else setting.range
-    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=MAX_CHARACTERS,
+    text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=sweeps.MAX_CHARACTERS,
                          placeholder="separated by commas", help=f"Possible: {said}")  # fmt: skip
     return text.strip()
 
@@ -121,7 +113,7 @@ def _listed(name: str, key: str, usual: str) -> str:
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
     """Queue the sweep and show it, unless this session already has all of its runs under way."""
     sweep = store.new_id()
-    if start(store, configs, lambda every: [run for _, run in named_runs(every, axes, name)], sweep):
+    if start(store, configs, lambda every: [run for _, run in sweeps.named_runs(every, axes, name)], sweep):
         put("sweep", sweep, "")
         put("show", "sweep", "progress")
 
@@ -135,7 +127,7 @@ def show_sweep(store: Store, wanted: Wanted) -> None:
 
 def _sweep(store: Store, name: str) -> int:
     """Draw the sweep; return the number of unknown epsilons and active runs."""
-    sweep = sweep_in(store, name)
+    sweep = sweeps.sweep_in(store, name)
     if sweep is None:
         st.info(UNREADABLE)
         return 0
@@ -170,27 +162,27 @@ def _delta(sweep: Sweep) -> float:
     return min(run.config.delta for run in sweep.runs)
 
 
-def _table(sweep: Sweep, price: costs.Cost | None) -> str:
+def _table(sweep: Sweep, price: Reading | None) -> str:
     """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one and of choosing."""
     heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", ONE_RUN, BEST_OF]
-    best = "" if price is None else marked(price.epsilon, price.kind)
+    best = "" if price is None else marked(price.value, price.kind)
     rows = []
     for point in sweep.points:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
         cells = [*map(value_text, point.values), done, spread_text(point.accuracies), one := _epsilon(point.runs)]
         cells.append(best if one else "")
-        rows.append(f"<tr>{''.join(f'<td>{escape(each)}</td>' for each in cells)}</tr>")
-    return table("Sweep", "measured", "".join(f"<th scope=col>{escape(each)}</th>" for each in heads), rows)
+        rows.append([*map(escape, cells)])
+    return table("Sweep", "measured", heads, rows)
 
 
 def _epsilon(runs: Sequence[Run]) -> str:
     """The largest certified epsilon of one of the runs."""
     priced = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
     known = [cost for cost in priced if cost]
-    return marked(max(cost.epsilon for cost in known), known[0].kind) if known else ""
+    return marked(max(cost.value for cost in known), known[0].kind) if known else ""
 
 
-def _price(sweep: Sweep, price: costs.Cost | None) -> None:
+def _price(sweep: Sweep, price: Reading | None) -> None:
     """Draw the epsilon of all runs, deleted ones included, which covers the choice among them."""
     runs = sweep.charged_runs
     if not runs:
@@ -203,7 +195,7 @@ def _price(sweep: Sweep, price: costs.Cost | None) -> None:
     gone = sum(isinstance(each, Deleted) for each in runs)
     deleted = f", {gone} of them deleted" if gone else ""
     fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
-    number = marked(price.epsilon, price.kind)
+    number = marked(price.value, price.kind)
     st.markdown(
         f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
         f"{WORDS['choosing']} {fixed}"

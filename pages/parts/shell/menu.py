@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpcore.figures.style import NORMAL, PRESENT, Size
+from dpcore.figures.layout import NORMAL, PRESENT, Size
 from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
 TITLE = "Private deep learning, explored"

@@ -8,7 +8,8 @@ import streamlit as st
 
 from dpcore.figures import charted, curves_figure, epochs_at
 from dpcore.figures.alt_texts import curves_alt
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, Size
+from dpcore.figures.layout import Size
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, nearest

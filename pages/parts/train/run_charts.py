@@ -9,7 +9,8 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures import Track, accuracy_figure, charted, classes_figure, curves_figure, norms_figure, track_figure
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, NORMAL, written
+from dpcore.figures.layout import NORMAL, written
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import IntArray

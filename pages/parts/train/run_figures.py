@@ -115,22 +115,15 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
     table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
     if not table.open:
         return
-    names = ("run", "sigma", "step", "epoch", "accuracy", "loss", f"epsilon, {titled(accountant)}", "id")
-    rows = []
-    for place, each in enumerate(watched):
-        label = f"{place + 1}: {each.label}" if len(watched) > 1 else each.label  # as on the charts
-        tests = each.history.evaluated
-        spent = each.epsilons(accountant, [test.step for test in tests]) or [None] * len(tests)
-        sigma = each.config.sigma if each.config.private else None
-        rows += [
-            (label, sigma, test.step, test.epoch, test.accuracy, test.loss, epsilon, each.run.id)
-            for test, epsilon in zip(tests, spent, strict=True)
-        ]
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    averaged = [test.averaged_accuracy for each in watched for test in each.history.evaluated]
-    if any(each is not None for each in averaged):
-        columns["averaged accuracy"] = [*averaged]
-    table.dataframe(columns, hide_index=True)
+    columns = evaluations_columns(watched, accountant, "")
+    places = enumerate(watched, 1)
+    labels = {each.run.id: f"{place}: {each.label}" if len(watched) > 1 else each.label for place, each in places}
+    shown = {"run": [labels[run] for run in columns.get("run", ())]}  # as on the charts
+    shown |= {name: columns.get(name, []) for name in ("sigma", "step", "epoch", "accuracy", "loss")}
+    shown |= {f"epsilon, {titled(accountant)}": columns.get("epsilon", []), "id": columns.get("run", [])}
+    if any(each is not None for each in columns.get("averaged_accuracy", ())):
+        shown["averaged accuracy"] = columns["averaged_accuracy"]
+    table.dataframe(shown, hide_index=True)
     if any(each.run.active for each in watched):
         table.caption("Open this again to see later tests.")
 

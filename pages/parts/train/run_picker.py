@@ -1,8 +1,7 @@
 """The choice of the runs on the charts, at most six, named in the address."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -11,7 +10,7 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of, marked, percent
 from dpcore.runs.in_words import when, with_origin
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.record import Run, Status
+from dpcore.runs.record import Run
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
@@ -25,17 +24,8 @@ RECENT = 50  # runs to choose from
 PARAMETER = "run"
 SHOWN = "runs_shown"  # the ids on the charts
 DRAWN = "run_picker_drawn"  # counts changes from outside the widget; each makes a new widget
-BEGAN = "run_picker_began"  # the first value of the widget
-LINES = "run_lines"  # the widget's line for each run; a changed status makes a new widget
+LINES = "run_lines"  # the widget's line for each run; another line makes a new widget
 MAX_LOOKED_UP = 100  # ids of an address
-
-
-class Lines(NamedTuple):
-    """The widget's lines, the statuses of their runs, and the number of epsilons to come."""
-
-    said: dict[str, str]
-    statuses: dict[str, Status]
-    coming: int = 0
 
 
 def shown_runs() -> list[str]:
@@ -56,11 +46,12 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
     settle(known)
     options = list(dict.fromkeys([*shown_runs(), *list(known)[:RECENT]]))
     labels = _lines([known[run] for run in options], store)
+    if st.session_state.get(LINES, labels) != labels:
+        show(shown_runs())
+    st.session_state[LINES] = labels
     key = f"shown_{st.session_state.get(DRAWN, 0)}"
-    if key not in st.session_state:  # a later default would make another widget
-        st.session_state[BEGAN] = shown_runs()
     words = {"format_func": lambda run: labels[run], "placeholder": f"Choose up to {MAX_RUNS} runs"}
-    look = {"default": st.session_state[BEGAN], "max_selections": MAX_RUNS, **words}
+    look = {"default": shown_runs(), "max_selections": MAX_RUNS, **words}
     label = "Runs shown (details: the current or the last one)"
     st.multiselect(label, options, key=key, on_change=_chosen, args=(key,), **look)
     return shown_runs()
@@ -118,24 +109,11 @@ def readable(run: Run) -> bool:
 
 
 def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
-    """A line for each run, which stays as long as the widget.
-
-    A changed status, or the last missing epsilon, makes a new widget.
-    """
-    statuses = {run.id: run.status for run in runs}
-    before: Lines = st.session_state.get(LINES) or Lines({}, {})
+    """A line for each run; once the epsilons to come are known, the page is drawn again."""
     spendings = [spending for run in runs if not run.active and (spending := spending_of(run, CERTIFIED))]
-    if coming := learn(spendings):
+    if learn(spendings):
         st.fragment(_wait_for, run_every=POLL_SECONDS)(spendings)
-    known = before.coming and not coming
-    if known or any(before.statuses.get(run, status) != status for run, status in statuses.items()):
-        show(shown_runs())
-        before = Lines({}, {})
-    new = [run for run in runs if run.id not in before.said]
-    tests = store.latest_tests([run.id for run in new]) if store else {}
-    said = before.said | choices(new, tests, before.said.values())
-    st.session_state[LINES] = Lines(said, before.statuses | statuses, coming)
-    return said
+    return choices(runs, store.latest_tests([run.id for run in runs]) if store else {})
 
 
 def _wait_for(spendings: Sequence[Spending]) -> None:
@@ -143,10 +121,10 @@ def _wait_for(spendings: Sequence[Spending]) -> None:
         st.rerun()
 
 
-def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated], taken: Collection[str] = ()) -> dict[str, str]:
-    """A unique line for each run, with its latest test, and its epsilon once known; the widget knows it by this."""
+def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated]) -> dict[str, str]:
+    """A unique line for each run, with its latest test, and its known epsilon; the widget knows it by this."""
     plain = {run.id: _line(run, tests.get(run.id)) for run in runs}
-    met = Counter([*plain.values(), *taken])
+    met = Counter(plain.values())
     return {run: f"{line}, {run}" if met[line] > 1 else line for run, line in plain.items()}
 
 
@@ -157,5 +135,5 @@ def _line(run: Run, test: Evaluated | None) -> str:
     accuracy = [percent(test.accuracy)] if test else []
     spending = spending_of(run, CERTIFIED)
     cost = known_cost(spending) if spending else None
-    epsilon = [f"epsilon {marked(cost.epsilon, cost.kind, cost.lower)}"] if cost else []
+    epsilon = [f"epsilon {marked(cost.value, cost.kind, cost.lower)}"] if cost else []
     return f"{what} · {', '.join([with_origin(run.status.value, run), *accuracy, *epsilon])}"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
 from pages.parts.results import costs
-from pages.parts.results.costs import Cost, Spending, known_cost, learn, spending_of
+from pages.parts.results.costs import Spending, known_cost, learn, spending_of
 from pages.parts.runs.listing import LATER
 from tests.pages.runs_page import SHOW, cells, opened, shown
 from tests.pages.train_page import CONFIG, recorded
@@ -60,7 +60,7 @@ def test_nobody_waits_for_one_and_all_sessions_together_compute_it_once(store: S
     later.work()
     assert learn([slow, quick]) == 0
     curve = ACCOUNTANTS[CERTIFIED].curve(plan(MANY).mechanism, [plan(MANY).steps], MANY.delta)
-    assert known_cost(slow) == Cost(float(curve.epsilon[0]), float(curve.lower[0]), Kind.CERTIFIED)
+    assert known_cost(slow) == curve.last
 
 
 def test_that_of_a_run_that_goes_on_is_told_at_once_or_where_it_is_slow_after_the_run(store: Store, later: Later):

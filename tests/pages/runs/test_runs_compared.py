@@ -34,7 +34,7 @@ def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_ou
     (chart,) = charts(page := opened(show=SHOW))
     assert [len(each["x"]) for each in chart["data"]] == [1, 1]
     assert " Imported runs left out, since nobody here measured their accuracy: 2." in shown(page)
-    assert "<td>2</td><td>91.00 %" in shown(page)
+    assert 'data-label="Runs">2</td><td data-label="Mean ± spread">91.00 %' in shown(page)
     page = opened(show=SHOW, find=forged[0])
     assert charts(page) == []
     assert f"{comparing.NONE} Imported runs left out, since nobody here measured their accuracy: 1." in shown(page)

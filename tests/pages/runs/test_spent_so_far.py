@@ -85,7 +85,7 @@ def test_every_place_says_the_same_of_a_run(store: Store, state: str):
     listed = [Spending(CERTIFIED, *each[1:]) for each in priced(store, Wanted())]
     asked = {spending_of(run, CERTIFIED), *listed} - {None}
     learn(each for each in asked if each)
-    costs = {cost and cost.epsilon for cost in (known_cost(each) for each in asked if each)}
+    costs = {cost and cost.value for cost in (known_cost(each) for each in asked if each)}
     epsilon = released and ACCOUNTANTS[CERTIFIED].curve(released, released.steps, CONFIG.delta).last.value
     assert costs == {epsilon}
     assert bool(listed) >= bool(released)
@@ -111,5 +111,5 @@ def test_what_nobody_can_say_a_number_of_is_infinite_in_every_place(store: Store
     assert learn([spending]) == 0
     cost = known_cost(spending)
     assert cost
-    assert (cost.epsilon, cost.lower) == (float("inf"), None)
+    assert (cost.value, cost.lower) == (float("inf"), None)
     assert record_of(store, run.id).epsilons([10, 40]) == [float("inf")] * 2

@@ -77,7 +77,7 @@ def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_run
     assert "does **not** cover choosing it" in text
     assert "arXiv 2110.03620" in text
     together = cache.final(CERTIFIED, all_released(store.runs()), CONFIG.delta).last
-    assert f"<td>≤ {outward(together.value, math.ceil)}</td>" in text
+    assert f">≤ {outward(together.value, math.ceil)}</td>" in text
 
 
 def test_a_run_of_it_that_cannot_be_read_leaves_no_price_and_says_so(store: Store):
