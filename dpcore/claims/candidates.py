@@ -39,6 +39,7 @@ class Reader:
         self._cells = {place: each for each in cells for place in range(each.start, each.end)}
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
+        self._cohorts = PATTERNS.cohorts.search(text)
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
 
     def found(self) -> list[Found]:
@@ -80,6 +81,8 @@ class Reader:
         if not field:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
+        if field == "batch" and self._cohorts and PATTERNS.own_batch.match(before[len(lead) :]):
+            return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
         return self._value(field, figure[0], start, lead)
