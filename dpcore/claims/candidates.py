@@ -81,7 +81,7 @@ class Reader:
         if not field:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
-        if field == "batch" and self._cohorts and PATTERNS.own_batch.match(before[len(lead) :]):
+        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(before[len(lead) :]):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
@@ -118,8 +118,9 @@ class Reader:
         if not unit or unit.lastgroup is None:
             return "", ""
         field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
-        persons = PATTERNS.people.search(unit[0]) and PATTERNS.people_per_round.search(self._sentence(start)[-80:])
-        if field == "examples" and (persons or PATTERNS.each_step.match(after[len(unit[0]) :])):
+        said = self._sentence(start)[-80:]
+        drawn = PATTERNS.in_each.search(said) or (PATTERNS.people.search(unit[0]) and PATTERNS.drawn.search(said))
+        if field == "examples" and (drawn or PATTERNS.each_step.match(after[len(unit[0]) :])):
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
