@@ -137,6 +137,9 @@ class Reader:
         rank = SUPPOSED if supposed else TARGET if aimed else FINAL if done else PLAIN
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
+        row = self._cells[start].row if start in self._cells else (0, 0)
+        if PATTERNS.formula.search(lead[-4:]) or PATTERNS.without.search(self.text[slice(*row)]):
+            why = REASONS["another"]
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])
