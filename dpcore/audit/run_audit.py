@@ -22,7 +22,7 @@ from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
 from dpcore.audit.bounds.one_run import OneRunFinding, audit_one_run
-from dpcore.audit.bounds.one_run_tradeoff import NoiseFamily, TradeoffFinding, audit_tradeoff
+from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, TradeoffFinding, audit_tradeoff
 from dpcore.audit.bounds.per_step import PerStepFinding, audit_per_step
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.audit.bounds.sampling import audit_sampling
@@ -213,7 +213,8 @@ class Outcomes:
         if note or claim is None:
             yield "per_step", PerStepFinding(confidence=confidence, note=note, scores=(0, 0))
             yield "one_run", OneRunFinding(confidence=confidence, note=note, canaries=len(scores))
-            yield "one_run_curve", TradeoffFinding(confidence=confidence, note=note, canaries=len(scores))
+            for name in ("one_run_curve", "one_run_gaussian"):
+                yield name, TradeoffFinding(confidence=confidence, note=note, canaries=len(scores))
             yield "in_out", TwoRunFinding(confidence=confidence, note=note, scores=(0, 0))
             return
         yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)
@@ -222,6 +223,7 @@ class Outcomes:
         band, family = tradeoff_bounds(claim), NoiseFamily(claim)
         curve = None if band.empty else band.lower
         yield "one_run_curve", audit_tradeoff(scores, inside, family, delta, claimed=curve, confidence=confidence)
+        yield "one_run_gaussian", audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence)
         apart = (scores[inside], scores[~inside])
         yield "in_out", audit_two_run(*apart, delta, independent=False, confidence=confidence)
 

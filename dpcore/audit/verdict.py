@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 
 from dpcore.audit.bounds.binomial import lower_epsilon
-from dpcore.audit.bounds.finding import Finding
+from dpcore.audit.bounds.finding import Finding, words_of
 from dpcore.audit.bounds.roc import Roc
 from dpcore.audit.events import Judged, Measured
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -25,9 +25,7 @@ def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
         shows = f"{unaccounted} Measured: {known}." if known else unaccounted
     return Measured(
         audit,
-        finding.title,
-        finding.tests,
-        finding.untested,
+        *words_of(audit),
         shows,
         finding.p_value,
         None if unbounded else epsilon,

@@ -39,6 +39,7 @@ class Reader:
         self._cells = {place: each for each in cells for place in range(each.start, each.end)}
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
+        self._cohorts = PATTERNS.cohorts.search(text)
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
 
     def found(self) -> list[Found]:
@@ -80,6 +81,8 @@ class Reader:
         if not field:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
+        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(before[len(lead) :]):
+            return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
         return self._value(field, figure[0], start, lead)
@@ -115,8 +118,9 @@ class Reader:
         if not unit or unit.lastgroup is None:
             return "", ""
         field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
-        persons = PATTERNS.people.search(unit[0]) and PATTERNS.people_per_round.search(self._sentence(start)[-80:])
-        if field == "examples" and (persons or PATTERNS.each_step.match(after[len(unit[0]) :])):
+        said = self._sentence(start)[-80:]
+        drawn = PATTERNS.in_each.search(said) or (PATTERNS.people.search(unit[0]) and PATTERNS.drawn.search(said))
+        if field == "examples" and (drawn or PATTERNS.each_step.match(after[len(unit[0]) :])):
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
@@ -133,6 +137,9 @@ class Reader:
         rank = SUPPOSED if supposed else TARGET if aimed else FINAL if done else PLAIN
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
+        row = self._cells[start].row if start in self._cells else (0, 0)
+        if PATTERNS.formula.search(lead[-4:]) or PATTERNS.without.search(self.text[slice(*row)]):
+            why = REASONS["another"]
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])

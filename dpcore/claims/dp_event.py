@@ -69,7 +69,7 @@ def event_in(text: str) -> Any:
     """
     try:
         return _literal(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError):
         raise ValueError("Expected the text to be a DpEvent as Python prints it.") from None
 
 
@@ -162,4 +162,6 @@ def _literal(node: ast.expr, depth: int = 0) -> Any:
             return value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
             return -value
+        case ast.BinOp(op=ast.Div(), left=above, right=below):
+            return _literal(above, depth + 1) / _literal(below, depth + 1)
     raise ValueError(node)

@@ -8,13 +8,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from dpcore.claims.candidates import Found, Reader, in_range
 from dpcore.claims.cases import rounds_to
 from dpcore.claims.claim import NAMES, Claim, joined
-from dpcore.claims.dp_event import FIELDS, event_in, read_event
+from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import plain_text
 from dpcore.claims.printed import Printed
@@ -27,6 +28,8 @@ PARTS = ("device_batch", "devices", "nodes", "accumulation")  # of a batch
 PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
+MAX_EVENT_CHARS = 10_000  # of an event within a text
+EVENT_CALL = re.compile(rf"\b(?:{'|'.join(FIELDS)})\(")
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 
 
@@ -184,7 +187,7 @@ def read_claim(text: str) -> Read:
     if EVENT_NAMES.match(text):
         return Read(read_event(event_in(text[:MAX_JSON_CHARS])))
     if text.lstrip()[:1] not in ("{", "["):
-        return read_text(text)
+        return _with_event(text) or read_text(text)
     if len(text) > MAX_JSON_CHARS:
         raise ValueError(f"The JSON has {len(text):,} characters: paste at most {MAX_JSON_CHARS:,}.")
     try:
@@ -205,6 +208,18 @@ def _of_json(found: Any, text: str) -> Read:
     return read_text(text)
 
 
+def _with_event(text: str) -> Read | None:
+    """Read an event within a text, and the text around it; None without an event of numbers."""
+    if call := EVENT_CALL.search(text):
+        for close in islice(re.finditer(r"\)", text[call.start() :][:MAX_EVENT_CHARS]), 2 * MAX_DEPTH):
+            stop = call.start() + close.end()
+            try:
+                return _around(text, call.start(), stop, read_event(event_in(text[call.start() : stop])))
+            except ValueError:
+                continue
+    return None
+
+
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
     """Read the text around a history; keep its releases, to find contradictions."""
     read = read_text(text[:start] + text[stop:])
@@ -213,5 +228,5 @@ def _around(text: str, start: int, stop: int, claim: Claim) -> Read:
               for shift in [stop - start if each.start >= start else 0])
         for several in (read.found, read.passed)
     )  # fmt: skip
-    history = Found("mechanism", "the history", start, stop)
+    history = Found("mechanism", "the releases", start, stop)
     return Read(joined([claim, read.claim]), (*found, history), passed, read.notes)

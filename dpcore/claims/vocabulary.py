@@ -51,8 +51,9 @@ NAMES = (  # at the end of the text before a number
 )
 UNITS = _any("units", r"[\s-]?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?")  # after a number
 OTHERS = {
-    field: re.compile(rf"(?i){_AROUND['start']}(?:{words.get('other', '(?!)')})(?: [A-Za-z]+){{0,3}}[\s\"'-]*$")
+    field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[\s\"'-]*$")
     for field, words in FIELDS.items()
+    for each in ["|".join([FACTS["models"], *([words["other"]] if "other" in words else [])])]
 }
 _ALL_NAMES = "|".join(words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words)
 LONG_NAME = re.compile(rf"(?i)[^\w(]*(?P<name>{_ALL_NAMES}){_AROUND['clause']}")  # of a line, with a clause

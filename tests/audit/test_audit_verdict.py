@@ -43,7 +43,8 @@ def test_with_every_claim_true_some_audit_fails_no_more_often_than_the_confidenc
 
 def found(*sigmas: float) -> list:
     noise = [np.random.default_rng(0).normal(0, sigma, 10_000) for sigma in sigmas]
-    return [event_of(str(place), audit_noise(each, WHOLE, DELTA)) for place, each in enumerate(noise)]
+    events = [event_of("noise", audit_noise(each, WHOLE, DELTA)) for each in noise]
+    return [replace(each, audit=str(place)) for place, each in enumerate(events)]
 
 
 def test_what_fails_is_what_rejects_after_the_correction() -> None:

@@ -105,6 +105,8 @@ def test_where_there_can_be_no_canaries_a_sentence_says_so_and_the_others_go_on(
         ({"private": False, "epochs": 0.2}, WITHOUT_NOISE),
     ):
         found = findings_of(said_by(request_for(canaries=50, **settings)))
-        assert {found[name].shows for name in ("per_step", "one_run", "one_run_curve", "in_out")} == {why}
+        assert {
+            found[name].shows for name in ("per_step", "one_run", "one_run_curve", "one_run_gaussian", "in_out")
+        } == {why}
         assert found["sampler"].p_value is not None
         assert found["losses"].evidence == "estimate"

@@ -15,7 +15,7 @@ from tests.audit.small_audits import pin_machine
 SMALL = ["--model", "mlp", "--width", "20", "--batch", "500", "--epochs", "0.3", "--sigma", "1", "--device", "cpu"]
 AUDITS = [
     "noise", "fresh_noise", "evidence", "generator", "clipping", "gradients", "history", "sampler", "releases",
-    "per_step", "one_run", "one_run_curve", "in_out", "losses",
+    "per_step", "one_run", "one_run_curve", "one_run_gaussian", "in_out", "losses",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.special import betaln
 
 from dpcore import check
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, numbers, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, numbers
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import short
 
@@ -151,8 +151,6 @@ class NoiseEvidence:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EvidenceFinding(Finding):
     """The largest evidence against the noise at any step; its reciprocal is a p-value."""
-
-    title, tests, untested = words_of("evidence")
 
     steps: int
     largest: float = 0.0  # its logarithm to base 10

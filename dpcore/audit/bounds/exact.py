@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, lower_epsilon
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, numbers, trouble
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 
@@ -23,8 +23,6 @@ NO_STEP = "Nothing can be shown: no step had an example."
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InfluenceFinding(Finding):
     """The largest influence of the examples tried; its p-value is 0 or 1."""
-
-    title, tests, untested = words_of("clipping")
 
     tried: int
     largest: float | None = None  # in clipping norms
@@ -82,8 +80,6 @@ def audit_influence(
 class GradientsFinding(Finding):
     """A comparison of the engine's clipped gradients with the audit's own."""
 
-    title, tests, untested = words_of("gradients")
-
     tried: int
     largest: float  # distance of the two, in clipping norms
 
@@ -96,8 +92,6 @@ class GradientsFinding(Finding):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HistoryFinding(Finding):
     """A test for memory of the data beyond the releases."""
-
-    title, tests, untested = words_of("history")
 
     tried: int
     largest: float  # move of a release by an example outside its batch, in clipping norms
@@ -114,8 +108,6 @@ class HistoryFinding(Finding):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasesFinding(Finding):
     """A comparison of the number of releases with the number charged."""
-
-    title, tests, untested = words_of("releases")
 
     released: int
     charged: int

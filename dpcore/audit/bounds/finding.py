@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,10 +42,6 @@ class Finding(ABC):
 
     A test that shows nothing has neither a p-value nor an epsilon, and its note says why.
     """
-
-    title: ClassVar[str]
-    tests: ClassVar[str]  # the assumption
-    untested: ClassVar[str]  # assumptions that may be false although the test passes
 
     confidence: float = CONFIDENCE
     p_value: float | None = None  # upper bound of the chance to look as bad or worse if the assumption holds

@@ -15,7 +15,7 @@ from scipy.special import gammainc, gammaincc, ndtr
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import any_of, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, read_only
 from dpcore.privacy.report.numbers import outward, short
 
@@ -142,8 +142,6 @@ class Charged(NamedTuple):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GeneratorFinding(Finding):
     """A comparison of draws with the normal law; its p-value combines four tests."""
-
-    title, tests, untested = words_of("generator")
 
     draws: int
     largest: float | None = None  # by size

@@ -14,7 +14,7 @@ from scipy.special import betainc, gammainc, gammaincinv
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, numbers, trouble
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.numbers import outward
 
@@ -25,8 +25,6 @@ ROWS_AT_ONCE = 256  # steps compared with all others at once
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoiseFinding(Finding):
     """The amount of noise over the amount charged; its p-value tests noise as large as charged."""
-
-    title, tests, untested = words_of("noise")
 
     projections: int
     factor: float | None = None  # measured noise over the noise charged
@@ -102,8 +100,6 @@ def factor_below(total: float, projections: int, confidence: float) -> float:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepetitionFinding(Finding):
     """A test of the independence of noise between steps."""
-
-    title, tests, untested = words_of("fresh_noise")
 
     steps: int
     correlation: float | None = None  # the largest of any two steps, by size

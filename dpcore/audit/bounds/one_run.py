@@ -21,7 +21,6 @@ from dpcore.audit.bounds.finding import (
     constant,
     scores_and_flags,
     trouble,
-    words_of,
 )
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.mechanism import FloatArray
@@ -185,8 +184,6 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OneRunFinding(Finding):
     """The power of one run's scores to guess membership; its p-value tests the claimed epsilon, if there is one."""
-
-    title, tests, untested = words_of("one_run")
 
     canaries: int
     guesses: Guesses | None = None  # those that show most

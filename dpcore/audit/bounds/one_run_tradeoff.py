@@ -21,14 +21,14 @@ from dpcore.audit.bounds.finding import (
     constant,
     scores_and_flags,
     trouble,
-    words_of,
 )
 from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, check_counts, largest, too_few
+from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import outward
-from dpcore.privacy.tradeoff import Tradeoff
+from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 
 @final
@@ -43,7 +43,6 @@ class NoiseFamily:
     mechanism: Mechanism
 
     halvings: ClassVar[int] = 9  # of the interval between a strength and its double; a curve takes a tenth of a second
-    evidence: ClassVar[Evidence] = Evidence.CONDITIONAL
     condition: ClassVar[str] = "if all but the noise is as charged"  # of its epsilon
 
     @property
@@ -61,6 +60,24 @@ class NoiseFamily:
         return epsilon_with_noise(self.mechanism, 1 / strength, delta) if strength > 0 else 0.0
 
 
+@final
+class GaussianFamily:
+    """The trade-off functions G_mu; the strength is mu. README.md, the corollary in section 4."""
+
+    most: ClassVar[float] = 100.0
+    halvings: ClassVar[int] = 17
+    condition: ClassVar[str] = "if the trade-off curve is that of mu-GDP for some mu"
+
+    def tradeoff(self, strength: float) -> Tradeoff:
+        """Return G_mu."""
+        return Gaussian(strength)
+
+    def epsilon(self, strength: float, delta: float) -> float:
+        """Return the epsilon of G_mu, which rises with mu."""
+        return float(gaussian.epsilon_of(delta, strength))
+
+
+Family = NoiseFamily | GaussianFamily
 MIN_TAIL = 1e-12  # the least p-value
 NODES = 2000  # of the table of g: evenly spaced, and evenly in logarithms from either end
 
@@ -142,8 +159,6 @@ def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float
 class TradeoffFinding(Finding):
     """The strongest member of a family that one run refutes; its p-value tests the claim, if there is one."""
 
-    title, tests, untested = words_of("one_run_curve")
-
     canaries: int
     condition: str = ""
     strength: float | None = None  # of the family: weaker members are refuted
@@ -162,7 +177,7 @@ class TradeoffFinding(Finding):
 def audit_tradeoff(
     scores: ArrayLike,
     included: ArrayLike,
-    family: NoiseFamily,
+    family: Family,
     delta: float,
     *,
     claimed: Tradeoff | None = None,
@@ -185,7 +200,7 @@ def audit_tradeoff(
         confidence=confidence,
         p_value=bonferroni(p_values) if claimed else None,
         epsilon=family.epsilon(strength, delta),
-        evidence=family.evidence,
+        evidence=Evidence.CONDITIONAL,
         canaries=seen.canaries,
         condition=family.condition,
         strength=strength,
@@ -194,7 +209,7 @@ def audit_tradeoff(
     )
 
 
-def strongest(seen: Attempts, family: NoiseFamily, error: float) -> tuple[float, Guesses]:
+def strongest(seen: Attempts, family: Family, error: float) -> tuple[float, Guesses]:
     """Return the strongest member that any of the guesses rejects, and those guesses."""
     best = seen.tried[0]
 

@@ -16,7 +16,7 @@ from scipy.special import gammaln, ndtri, xlog1py, xlogy
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
 from dpcore.audit.bounds.one_run import largest
 from dpcore.audit.bounds.two_run import Rates, audit_two_run
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
@@ -30,8 +30,6 @@ MIN_MU = 1e-3  # the least mu with an estimate: normal noise of 1 / mu shows nex
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PerStepFinding(Finding):
     """The power of single steps to reveal a canary in the batch, and the epsilon of all steps that follows."""
-
-    title, tests, untested = words_of("per_step")
 
     scores: tuple[int, int]
     rates: Rates | None = None

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least, rate_above, rate_below, two_sided
-from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Finding, bonferroni, flags
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.report.numbers import nearest
 
@@ -33,8 +33,6 @@ class SamplingTest(NamedTuple):
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SamplingFinding(Finding):
     """A comparison of batches with Poisson samples; its p-value combines all its tests."""
-
-    title, tests, untested = words_of("sampler")
 
     steps: int
     canaries: int

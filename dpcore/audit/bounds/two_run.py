@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble, words_of
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, outward
@@ -68,8 +68,6 @@ def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TwoRunFinding(Finding):
     """The power of a threshold to separate scores with the canary from scores without it."""
-
-    title, tests, untested = words_of("in_out")
 
     scores: tuple[int, int]  # in, out: the scores counted
     rates: Rates | None = None
@@ -143,8 +141,6 @@ class LossFinding(Finding):
 
     Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, on small false-positive rates.
     """
-
-    title, tests, untested = words_of("losses")
 
     roc: Roc | None = None
     rates: Rates | None = None  # of the threshold behind epsilon

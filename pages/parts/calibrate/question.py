@@ -20,21 +20,19 @@ from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, rounded, spoken
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
-from dpcore.privacy.selection.best_of import FORMS, read_runs
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import LEAVING
 from pages.parts.controls.data import Data, choose, nearest_here
 from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
 from pages.parts.controls.url_state import keep
-from pages.parts.controls.widgets import accountant_choice, choice_of, number, text_field
+from pages.parts.controls.widgets import accountant_choice, best_of_field, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 SOLVABLE = ("sigma", "steps", "batch", "q")
 TARGET = "target_"  # the keys of its fields begin with it
 GO = "go"  # the page to open next
 CARRIED = "answer_carried"
-BEST_OF, MAX_BEST_OF_CHARS = f"{TARGET}best_of", 40
 UNSOLVED = "answer_unsolved"  # why the last one could not be solved again
 COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # fields of a loaded answer
 
@@ -90,9 +88,7 @@ def target_controls(delta: float) -> Target:
     target = target_of(kind, number(TARGET_FIELDS[kind]), delta)
     if not isinstance(target, EpsilonTarget):
         return target
-    look = {"placeholder": "one run", "help": f"The answer then covers the choice of the best run. Write {FORMS}."}
-    text = text_field(st, "Best of so many runs", BEST_OF, MAX_BEST_OF_CHARS, **look)
-    return replace(target, runs=read_runs(text)) if text.strip() else target
+    return replace(target, runs=best_of_field(f"{TARGET}best_of"))
 
 
 def target_of(kind: str, size: float, delta: float) -> Target:

@@ -17,7 +17,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
 from pages.parts.controls.url_state import keep, page_text, put
-from pages.parts.controls.widgets import choice_by_title, text_field
+from pages.parts.controls.widgets import best_of_field, choice_by_title, text_field
 from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -94,7 +94,7 @@ def take_over() -> None:
 def fill_in(claim: Claim) -> None:
     """Replace the fields by a claim. As a callback."""
     values = values_of(claim)
-    for name in FIELDS:
+    for name in (*FIELDS, "runs"):
         put(_key(name), written(values[name]) if name in values else "", "")
     for name in CHOICES:
         put(_key(name), values.get(name, UNSAID), UNSAID)
@@ -131,8 +131,9 @@ def _typed() -> Claim:
             help = help_on(HELP.get(name, name))
             texts[name] = text_field(st, FIELDS[name]["label"], _key(name), MAX_FIELD_CHARS, help=help)
     chosen = {name: _choice(name, _key(name)) for name in CHOICES}
+    runs = best_of_field(_key("runs"))
     values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}
-    return Claim(**values, **{name: each for name, each in chosen.items() if each != UNSAID})
+    return Claim(**values, runs=runs, **{name: each for name, each in chosen.items() if each != UNSAID})
 
 
 def _choice(name: str, key: str) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.glossary import help_on
+from dpcore.privacy.selection.best_of import FORMS, NumberOfRuns, read_runs
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.elements import MAX_CHARS, slider
 from pages.parts.controls.fields import Fields, Options, Quantity, Row, read
@@ -17,6 +18,7 @@ from pages.parts.controls.url_state import keep, page_text, recall_ids, say_unkn
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 FIELD_PIXELS = 106  # of the exact field
+MAX_BEST_OF_CHARS = 40
 BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}  # a widget that the address knows
 
 
@@ -116,6 +118,13 @@ def text_field(place: Any, label: str, key: str, max_chars: int, default: str = 
     text = place.text_input(label, default, key=key, max_chars=max_chars, **BOUND, **look)
     keep(key, text)
     return text
+
+
+def best_of_field(key: str) -> NumberOfRuns | None:
+    """Draw the field for the number of runs; None for one run. Errors: ValueError says what to write."""
+    about = f"Epsilon then covers the choice of the best run. Write {FORMS}."
+    text = text_field(st, "Best of so many runs", key, MAX_BEST_OF_CHARS, placeholder="one run", help=about)
+    return read_runs(text) if text.strip() else None
 
 
 def choice_of(

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp
 from scipy import stats
 from scipy.optimize import linprog
 
@@ -19,6 +20,7 @@ from dpcore.audit.bounds.one_run import (
     ranked,
 )
 from dpcore.audit.bounds.one_run_tradeoff import (
+    GaussianFamily,
     LeastError,
     NoiseFamily,
     audit_tradeoff,
@@ -28,22 +30,9 @@ from dpcore.audit.bounds.one_run_tradeoff import (
 from dpcore.privacy import gaussian
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
+from tests.golden import ONE_RUN_MU, ONE_RUN_MU_TOLERANCE
 
 DELTA = 1e-3
-
-
-class GaussianFamily:
-    """G_mu: the strength is mu."""
-
-    most, halvings = 100.0, 17
-    evidence = Evidence.ESTIMATE
-    condition = "if telling who took part is telling two normal laws apart"
-
-    def tradeoff(self, strength: float) -> Tradeoff:
-        return Gaussian(strength)
-
-    def epsilon(self, strength: float, delta: float) -> float:
-        return float(gaussian.epsilon_of(delta, strength))
 
 
 def brute(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
@@ -282,13 +271,25 @@ def gaussian_scores(seed: int, mu: float, canaries: int = 600) -> tuple[np.ndarr
     return generator.normal(size=canaries) + mu * included, included
 
 
-def test_the_bound_of_mu_fails_no_more_often_than_it_may() -> None:
-    mu, found = 1.0, []
-    for seed in range(30):
-        scores, included = gaussian_scores(seed, mu)
-        found.append(audit_tradeoff(scores, included, GaussianFamily(), 1e-5, guesses=(60, 60)).strength)
-    assert sum(each > mu for each in found) <= 5
-    assert np.median(found) > 0.3
+def test_the_bound_of_mu_fails_no_more_often_than_it_may_and_refutes_a_smaller_mu() -> None:
+    for mu, canaries, trials, refuted in [(1.0, 20, 200, 0.0), (1.0, 600, 100, 0.3), (3.0, 600, 50, 1.1)]:
+        options, found = (canaries // 10, canaries // 10), []
+        for seed in range(trials):
+            scores, included = gaussian_scores(seed, mu, canaries)
+            found.append(audit_tradeoff(scores, included, GaussianFamily(), 1e-5, guesses=options))
+        exceeding = sum(each.epsilon > gaussian.epsilon_of(1e-5, mu) for each in found)
+        assert exceeding <= stats.binom.ppf(0.999, trials, 0.05), (mu, canaries)
+        assert np.median([each.strength for each in found]) >= refuted, (mu, canaries)
+
+
+def test_the_refuted_mu_is_that_of_a_linear_program_and_its_epsilon_that_of_the_closed_form() -> None:
+    canaries, guesses, correct, mu = ONE_RUN_MU
+    assert rejects(canaries, guesses, correct, Gaussian(mu - ONE_RUN_MU_TOLERANCE), 0.05)
+    assert not rejects(canaries, guesses, correct, Gaussian(mu + ONE_RUN_MU_TOLERANCE), 0.05)
+    for each in (0.05, mu, 4.0):
+        epsilon = mp.mpf(GaussianFamily().epsilon(each, 1e-5))
+        beyond, before = mp.ncdf(each / 2 - epsilon / each), mp.ncdf(-each / 2 - epsilon / each)
+        assert float(beyond - mp.exp(epsilon) * before) == pytest.approx(1e-5, rel=1e-9), each
 
 
 def test_the_curve_that_is_claimed_is_refuted_by_scores_of_a_worse_one() -> None:
@@ -297,9 +298,9 @@ def test_the_curve_that_is_claimed_is_refuted_by_scores_of_a_worse_one() -> None
     bad = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(0.8))
     assert not good.rejected
     assert bad.rejected
-    assert good.evidence is Evidence.ESTIMATE
+    assert good.evidence is Evidence.CONDITIONAL
     assert good.epsilon == pytest.approx(float(gaussian.epsilon_of(1e-5, good.strength)))
-    assert good.shows.endswith("if telling who took part is telling two normal laws apart.")
+    assert good.shows.endswith("if the trade-off curve is that of mu-GDP for some mu.")
 
 
 @pytest.mark.long

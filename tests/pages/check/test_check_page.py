@@ -48,6 +48,25 @@ def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
     assert app.get("download_button")
 
 
+def test_a_claim_for_the_best_of_several_runs_is_judged_as_one() -> None:
+    claim = CLAIM | {"claim_epsilon": "2.0"}
+    assert "Holds" in verdict_of(opened(**claim))
+    for text, standing, words in (
+        ("1", "Holds", "the best of 1 runs"), ("10", "Unproven", "the best of 10 runs"),
+        ("geometric:10", "Holds", "a secret number of runs, geometric with mean 10"),
+    ):  # fmt: skip
+        app = opened(**claim, claim_runs=text)
+        assert standing in verdict_of(app), text
+        assert app.text_input(key="claim_runs").value == text
+        assert any(words in each.value for each in app.caption), text
+        assert words in app.code[0].value, text
+    app = app.text_input(key="claim_runs").set_value("many:3").run()
+    assert "such as geometric" in app.error[0].value
+    assert app.text_input(key="claim_sigma").value == "1.3"
+    app = app.button(key=f"example_{EXAMPLES[0].name}").click().run()
+    assert app.text_input(key="claim_runs").value == ""
+
+
 def test_each_printed_claim_is_a_click_away() -> None:
     for example in EXAMPLES:
         app = opened().button(key=f"example_{example.name}").click().run()

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from dpcore.audit.bounds.binomial import epsilon_with_noise
-from dpcore.audit.bounds.exact import InfluenceFinding
-from dpcore.audit.bounds.noise import NoiseFinding, factor_below
+from dpcore.audit.bounds.finding import TESTS
+from dpcore.audit.bounds.noise import factor_below
 from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.broken_trainers import BROKEN
@@ -164,8 +164,8 @@ NUMBERS = {
         "canaries": CANARIES,
         "by_one_run": lambda scenes: _by_one_run(scenes.claimed),
         "unclipped_fails": BROKEN["no_clipping"].fails,
-        "noise_audit_leaves": NoiseFinding.untested,
-        "clipping_audit_tests": InfluenceFinding.tests,
+        "noise_audit_leaves": TESTS["noise"]["untested"],
+        "clipping_audit_tests": TESTS["clipping"]["tests"],
     },
 }
 LESSONS = {
