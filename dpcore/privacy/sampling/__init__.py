@@ -2,6 +2,7 @@
 
 from dpcore.privacy.sampling.base import OtherCurve, Poisson, Sampler, steps_of_epoch
 from dpcore.privacy.sampling.fixed_size import FixedSize
+from dpcore.privacy.sampling.group import PoissonGroup
 from dpcore.privacy.sampling.orders import FixedOrder, Shuffle, ShuffleOnce
 from dpcore.privacy.sampling.random_allocation import RandomAllocation
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
@@ -16,6 +17,7 @@ SAMPLERS: dict[str, Sampler] = {
         RandomAllocation(),
         FixedSize(),
         PoissonReplaceOne(),
+        PoissonGroup(),
     )
 }
 

@@ -279,7 +279,7 @@ class RandomAllocation(Sampler):
     """
 
     name, title, source, phrase, note = words_of("random_allocation")
-    adjacency: ClassVar[str] = "zero-out"
+    adjacency = "zero-out"
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True
 

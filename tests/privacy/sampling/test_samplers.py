@@ -74,7 +74,10 @@ def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float
     x = np.linspace(-12 * sigma - 2, 12 * sigma + 2, 200_001)
     without, there, other = (np.exp(-0.5 * ((x - place) / sigma) ** 2) for place in (0.0, 1.0, -1.0))
     pair = ((1 - q) * without + q * there, without)
-    if sampler.name == "poisson_replace_one":
+    if sampler.name == "poisson_group":  # of two records
+        both = np.exp(-0.5 * ((x - 2) / sigma) ** 2)
+        pair = ((1 - q) ** 2 * without + 2 * q * (1 - q) * there + q * q * both, without)
+    elif sampler.name == "poisson_replace_one":
         pair = (pair[0], (1 - q) * without + q * other)
     elif sampler.name == "fixed_size":
         pair = ((1 - q) * other + q * there, other)
@@ -87,7 +90,8 @@ def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler
     for q, sigma, steps in [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)]:
         alike = exactly_alike(sampler, q, sigma, steps)
         curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
-        assert (curve.lower, curve.epsilon) == (np.zeros(1), np.zeros(1)), (q, sigma, steps)
+        nearly = 0 if sampler.records == 1 else 1e-3  # what is common to mixtures has no closed form
+        assert curve.lower[0] == 0 <= curve.epsilon[0] <= nearly, (q, sigma, steps)
         below = sampler.curve(q, sigma, steps, 0.9 * (1 - alike))
         hides_more = sampler.name == "random_allocation"  # than the order that is known
         assert below.epsilon[0] > 0 or hides_more, (q, sigma, steps)
@@ -119,7 +123,7 @@ def test_nonsense_is_refused_by_name(sampler: Sampler) -> None:
 
 @ALL
 def test_where_every_record_is_in_every_batch_it_is_the_gaussian_mechanism(sampler: Sampler) -> None:
-    twice = 2.0 if sampler.adjacency == "replace-one" else 1.0
+    twice = 2.0 if sampler.adjacency in ("replace-one", "add/remove of 2 records") else 1.0
     curve = sampler.curve(1.0, 3.0, [1, 4], 1e-5)
     exact = gaussian.epsilon_of(1e-5, twice * np.sqrt([1.0, 4.0]) / 3)
     assert curve.epsilon == pytest.approx(exact, rel=1e-5)
