@@ -4,7 +4,7 @@ from dpcore.privacy.sampling.base import OtherCurve, Poisson, Sampler, steps_of_
 from dpcore.privacy.sampling.fixed_size import FixedSize
 from dpcore.privacy.sampling.group import PoissonGroup
 from dpcore.privacy.sampling.orders import FixedOrder, Shuffle, ShuffleOnce
-from dpcore.privacy.sampling.random_allocation import RandomAllocation
+from dpcore.privacy.sampling.random_allocation import RandomAllocation, RandomAllocationOnce
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
 SAMPLERS: dict[str, Sampler] = {
@@ -15,6 +15,7 @@ SAMPLERS: dict[str, Sampler] = {
         Shuffle(),
         ShuffleOnce(),
         RandomAllocation(),
+        RandomAllocationOnce(),
         FixedSize(),
         PoissonReplaceOne(),
         PoissonGroup(),
