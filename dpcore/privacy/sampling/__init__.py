@@ -6,6 +6,7 @@ from dpcore.privacy.sampling.group import PoissonGroup
 from dpcore.privacy.sampling.orders import FixedOrder, Shuffle, ShuffleOnce
 from dpcore.privacy.sampling.random_allocation import RandomAllocation, RandomAllocationOnce
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.sampling.truncated import TruncatedPoisson
 
 SAMPLERS: dict[str, Sampler] = {
     each.name: each
@@ -19,6 +20,7 @@ SAMPLERS: dict[str, Sampler] = {
         FixedSize(),
         PoissonReplaceOne(),
         PoissonGroup(),
+        TruncatedPoisson(),
     )
 }
 

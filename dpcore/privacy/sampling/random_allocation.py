@@ -31,7 +31,7 @@ from dpcore.privacy.certified.step_law import (
     on_all_points,
     widening,
 )
-from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
+from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
 from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
@@ -319,6 +319,7 @@ class RandomAllocationOnce(Sampler):
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         whole, begun = epochs_around(q, steps)
         known = np.unique(np.concatenate([whole[whole > 0], begun]))  # between two, either is a bound
+        known = known[known <= (sigma / MIN_SIGMA) ** 2]
         if known.size > HORIZONS:
             known = known[np.unique(np.geomspace(1, known.size, HORIZONS).round().astype(np.int64)) - 1]
         before, after = np.searchsorted(known, whole, side="right") - 1, np.searchsorted(known, begun)

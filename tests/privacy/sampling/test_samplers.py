@@ -61,7 +61,7 @@ def test_noise_however_little_is_answered_in_order(sampler: Sampler) -> None:
         assert np.all(curve.lower <= curve.epsilon), sigma
         assert np.all(np.diff(curve.lower) >= 0), sigma
         assert np.isfinite(curve.epsilon).all() or curve.note.endswith("."), sigma
-        if sampler.adjacency == "zero-out":
+        if sampler.by_epoch:
             most = SAMPLERS["fixed_order"].curve(0.01, sigma, [100, 200, 500, 1000], 1e-5).epsilon
             assert np.all(curve.epsilon <= most), sigma
 
