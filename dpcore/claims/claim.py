@@ -14,7 +14,9 @@ from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.selection.best_of import NumberOfRuns
 
-BATCHES = {name: each.phrase for name, each in SAMPLERS.items() if name != PoissonReplaceOne.name}  # as in a sentence
+BATCHES = {  # as in a sentence
+    name: each.phrase for name, each in SAMPLERS.items() if name != PoissonReplaceOne.name and not each.form
+}
 ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
 MEANT = {  # in words, as within a sentence
     "add_remove": ADJACENCY,

@@ -2,9 +2,11 @@
 
 from dpcore.privacy.sampling.base import OtherCurve, Poisson, Sampler, steps_of_epoch
 from dpcore.privacy.sampling.fixed_size import FixedSize
+from dpcore.privacy.sampling.group import PoissonGroup
 from dpcore.privacy.sampling.orders import FixedOrder, Shuffle, ShuffleOnce
-from dpcore.privacy.sampling.random_allocation import RandomAllocation
+from dpcore.privacy.sampling.random_allocation import RandomAllocation, RandomAllocationOnce
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
+from dpcore.privacy.sampling.truncated import TruncatedPoisson
 
 SAMPLERS: dict[str, Sampler] = {
     each.name: each
@@ -14,8 +16,11 @@ SAMPLERS: dict[str, Sampler] = {
         Shuffle(),
         ShuffleOnce(),
         RandomAllocation(),
+        RandomAllocationOnce(),
         FixedSize(),
         PoissonReplaceOne(),
+        PoissonGroup(),
+        TruncatedPoisson(),
     )
 }
 

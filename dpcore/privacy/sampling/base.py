@@ -1,7 +1,7 @@
 """Samplers: ways of drawing batches, each with proven bounds of epsilon."""
 
 from abc import ABC, abstractmethod
-from math import ceil, floor, inf
+from math import ceil, comb, floor, inf
 from pathlib import Path
 from typing import ClassVar, NamedTuple, final
 
@@ -42,11 +42,13 @@ class Sampler(ABC):
     """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and stateless."""
 
     name: ClassVar[str]  # the id on the command line
+    form: ClassVar[str] = ""  # of the id with the numbers of such a sampler, if it has some
     title: ClassVar[str]  # on pages
     phrase: ClassVar[str]  # the batches within a sentence
     note: ClassVar[str]  # a few sentences on how a batch is drawn and what is known about it
     source: ClassVar[str]  # the paper, with arXiv id and theorem
-    adjacency: ClassVar[str]  # only epsilons of one adjacency can be compared
+    adjacency: str  # only epsilons of one adjacency can be compared
+    records: int = 1  # of one person, who is present or absent
     interval: ClassVar[bool] = False  # true if only two far ends are proven
     by_epoch: ClassVar[bool] = False  # true if a record is in one batch of each epoch, so that whole epochs count
     slow: ClassVar[bool] = False  # true if a curve may take seconds
@@ -96,18 +98,22 @@ class Sampler(ABC):
         A record moves the sums of all rounds by the root of their number times m, its move in one round. Or it moves
         each round by m with probability q, and the mass common to every round is common to all.
         """
-        moved = 2.0 if self.adjacency == "replace-one" else 1.0
+        moved = (2.0 if self.adjacency == "replace-one" else 1.0) * np.arange(self.records + 1)
         rounds, rate = (epochs_around(q, steps)[1], 1.0) if self.by_epoch else (steps, q)
-        each = (1 - rate + 2 * rate * ndtr(-0.5 * moved / sigma)) ** rounds
-        whole = 2 * ndtr(-0.5 * moved * np.sqrt(rounds) / sigma)
+        each = (chances(rate, self.records) @ (2 * ndtr(-0.5 * moved / sigma))) ** rounds
+        whole = 2 * ndtr(-0.5 * moved[-1] * np.sqrt(rounds) / sigma)
         return np.maximum(each, whole) * (1 - ROUNDED)
 
     def _bits(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> FloatArray:
         """A lower bound from one bit of each step, or of each whole epoch where these are drawn anew; (n,)."""
         if not self.by_epoch:
-            return counted_epsilons(q, sigma, steps, delta)
+            return counted_epsilons(self.seen(q), sigma, steps, delta)
         epochs, length = epochs_around(q, steps)[0], steps_of_epoch(q)
         return counted_epsilons(1.0, sigma, epochs, delta, length)
+
+    def seen(self, q: float) -> float:
+        """The chance that a batch has any of the records."""
+        return float(chances(q, self.records)[1:].sum())
 
     def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
         """Curves of other methods for such batches; none by default."""
@@ -116,6 +122,15 @@ class Sampler(ABC):
     @abstractmethod
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         """Lower and upper epsilon for each pair of (n,) steps, above 0, and (n,) deltas. Errors: RuntimeError."""
+
+
+def chances(q: float, records: int) -> FloatArray:
+    """The chances that a Poisson batch has 0, 1, .., k = `records` of k records; (k + 1,).
+
+    >>> chances(0.5, 2)
+    array([0.25, 0.5 , 0.25])
+    """
+    return np.array([comb(records, j) * q**j * (1 - q) ** (records - j) for j in range(records + 1)])
 
 
 def steps_of_epoch(q: float) -> int:
@@ -236,7 +251,7 @@ class Poisson(Sampler):
     """
 
     name, title, source, phrase, note = words_of("poisson")
-    adjacency: ClassVar[str] = "add/remove"
+    adjacency = "add/remove"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         lower, upper, note = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)

@@ -126,7 +126,7 @@ class FixedSize(Sampler):
     """
 
     name, title, source, phrase, note = words_of("fixed_size")
-    adjacency: ClassVar[str] = "replace-one"
+    adjacency = "replace-one"
     slow: ClassVar[bool] = True
     least_q: ClassVar[float] = 1e-4
 

@@ -100,7 +100,7 @@ class FixedOrder(Sampler):
     """
 
     name, title, source, phrase, note = words_of("fixed_order")
-    adjacency: ClassVar[str] = "zero-out"
+    adjacency = "zero-out"
     by_epoch: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
@@ -124,7 +124,7 @@ class Shuffle(Sampler):
     """
 
     name, title, source, phrase, note = words_of("shuffle")
-    adjacency: ClassVar[str] = "zero-out"
+    adjacency = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
 
@@ -151,7 +151,7 @@ class ShuffleOnce(Sampler):
     """
 
     name, title, source, phrase, note = words_of("shuffle_once")
-    adjacency: ClassVar[str] = "zero-out"
+    adjacency = "zero-out"
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
 

@@ -31,8 +31,8 @@ from dpcore.privacy.certified.step_law import (
     on_all_points,
     widening,
 )
-from dpcore.privacy.mechanism import FloatArray, IntArray, read_only
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, steps_of_epoch, words_of
+from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
+from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
 
@@ -49,6 +49,7 @@ LOST = 1e-3  # of the mean, if only small ratios matter
 FIRST_NODES = 2**16  # of the first grid of w, at most
 ORDERS = 24  # of the bounds of the sum's tails, on either side
 MAX_EPOCH_STEPS = 10**6  # longer epochs take too long
+HORIZONS = 14  # of an allocation that is kept, at most: each is an account of its own
 WIDE = 1.01  # upper over lower end above which another law of the sum is tried
 
 
@@ -279,7 +280,7 @@ class RandomAllocation(Sampler):
     """
 
     name, title, source, phrase, note = words_of("random_allocation")
-    adjacency: ClassVar[str] = "zero-out"
+    adjacency = "zero-out"
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True
 
@@ -299,3 +300,35 @@ class RandomAllocation(Sampler):
             note = f"{error} The upper end is that of a fixed order."
             return certified(steps, delta, np.zeros(steps.shape), enough, note)
         return certified(steps, delta, lower, np.minimum(upper, enough))
+
+
+@final
+class RandomAllocationOnce(Sampler):
+    """Every record joins one of T batches once, and is in that batch of every epoch.
+
+    >>> curve = RandomAllocationOnce().curve(0.01, 4.0, 1000, 1e-5)
+    >>> curve.lower.round(2), curve.epsilon.round(2)
+    (array([0.34]), array([0.34]))
+    """
+
+    name, title, source, phrase, note = words_of("random_allocation_once")
+    adjacency = "zero-out"
+    by_epoch: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
+
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+        whole, begun = epochs_around(q, steps)
+        known = np.unique(np.concatenate([whole[whole > 0], begun]))  # between two, either is a bound
+        known = known[known <= (sigma / MIN_SIGMA) ** 2]
+        if known.size > HORIZONS:
+            known = known[np.unique(np.geomspace(1, known.size, HORIZONS).round().astype(np.int64)) - 1]
+        before, after = np.searchsorted(known, whole, side="right") - 1, np.searchsorted(known, begun)
+        (_, upper), lower, note = order_bounds(sigma, begun, delta), np.zeros(steps.shape), ""
+        for place, epochs in enumerate(known):
+            rows = np.flatnonzero((before == place) | (after == place))
+            length, less = np.full(rows.shape, steps_of_epoch(q)), sigma / float(np.sqrt(epochs))
+            one = RandomAllocation()._account(q, less, length, delta[rows])
+            lower[rows] = np.where(before[rows] == place, one.lower, lower[rows])
+            upper[rows] = np.where(after[rows] == place, np.minimum(one.epsilon, upper[rows]), upper[rows])
+            note = one.note
+        return certified(steps, delta, never_falling(lower, delta), upper, note)

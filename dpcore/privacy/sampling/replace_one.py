@@ -5,19 +5,18 @@ that pair for two records that pull in opposite directions. README.md has the pr
 and Q, so both directions are the same.
 """
 
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.lattice import CUT_OFF
-from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
+from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds
+from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds, laws_of_halves, on_the_line
 
 SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
@@ -30,14 +29,9 @@ def replace_one_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLa
     if last * mesh > HIGHEST:
         raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
     y = np.asarray(0.5 * mesh * np.arange(-2 * last, 2 * last + 1), dtype=np.float64)
-    x, ratio = place_at(q, sigma, y), np.exp(y)
-    parts = [normal_between((x - mean) / sigma) for mean in (0.0, -1.0, 1.0)]
-    masses = np.stack([_mixed(q, parts[0], other) for other in parts[1:]])
-    cells = Cells(ratio[::2], ratio[1::2], masses[:, ::2], masses[:, 1::2])
-    below = Below(*(float(_mixed(q, ndtr(x[0] / sigma), ndtr((x[0] - mean) / sigma))) for mean in (-1.0, 1.0)))
-    # By symmetry the mass of Q beyond the last node is that of P below the first.
-    excess = max(below.mass - below.numerator * float(ratio[-1]), 0.0)
-    return laws_of_cells(cells, -last * mesh, mesh, below, Beyond(below.numerator, excess))
+    x = place_at(q, sigma, y)
+    none, other, own = (on_the_line(x - mean, sigma) for mean in (0.0, -1.0, 1.0))
+    return laws_of_halves(np.stack([_mixed(q, none, other), _mixed(q, none, own)]), -last * mesh, mesh)
 
 
 def deviation(q: float, sigma: float) -> float:
@@ -78,7 +72,7 @@ class PoissonReplaceOne(Sampler):
     """
 
     name, title, source, phrase, note = words_of("poisson_replace_one")
-    adjacency: ClassVar[str] = "replace-one"
+    adjacency = "replace-one"
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         if q == 1:

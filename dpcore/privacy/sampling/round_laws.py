@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpcore.privacy.certified.cells import Beyond, Cells
+from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import CROSSED
 from dpcore.privacy.certified.lattice import LogMoments, log_moments_of, orders_between
@@ -67,12 +67,25 @@ def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.
     # The mass below the first node, in the halves of all cells, and beyond the last node.
     half = np.clip(np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1, 0, 2 * count - 1)
     halves = np.array([np.bincount(half, mass, 2 * count) for mass in masses], dtype=np.float64)
-    nodes = np.exp(low + 0.5 * mesh * np.arange(2 * count - 1))
+    halves[0, 0] += max(1 - float(halves[0].sum()), 0.0)  # mass of Q that P never shows
+    return RoundLaws(laws_of_halves(halves, low, mesh, infinite), error)
+
+
+def laws_of_halves(halves: FloatArray, low: float, mesh: float, infinite: float = 0.0) -> StepLaws:
+    """The laws of a pair on a lattice of N nodes from `low` on, from its masses under Q and P, (2, 2 N).
+
+    These lie below the first node, in the halves of the cells, and beyond the last node.
+    """
+    nodes = np.exp(low + 0.5 * mesh * np.arange(halves.shape[1] - 1))
     cells = Cells(nodes[::2], nodes[1::2], halves[:, 1:-1:2], halves[:, 2:-1:2])
-    zero = max(1 - float(halves[0].sum()), 0.0)  # mass of Q that P never shows
-    below = Below(float(halves[0, 0]) + zero, float(halves[1, 0]))
-    beyond = Beyond(float(halves[0, -1]), max(float(halves[1, -1] - halves[0, -1] * nodes[-1]), 0.0) + infinite)
-    return RoundLaws(laws_of_cells(cells, low, mesh, below, beyond), error)
+    excess = max(float(halves[1, -1] - halves[0, -1] * nodes[-1]), 0.0) + infinite
+    below, beyond = Below(float(halves[0, 0]), float(halves[1, 0])), Beyond(float(halves[0, -1]), excess)
+    return laws_of_cells(cells, low, mesh, below, beyond)
+
+
+def on_the_line(x: FloatArray, sigma: float) -> FloatArray:
+    """The masses of N(0, sigma^2) below, between and beyond rising places, (n,) -> (n + 1,)."""
+    return normal_between(np.concatenate([[-inf], x, [inf]]) / sigma)
 
 
 def bounds_around(

@@ -233,3 +233,45 @@ def test_delta_agrees_with_a_simulation(steps: int, sigma: float, delta: float) 
     assert at_upper <= delta + 5 * error
     assert simulated(steps, sigma, 0.94 * lower, 20_000, 1)[0] > delta + 5 * error
     assert simulated(steps, sigma, 1.06 * upper, 20_000, 1)[0] < delta - 5 * error
+
+
+def kept(steps: int, sigma: float, epochs: int, epsilon: float, samples: int, seed: int) -> tuple[float, float]:
+    """delta of one allocation for all epochs by drawing every step of every epoch, and its standard error."""
+    random = np.random.default_rng(seed)
+    sums = sigma * random.standard_normal((samples, epochs, steps))
+    sums[:, :, 0] += 1
+    ratio = np.exp(((sums - 0.5) / sigma**2).sum(axis=1)).mean(axis=1)
+    found = np.maximum(1 - np.exp(epsilon) / ratio, 0)
+    return float(found.mean()), float(found.std() / np.sqrt(samples))
+
+
+def test_an_allocation_that_is_kept_costs_what_drawing_every_step_of_every_epoch_shows() -> None:
+    steps, sigma, epochs, delta = 8, 3.0, 6, 0.02
+    curve = SAMPLERS["random_allocation_once"].curve(1 / steps, sigma, epochs * steps, delta)
+    lower, upper = float(curve.lower[0]), float(curve.epsilon[0])
+    assert upper == pytest.approx(lower, rel=5e-3)
+    for epsilon, more, less in ((lower, 5, np.inf), (upper, np.inf, 5)):
+        found, error = kept(steps, sigma, epochs, epsilon, 200_000, 3)
+        assert delta - less * error <= found + more * error
+        assert abs(found - delta) <= 5 * error
+    for wrong, above in ((0.9 * lower, True), (1.1 * upper, False)):  # it would have seen a tenth
+        found, error = kept(steps, sigma, epochs, wrong, 200_000, 3)
+        assert (found > delta + 5 * error) == above
+        assert (found < delta - 5 * error) != above
+
+
+def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_and_a_known_order() -> None:
+    once, new, order = (SAMPLERS[name] for name in ("random_allocation_once", "random_allocation", "fixed_order"))
+    steps = 20 * np.arange(1, 31)
+    curve = once.curve(0.05, 2.0, steps, 1e-5)
+    for epochs in (1, 4, 30):  # whose account is their own
+        one = new.curve(0.05, 2.0 / np.sqrt(epochs), 20, 1e-5)
+        assert curve.lower[epochs - 1] == pytest.approx(one.lower[0], rel=1e-4)
+        assert curve.epsilon[epochs - 1] == pytest.approx(one.epsilon[0], rel=1e-4)
+    assert np.all(curve.epsilon <= order.curve(0.05, 2.0, steps, 1e-5).epsilon)
+    assert np.all(curve.lower[1:] > new.curve(0.05, 2.0, steps, 1e-5).epsilon[1:])
+    alone = [once.curve(0.05, 2.0, each, 1e-5) for each in (5 * 20, 5 * 20 + 1)]  # a sixth epoch begins
+    assert curve.lower[4] <= alone[0].epsilon[0]
+    assert alone[0].lower[0] <= curve.epsilon[4]
+    assert alone[1].lower[0] == alone[0].lower[0]
+    assert alone[1].epsilon[0] == once.curve(0.05, 2.0, 6 * 20, 1e-5).epsilon[0]

@@ -61,7 +61,7 @@ def test_noise_however_little_is_answered_in_order(sampler: Sampler) -> None:
         assert np.all(curve.lower <= curve.epsilon), sigma
         assert np.all(np.diff(curve.lower) >= 0), sigma
         assert np.isfinite(curve.epsilon).all() or curve.note.endswith("."), sigma
-        if sampler.adjacency == "zero-out":
+        if sampler.by_epoch:
             most = SAMPLERS["fixed_order"].curve(0.01, sigma, [100, 200, 500, 1000], 1e-5).epsilon
             assert np.all(curve.epsilon <= most), sigma
 
@@ -74,7 +74,10 @@ def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float
     x = np.linspace(-12 * sigma - 2, 12 * sigma + 2, 200_001)
     without, there, other = (np.exp(-0.5 * ((x - place) / sigma) ** 2) for place in (0.0, 1.0, -1.0))
     pair = ((1 - q) * without + q * there, without)
-    if sampler.name == "poisson_replace_one":
+    if sampler.name == "poisson_group":  # of two records
+        both = np.exp(-0.5 * ((x - 2) / sigma) ** 2)
+        pair = ((1 - q) ** 2 * without + 2 * q * (1 - q) * there + q * q * both, without)
+    elif sampler.name == "poisson_replace_one":
         pair = (pair[0], (1 - q) * without + q * other)
     elif sampler.name == "fixed_size":
         pair = ((1 - q) * other + q * there, other)
@@ -87,9 +90,10 @@ def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler
     for q, sigma, steps in [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)]:
         alike = exactly_alike(sampler, q, sigma, steps)
         curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
-        assert (curve.lower, curve.epsilon) == (np.zeros(1), np.zeros(1)), (q, sigma, steps)
+        nearly = 0 if sampler.records == 1 else 1e-3  # what is common to mixtures has no closed form
+        assert curve.lower[0] == 0 <= curve.epsilon[0] <= nearly, (q, sigma, steps)
         below = sampler.curve(q, sigma, steps, 0.9 * (1 - alike))
-        hides_more = sampler.name == "random_allocation"  # than the order that is known
+        hides_more = sampler.name.startswith("random_allocation")  # than the order that is known
         assert below.epsilon[0] > 0 or hides_more, (q, sigma, steps)
     curve = sampler.curve(0.01, 1.0, [0, 100, 1000], 1 - 2e-16)
     assert curve.lower.tolist() == curve.epsilon.tolist() == [0, 0, 0]
@@ -119,7 +123,7 @@ def test_nonsense_is_refused_by_name(sampler: Sampler) -> None:
 
 @ALL
 def test_where_every_record_is_in_every_batch_it_is_the_gaussian_mechanism(sampler: Sampler) -> None:
-    twice = 2.0 if sampler.adjacency == "replace-one" else 1.0
+    twice = 2.0 if sampler.adjacency in ("replace-one", "add/remove of 2 records") else 1.0
     curve = sampler.curve(1.0, 3.0, [1, 4], 1e-5)
     exact = gaussian.epsilon_of(1e-5, twice * np.sqrt([1.0, 4.0]) / 3)
     assert curve.epsilon == pytest.approx(exact, rel=1e-5)
@@ -151,7 +155,7 @@ def test_an_epoch_that_has_begun_counts_in_full_against_privacy() -> None:
     order = SAMPLERS["fixed_order"].curve(0.1, 1.0, [1, 10, 11, 20], 1e-5)
     assert order.epsilon[0] == order.epsilon[1]
     assert order.epsilon[2] == order.epsilon[3] > order.epsilon[1]
-    for name in ("shuffle", "shuffle_once", "random_allocation"):
+    for name in ("shuffle", "shuffle_once", "random_allocation", "random_allocation_once"):
         curve = SAMPLERS[name].curve(0.1, 1.0, [1, 10, 11, 20], 1e-5)
         assert curve.lower[0] == 0  # and not yet in its favour
         assert curve.epsilon[0] == pytest.approx(float(curve.epsilon[1]), rel=1e-3)

@@ -1,0 +1,161 @@
+"""Truncated Poisson batches: all draws of few records, 60 digits, a mixture by a reference library, Poisson's limit."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling.truncated import MARGIN, TruncatedPoisson, coins_of, truncated_laws
+from tests.privacy.law_curve import of_law
+
+FEW = [(0.4, 2, 4), (0.7, 3, 5), (0.2, 1, 4), (0.9, 4, 5)]  # q, largest batch, records
+
+
+def all_draws(q: float, largest: int, n: int) -> dict[tuple[bool, tuple[int, ...]], Fraction]:
+    """The exact chance that record 0 is left or not, beside exactly these others."""
+    p, found = Fraction(q), {}
+    for coins in product([0, 1], repeat=n):
+        drawn = [record for record, coin in enumerate(coins) if coin]
+        chance = p ** len(drawn) * (1 - p) ** (n - len(drawn))
+        size = min(len(drawn), largest)
+        for kept in combinations(drawn, size):
+            key = 0 in kept, tuple(each for each in kept if each)
+            found[key] = found.get(key, Fraction(0)) + chance / comb(len(drawn), size)
+    return found
+
+
+@pytest.mark.parametrize(("q", "largest", "n"), FEW)
+def test_the_coins_are_those_of_all_draws_of_few_records(q: float, largest: int, n: int) -> None:
+    draws, coins = all_draws(q, largest, n), coins_of(q, largest, n)
+    beside = {(there, size): Fraction(0) for there in (True, False) for size in range(largest + 1)}
+    for (there, others), chance in draws.items():
+        beside[there, len(others)] += chance
+    for size in range(largest - 1):
+        assert beside[True, size] == Fraction(q) * (beside[True, size] + beside[False, size])
+    assert beside[True, largest] == 0
+    full = beside[True, largest - 1] + beside[False, largest - 1]
+    few = sum(beside[there, size] for there in (True, False) for size in range(largest - 1))
+    exact = float(beside[True, largest - 1] / full)
+    assert exact <= coins.rate <= exact * (1 + 3 * MARGIN)
+    assert (
+        float(beside[True, largest - 1])
+        <= coins.full * coins.rate
+        <= float(beside[True, largest - 1]) * (1 + 3 * MARGIN)
+    )
+    assert float(few) <= coins.few <= float(few) + 2 * MARGIN
+    seen = float(sum(chance for (there, _), chance in draws.items() if there))
+    assert seen * (1 - 1e-7) <= coins.seen <= seen
+
+
+@pytest.mark.parametrize(
+    ("q", "largest", "n"),
+    [
+        (0.01, 50, 5000),
+        (0.01, 28, 5000),
+        (0.01, 120, 5000),
+        (1e-4, 130, 10**6),
+        (0.01, 100_500, 10**7),
+        (1e-6, 1300, 10**9),
+    ],
+)
+def test_the_coins_are_on_the_safe_side_of_sixty_digits(q: float, largest: int, n: int) -> None:
+    def beyond(trials: int, least: int) -> tuple[mpmath.mpf, mpmath.mpf]:
+        """P(M >= least) and P(M = least)."""
+        exact = mpmath.mpf(q)
+        first = mpmath.exp(
+            mpmath.loggamma(trials + 1) - mpmath.loggamma(least + 1) - mpmath.loggamma(trials - least + 1)
+            + least * mpmath.log(exact) + (trials - least) * mpmath.log1p(-exact)
+        )  # fmt: skip
+        total, term, at = mpmath.mpf(0), first, least
+        while at <= trials and term > total * mpmath.mpf(10) ** -40:
+            total, at = total + term, at + 1
+            term *= mpmath.mpf(trials - at + 1) / at * exact / (1 - exact)
+        return total, first
+
+    with mpmath.workdps(60):
+        reach, equal = beyond(n, largest)
+        told = mpmath.mpf(largest) / n * reach
+        rate, few = reach / (reach + equal * (1 - mpmath.mpf(q)) / q), 1 - beyond(n - 1, largest - 1)[0]
+        coins = coins_of(q, largest, n)
+        assert rate <= coins.rate <= rate * (1 + 3 * MARGIN)
+        assert told <= mpmath.mpf(coins.full) * coins.rate <= told * (1 + 3 * MARGIN)
+        assert few <= mpmath.mpf(coins.few) + coins.full
+        assert coins.seen <= q * few + told <= coins.seen * (1 + 5 * MARGIN)
+
+
+@pytest.mark.parametrize(("q", "largest", "n"), FEW)
+def test_no_other_records_make_a_step_tell_more_than_the_mixture(q: float, largest: int, n: int) -> None:
+    sigma, draws = 0.7, all_draws(q, largest, n)
+    x = np.linspace(-9, 9, 6001)
+    laws = truncated_laws(coins_of(q, largest, n), q, sigma, 0.02, 1e-14)
+    epsilon = np.array([0.0, 0.3, 1.0])
+    upper = of_law(laws.remove, epsilon), of_law(laws.add, epsilon)
+    reached = 0.0
+    for others in product([-1.0, 0.0, 1.0], repeat=n - 1):
+        sums = np.array([[there + sum(others[each - 1] for each in kept), sum(others[each - 1] for each in kept)]
+                         for there, kept in draws])  # fmt: skip
+        weight = np.array([float(each) for each in draws.values()])
+        with_it, without = (weight @ np.exp(-0.5 * ((x - each[:, None]) / sigma) ** 2) for each in sums.T)
+        with_it, without = with_it / with_it.sum(), without / without.sum()
+        for place, factor in enumerate(np.exp(epsilon)):
+            assert np.maximum(with_it - factor * without, 0).sum() <= upper[0][place] + 1e-6, others
+            assert np.maximum(without - factor * with_it, 0).sum() <= upper[1][place] + 1e-6, others
+        reached = max(reached, float(np.maximum(with_it - without, 0).sum()))
+    assert reached > 0.7 * upper[0][0]  # and some come near
+    curve = TruncatedPoisson(largest, n).curve(q, sigma, 1, 0.05)
+    marginal = SAMPLERS["poisson"].curve(coins_of(q, largest, n).seen, sigma, 1, 0.05)  # all others of gradient 0
+    assert curve.lower[0] == pytest.approx(marginal.lower[0], rel=1e-6)
+
+
+def test_the_mixture_composes_as_that_of_the_reference_library() -> None:
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    for q, sigma, steps, largest, n in [
+        (0.01, 1.0, 1000, 64, 5000),
+        (0.1, 2.0, 100, 1060, 10_000),
+        (0.1, 2.0, 100, 910, 10_000),
+    ]:
+        coins = coins_of(q, largest, n)
+
+        def one(rate: float, sigma: float = sigma) -> object:
+            return pld.from_gaussian_mechanism(sigma, sampling_prob=rate, value_discretization_interval=1e-3)
+
+        rest = 1 - coins.few - coins.full
+        cut = one(coins.rate).compute_mixture(pld.identity(1e-3), coins.full / (coins.full + rest))
+        theirs = one(q).compute_mixture(cut, coins.few).self_compose(steps).get_epsilon_for_delta(1e-5)
+        curve = TruncatedPoisson(largest, n).curve(q, sigma, steps, 1e-5)
+        assert float(curve.epsilon[0]) == pytest.approx(theirs, rel=5e-3), (q, largest)
+        published = pld.from_truncated_subsampled_gaussian_mechanism(
+            n, q, largest, sigma, value_discretization_interval=1e-3
+        )
+        assert curve.lower[0] <= published.self_compose(steps).get_epsilon_for_delta(1e-5), (q, largest)
+
+
+def test_where_nothing_is_cut_it_is_poisson_and_the_cost_falls_to_that() -> None:
+    q, sigma, steps, n = 512 / 60_000, 1.068, [117, 4680], 60_000
+    poisson = SAMPLERS["poisson"].curve(q, sigma, steps, 1e-5)
+    for largest, rel in ((n, 0), (2 * n, 0), (1000, 1e-9), (700, 1e-4), (602, 4e-3)):
+        curve = TruncatedPoisson(largest, n).curve(q, sigma, steps, 1e-5)
+        assert curve.epsilon == pytest.approx(poisson.epsilon, rel=rel), largest
+        assert curve.lower == pytest.approx(poisson.lower, rel=max(rel, 1e-7)), largest
+    costs = [float(TruncatedPoisson(each, n).curve(q, sigma, 4680, 1e-5).epsilon[0]) for each in (400, 512, 560, 620)]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[1] > 2 * poisson.epsilon[1]  # half of all batches are full
+
+
+def test_every_batch_full_or_of_one_record_is_answered_and_nonsense_is_named() -> None:
+    for largest, q in ((1, 0.1), (5, 1.0), (1, 1.0), (10, 0.999)):
+        curve = TruncatedPoisson(largest, 50).curve(q, 1.0, [1, 20], 1e-5)
+        assert np.all(curve.lower <= curve.epsilon), (largest, q)
+        assert np.isfinite(curve.epsilon).all(), (largest, q)
+    for numbers, name in (
+        ((0, 5), "largest"),
+        ((5, 0), "examples"),
+        ((5, 10**9 + 1), "examples"),
+        ((1.5, 5), "largest"),
+    ):
+        with pytest.raises(ValueError, match=f"Expected {name}="):
+            TruncatedPoisson(*numbers)  # type: ignore[arg-type]
