@@ -12,10 +12,9 @@ share the shortest run goes first.
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
@@ -25,25 +24,23 @@ from dpcore.training.plan import Plan
 
 DEVICE = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
 
-# one query for each owner: one for each run took seconds with 10,000 runs
-WAITING = """SELECT id, number, owner, created{more} FROM runs WHERE status = 'queued' ORDER BY owner, cost, number"""
-BUSY = "SELECT owner, COUNT(*) AS busy FROM runs WHERE status = 'running' GROUP BY owner"
-LAST = "SELECT MAX(started) AS last FROM runs WHERE owner = ?"
-
-
-class Turn(NamedTuple):
-    """The turn of a run: the smallest comes first."""
-
-    share: int  # runs of its owner that run or come before it
-    since: float
-    number: int
-    id: str
+# Each owner is asked for once: for each run it took seconds with 10,000 runs. SQLite finds a slow plan by itself.
+QUEUE = f"""WITH waiting AS MATERIALIZED (SELECT DISTINCT owner FROM runs WHERE status = 'queued'),
+began AS MATERIALIZED (
+    SELECT owner, (SELECT MAX(started) FROM runs WHERE runs.owner = waiting.owner) AS last FROM waiting
+),
+busy AS MATERIALIZED (SELECT owner, COUNT(*) AS runs FROM runs WHERE status = 'running' GROUP BY owner)
+SELECT id FROM (
+    SELECT id, number, {DEVICE} AS device, MAX(created, COALESCE(last, 0)) AS since,
+        COALESCE(busy.runs, 0) + ROW_NUMBER() OVER (PARTITION BY owner ORDER BY cost, number) AS share
+    FROM runs INDEXED BY runs_by_status CROSS JOIN began USING (owner) LEFT JOIN busy USING (owner)
+    WHERE status = 'queued'
+) {{asking}} ORDER BY share, since, number"""
 
 
 def in_order(db: Database) -> list[str]:
     """The ids of the queued runs, in the order in which workers would claim them now."""
-    waiting = db.execute(WAITING.format(more="")).fetchall()
-    return [turn.id for turn in sorted(turn for turns in _by_owner(db, waiting) for turn, _ in turns)]
+    return [row["id"] for row in db.execute(QUEUE.format(asking=""))]
 
 
 def places(db: Database, rows: Sequence[Any]) -> dict[str, int]:
@@ -54,24 +51,9 @@ def places(db: Database, rows: Sequence[Any]) -> dict[str, int]:
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
     """The first queued run, or the first that asks for one of the devices if any are named."""
-    waiting = db.execute(WAITING.format(more=f", {DEVICE} AS device" if devices else "")).fetchall()
-    firsts = []
-    for turns in _by_owner(db, waiting):
-        firsts += islice((turn for turn, row in turns if not devices or row["device"] in devices), 1)
-    return min(firsts).id if firsts else None
-
-
-def _by_owner(db: Database, waiting: Sequence[Any]) -> Iterator[Iterator[tuple[Turn, Any]]]:
-    """Each run's turn and row, owner by owner, in order within each owner."""
-    busy = {row["owner"]: row["busy"] for row in db.execute(BUSY)}
-    for owner, rows in groupby(waiting, key=lambda row: row["owner"]):
-        last = db.execute(LAST, (owner,)).fetchone()["last"] or 0.0
-        yield _turns(rows, busy.get(owner, 0), last)
-
-
-def _turns(rows: Iterator[Any], busy: int, last: float) -> Iterator[tuple[Turn, Any]]:
-    for share, row in enumerate(rows, busy):
-        yield Turn(share, max(row["created"], last), row["number"], row["id"]), row
+    asking = f"WHERE device IN ({', '.join('?' * len(devices))})" if devices else ""
+    row = db.execute(f"{QUEUE.format(asking=asking)} LIMIT 1", tuple(devices)).fetchone()
+    return row["id"] if row else None
 
 
 MAX_ATTEMPTS = 3  # to continue a run without a new checkpoint
