@@ -40,7 +40,13 @@ def locked(path: Path, mode: str = "wb") -> IO[bytes]:
 
 
 def started(
-    module: str, home: Path, options: Mapping[str, Any], log: IO[bytes], output: int | None = None, **environment: str
+    module: str,
+    home: Path,
+    options: Mapping[str, Any],
+    log: IO[bytes],
+    *,
+    output: int | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a module of this very program for a home, with options as JSON, in a session of its own; it logs to `log`.
 
@@ -53,7 +59,7 @@ def started(
         stdin=subprocess.DEVNULL,
         stdout=log if output is None else output,
         stderr=log,
-        env={**os.environ, "PYTHONPATH": path, **environment},
+        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
         start_new_session=True,
     )
 

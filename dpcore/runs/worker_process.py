@@ -59,7 +59,7 @@ class Worker:
         options = asdict(slots) | {"train": train}
         options["warm_up"] = train == TRAINING.work  # another function need not end after one step
         threads = {"OMP_NUM_THREADS": str(slots.threads)} if slots.threads else {}
-        self.process = started("dpcore.runs.worker", home, options, log, **threads)
+        self.process = started("dpcore.runs.worker", home, options, log, environment=threads)
         self.name = worker_name(self.process.pid)
         self.slots = slots
         self.born = born

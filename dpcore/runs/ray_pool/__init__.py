@@ -81,7 +81,7 @@ class RayPool(PoolThread):
     def _follow(self, log: IO[bytes]) -> None:
         """Start a head, and take its lines until it ends."""
         said = {"connecting": False, "trouble": None}
-        with started(HEAD, self.store.home, self._options, log, subprocess.PIPE) as self._head:
+        with started(HEAD, self.store.home, self._options, log, output=subprocess.PIPE) as self._head:
             if self._stop.is_set():  # `close` has not seen it
                 self._head.terminate()
             for line in self._head.stdout or ():
