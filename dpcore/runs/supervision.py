@@ -39,7 +39,7 @@ def locked(path: Path, mode: str = "wb") -> IO[bytes]:
     return file
 
 
-def started(
+def start_process(
     module: str,
     home: Path,
     options: Mapping[str, Any],

@@ -9,7 +9,7 @@ from typing import IO
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import Limits
 from dpcore.runs.record import worker_name
-from dpcore.runs.supervision import started
+from dpcore.runs.supervision import start_process
 
 FOR_RUNS = 0.9  # of a GPU's memory: each process takes some beside its tensors
 
@@ -59,7 +59,7 @@ class Worker:
         options = asdict(slots) | {"train": train}
         options["warm_up"] = train == TRAINING.work  # another function need not end after one step
         threads = {"OMP_NUM_THREADS": str(slots.threads)} if slots.threads else {}
-        self.process = started("dpcore.runs.worker", home, options, log, environment=threads)
+        self.process = start_process("dpcore.runs.worker", home, options, log, environment=threads)
         self.name = worker_name(self.process.pid)
         self.slots = slots
         self.born = born

@@ -13,7 +13,7 @@ from dpcore import check
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import PoolThread, started
+from dpcore.runs.supervision import PoolThread, start_process
 
 Share = TypeVar("Share", int, float)
 HEAD = "dpcore.runs.ray_pool.head"  # the module of the process that talks to Ray
@@ -81,7 +81,7 @@ class RayPool(PoolThread):
     def _follow(self, log: IO[bytes]) -> None:
         """Start a head, and take its lines until it ends."""
         said = {"connecting": False, "trouble": None}
-        with started(HEAD, self.store.home, self._options, log, output=subprocess.PIPE) as self._head:
+        with start_process(HEAD, self.store.home, self._options, log, output=subprocess.PIPE) as self._head:
             if self._stop.is_set():  # `close` has not seen it
                 self._head.terminate()
             for line in self._head.stdout or ():
