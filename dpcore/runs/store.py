@@ -43,17 +43,18 @@ def in_order(db: Database) -> list[str]:
     return [row["id"] for row in db.execute(QUEUE.format(asking=""))]
 
 
-def places(db: Database, rows: Sequence[Any]) -> dict[str, int]:
-    """The place of each queued run, 1 for the next; empty if none of these rows is queued."""
-    queued = any(row["status"] == Status.QUEUED for row in rows)
-    return {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
-
-
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
     """The first queued run, or the first that asks for one of the devices if any are named."""
     asking = f"WHERE device IN ({', '.join('?' * len(devices))})" if devices else ""
     row = db.execute(f"{QUEUE.format(asking=asking)} LIMIT 1", tuple(devices)).fetchone()
     return row["id"] if row else None
+
+
+def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
+    """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
+    db.execute(f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values)
+    query = "UPDATE runs SET status = 'cancelled', ended = ? WHERE status = 'queued' AND cancelling"
+    db.execute(query, (time.time(),))
 
 
 MAX_ATTEMPTS = 3  # to continue a run without a new checkpoint
@@ -133,11 +134,7 @@ class Store:
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once and ask a running one to stop; return the status."""
         with self.writing() as db:
-            db.execute(
-                "UPDATE runs SET status = 'cancelled', cancelling = 1, ended = ? WHERE id = ? AND status = 'queued'",
-                (time.time(), run),
-            )
-            db.execute("UPDATE runs SET cancelling = 1 WHERE id = ? AND status = 'running'", (run,))
+            cancel(db, "id = ?", (run,))
             row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
             raise self.unknown(run)
@@ -145,12 +142,18 @@ class Store:
 
     def run(self, run: str) -> Run:
         """The run with this id, or UnknownRun."""
-        with self.reading() as db:
-            rows = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchall()
-            position = places(db, rows).get(run)
-        if not rows:
+        found = self.select("WHERE runs.id = ?", (run,))
+        if not found:
             raise self.unknown(run)
-        return run_of(rows[0], position)
+        return found[0]
+
+    def select(self, rest: str, values: Sequence[Any]) -> list[Run]:
+        """The jobs that the rest of a query in SQL chooses, in its order."""
+        with self.reading() as db:
+            rows = db.execute(RUNS + rest, values).fetchall()
+            queued = any(row["status"] == Status.QUEUED for row in rows)
+            position = {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
+        return [run_of(row, position.get(row["id"])) for row in rows]
 
     def secret(self, run: str) -> int | None:
         """The run's secret seed, for the process that trains it; None for a fixed seed."""
@@ -165,10 +168,7 @@ class Store:
         allowed, kinds = statuses or tuple(Status), () if kind is None else (kind,)
         most = -1 if limit is None else limit
         where = f"WHERE status IN ({', '.join('?' * len(allowed))}) {'AND kind = ? ' * len(kinds)}"
-        with self.reading() as db:
-            rows = db.execute(RUNS + where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most)).fetchall()
-            positions = places(db, rows)
-        return [run_of(row, positions.get(row["id"])) for row in rows]
+        return self.select(where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most))
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which workers would claim them now."""
