@@ -25,20 +25,12 @@ from numpy.typing import NDArray
 
 from dpcore.data.formats import ArraysFile, Bounded, Part, find, uncompressed
 from dpcore.data.tabular.columns import Category, Ranges
-from dpcore.data.tabular.tables import ADULT
+from dpcore.data.tabular.tables import ADULT, FACTS
 
 ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
 MAX_ADULT = 1 << 25  # bytes that are read
-ADULT_RANGES = {  # starts of ranges: LIBSVM's are fifths of the rows, ours are round numbers
-    "age": (26, 33, 41, 50),
-    "fnlwgt": (110_000, 160_000, 200_000, 260_000),
-    "education-num": (9, 10, 11, 13),
-    "capital-gain": (1,),
-    "capital-loss": (1,),
-    "hours-per-week": (35, 40, 41, 50),
-}
 WORDS_OF = {each.name: each for each in ADULT.columns if isinstance(each, Category)}
-BINARY = tuple(WORDS_OF.get(name) or Ranges(name, ADULT_RANGES[name]) for name in ADULT.fields[:-1])
+BINARY = tuple(WORDS_OF.get(name) or Ranges(name, tuple(FACTS["adult"]["ranges"][name])) for name in ADULT.fields[:-1])
 ADULT_ROWS = replace(ADULT, files=(ADULT_FILE,), columns=BINARY, chosen=list)
 
 REVIEWS, REVIEWS_ARCHIVE = "aclImdb", "aclImdb_v1.tar.gz"

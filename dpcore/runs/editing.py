@@ -6,7 +6,6 @@ measurement. `limits.py` says who may change a run. All texts are plain text whe
 """
 
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +13,7 @@ from typing import Any
 
 from dpcore.runs.in_words import printable
 from dpcore.runs.record import Run, Status, checkpoint_path
-from dpcore.runs.store import Store
+from dpcore.runs.store import Store, cancel
 from dpcore.runs.store_file import Database
 from dpcore.training.plan import Plan
 
@@ -85,10 +84,15 @@ def annotate(store: Store, run: str, note: str) -> None:
 
 def tag(store: Store, run: str, tags: Sequence[str]) -> None:
     """Replace the run's tags; each counts once."""
+    _write(store, run, "tags", json.dumps(clean(tags)))
+
+
+def clean(tags: Sequence[str]) -> list[str]:
+    """The tags, each once. Errors: ValueError for too many, or a long one."""
     wanted = list(dict.fromkeys(filter(None, (text(each, MAX_TAG_CHARS, "tag") for each in tags))))
     if len(wanted) > MAX_TAGS:
-        raise ValueError(f"A run can have {MAX_TAGS} tags; these are {len(wanted)}.")
-    _write(store, run, "tags", json.dumps(wanted))
+        raise ValueError(f"Expected at most {MAX_TAGS} tags of a run, not {len(wanted)}.")
+    return wanted
 
 
 def delete(store: Store, run: str) -> None:
@@ -109,10 +113,7 @@ def delete(store: Store, run: str) -> None:
 def clear(store: Store) -> tuple[int, list[Run]]:
     """Cancel all queued jobs and delete all ended ones; the number of deleted jobs, and those still running."""
     with store.writing() as db:
-        db.execute(
-            "UPDATE runs SET status = 'cancelled', cancelling = 1, ended = ? WHERE status = 'queued'", (time.time(),)
-        )
-        db.execute("UPDATE runs SET cancelling = 1 WHERE status = 'running'")
+        cancel(db, "true")
         ended = [row["id"] for row in db.execute("SELECT id FROM runs WHERE status != 'running'")]
         take_out(db, "status != 'running'")
     for run in ended:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpcore import check
-from dpcore.runs.record import IMPORTED, Run, run_of
-from dpcore.runs.store import Store, places
-from dpcore.runs.store_file import RUNS
+from dpcore.runs.record import IMPORTED, Run
+from dpcore.runs.store import Store
 
 LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
 TESTED = """(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id
@@ -92,11 +91,9 @@ def found(
 
 def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     """The runs with these ids, in this order, without those that the store does not have."""
-    with store.reading() as db:
-        query = RUNS + "WHERE runs.id IN (SELECT value FROM json_each(?))"  # one value, however many ids
-        rows = {row["id"]: row for row in db.execute(query, (json.dumps(list(ids)),))}
-        position = places(db, list(rows.values()))
-    return [run_of(rows[each], position.get(each)) for each in ids if each in rows]
+    listed = json.dumps(list(ids))  # one value, however many ids
+    known = {run.id: run for run in store.select("WHERE runs.id IN (SELECT value FROM json_each(?))", (listed,))}
+    return [known[each] for each in ids if each in known]
 
 
 def priced(store: Store, wanted: Wanted) -> list[Priced]:

@@ -12,10 +12,9 @@ share the shortest run goes first.
 import json
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
@@ -25,53 +24,37 @@ from dpcore.training.plan import Plan
 
 DEVICE = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
 
-# one query for each owner: one for each run took seconds with 10,000 runs
-WAITING = """SELECT id, number, owner, created{more} FROM runs WHERE status = 'queued' ORDER BY owner, cost, number"""
-BUSY = "SELECT owner, COUNT(*) AS busy FROM runs WHERE status = 'running' GROUP BY owner"
-LAST = "SELECT MAX(started) AS last FROM runs WHERE owner = ?"
-
-
-class Turn(NamedTuple):
-    """The turn of a run: the smallest comes first."""
-
-    share: int  # runs of its owner that run or come before it
-    since: float
-    number: int
-    id: str
+# Each owner is asked for once: for each run it took seconds with 10,000 runs. SQLite finds a slow plan by itself.
+QUEUE = f"""WITH waiting AS MATERIALIZED (SELECT DISTINCT owner FROM runs WHERE status = 'queued'),
+began AS MATERIALIZED (
+    SELECT owner, (SELECT MAX(started) FROM runs WHERE runs.owner = waiting.owner) AS last FROM waiting
+),
+busy AS MATERIALIZED (SELECT owner, COUNT(*) AS runs FROM runs WHERE status = 'running' GROUP BY owner)
+SELECT id FROM (
+    SELECT id, number, {DEVICE} AS device, MAX(created, COALESCE(last, 0)) AS since,
+        COALESCE(busy.runs, 0) + ROW_NUMBER() OVER (PARTITION BY owner ORDER BY cost, number) AS share
+    FROM runs INDEXED BY runs_by_status CROSS JOIN began USING (owner) LEFT JOIN busy USING (owner)
+    WHERE status = 'queued'
+) {{asking}} ORDER BY share, since, number"""
 
 
 def in_order(db: Database) -> list[str]:
     """The ids of the queued runs, in the order in which workers would claim them now."""
-    waiting = db.execute(WAITING.format(more="")).fetchall()
-    return [turn.id for turn in sorted(turn for turns in _by_owner(db, waiting) for turn, _ in turns)]
-
-
-def places(db: Database, rows: Sequence[Any]) -> dict[str, int]:
-    """The place of each queued run, 1 for the next; empty if none of these rows is queued."""
-    queued = any(row["status"] == Status.QUEUED for row in rows)
-    return {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
+    return [row["id"] for row in db.execute(QUEUE.format(asking=""))]
 
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
     """The first queued run, or the first that asks for one of the devices if any are named."""
-    waiting = db.execute(WAITING.format(more=f", {DEVICE} AS device" if devices else "")).fetchall()
-    firsts = []
-    for turns in _by_owner(db, waiting):
-        firsts += islice((turn for turn, row in turns if not devices or row["device"] in devices), 1)
-    return min(firsts).id if firsts else None
+    asking = f"WHERE device IN ({', '.join('?' * len(devices))})" if devices else ""
+    row = db.execute(f"{QUEUE.format(asking=asking)} LIMIT 1", tuple(devices)).fetchone()
+    return row["id"] if row else None
 
 
-def _by_owner(db: Database, waiting: Sequence[Any]) -> Iterator[Iterator[tuple[Turn, Any]]]:
-    """Each run's turn and row, owner by owner, in order within each owner."""
-    busy = {row["owner"]: row["busy"] for row in db.execute(BUSY)}
-    for owner, rows in groupby(waiting, key=lambda row: row["owner"]):
-        last = db.execute(LAST, (owner,)).fetchone()["last"] or 0.0
-        yield _turns(rows, busy.get(owner, 0), last)
-
-
-def _turns(rows: Iterator[Any], busy: int, last: float) -> Iterator[tuple[Turn, Any]]:
-    for share, row in enumerate(rows, busy):
-        yield Turn(share, max(row["created"], last), row["number"], row["id"]), row
+def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
+    """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
+    db.execute(f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values)
+    query = "UPDATE runs SET status = 'cancelled', ended = ? WHERE status = 'queued' AND cancelling"
+    db.execute(query, (time.time(),))
 
 
 MAX_ATTEMPTS = 3  # to continue a run without a new checkpoint
@@ -151,11 +134,7 @@ class Store:
     def cancel(self, run: str) -> Status:
         """Cancel a queued run at once and ask a running one to stop; return the status."""
         with self.writing() as db:
-            db.execute(
-                "UPDATE runs SET status = 'cancelled', cancelling = 1, ended = ? WHERE id = ? AND status = 'queued'",
-                (time.time(), run),
-            )
-            db.execute("UPDATE runs SET cancelling = 1 WHERE id = ? AND status = 'running'", (run,))
+            cancel(db, "id = ?", (run,))
             row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
         if row is None:
             raise self.unknown(run)
@@ -163,12 +142,18 @@ class Store:
 
     def run(self, run: str) -> Run:
         """The run with this id, or UnknownRun."""
-        with self.reading() as db:
-            rows = db.execute(RUNS + "WHERE runs.id = ?", (run,)).fetchall()
-            position = places(db, rows).get(run)
-        if not rows:
+        found = self.select("WHERE runs.id = ?", (run,))
+        if not found:
             raise self.unknown(run)
-        return run_of(rows[0], position)
+        return found[0]
+
+    def select(self, rest: str, values: Sequence[Any]) -> list[Run]:
+        """The jobs that the rest of a query in SQL chooses, in its order."""
+        with self.reading() as db:
+            rows = db.execute(RUNS + rest, values).fetchall()
+            queued = any(row["status"] == Status.QUEUED for row in rows)
+            position = {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
+        return [run_of(row, position.get(row["id"])) for row in rows]
 
     def secret(self, run: str) -> int | None:
         """The run's secret seed, for the process that trains it; None for a fixed seed."""
@@ -183,10 +168,7 @@ class Store:
         allowed, kinds = statuses or tuple(Status), () if kind is None else (kind,)
         most = -1 if limit is None else limit
         where = f"WHERE status IN ({', '.join('?' * len(allowed))}) {'AND kind = ? ' * len(kinds)}"
-        with self.reading() as db:
-            rows = db.execute(RUNS + where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most)).fetchall()
-            positions = places(db, rows)
-        return [run_of(row, positions.get(row["id"])) for row in rows]
+        return self.select(where + "ORDER BY number DESC LIMIT ?", (*allowed, *kinds, most))
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which workers would claim them now."""

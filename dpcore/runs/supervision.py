@@ -1,14 +1,17 @@
 """The shared part of all pools: the thread, the watch over workers, and the removal of old files."""
 
 import fcntl
+import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Any, Self
 
 import dpcore
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
@@ -36,10 +39,29 @@ def locked(path: Path, mode: str = "wb") -> IO[bytes]:
     return file
 
 
-def process_environment() -> dict[str, str]:
-    """The environment in which a process finds this very program."""
+def start_process(
+    module: str,
+    home: Path,
+    options: Mapping[str, Any],
+    log: IO[bytes],
+    *,
+    output: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a module of this very program for a home, with options as JSON, in a session of its own; it logs to `log`.
+
+    Its output goes there, too, unless `output` is subprocess.PIPE. The options get the `parent`, this process.
+    """
     root = str(Path(dpcore.__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))}
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, str(home), json.dumps({**options, "parent": os.getpid()})],
+        stdin=subprocess.DEVNULL,
+        stdout=log if output is None else output,
+        stderr=log,
+        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
+        start_new_session=True,
+    )
 
 
 class PoolThread(ABC):

@@ -83,9 +83,13 @@ class Interrupts:
         *,
         always: bool = False,
     ) -> None:
-        self.asked, self._error, self._always, self._open = False, error, always, always
+        self.asked, self._number, self._error, self._always, self._open = False, number, error, always, always
+        self.heed()
+
+    def heed(self) -> None:
+        """Note the signal from now on, even if another handler has replaced this one."""
         if threading.current_thread() is threading.main_thread():
-            signal.signal(number, self._note)
+            signal.signal(self._number, self._note)
 
     def _note(self, *_: object) -> None:
         self.asked = True

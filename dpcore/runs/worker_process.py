@@ -1,10 +1,7 @@
 """Worker processes as their pool sees them, and their shares of this machine's devices."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -12,7 +9,7 @@ from typing import IO
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import Limits
 from dpcore.runs.record import worker_name
-from dpcore.runs.supervision import process_environment
+from dpcore.runs.supervision import start_process
 
 FOR_RUNS = 0.9  # of a GPU's memory: each process takes some beside its tensors
 
@@ -59,16 +56,10 @@ class Worker:
     """A process that the pool started in its own process group, at `born` by the pool's clock."""
 
     def __init__(self, home: Path, log: IO[bytes], train: str, slots: Slots, born: float) -> None:
-        options = {**asdict(slots), "parent": os.getpid(), "train": train}
+        options = asdict(slots) | {"train": train}
         options["warm_up"] = train == TRAINING.work  # another function need not end after one step
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "dpcore.runs.worker", str(home), json.dumps(options)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            env=process_environment() | ({"OMP_NUM_THREADS": str(slots.threads)} if slots.threads else {}),
-            start_new_session=True,
-        )
+        threads = {"OMP_NUM_THREADS": str(slots.threads)} if slots.threads else {}
+        self.process = start_process("dpcore.runs.worker", home, options, log, environment=threads)
         self.name = worker_name(self.process.pid)
         self.slots = slots
         self.born = born

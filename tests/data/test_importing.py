@@ -64,9 +64,9 @@ def flipped(raw: bytes) -> bytes:
 FAULTS = {
     "truncated": (lambda raw: raw[:-2], r"to hold \d+ bytes uncompressed; it holds \d+"),
     "changed": (flipped, "to have MD5"),
-    "not IDX": (lambda raw: b"\x00\x00\x0d" + raw[3:], "IDX magic number"),
-    "other shape": (lambda raw: raw[:7] + bytes([raw[7] + 1]) + raw[8:], "to have shape"),
-    "empty": (lambda raw: b"", "IDX magic number"),
+    "not IDX": (lambda raw: b"\x00\x00\x0d" + raw[3:], "to have MD5"),
+    "other shape": (lambda raw: raw[:7] + bytes([raw[7] + 1]) + raw[8:], "to have MD5"),
+    "empty": (lambda raw: b"", "bytes uncompressed; it holds 0"),
 }
 
 

@@ -105,7 +105,7 @@ def test_a_run_keeps_its_name_tags_and_note_as_text_and_what_is_too_long_is_refu
     annotate(store, run, "line\nline\x00")
     with pytest.raises(ValueError, match=f"a name of at most {MAX_NAME_CHARS} characters, not 10,000"):
         rename(store, run, "x" * 10_000)
-    with pytest.raises(ValueError, match=f"can have {MAX_TAGS} tags"):
+    with pytest.raises(ValueError, match=f"at most {MAX_TAGS} tags"):
         tag(store, run, [str(number) for number in range(MAX_TAGS + 1)])
     found = store.run(run)
     assert found.name == "<script>alert(1)</script> **x**"

@@ -1,9 +1,8 @@
 """Paper 001: SA-DPSGD, which accepts or rejects each noisy step by simulated annealing."""
 
 from dpcore.papers.paper import Paper
-from dpcore.papers.sa_dpsgd.accuracy_figures import DRAWINGS as ACCURACIES
 from dpcore.papers.sa_dpsgd.findings import FINDINGS
-from dpcore.papers.sa_dpsgd.numbers import DRAWINGS, ENTRIES
+from dpcore.papers.sa_dpsgd.numbers import ACCURACIES, DRAWINGS, ENTRIES
 from dpcore.papers.sa_dpsgd.runs import RUNS, SWEEPS, WORDS
 from dpcore.papers.words import remarks
 

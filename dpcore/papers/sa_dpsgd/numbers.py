@@ -1,21 +1,24 @@
-"""Accounting of paper 001: epsilon by its Theorem 1, as printed and as its proof means it, and acceptance.
+"""Accounting of paper 001: epsilon by its Theorem 1, as printed and as its proof means it, acceptance, and figures.
 
 Its letters: tau accepted steps, alpha the order, Q the temperature, mu0 the largest number of rejections in a row.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from dpcore.papers.entry import Computed, PrintedClaim, PrintedSetting, setting_of
 from dpcore.papers.paper import Drawing, Line
-from dpcore.papers.sa_dpsgd.runs import DATA, WORDS, run
+from dpcore.papers.records import OnTheWay, recorded
+from dpcore.papers.sa_dpsgd.runs import DATA, METHODS, WORDS, run
 from dpcore.papers.words import with_numbers
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
+from dpcore.training.plan import plan
 
 DELTA, BUDGET, MAX_ORDER = 1e-5, 3.0, 64
 NAMES = tuple(DATA)
@@ -158,3 +161,47 @@ def _figure_4b() -> tuple[Line, ...]:
 ENTRIES = tuple(entry for name in NAMES for entry in _entries(name))
 LINES = {"figure_3": _figure_3, "equation_3": _equation_3, "figure_4b": _figure_4b}
 DRAWINGS = tuple(Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items())
+ID = "001"
+PANELS = {"Figure 3 (d)": "MNIST", "Figure 3 (e)": "Fashion-MNIST"}
+ANNEALED = "SA-DPSGD"
+
+
+def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
+    """Return the tests on the way of the first recorded run that has them."""
+    record = recorded(ID, run(title, method))
+    return next((each.course for each in record.runs if each.course), ()) if record else ()
+
+
+def accuracy_lines(title: str) -> tuple[Line, ...]:
+    """Draw accuracy in percent against epsilon of every recorded method, and of the accepted steps alone."""
+    lines = []
+    for method in METHODS:
+        course, charged = course_of(title, method), plan(run(title, method)).mechanism
+        if not course or charged is None:
+            continue
+        lines.append(_line(method, course, [each.step for each in course], charged))
+        if method == ANNEALED:
+            counted = [each for each in course if each.accepted]
+            lines.append(
+                _line(f"{method}, accepted steps alone", counted, [each.accepted or 0 for each in counted], charged)
+            )
+    return tuple(lines)
+
+
+def _line(name: str, course: Sequence[OnTheWay], steps: Sequence[int], charged: Mechanism) -> Line:
+    """Draw the tests of a run against the epsilon of its steps; tests at the same step share an epsilon."""
+    counts, places = np.unique(steps, return_inverse=True)
+    epsilon = ACCOUNTANTS[CERTIFIED].curve(charged, counts.tolist(), DELTA).epsilon[places]
+    return Line(name, epsilon, np.array([100 * each.accuracy for each in course]))
+
+
+ACCURACIES = tuple(
+    Drawing(
+        **WORDS["accuracy_figures"],
+        place=place,
+        title=f"Accuracy against epsilon on {title}, delta = 1e-5",
+        lines=partial(accuracy_lines, title),
+    )
+    for place, title in PANELS.items()
+    if all(course_of(title, each) for each in METHODS)
+)

@@ -14,7 +14,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, MAX_TAG_CHARS, MAX_TAGS, text
+from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, clean, text
 from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
 from dpcore.runs.record import IMPORTED, Status, row_of
@@ -135,16 +135,10 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
         "started": run["started"],
         "ended": run["started"] if running else run["ended"],
         "error": error or None,
-        "tags": json.dumps(_tags(run.get("tags", ()))),
+        "tags": json.dumps(clean(run.get("tags", ()))),
         "note": _note(note),
         "origin": json.dumps(_origin(origin) | {IMPORTED: f"run {run['id']} of another store"}),
     }
-
-
-def _tags(given: tuple[str, ...]) -> list[str]:
-    if len(given) > MAX_TAGS:
-        raise ValueError(f"Expected the run to have at most {MAX_TAGS} tags, but it has {len(given)}.")
-    return list(dict.fromkeys(filter(None, (text(each, MAX_TAG_CHARS, "tag") for each in given))))
 
 
 def _note(value: Any) -> str:

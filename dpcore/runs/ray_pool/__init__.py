@@ -5,7 +5,6 @@ import math
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, TypeVar
@@ -14,9 +13,10 @@ from dpcore import check
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import PoolThread, process_environment
+from dpcore.runs.supervision import PoolThread, start_process
 
 Share = TypeVar("Share", int, float)
+HEAD = "dpcore.runs.ray_pool.head"  # the module of the process that talks to Ray
 AGAIN = 2.0  # seconds from the end of a head to the next
 SILENT = (
     "The Ray cluster at {address} did not answer in time. Runs stay queued until it does; docs/cluster.md says how to "
@@ -56,8 +56,7 @@ class RayPool(PoolThread):
         super().__init__(store, "dpcore-ray-pool")
         self.address = address
         self._head: subprocess.Popen[bytes] | None = None
-        options = {"address": address, "train": train, "cpus": cpus, "gpus": gpus, "parent": os.getpid()}
-        self._command = [sys.executable, "-P", "-m", "dpcore.runs.ray_pool.head", str(store.home), json.dumps(options)]
+        self._options = {"address": address, "train": train, "cpus": cpus, "gpus": gpus}
 
     def close(self) -> None:
         """Ask the head to end, and kill it after some seconds."""
@@ -82,14 +81,7 @@ class RayPool(PoolThread):
     def _follow(self, log: IO[bytes]) -> None:
         """Start a head, and take its lines until it ends."""
         said = {"connecting": False, "trouble": None}
-        with subprocess.Popen(
-            self._command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=process_environment(),
-            start_new_session=True,
-        ) as self._head:
+        with start_process(HEAD, self.store.home, self._options, log, output=subprocess.PIPE) as self._head:
             if self._stop.is_set():  # `close` has not seen it
                 self._head.terminate()
             for line in self._head.stdout or ():

@@ -9,7 +9,6 @@ long ends, even where Ray ignores signals, and leaves its stack in the log.
 import faulthandler
 import json
 import os
-import signal
 import sys
 import time
 from contextlib import suppress
@@ -19,6 +18,7 @@ from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import LEFTOVER_SECONDS, lock_of, remove_needless
+from dpcore.runs.worker import Interrupts
 
 LOCK_SECONDS = 0.2  # seconds between two looks for the lock of the home
 CONNECT = 30.0  # seconds in which the cluster must accept this process
@@ -41,26 +41,9 @@ class StatusPipe:
             print(line, file=self._pipe, flush=True)
 
 
-class StopRequest:
-    """True once this process must end: it was told to, or its parent is gone."""
-
-    def __init__(self, parent: int) -> None:
-        self._parent, self._told = parent, False
-        self.heed_sigterm()
-
-    def heed_sigterm(self) -> None:
-        """Take SIGTERM as the request, even after another handler replaced this one."""
-        signal.signal(signal.SIGTERM, self._note)
-
-    def _note(self, *_: object) -> None:
-        self._told = True
-
-    def __bool__(self) -> bool:
-        return self._told or os.getppid() != self._parent
-
-
-def serve(store: Store, options: dict[str, Any], stop: StopRequest, pipe: StatusPipe) -> str | None:
-    """Do runs on the cluster until `stop`; the reason if that is impossible. The options are those of `Streams`."""
+def serve(store: Store, options: dict[str, Any], interrupts: Interrupts, pipe: StatusPipe) -> str | None:
+    """Do runs on the cluster until SIGTERM, or while the parent lives; the reason if that is impossible."""
+    parent = options.pop("parent")
     pipe.say(connecting=True)
     faulthandler.dump_traceback_later(CONNECT, exit=True)
     try:
@@ -71,10 +54,10 @@ def serve(store: Store, options: dict[str, Any], stop: StopRequest, pipe: Status
         streams = Streams(store, RayCluster(options.pop("address")), **options)
     except Unreachable as error:
         return str(error)
-    stop.heed_sigterm()  # Ray has replaced the handler
+    interrupts.heed()  # Ray has replaced the handler
     pipe.say()
     swept = -LEFTOVER_SECONDS
-    while not stop:
+    while not interrupts.asked and os.getppid() == parent:
         faulthandler.dump_traceback_later(ROUND, exit=True)
         try:
             streams.round()
@@ -93,12 +76,12 @@ def serve(store: Store, options: dict[str, Any], stop: StopRequest, pipe: Status
 def main() -> None:
     """Wait for the home to be free, then serve it; `RayPool` gives the home, and options as JSON."""
     home, options = sys.argv[1], json.loads(sys.argv[2])
-    stop, pipe = StopRequest(options.pop("parent")), StatusPipe()
+    interrupts, pipe = Interrupts(), StatusPipe()
     with Store(home) as store:
-        while not (lock := lock_of(store.home)) and not stop:
+        while not (lock := lock_of(store.home)) and not interrupts.asked and os.getppid() == options["parent"]:
             pipe.say()
             time.sleep(LOCK_SECONDS)
-        trouble = None if stop else serve(store, options, stop, pipe)
+        trouble = serve(store, options, interrupts, pipe) if lock else None
         with suppress(BrokenPipeError):
             pipe.say(trouble=trouble)
         if lock:

@@ -1,14 +1,11 @@
 """The optimizers by name; free of torch at import, so that configurations can check names."""
 
 from dpcore.training.optimizers.adadp import ADADP
-from dpcore.training.optimizers.adagrad import ADAGRAD
-from dpcore.training.optimizers.adam import ADAM
 from dpcore.training.optimizers.adam_bc import ADAM_BC
 from dpcore.training.optimizers.adppl import ADPPL
 from dpcore.training.optimizers.base import Hyperparameters, Optimizer
 from dpcore.training.optimizers.pi import PI_ADAGRAD, PI_ADAM, PI_RMSPROP
-from dpcore.training.optimizers.rmsprop import RMSPROP
-from dpcore.training.optimizers.sgd import SGD
+from dpcore.training.optimizers.plain import ADAGRAD, ADAM, RMSPROP, SGD
 
 __all__ = ["OPTIMIZERS", "Hyperparameters", "Optimizer"]
 

@@ -14,9 +14,8 @@ rate by more than seeds differ.
 
 from __future__ import annotations
 
-from dpcore.training.optimizers.adam import BETA1, BETA2
-from dpcore.training.optimizers.adam import absorb as absorb_moments
 from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, words_of
+from dpcore.training.optimizers.plain import BETA1, BETA2, absorb_moments
 
 FLOOR = 0.3  # gamma as a share of the variance
 TINY = 1e-16  # gamma without noise: Adam's epsilon, squared

@@ -11,8 +11,8 @@ are a noisy release of their own, charged once (`relevance_sigma`).
 from __future__ import annotations
 
 from dpcore import check
-from dpcore.training.optimizers import sgd
 from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules, words_of
+from dpcore.training.optimizers.plain import sgd_step
 
 
 def allot(state: State, relevance: Tensor) -> None:
@@ -29,7 +29,7 @@ def rules(hyperparameters: Hyperparameters) -> UpdateRules:
     def absorb(gradient: Tensor, state: State) -> None:
         state.vectors[0].mul_(momentum).add_(gradient)
 
-    return UpdateRules((0.0, 1.0), absorb, sgd.step, scale=lambda state: state.vectors[1])
+    return UpdateRules((0.0, 1.0), absorb, sgd_step, scale=lambda state: state.vectors[1])
 
 
 ADPPL = Optimizer(**words_of("adppl"), rules=rules, momentum=True, proportional=True, by_relevance=True)

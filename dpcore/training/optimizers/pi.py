@@ -22,10 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dpcore.training.optimizers.adagrad import absorb as absorb_square
-from dpcore.training.optimizers.adam import BETA1, BETA2
-from dpcore.training.optimizers.adam import absorb as absorb_moments
 from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, square_mean, words_of
+from dpcore.training.optimizers.plain import BETA1, BETA2, absorb_moments, absorb_square
 
 READINGS = {  # reading -> one line on its use of an example, and on its charge
     "scaled": "R2c: gradients are divided by noisy public history, clipped, noised. Charges each step at (q, sigma).",

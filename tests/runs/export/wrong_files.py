@@ -98,7 +98,7 @@ WRONG: dict[str, tuple[Callable[[Values], Any], str]] = {
     "a name that is long": (changed("run.name", "x" * 200), "a name of at most 120 characters, not 200"),
     "an id that is a path": (changed("run.id", "../../x"), "the id of the run to be letters and digits"),
     "a time to come": (changed("run.created", 9e12), "created=9000000000000.0 to be at least 0"),
-    "too many tags": (changed("run.tags", [str(i) for i in range(99)]), "at most 10 tags, but it has 99"),
+    "too many tags": (changed("run.tags", [str(i) for i in range(99)]), "Expected at most 10 tags of a run, not 99"),
     "a tag that is a number": (changed("run.tags", [1]), "tags of the run to be a text"),
     "a note that is a list": (changed("run.note", []), "the note of the run to be a text"),
     "a note that is too long": (changed("run.note", "x" * 9_000), "note of at most 5,000 characters, not 9,000"),

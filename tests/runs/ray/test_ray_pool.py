@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dpcore.runs import ray_pool
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.ray_pool import RayPool, pool_here
 from dpcore.runs.ray_pool.node import PREFIX
@@ -19,17 +20,6 @@ from tests.runs.ray.node_doubles import MIDDLE, STEPS
 from tests.runs.ray.nodes import Node, free_ports
 
 Eventually = Callable[..., None]
-HANGING = """
-import sys, time, types
-from dpcore.runs.ray_pool import head
-module = types.ModuleType("dpcore.runs.ray_pool.ray_cluster")
-module.Unreachable = RuntimeError
-hang = lambda self, *_: time.sleep(60)
-module.RayCluster = type("RayCluster", (), {"__init__": lambda self, address: None, sys.argv.pop(1): hang})
-sys.modules[module.__name__] = module
-head.CONNECT = head.ROUND = 0.2
-head.main()
-"""  # the head, beside a cluster that hangs in one of its functions
 
 
 def check_whole(store: Store, run: str) -> None:
@@ -91,11 +81,12 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
     [("__init__", "The Ray cluster at host:1 did not answer in time"), ("ready", "the Ray cluster ended; ")],
 )
 def test_a_head_that_its_cluster_keeps_waiting_ends_and_is_told_of(
-    store: Store, eventually: Eventually, hangs: str, said: str
+    store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch, hangs: str, said: str
 ) -> None:
-    pool = RayPool(store, "host:1")
-    pool._command[1:4] = ["-c", HANGING, hangs]
-    with pool:
+    monkeypatch.setattr(ray_pool, "HEAD", "hanging_head")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("HANGS", hangs)
+    with RayPool(store, "host:1") as pool:
         eventually(lambda: said in (pool.trouble or ""))
     assert "Timeout (0:00:00" in pool.log.read_text()  # its stack is there
 

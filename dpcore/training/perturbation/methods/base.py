@@ -13,6 +13,7 @@ from dpcore.privacy import named_words
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.task import Draws, Task
 
+TEXTS = Path(__file__).with_name("methods.toml")
 NOT_CONVEX = "The loss is not convex, so nothing bounds how far one row moves the parameters."
 NOT_SMOOTH = "The curvature of the loss has no bound."
 UNASKED = "not needed"
@@ -20,7 +21,7 @@ UNASKED = "not needed"
 
 def words_of(name: str) -> tuple[str, ...]:
     """The name, title, label, note, unit and source of a method, in this order."""
-    words = {"label": ""} | named_words(Path(__file__).with_name("methods.toml"), name)
+    words = {"label": ""} | named_words(TEXTS, name)
     return tuple(words[key] for key in ("name", "title", "label", "note", "unit", "source"))
 
 

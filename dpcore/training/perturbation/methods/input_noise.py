@@ -10,9 +10,10 @@ from typing import final
 import numpy as np
 
 from dpcore.data.tabular.table import Problem
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
-from dpcore.training.perturbation.methods.base import Condition, Method, Protection, words_of
+from dpcore.training.perturbation.methods.base import TEXTS, Condition, Method, Protection, words_of
 from dpcore.training.perturbation.minimisers import learnt, stepped
 from dpcore.training.perturbation.task import ROUNDING, Draws, Task
 
@@ -63,20 +64,6 @@ class LocalInputPerturbation(Method):
         return np.stack([learnt(task, *self.perturbed(task, problem, epsilon, each)) for epsilon, each in pairs])
 
 
-GAPS = (
-    (
-        "constant known",
-        "No guarantee: no proof determines the formula's constant c, which hides a loss that depends on the data; here "
-        "c = 1.",
-    ),
-    (
-        "Gaussian gradients",
-        "The proof assumes that the gradient's noise is Gaussian and fresh in each step; it is neither.",
-    ),
-    ("labels protected", "Labels are released as they are."),
-)
-
-
 @final
 class PaperInputPerturbation(Method):
     """x + Normal(0, s^2 I) with s^2 = c G^2 T ln(1/delta) / (n (n - 1) sqrt(Dl) epsilon^2), and c = 1 here.
@@ -89,7 +76,7 @@ class PaperInputPerturbation(Method):
     kind = Protection.NONE
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        return tuple(Condition(name, False, said) for name, said in GAPS)
+        return tuple(Condition(name, False, said) for name, said in words_in(TEXTS)["gaps of paper_input"].items())
 
     def noise(self, task: Task, epsilon: float) -> float:
         count, root = task.examples * (task.examples - 1), sqrt(task.regulariser or 1.0)
