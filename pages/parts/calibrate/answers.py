@@ -8,12 +8,8 @@ import streamlit as st
 
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.for_sampler import (
-    SOLVABLE_FOR_SAMPLERS,
-    SampledAnswer,
-    sigma_for_sampler,
-    steps_for_sampler,
-)
+from dpcore.privacy.calibration import for_sampler
+from dpcore.privacy.calibration.for_sampler import SampledAnswer
 from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
@@ -177,7 +173,7 @@ def unsolvable(name: str, asked: Asked) -> str:
     'Shuffled every epoch: solve for sigma or steps. The answer below is for Poisson batches.'
     """
     title = SAMPLERS[name].title
-    if asked.solve not in SOLVABLE_FOR_SAMPLERS:
+    if asked.solve not in for_sampler.SOLVABLE_FOR_SAMPLERS:
         return f"{title}: solve for sigma or steps. The answer below is for Poisson batches."
     if not isinstance(asked.target, EpsilonTarget):
         return f"{title}: choose epsilon as the target. The answer below is for Poisson batches."
@@ -194,8 +190,8 @@ def answer_for(
     sampler = SAMPLERS[name]
     try:
         if solved == "sigma":
-            return sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, steps))
-        return steps_for_sampler(sampler, target, q, sigma)
+            return for_sampler.sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, steps))
+        return for_sampler.steps_for_sampler(sampler, target, q, sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
 
