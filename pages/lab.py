@@ -100,7 +100,7 @@ with left, beside_sigma:
 if mechanism:
     with small:
         if otherwise:
-            st.caption(sampled.POISSON_PICTURE)
+            st.caption("For Poisson batches:")
         attack_beside(mechanism, delta, form.n)
 with large:
     on_screen("lab")

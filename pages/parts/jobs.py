@@ -30,7 +30,6 @@ STARTED = "jobs_started"  # ids of the jobs that this session started
 ASKED = "cancel_asked"  # the store, and the job to cancel, until the reader answers
 UNSAID = "cancel_unsaid"  # set until the page draws that question
 NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
-RESUMABLE = "You can resume it later from its last checkpoint."
 Event = TypeVar("Event")
 
 
@@ -212,7 +211,7 @@ def _ask_first() -> None:
 def _question(store: Store, run: Run) -> None:
     if ASKED not in st.session_state:  # answered
         st.rerun()
-    resumable = f" {RESUMABLE}" if run.kind == TRAINING.name else ""
+    resumable = " You can resume it later from its last checkpoint." if run.kind == TRAINING.name else ""
     st.markdown(
         f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab. Somebody else may be waiting "
         f"for it.{resumable}"

@@ -24,7 +24,6 @@ SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), U
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
-TORCH_NAME = "torch's float32 on a CPU"
 
 
 def p_text(value: float) -> str:
@@ -118,7 +117,7 @@ def generators(found: AuditResults) -> None:
     if "largest" in figures:
         rows.append(_generator_row("the trainer's noise", int(figures["draws"]), figures["largest"]))
     if found.counted:
-        rows.append(_generator_row(TORCH_NAME, found.counted.draws, found.counted.largest))
+        rows.append(_generator_row("torch's float32 on a CPU", found.counted.draws, found.counted.largest))
     if found.request.torch_draws and rows:
         made = table(REACH_TITLE, "verdicts generators", ("Generator", *REACH_HEADS), rows, REACH_HEADS)
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")

@@ -166,10 +166,10 @@ class Answering:
     answers: Sequence[Sequence[float]] | None  # for each image the probability of each class; None before the first
 
 
-def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int, hint: str) -> None:
+def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int) -> None:
     """Show test images in a row, below each what the run in the place `detail` answers, as it learns.
 
-    A click on one shows the probabilities of all runs; `hint` is said there before there are any.
+    A click on one shows the probabilities of all runs; the hint is said there before there are any.
     """
     data = {
         "label": "Test images, and what is answered for each",
@@ -179,7 +179,7 @@ def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answeri
         "classes": list(classes),
         "runs": [asdict(each) for each in runs],
         "detail": detail,
-        "hint": hint,
+        "hint": "Press Train: what the network answers appears here.",
     }
     if follows():
         mount("answers", "answers", data)

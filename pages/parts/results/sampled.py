@@ -11,7 +11,6 @@ from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from pages.parts.results import cache
 
-POISSON_PICTURE = "For Poisson batches:"
 POISSON = "All other numbers on this page are for Poisson batches."
 
 
