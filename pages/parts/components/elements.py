@@ -108,11 +108,14 @@ def follow_links(opened: Callable[[], None]) -> None:
 
 
 @dataclass(frozen=True)
-class ByCount:
-    """What is said after each of some numbers of steps; between two of them, what is said after the later one."""
+class Table:
+    """What holds after each of some numbers of steps, as epsilon; between two of them, what holds after the later one.
 
-    counts: tuple[int, ...]
-    texts: tuple[str, ...]
+    Numbers must be rounded to the safe side, and must not fall.
+    """
+
+    steps: tuple[int, ...]
+    values: tuple[float, ...] | tuple[str, ...]
     field: str = "step"  # of the event: what is counted
 
 
@@ -130,7 +133,7 @@ class LiveNumber:
     scale: float = 1.0
     digits: int = 1  # behind the point
     unit: str = ""
-    texts: ByCount | None = None  # in place of a field
+    texts: Table | None = None  # in place of a field
 
 
 def live_figures(readings: Sequence[LiveNumber], key: str) -> None:

@@ -40,8 +40,8 @@ export default mounted(Figures);
 export function taken(reading, body) {
   if (reading.texts) { // by steps, or by another count: the text of the next one that is listed
     if (!["stepped", "evaluated"].includes(body.event)) return undefined;
-    const { counts, texts, field } = reading.texts;
-    return texts[counts.findIndex((count) => count >= body[field])];
+    const { steps, values, field } = reading.texts;
+    return values[steps.findIndex((step) => step >= body[field])];
   }
   const value = body.event === reading.event ? body[reading.y] : undefined;
   if (typeof value !== "number") return undefined;

@@ -18,7 +18,8 @@ from dpcore.privacy.report.numbers import epochs_of, nearest
 from dpcore.runs.in_words import with_origin
 from dpcore.training.defaults import described, phrase
 from dpcore.training.events import NORM_QUANTILES
-from pages.parts.components.live_chart import Growth, Label, Mark, Strip, Table, live_chart
+from pages.parts.components.elements import Table
+from pages.parts.components.live_chart import Growth, Label, Mark, Strip, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin

@@ -12,7 +12,7 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.seed_summary import in_words
-from pages.parts.components.elements import ByCount, LiveNumber, live_figures
+from pages.parts.components.elements import LiveNumber, Table, live_figures
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, address, csv_button
@@ -56,7 +56,7 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
     if watched.run.active:
         count = LiveNumber("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
         table = spent_table(watched, accountant)
-        texts = ByCount(table.steps, tuple(map(short, table.values)), "accepted") if table else None
+        texts = Table(table.steps, tuple(map(short, table.values)), "accepted") if table else None
         claim = LiveNumber(INVALID.capitalize(), _claim(watched, accountant, accepted), *watched.since, texts=texts)
         live_figures([count, claim], "accepted_figures")
         st.caption("All proposals are charged, the rejected ones too.")
@@ -95,12 +95,12 @@ def _spent(watched: Watched, accountant: str) -> str:
     return marked_epsilon(watched, accountant, spent)
 
 
-def spent_by_step(watched: Watched, accountant: str) -> ByCount | None:
+def spent_by_step(watched: Watched, accountant: str) -> Table | None:
     """The written epsilon after some of the run's steps; None without one."""
     table = spent_table(watched, accountant)
     if table is None:
         return None
-    return ByCount(table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values))
+    return Table(table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values))
 
 
 def marked_epsilon(watched: Watched, accountant: str, epsilon: float) -> str:
