@@ -16,7 +16,7 @@ from dpcore.training.events import SHOWN_EXAMPLES
 from pages.parts.components.elements import Answering, LiveNumber, answers_strip, headline
 from pages.parts.train.buttons import alike
 from pages.parts.train.form import Form, baseline_of
-from pages.parts.train.run_figures import marked_epsilon, spent_by_step
+from pages.parts.train.run_charts import marked_epsilon, spent_by_step
 from pages.parts.train.run_history import Watched
 
 ASKED = "Press Train to see how accurate a model this private can be."

@@ -22,9 +22,8 @@ from pages.parts.jobs import PROBLEM, cancel_button, say_failure
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train import run_figures
+from pages.parts.train import run_charts
 from pages.parts.train.buttons import resume
-from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
@@ -85,18 +84,18 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
         if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
             with statuses:
                 run_status(store, each, several=several)
-    run_figures.run_figures(detail, accountant)
+    run_charts.run_figures(detail, accountant)
     run_key(watched)
-    run_figures.seed_summaries(watched)
-    large_charts(watched, detail, accountant, across, place)
+    run_charts.seed_summaries(watched)
+    run_charts.large_charts(watched, detail, accountant, across, place)
     if detail.config.acceptance != "none":
-        run_figures.accepted_figures(detail, accountant)
-        decisions_strip(detail)
-    small_charts(watched, detail)
+        run_charts.accepted_figures(detail, accountant)
+        run_charts.decisions_strip(detail)
+    run_charts.small_charts(watched, detail)
     if detail.config.private:
-        gradient_norms(detail)
-    run_figures.evaluations_table(watched, accountant)
-    run_figures.evaluations_download(store, watched, accountant)
+        run_charts.gradient_norms(detail)
+    run_charts.evaluations_table(watched, accountant)
+    run_charts.evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
 
 
