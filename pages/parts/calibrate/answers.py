@@ -25,6 +25,7 @@ from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button
 from pages.parts.results.odds import WORDS, visitor_line
+from pages.parts.results.sampled import sampled_end
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 
@@ -160,7 +161,7 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
     st.header(f"{sampled_headline(found)} ({sampler.title})", anchor=False)
     st.markdown(sampled_sentence(found, asked.target))
     if isinstance(by_poisson, Answer) and asked.solve == "sigma":
-        st.markdown(at_poisson_sigma(name, found, by_poisson))
+        st.markdown(at_poisson_sigma(name, by_poisson))
     st.button("Use this answer", on_click=load, args=(fields_of(found),), key="use_sampled")
     st.caption(f"{sampler.note} {found.reading.note} {BELOW}")
 
@@ -216,10 +217,10 @@ def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
     )
 
 
-def at_poisson_sigma(name: str, found: SampledAnswer, by_poisson: Answer) -> str:
+def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
     """The cost of the sampler at the answer for Poisson batches."""
-    sigma, mechanism = float(by_poisson.value), by_poisson.mechanism
-    there = cache.sampled_end(name, found.q, sigma, mechanism.steps, by_poisson.target.at or 0.0).last
+    sigma = float(by_poisson.value)
+    there = sampled_end(name, by_poisson.mechanism, by_poisson.target.at or 0.0).last
     low, high = outward(there.lower or 0.0, math.floor), outward(there.value, math.ceil)
     return (
         f"At sigma = {show(sigma)}, the answer for Poisson batches, epsilon lies between **{low}** and **{high}** here."

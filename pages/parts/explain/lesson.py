@@ -27,6 +27,7 @@ from dpcore.training.plan import plan
 from dpcore.training.slider_stops import show
 from pages.parts.results import cache
 from pages.parts.results.odds import PEOPLE, of_hundred
+from pages.parts.results.sampled import sampled_end
 
 DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows can be trained
 
@@ -142,8 +143,7 @@ class Scene:
     @property
     def _of_sampler(self) -> Reading:
         """Both proven bounds of the final epsilon for the sampler."""
-        (release,) = self.mechanism.releases
-        return cache.sampled_end(self.sampler, release.q, release.sigma, self.mechanism.steps, self.delta).last
+        return sampled_end(self.sampler, self.mechanism, self.delta).last
 
     @property
     def sampler_lower(self) -> float:
