@@ -152,7 +152,8 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
     Where {accuracy} and {baseline} are, {lost} or {gained} is the difference.
     """
     if follows():
-        mount("headline", "headline", {"sentences": sentences, "numbers": {k: asdict(v) for k, v in numbers.items()}})
+        readings = [asdict(each) | {"label": name} for name, each in numbers.items()]
+        mount("live_figures", "headline", {"sentences": sentences, "readings": readings})
     else:
         st.subheader(sentences[0], anchor=False)
 
