@@ -1,7 +1,8 @@
 """Jobs of any kind on the pages: open their store, start, resume and cancel them once, and show one of them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar
@@ -91,23 +92,28 @@ def start(
     Jobs of this session and the jobs `also` count as under way. A sweep is queued whole. The page says why nothing is
     queued.
     """
-    if not may_start(user := current_user()):
-        st.session_state[PROBLEM] = NOBODY
-        return []
-    try:
+    with problems_said():
+        if not may_start(user := current_user()):
+            raise ValueError(NOBODY)
         kind = kind_of(requests[0]).name
         known = Counter(run.request for run in under_way(store, also) if run.kind == kind)
         missing = list((Counter(requests) - known).elements())
         if not missing:
-            st.session_state[PROBLEM] = UNDER_WAY
-            return []
+            raise ValueError(UNDER_WAY)
         queued = requests if sweep else missing
         new = within_limits.submit(store, list(zip(queued, names(queued), strict=True)), user.owner, sweep or None)
-    except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
+        _started().update(new)
+        return new
+    return []
+
+
+@contextmanager
+def problems_said() -> Iterator[None]:
+    """Let the page say why a callback fails, or refuses, within the block, which ends there."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:  # StoreError; an accountant without an answer; UnknownRun
         st.session_state[PROBLEM] = str(error)
-        return []
-    _started().update(new)
-    return new
 
 
 def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
@@ -118,18 +124,14 @@ def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
 @uninterrupted
 def resume_run(store: Store, run: str) -> str:
     """Queue the rest of a run that ended early; return its id, or "" if the page says why not. In a callback."""
-    try:
+    with problems_said():
         if any(each.parent == run for each in under_way(store)):
-            st.session_state[PROBLEM] = UNDER_WAY
-            return ""
-        if not _allowed(store.run(run), "resume"):
-            return ""
+            raise ValueError(UNDER_WAY)
+        _check_rights(store.run(run), "resume")
         new = within_limits.submit_rest(store, run)
-    except (StoreError, ValueError, OSError) as error:  # OSError: the checkpoint cannot be copied
-        st.session_state[PROBLEM] = str(error)
-        return ""
-    _started().add(new)
-    return new
+        _started().add(new)
+        return new
+    return ""
 
 
 def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
@@ -150,17 +152,14 @@ def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
 @uninterrupted
 def cancel(store: Store, run: str) -> None:
     """Cancel the job, at once if this session started it, else after a question. In a callback."""
-    try:
+    with problems_said():
         asked = store.run(run)
-        if not _allowed(asked, "cancel"):
-            return
+        _check_rights(asked, "cancel")
         own = asked.owner and asked.owner == current_user().owner
         if own or run in _started() or not asked.active:
             store.cancel(run)
         else:
             st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
-    except (StoreError, UnknownRun) as error:
-        st.session_state[PROBLEM] = str(error)
 
 
 def say_outcome() -> None:
@@ -178,10 +177,9 @@ def _started() -> set[str]:
     return st.session_state.setdefault(STARTED, set())
 
 
-def _allowed(run: Run, verb: str) -> bool:
-    if not (allowed := may_change(run)):
-        st.session_state[PROBLEM] = why_not(current_user(), verb)
-    return allowed
+def _check_rights(run: Run, verb: str) -> None:
+    if not may_change(run):
+        raise ValueError(why_not(current_user(), verb))
 
 
 @uninterrupted

@@ -18,7 +18,7 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import PROBLEM, cancel_button, say_failure
+from pages.parts.jobs import cancel_button, problems_said, say_failure
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -148,11 +148,9 @@ def pace_buttons(place: Any, store: Store, run: Run) -> None:
 
 @uninterrupted
 def _do(act: Any, store: Store, run: str) -> None:
-    try:
+    with problems_said():
         if may_change(store.run(run)):
             act(store, run)
-    except (StoreError, UnknownRun) as error:
-        st.session_state[PROBLEM] = str(error)
 
 
 def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
