@@ -19,7 +19,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun, device_here
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.controls.url_state import MAX_REASON, UNDER_WAY, Remembered, say_once
+from pages.parts.controls.url_state import MAX_REASON, Remembered
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import current_user, may_change
 
@@ -27,6 +27,7 @@ LATEST = 100  # jobs that a page reads, for its estimates and its choices
 RECENT = 50  # jobs on offer
 POLL_SECONDS = 0.5  # between two looks at an active job
 PROBLEM = "job_problem"  # why the last click failed
+UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
 STARTED = "jobs_started"  # ids of the jobs that this session started
 ASKED = "cancel_asked"  # the store, and the job to cancel, until the reader answers
 UNSAID = "cancel_unsaid"  # set until the page draws that question
@@ -165,7 +166,13 @@ def cancel(store: Store, run: str) -> None:
 def say_outcome() -> None:
     """Draw the result of the last click: the question before a cancellation, or an error."""
     _ask_first()
-    say_once(PROBLEM)
+    say_problem()
+
+
+def say_problem() -> None:
+    """Draw why the last click did nothing, once."""
+    if sentence := st.session_state.pop(PROBLEM, None):
+        (st.info if sentence == UNDER_WAY else st.error)(sentence)
 
 
 def outcome_unsaid() -> bool:
