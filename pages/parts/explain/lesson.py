@@ -92,10 +92,6 @@ class Scene:
         return planned
 
     @property
-    def run_steps(self) -> int:
-        return self.mechanism.steps
-
-    @property
     def noise(self) -> float:
         """The standard deviation of the noise on the sum of gradients."""
         return self.sigma * self.clip_norm
@@ -141,26 +137,18 @@ class Scene:
         return _at_least(self.lower)
 
     @property
-    def _of_sampler(self) -> Reading:
+    def sampled(self) -> Reading:
         """Both proven bounds of the final epsilon for the sampler."""
         return sampled_end(self.sampler, self.mechanism, self.delta).last
 
     @property
-    def sampler_lower(self) -> float:
-        return self._of_sampler.lower or 0.0
-
-    @property
-    def sampler_upper(self) -> float:
-        return self._of_sampler.value
-
-    @property
     def sampler_least(self) -> str:
-        return _at_least(self.sampler_lower)
+        return _at_least(self.sampled.lower or 0.0)
 
     @property
     def ends(self) -> str:
         """Both bounds for the sampler in words."""
-        high = _at_most(self.sampler_upper)
+        high = _at_most(self.sampled.value)
         return f"between {self.sampler_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
 
     @property
