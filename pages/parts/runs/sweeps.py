@@ -6,7 +6,6 @@ from html import escape
 import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
-from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
@@ -129,7 +128,7 @@ def _sweep(store: Store, name: str) -> int:
     if sweep is None:
         st.info("This version of the program cannot read the runs of this sweep.")
         return 0
-    left = learn(spending for run in sweep.runs if (spending := spending_of(run, CERTIFIED)))
+    left = learn(spending for run in sweep.runs if (spending := spending_of(run)))
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
@@ -175,7 +174,7 @@ def _table(sweep: Sweep, price: Reading | None) -> str:
 
 def _epsilon(runs: Sequence[Run]) -> str:
     """The largest certified epsilon of one of the runs."""
-    priced = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
+    priced = [known_cost(spending) for run in runs if (spending := spending_of(run))]
     known = [cost for cost in priced if cost]
     return marked(max(cost.value for cost in known), known[0].kind) if known else ""
 
