@@ -7,8 +7,6 @@ from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, inv
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 
-MOVED_ON = "These results are of other settings. Press Audit to test the settings of the controls."
-
 left, right = page_columns("Does the trainer keep what it claims?")
 
 store, past, _ = job_store(right, AUDIT.name)
@@ -25,7 +23,7 @@ with left, start:
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
-            st.caption(MOVED_ON)
+            st.caption("These results are of other settings. Press Audit to test the settings of the controls.")
         follow(store, shown)
     elif store:
         invite()

@@ -14,7 +14,7 @@ from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_ru
 from pages.parts.jobs import job_store
 from pages.parts.lab import RECIPES, Shown, attack_beside, first_chart, gradients, lab_chart, numbers_below
 from pages.parts.layout import page_columns
-from pages.parts.results import cache
+from pages.parts.results import cache, sampled
 from pages.parts.results.exports import address, chart, origin_of
 from pages.parts.results.odds import on_screen
 from pages.parts.results.pinned_setting import (
@@ -23,15 +23,6 @@ from pages.parts.results.pinned_setting import (
     ghost_over_epochs,
     pin_controls,
     pinned_setting,
-)
-from pages.parts.results.sampled import (
-    POISSON_PICTURE,
-    answers,
-    sampled_of,
-    sampled_profile_of,
-    say_more,
-    say_sampled,
-    takes_long,
 )
 from pages.parts.results.tables import epsilon_sentence
 from pages.parts.shell.menu import chart_size
@@ -73,15 +64,15 @@ with shown:
     ids = run_picker.choose(past, store)
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
-otherwise = bool(mechanism) and answers(form.sampler, mechanism)
-if mechanism and (cache.slow(mechanism, delta) or takes_long(form.sampler, mechanism)):  # the cheap curves first
+otherwise = bool(mechanism) and sampled.answers(form.sampler, mechanism)
+if mechanism and (cache.slow(mechanism, delta) or sampled.takes_long(form.sampler, mechanism)):  # first the cheap ones
     with early.container():
         first_chart(form, names, log=log)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}
 certain = form.unaccounted
 if mechanism:
     with sentences:
-        say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
+        sampled.say_sampled(form.sampler, mechanism, delta, curves[CERTIFIED].last)
     certain = epsilon_sentence(curves[CERTIFIED], show(delta), apart=otherwise)
     if pinned and form.pinnable:
         certain = f"{certain} {difference(pinned, form.pinnable)}"
@@ -91,17 +82,17 @@ early.empty()
 with picture:
     if against == "epoch":
         ghost = ghost_over_epochs(pinned) if pinned else None
-        sampled = sampled_of(form.sampler, mechanism, delta) if mechanism else None
-        lab_chart(Shown(form, curves, store, tuple(ids), certain, log, across, ghost, sampled))
+        others = sampled.sampled_of(form.sampler, mechanism, delta) if mechanism else None
+        lab_chart(Shown(form, curves, store, tuple(ids), certain, log, across, ghost, others))
     else:
         st.markdown(certain)
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
-        sampled = sampled_profile_of(form.sampler, mechanism) if mechanism else None
+        others = sampled.sampled_profile_of(form.sampler, mechanism) if mechanism else None
         look = {"log": log, "ghost": ghost, "size": chart_size()}
-        figure = sampled_profile_figure(profiles, sampled, **look) if sampled else profile_figure(profiles, **look)
+        figure = sampled_profile_figure(profiles, others, **look) if others else profile_figure(profiles, **look)
         origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
-        chart(figure, "profile_chart", profile_alt(profiles, sampled), "Privacy profile", origin)
+        chart(figure, "profile_chart", profile_alt(profiles, others), "Privacy profile", origin)
 with left, place:
     start_button(form, store, past)
 with left, beside_sigma:
@@ -109,13 +100,13 @@ with left, beside_sigma:
 if mechanism:
     with small:
         if otherwise:
-            st.caption(POISSON_PICTURE)
+            st.caption("For Poisson batches:")
         attack_beside(mechanism, delta, form.n)
 with large:
     on_screen("lab")
 with below:
     if mechanism:
-        say_more(form.sampler, mechanism, delta)
+        sampled.say_more(form.sampler, mechanism, delta)
     gradients(form, store, ids)
     if mechanism:
         numbers_below(mechanism, curves, delta, form.n, against)

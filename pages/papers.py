@@ -5,15 +5,8 @@ import streamlit as st
 from pages.parts.calibrate.question import move_on
 from pages.parts.components.elements import follow_links
 from pages.parts.layout import page_columns
+from pages.parts.papers import head
 from pages.parts.papers.figures import show_figures
-from pages.parts.papers.head import (
-    chosen_paper,
-    show_calculators,
-    show_claims,
-    show_experiments,
-    show_head,
-    show_remarks,
-)
 from pages.parts.papers.opening import open_link
 from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_columns, score, show_numbers
 from pages.parts.papers.trainings import show_trainings
@@ -24,8 +17,8 @@ move_on()
 follow_links(open_link)
 
 with left:
-    paper = chosen_paper()
-    show_head(paper)
+    paper = head.chosen_paper()
+    head.show_head(paper)
     scored = st.empty()
 
 with right:
@@ -33,7 +26,7 @@ with right:
     show_figures(paper, link)
     claims = st.empty()
     with claims.container():
-        show_claims(paper, now=False)
+        head.show_claims(paper, now=False)
     if paper.entries:
         found = numbers(paper)
         scored.html(score(found))
@@ -43,8 +36,8 @@ with right:
         columns = lambda: numbers_columns(found, link)  # noqa: E731
         csv_button("Download the numbers (CSV)", columns, f"paper-{paper.id}-numbers.csv", "download_numbers")
     show_trainings(paper)
-    show_experiments(paper)
-    show_calculators(paper)
-    show_remarks(paper)
+    head.show_experiments(paper)
+    head.show_calculators(paper)
+    head.show_remarks(paper)
     with claims.container():  # last: the answers may take a second, and everything else is drawn by then
-        show_claims(paper)
+        head.show_claims(paper)

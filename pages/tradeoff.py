@@ -13,30 +13,12 @@ from pages.parts.controls.fields import Quantity
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.layout import page_columns
-from pages.parts.results import attack, cache
-from pages.parts.results.attack import attack_table, clt_verdict, edges_of, error_sentence, growing_curves
-from pages.parts.results.exports import (
-    address,
-    chart,
-    curves_download,
-    origin_of,
-    profiles_table,
-    tradeoff_download,
-    tradeoff_table,
-)
+from pages.parts.results import attack, cache, exports
+from pages.parts.results.attack import KEYS, Look, attack_table, clt_verdict, edges_of, error_sentence, growing_curves
 from pages.parts.results.odds import WORDS, on_screen, visitor_line
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.tables import card
-from pages.parts.results.tradeoff_picture import (
-    KEYS,
-    Look,
-    compared,
-    first_picture,
-    picture,
-    previewed,
-    say_how_it_is_drawn,
-)
 from pages.parts.shell.menu import SMALL, chart_size
 
 MIN_PRIOR = 1e-6  # of a prior
@@ -56,7 +38,7 @@ with left:
     prior = number(PRIOR)
     pinned = pin_controls(setting)
 mechanism, delta = setting.mechanism, setting.delta
-origin = origin_of(mechanism, delta, setting.n, address())
+origin = exports.origin_of(mechanism, delta, setting.n, exports.address())
 
 with right:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
@@ -83,9 +65,9 @@ with right:
     if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):  # the approximation is there at once
         certain = certain.caption(cache.COMING)
         if view == "trade-off":
-            first = first_picture(look, mechanism)
+            first = attack.first_picture(look, mechanism)
             early.plotly_chart(first.figure, key="first_chart", config=SMALL, alt=first.alt)
-    against = compared(look, mechanism, delta)
+    against = attack.compared(look, mechanism, delta)
     band, found = cache.band(mechanism), cache.risks(mechanism, delta)
     early.empty()
     certain.markdown(error_sentence(found, setting.after))
@@ -96,11 +78,11 @@ with right:
     if pinned:
         warned.markdown(difference(pinned, setting))
 
-    drawn = picture(look, mechanism, delta)
+    drawn = attack.picture(look, mechanism, delta)
     if drawn:
-        preview = partial(previewed, look, setting)
+        preview = partial(attack.previewed, look, setting)
         with place.container(key="in_sight", gap=None):
-            chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True)
+            exports.chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True)
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])
 
@@ -111,14 +93,14 @@ with right:
             st.markdown(meaning["pair"])
         st.html(clt_verdict(against.mu, found))
         visitor_line(found)
-        say_how_it_is_drawn(sampler, mechanism, view)
+        attack.say_how_it_is_drawn(sampler, mechanism, view)
         say_more(sampler, mechanism, delta)
     st.html(attack_table(band, found, against, prior))
     if view == "delta":
-        profiles_table({name: cache.profile(name, mechanism) for name in names})
-        curves_download(mechanism, "delta", origin)
+        exports.profiles_table({name: cache.profile(name, mechanism) for name in names})
+        exports.curves_download(mechanism, "delta", origin)
     else:
         named = [*edges_of(band), *against.curves()] if view == "trade-off" else growing_curves(mechanism)
-        tradeoff_table(named)
-        tradeoff_download(named, view, origin)
+        exports.tradeoff_table(named)
+        exports.tradeoff_download(named, view, origin)
     card(mechanism, against.spent, one, setting.n)

@@ -75,7 +75,8 @@ def sampled_profile_figure(
 ) -> go.Figure:
     """Delta against epsilon for another sampler, in front of the curves for Poisson batches."""
     plain = profile_figure(profiles, log=log, size=size, **more)
-    ahead, shape = figure_of(sampled_profile(shown), {}, size), plain.layout.to_plotly_json()
+    both = _bounds(shown, f"{shown.sampler.title}, {shown.sampler.adjacency}, at most", None)
+    ahead, shape = figure_of(both, {}, size), plain.layout.to_plotly_json()
     if not log:
         shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]
     return figure_of([*_traces_of(ahead), *(faint(each) for each in _traces_of(plain))], shape)
@@ -87,11 +88,6 @@ def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
     if shown.sampler.by_epoch:  # the lower bound counts whole epochs, the upper one those that have begun
         below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
     return [below, above, *(_other(each, shown.epochs) for each in shown.others)]
-
-
-def sampled_profile(shown: Sampled) -> list[dict[str, Any]]:
-    """Delta over epsilon after the whole training, of a curve that is a profile."""
-    return _bounds(shown, f"{shown.sampler.title}, {shown.sampler.adjacency}, at most", None)
 
 
 def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[str, Any]]:

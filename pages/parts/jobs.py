@@ -1,7 +1,8 @@
 """Jobs of any kind on the pages: open their store, start, resume and cancel them once, and show one of them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +19,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun, device_here
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.controls.url_state import MAX_REASON, UNDER_WAY, Remembered, say_once
+from pages.parts.controls.url_state import MAX_REASON, Remembered
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import current_user, may_change
 
@@ -26,11 +27,11 @@ LATEST = 100  # jobs that a page reads, for its estimates and its choices
 RECENT = 50  # jobs on offer
 POLL_SECONDS = 0.5  # between two looks at an active job
 PROBLEM = "job_problem"  # why the last click failed
+UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
 STARTED = "jobs_started"  # ids of the jobs that this session started
 ASKED = "cancel_asked"  # the store, and the job to cancel, until the reader answers
 UNSAID = "cancel_unsaid"  # set until the page draws that question
 NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
-RESUMABLE = "You can resume it later from its last checkpoint."
 Event = TypeVar("Event")
 
 
@@ -92,23 +93,28 @@ def start(
     Jobs of this session and the jobs `also` count as under way. A sweep is queued whole. The page says why nothing is
     queued.
     """
-    if not may_start(user := current_user()):
-        st.session_state[PROBLEM] = NOBODY
-        return []
-    try:
+    with problems_said():
+        if not may_start(user := current_user()):
+            raise ValueError(NOBODY)
         kind = kind_of(requests[0]).name
         known = Counter(run.request for run in under_way(store, also) if run.kind == kind)
         missing = list((Counter(requests) - known).elements())
         if not missing:
-            st.session_state[PROBLEM] = UNDER_WAY
-            return []
+            raise ValueError(UNDER_WAY)
         queued = requests if sweep else missing
         new = within_limits.submit(store, list(zip(queued, names(queued), strict=True)), user.owner, sweep or None)
-    except (RuntimeError, ValueError) as error:  # RuntimeError: the accountant to stop by has no answer; StoreError
+        _started().update(new)
+        return new
+    return []
+
+
+@contextmanager
+def problems_said() -> Iterator[None]:
+    """Let the page say why a callback fails, or refuses, within the block, which ends there."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:  # StoreError; an accountant without an answer; UnknownRun
         st.session_state[PROBLEM] = str(error)
-        return []
-    _started().update(new)
-    return new
 
 
 def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
@@ -119,18 +125,14 @@ def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
 @uninterrupted
 def resume_run(store: Store, run: str) -> str:
     """Queue the rest of a run that ended early; return its id, or "" if the page says why not. In a callback."""
-    try:
+    with problems_said():
         if any(each.parent == run for each in under_way(store)):
-            st.session_state[PROBLEM] = UNDER_WAY
-            return ""
-        if not _allowed(store.run(run), "resume"):
-            return ""
+            raise ValueError(UNDER_WAY)
+        _check_rights(store.run(run), "resume")
         new = within_limits.submit_rest(store, run)
-    except (StoreError, ValueError, OSError) as error:  # OSError: the checkpoint cannot be copied
-        st.session_state[PROBLEM] = str(error)
-        return ""
-    _started().add(new)
-    return new
+        _started().add(new)
+        return new
+    return ""
 
 
 def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
@@ -151,23 +153,26 @@ def cancel_button(place: Any, store: Store, run: Run, name: str = "") -> None:
 @uninterrupted
 def cancel(store: Store, run: str) -> None:
     """Cancel the job, at once if this session started it, else after a question. In a callback."""
-    try:
+    with problems_said():
         asked = store.run(run)
-        if not _allowed(asked, "cancel"):
-            return
+        _check_rights(asked, "cancel")
         own = asked.owner and asked.owner == current_user().owner
         if own or run in _started() or not asked.active:
             store.cancel(run)
         else:
             st.session_state[ASKED], st.session_state[UNSAID] = (store, run), True
-    except (StoreError, UnknownRun) as error:
-        st.session_state[PROBLEM] = str(error)
 
 
 def say_outcome() -> None:
     """Draw the result of the last click: the question before a cancellation, or an error."""
     _ask_first()
-    say_once(PROBLEM)
+    say_problem()
+
+
+def say_problem() -> None:
+    """Draw why the last click did nothing, once."""
+    if sentence := st.session_state.pop(PROBLEM, None):
+        (st.info if sentence == UNDER_WAY else st.error)(sentence)
 
 
 def outcome_unsaid() -> bool:
@@ -179,10 +184,9 @@ def _started() -> set[str]:
     return st.session_state.setdefault(STARTED, set())
 
 
-def _allowed(run: Run, verb: str) -> bool:
-    if not (allowed := may_change(run)):
-        st.session_state[PROBLEM] = why_not(current_user(), verb)
-    return allowed
+def _check_rights(run: Run, verb: str) -> None:
+    if not may_change(run):
+        raise ValueError(why_not(current_user(), verb))
 
 
 @uninterrupted
@@ -212,7 +216,7 @@ def _ask_first() -> None:
 def _question(store: Store, run: Run) -> None:
     if ASKED not in st.session_state:  # answered
         st.rerun()
-    resumable = f" {RESUMABLE}" if run.kind == TRAINING.name else ""
+    resumable = " You can resume it later from its last checkpoint." if run.kind == TRAINING.name else ""
     st.markdown(
         f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab. Somebody else may be waiting "
         f"for it.{resumable}"

@@ -16,11 +16,10 @@ from dpcore.training.events import SHOWN_EXAMPLES
 from pages.parts.components.elements import Answering, LiveNumber, answers_strip, headline
 from pages.parts.train.buttons import alike
 from pages.parts.train.form import Form, baseline_of
-from pages.parts.train.run_figures import marked_epsilon, spent_by_step
+from pages.parts.train.run_charts import marked_epsilon, spent_by_step
 from pages.parts.train.run_history import Watched
 
 ASKED = "Press Train to see how accurate a model this private can be."
-HINT = "Press Train: what the network answers appears here."
 
 
 def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, watched: Sequence[Watched]) -> None:
@@ -107,7 +106,7 @@ def show_answers(form: Form, watched: Sequence[Watched]) -> None:
         Answering(each.run.id, each.label, style.color, each.run.active, each.history.sequence, _last(each))
         for each, style in zip(shown, run_styles(each.config.private for each in shown), strict=True)
     ]
-    answers_strip(images, DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0, HINT)
+    answers_strip(images, DATASETS[dataset].classes, runs, shown.index(detail) if detail else 0)
 
 
 def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:

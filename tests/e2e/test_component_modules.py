@@ -74,7 +74,7 @@ def test_the_strip_of_proposals_grows_as_python_draws_it(asked, monkeypatch):
 def test_a_reading_says_what_an_event_says_of_it(asked):
     body = {"event": "stepped", "step": 1234, "accepted": 1200, "loss": 1234.5678}
     usual = {"event": "stepped", "of": "", "scale": 1, "digits": 0, "unit": "", "texts": None}
-    texts = {"counts": [1000, 1300], "texts": ["less", "more"], "field": "accepted"}
+    texts = {"steps": [1000, 1300], "values": ["less", "more"], "field": "accepted"}
     for reading, said in (
         ({"y": "accepted", "of": "step"}, "1,200 / 34"),
         ({"y": "loss", "digits": 3}, "1,234.568"),

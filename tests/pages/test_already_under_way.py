@@ -11,8 +11,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit import panel as audits
-from pages.parts.controls.url_state import UNDER_WAY
-from pages.parts.jobs import PROBLEM, ShownJob
+from pages.parts.jobs import PROBLEM, UNDER_WAY, ShownJob
 from pages.parts.perturbation import panel as comparisons
 from pages.parts.runs import actions, sweeps
 from pages.parts.train.buttons import resume, start

@@ -11,7 +11,7 @@ from dpcore.training.defaults import defaults
 from dpcore.training.events import Stepped
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
-from pages.parts.train.run_figures import INVALID
+from pages.parts.train.run_charts import INVALID
 from tests.pages.train_page import FIRST, charts, metrics, opened, press, recorded
 
 

@@ -15,8 +15,7 @@ from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
-from pages.parts.audit.audit_results import SENTENCES, WORDS, AuditResults, is_estimate
-from pages.parts.audit.findings_table import p_text
+from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, is_estimate, p_text
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import SMALL, chart_size

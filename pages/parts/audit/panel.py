@@ -18,9 +18,9 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
+from pages.parts.audit import results
 from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
-from pages.parts.audit.audit_results import QUICK, WORDS, AuditResults, audit_results, example, expected_seconds
-from pages.parts.audit.findings_table import FAILS, PASSES, findings, generators, lights, sign
+from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import Quantity, labelled, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 from pages.parts.jobs import Asked, ShownJob, line_end, request_of
@@ -108,7 +108,7 @@ def settings_taken(run: Run) -> bool:
 
 def audit_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
     """Draw the button, with the expected time, or with the reason why it is off."""
-    SHOWN.button(store, asked.request, expected_seconds(asked.request, past) if asked.request else None)
+    SHOWN.button(store, asked.request, results.expected_seconds(asked.request, past) if asked.request else None)
     if asked.problem:
         st.error(asked.problem)
 
@@ -120,7 +120,7 @@ def audit_line(run: Run) -> str:
 
 def follow(store: Store, run: Run) -> None:
     """Draw the audit and keep it up to date."""
-    SHOWN.follow(store, run, audit_results, lambda found: _draw(store, found))
+    SHOWN.follow(store, run, results.audit_results, lambda found: _draw(store, found))
 
 
 def invite() -> None:
@@ -129,7 +129,7 @@ def invite() -> None:
         st.markdown(WORDS["invitation"].format(tests=len(TESTS)))
         st.html(f"<h2 class=part>A recorded example: {example().request.by.title.lower()}</h2>")
         _outcome(example())
-    findings(example())
+    results.findings(example())
 
 
 def _draw(store: Store, found: AuditResults) -> None:
@@ -142,8 +142,8 @@ def _draw(store: Store, found: AuditResults) -> None:
             st.warning(f"{found.stopped.reason} The steps before are judged.")
         _outcome(found)
     evidence_chart(found)
-    findings(found)
-    generators(found)
+    results.findings(found)
+    results.generators(found)
     if found.judged:
         audit_charts(found)
 
@@ -163,16 +163,16 @@ def _progress(found: AuditResults) -> str:
 def _outcome(found: AuditResults) -> None:
     """Draw the verdict of all tests, their signs and the number line; before the verdict, the signs alone."""
     if not found.judged:
-        lights(found)
+        results.lights(found)
         return
     sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
     if failed:
-        result, text = FAILS, f"Claim refuted by {', '.join(failed)}"
+        result, text = results.FAILS, f"Claim refuted by {', '.join(failed)}"
     else:
-        result, text, sure = PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
-    st.html(f'<h2 class=part style="font-size:1.75rem">{sign(result)} {escape(text)}</h2><p>{escape(sure)}</p>')
-    lights(found)
+        result, text, sure = results.PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
+    st.html(f'<h2 class=part style="font-size:1.75rem">{results.sign(result)} {escape(text)}</h2><p>{escape(sure)}</p>')
+    results.lights(found)
     if found.prepared and found.prepared.unaccounted:
         st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
     number_line(found)

@@ -8,12 +8,8 @@ import streamlit as st
 
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.calibration.for_sampler import (
-    SOLVABLE_FOR_SAMPLERS,
-    SampledAnswer,
-    sigma_for_sampler,
-    steps_for_sampler,
-)
+from dpcore.privacy.calibration import for_sampler
+from dpcore.privacy.calibration.for_sampler import SampledAnswer
 from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
@@ -29,6 +25,7 @@ from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, csv_button
 from pages.parts.results.odds import WORDS, visitor_line
+from pages.parts.results.sampled import sampled_end
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 
@@ -164,7 +161,7 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
     st.header(f"{sampled_headline(found)} ({sampler.title})", anchor=False)
     st.markdown(sampled_sentence(found, asked.target))
     if isinstance(by_poisson, Answer) and asked.solve == "sigma":
-        st.markdown(at_poisson_sigma(name, found, by_poisson))
+        st.markdown(at_poisson_sigma(name, by_poisson))
     st.button("Use this answer", on_click=load, args=(fields_of(found),), key="use_sampled")
     st.caption(f"{sampler.note} {found.reading.note} {BELOW}")
 
@@ -177,7 +174,7 @@ def unsolvable(name: str, asked: Asked) -> str:
     'Shuffled every epoch: solve for sigma or steps. The answer below is for Poisson batches.'
     """
     title = SAMPLERS[name].title
-    if asked.solve not in SOLVABLE_FOR_SAMPLERS:
+    if asked.solve not in for_sampler.SOLVABLE_FOR_SAMPLERS:
         return f"{title}: solve for sigma or steps. The answer below is for Poisson batches."
     if not isinstance(asked.target, EpsilonTarget):
         return f"{title}: choose epsilon as the target. The answer below is for Poisson batches."
@@ -194,8 +191,8 @@ def answer_for(
     sampler = SAMPLERS[name]
     try:
         if solved == "sigma":
-            return sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, steps))
-        return steps_for_sampler(sampler, target, q, sigma)
+            return for_sampler.sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, steps))
+        return for_sampler.steps_for_sampler(sampler, target, q, sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
 
@@ -220,10 +217,10 @@ def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
     )
 
 
-def at_poisson_sigma(name: str, found: SampledAnswer, by_poisson: Answer) -> str:
+def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
     """The cost of the sampler at the answer for Poisson batches."""
-    sigma, mechanism = float(by_poisson.value), by_poisson.mechanism
-    there = cache.sampled_end(name, found.q, sigma, mechanism.steps, by_poisson.target.at or 0.0).last
+    sigma = float(by_poisson.value)
+    there = sampled_end(name, by_poisson.mechanism, by_poisson.target.at or 0.0).last
     low, high = outward(there.lower or 0.0, math.floor), outward(there.value, math.ceil)
     return (
         f"At sigma = {show(sigma)}, the answer for Poisson batches, epsilon lies between **{low}** and **{high}** here."

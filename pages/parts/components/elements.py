@@ -108,11 +108,14 @@ def follow_links(opened: Callable[[], None]) -> None:
 
 
 @dataclass(frozen=True)
-class ByCount:
-    """What is said after each of some numbers of steps; between two of them, what is said after the later one."""
+class Table:
+    """What holds after each of some numbers of steps, as epsilon; between two of them, what holds after the later one.
 
-    counts: tuple[int, ...]
-    texts: tuple[str, ...]
+    Numbers must be rounded to the safe side, and must not fall.
+    """
+
+    steps: tuple[int, ...]
+    values: tuple[float, ...] | tuple[str, ...]
     field: str = "step"  # of the event: what is counted
 
 
@@ -130,7 +133,7 @@ class LiveNumber:
     scale: float = 1.0
     digits: int = 1  # behind the point
     unit: str = ""
-    texts: ByCount | None = None  # in place of a field
+    texts: Table | None = None  # in place of a field
 
 
 def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
@@ -149,7 +152,8 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
     Where {accuracy} and {baseline} are, {lost} or {gained} is the difference.
     """
     if follows():
-        mount("headline", "headline", {"sentences": sentences, "numbers": {k: asdict(v) for k, v in numbers.items()}})
+        readings = [asdict(each) | {"label": name} for name, each in numbers.items()]
+        mount("live_figures", "headline", {"sentences": sentences, "readings": readings})
     else:
         st.subheader(sentences[0], anchor=False)
 
@@ -166,10 +170,10 @@ class Answering:
     answers: Sequence[Sequence[float]] | None  # for each image the probability of each class; None before the first
 
 
-def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int, hint: str) -> None:
+def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int) -> None:
     """Show test images in a row, below each what the run in the place `detail` answers, as it learns.
 
-    A click on one shows the probabilities of all runs; `hint` is said there before there are any.
+    A click on one shows the probabilities of all runs; the hint is said there before there are any.
     """
     data = {
         "label": "Test images, and what is answered for each",
@@ -179,7 +183,7 @@ def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answeri
         "classes": list(classes),
         "runs": [asdict(each) for each in runs],
         "detail": detail,
-        "hint": hint,
+        "hint": "Press Train: what the network answers appears here.",
     }
     if follows():
         mount("answers", "answers", data)

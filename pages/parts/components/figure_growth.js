@@ -2,7 +2,6 @@
 
 const MAX_POINTS = 800; // points of one line; past it every second one goes
 export const LINE = 19 / 14; // from one line of a label to the next, of the size of its type
-const ROOM = 60; // pixels right of a plot in which a label can be read
 
 const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array,
   u2: Uint16Array, u1: Uint8Array };
@@ -72,13 +71,12 @@ function labelled(figure, item, trace) {
   const annotations = (figure.layout.annotations ??= []);
   let note = annotations.find((each) => each.name === name);
   if (!note) {
-    if ((figure.layout.margin?.r ?? ROOM) < ROOM) return; // labels stand below the plot, and none was drawn there
     note = { name, x: 1, xref: "paper", xanchor: "left", xshift: 6, yanchor: "middle", showarrow: false, align: "left" };
     note.yref = trace.yaxis ?? "y";
     annotations.push(note);
   }
   note.text = text.replace("{}", y.toFixed(digits));
-  if (note.yref !== "paper") note.at = y; // else it stands below the plot, where it stays
+  note.at = y;
 }
 
 /* A mark stands where the run is now: a vertical line, and points on curves, each on the curve's own next point. */

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 import streamlit as st
 from plotly.io.json import to_json_plotly
 
-from pages.parts.components.elements import follows, mount, sent
+from pages.parts.components.elements import Table, follows, mount, sent
 from pages.parts.serving import files, previews
 
 HEIGHT = 340
@@ -27,17 +27,6 @@ class Label:
     name: str
     text: str  # in Plotly's markup, with {} where the line's last height goes
     digits: int = 1  # behind the point
-
-
-@dataclass(frozen=True)
-class Table:
-    """Where steps lie on an x axis that is no field of an event, as epsilon: at the next step that is listed.
-
-    The values must be rounded to the safe side, and must not fall.
-    """
-
-    steps: tuple[int, ...]
-    values: tuple[float, ...]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from pages.parts.controls.url_state import keep
 from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
-TITLE_OF_OTHER = "other n"
 
 
 class Data(NamedTuple):
@@ -114,5 +113,5 @@ def _sources(dataset: str) -> tuple[str, ...]:
 
 def _datasets() -> Options:
     names = (*(name for name in DATASETS if available(name)), OTHER)
-    title = lambda name: TITLE_OF_OTHER if name == OTHER else DATASETS[name].title  # noqa: E731
+    title = lambda name: "other n" if name == OTHER else DATASETS[name].title  # noqa: E731
     return Options("dataset", SETTINGS["dataset"].label, names, title)

@@ -87,7 +87,7 @@ class Fields:
         self.rows: dict[str, Row] = {}
         self._problem = ""  # the first error of values that do not go together
 
-    def number(self, quantity: Quantity, note: str = "") -> float:
+    def number(self, quantity: Quantity) -> float:
         """The value of a number."""
         text, fault = self.texts.get(quantity.key, quantity.default), ""
         try:
@@ -97,7 +97,7 @@ class Fields:
                 raise
             text = self._good.get(quantity.key, quantity.default)
             value, fault = read(quantity, text), f"{labelled(str(error), quantity)} Showing {text}."
-        self.rows[quantity.key] = Row(quantity, text, fault, note)
+        self.rows[quantity.key] = Row(quantity, text, fault)
         return value
 
     def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:

@@ -28,32 +28,22 @@ class Preset(NamedTuple):
     dataset: str = "mnist"  # empty where none that everybody can train is meant
 
 
-def _presets(text: str) -> dict[str, Preset]:
-    return {
-        title: Preset(each["source"], **{name: str(value) for name, value in settings.items()})
-        for each in tomllib.loads(text, parse_float=str)["sources"]
-        for title, settings in each["presets"].items()
-    }
-
-
-PRESETS = _presets(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-FIGURES = {  # figures of Bu et al. 2020 -> the preset they show, and how
-    "Figure 2": ("Gaussian DP, MNIST, sigma 0.7", {"view": "delta", "accountants": ["moments", "gdp"]}),
-    "Figure 3": (
-        "Gaussian DP, MNIST, sigma 1.1",
-        {"view": "trade-off", "axes": "linear", "pair": "moments", "pairs": "moments"},
-    ),
-    "Figure 5": ("Gaussian DP, MNIST, sigma 1.1", {"view": "steps", "axes": "linear"}),
+FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"), parse_float=str)
+PRESETS = {
+    title: Preset(each["source"], **{name: str(value) for name, value in settings.items()})
+    for each in FILE["sources"]
+    for title, settings in each["presets"].items()
 }
+FIGURES = FILE["figures"]  # of Bu et al. 2020: the preset that each shows, and how
 
 
 @uninterrupted
 def apply_figure(name: str) -> None:
     """Show what a figure of the paper shows."""
-    preset, shown = FIGURES[name]
-    st.session_state["preset"] = preset
-    apply(preset)
-    st.session_state.update(shown)
+    figure = FIGURES[name]
+    st.session_state["preset"] = figure["preset"]
+    apply(figure["preset"])
+    st.session_state.update(figure["shown"])
 
 
 @uninterrupted

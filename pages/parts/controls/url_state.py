@@ -4,7 +4,7 @@ Most widgets are bound to the address by Streamlit itself. It does not carry the
 not touched since to the next page, and it writes the titles of options into the address; both are done here. Where the
 reader goes back or forward, the address says what all of them are.
 
-What was asked for in vain is said here too: why a click did nothing, and what an address names that there is not.
+What an address asks for in vain is said here too.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,6 @@ UNTOLD = "\0"  # no text of a field
 MAX_REASON = 500  # characters of an error that are shown
 TOP = "fault_top"
 UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
-UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
 
 
 def note_arrival(page: str) -> None:
@@ -149,12 +148,6 @@ def no_faults() -> None:
     if st.session_state.get(ARRIVED):
         st.session_state[UNKNOWN] = {}
     st.session_state[TOP] = st.container()
-
-
-def say_once(key: str) -> None:
-    """Draw why the last click did nothing, if the session has a sentence under this key, which ends with that."""
-    if sentence := st.session_state.pop(key, None):
-        (st.info if sentence == UNDER_WAY else st.error)(sentence)
 
 
 def unknown(name: str, options: Sequence[str]) -> list[str]:

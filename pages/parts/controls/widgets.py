@@ -22,13 +22,13 @@ MAX_BEST_OF_CHARS = 40
 BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}  # a widget that the address knows
 
 
-def number(quantity: Quantity, *, label: bool = True) -> float:
+def number(quantity: Quantity) -> float:
     """Draw a number and return its value. A text that cannot be read is a fault below it; the last good one is used."""
     key, default = quantity.key, quantity.default
     good = {key: st.session_state.get(f"{key}_good", default)}
     fields = Fields({key: page_text(key, default)}, good)
     value = fields.number(quantity)
-    _draw(fields.rows[key], label=label)
+    _draw(fields.rows[key])
     return value
 
 

@@ -27,6 +27,7 @@ from dpcore.training.plan import plan
 from dpcore.training.slider_stops import show
 from pages.parts.results import cache
 from pages.parts.results.odds import PEOPLE, of_hundred
+from pages.parts.results.sampled import sampled_end
 
 DATASET, SOURCE = "mnist", "sample"  # always here, so that what a lesson shows can be trained
 
@@ -91,10 +92,6 @@ class Scene:
         return planned
 
     @property
-    def run_steps(self) -> int:
-        return self.mechanism.steps
-
-    @property
     def noise(self) -> float:
         """The standard deviation of the noise on the sum of gradients."""
         return self.sigma * self.clip_norm
@@ -140,27 +137,18 @@ class Scene:
         return _at_least(self.lower)
 
     @property
-    def _of_sampler(self) -> Reading:
+    def sampled(self) -> Reading:
         """Both proven bounds of the final epsilon for the sampler."""
-        (release,) = self.mechanism.releases
-        return cache.sampled_end(self.sampler, release.q, release.sigma, self.mechanism.steps, self.delta).last
-
-    @property
-    def sampler_lower(self) -> float:
-        return self._of_sampler.lower or 0.0
-
-    @property
-    def sampler_upper(self) -> float:
-        return self._of_sampler.value
+        return sampled_end(self.sampler, self.mechanism, self.delta).last
 
     @property
     def sampler_least(self) -> str:
-        return _at_least(self.sampler_lower)
+        return _at_least(self.sampled.lower or 0.0)
 
     @property
     def ends(self) -> str:
         """Both bounds for the sampler in words."""
-        high = _at_most(self.sampler_upper)
+        high = _at_most(self.sampled.value)
         return f"between {self.sampler_least} and {high} ({SAMPLERS[self.sampler].adjacency})"
 
     @property

@@ -14,9 +14,8 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
 from dpcore.training.seed_summary import with_seeds
-from pages.parts.controls.url_state import say_once
 from pages.parts.controls.widgets import choice_by_title, number
-from pages.parts.jobs import PROBLEM, expected_seconds, job_store
+from pages.parts.jobs import expected_seconds, job_store, say_problem
 from pages.parts.papers.opening import by_name
 from pages.parts.papers.tables import value_of
 from pages.parts.shell import menu
@@ -53,7 +52,7 @@ def _trainings(paper: Paper) -> list[tuple[str, RunConfig]]:
 def _start(paper: Paper, config: RunConfig, name: str) -> None:
     seeds = int(number(REPEATS))
     store, _, _ = job_store(st)
-    say_once(PROBLEM)
+    say_problem()
     config = trainable(config)
     here, dataset = config.source in available(config.dataset), DATASETS[config.dataset]
     started = st.session_state.get(STARTED, {}).get(name, [])

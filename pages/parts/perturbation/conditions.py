@@ -39,6 +39,7 @@ class Place(NamedTuple):
     title: str
     method: str  # the name under the picture
     methods: list[str]
+    drawing: str
     said: str
 
 
@@ -56,10 +57,8 @@ def chosen_place() -> Place | None:
     if place is None:
         PLACE.set("")
     say_unknown(PLACE.name, strange, [*BY_ID], [place.id] if place else [])
-    shown = [{"id": each.id, "title": each.title, "method": each.method} for each in PLACES]
     label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
-    ends = {"first": "people's rows", "last": "published model"}
-    data = {"label": label, "chosen": place.id if place else "", "places": shown, **ends}
+    data = {"label": label, "chosen": place.id if place else "", "places": TEXTS["places"], "ends": TEXTS["ends"]}
     mount("places_picture", PICTURE, data, pressed=choose_pressed)
     st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else TEXTS["unchosen"])
     return place

@@ -9,18 +9,15 @@ from dpcore.figures import charted
 from dpcore.figures.epsilon import DELTAS
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.accountants.gdp import mu_of
-from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.mechanism import FloatArray, Mechanism
+from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks, risks_of
-from dpcore.privacy.sampling import SAMPLERS, OtherCurve
-from dpcore.privacy.sampling.base import points_of, steps_counted, tradeoff_band
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
 ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
 TINY = 1e-20  # a delta below takes seconds
 LENGTHS = 5  # mechanisms of growing length
 COMING = "The certified band takes a moment at this setting: until it is there, the chart shows the other curves."
-FEW_DELTAS = DELTAS[::3]  # of a sampler's profile, each of which is a search of its own
 
 
 @lru_cache(maxsize=2048)  # a slider has a hundred stops, a class moves it to all of them; each takes some kB
@@ -80,44 +77,6 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
         return band(mechanism).lower, Kind.CERTIFIED
     spent = ACCOUNTANTS[name].profile(mechanism, ALL_DELTAS)
     return Pairs(spent.epsilon, spent.delta), spent.kind
-
-
-@lru_cache(maxsize=256)
-def sampled_end(name: str, q: float, sigma: float, steps: int, delta: float) -> Curve:
-    """Both bounds for a sampler after a training of so many Poisson steps."""
-    sampler = SAMPLERS[name]
-    return sampler.curve(q, sigma, steps_counted(sampler, q, steps), delta)
-
-
-@lru_cache(maxsize=256)
-def sampled(
-    name: str, q: float, sigma: float, steps: int, delta: float
-) -> tuple[Curve, FloatArray, tuple[OtherCurve, ...]]:
-    """Both bounds over the training, its epochs, and the numbers of others.
-
-    The last point comes from `sampled_end`, whose bounds may be closer.
-    """
-    sampler, end = SAMPLERS[name], sampled_end(name, q, sigma, steps, delta)
-    at, epochs = points_of(sampler, q, steps)
-    curve = sampler.curve(q, sigma, at, delta)
-    lower, upper = np.array(curve.lower), curve.epsilon.copy()
-    lower[-1], upper[-1] = end.last.lower or 0.0, end.last.value
-    both = Curve(curve.steps, curve.delta, upper, lower, curve.kind, end.note)
-    return both, epochs, sampler.other_curves(q, sigma, at, delta)
-
-
-@lru_cache(maxsize=128)
-def sampled_profile(name: str, q: float, sigma: float, steps: int) -> Curve:
-    """Both bounds for a sampler after such a training, at each of `FEW_DELTAS`."""
-    sampler = SAMPLERS[name]
-    return sampler.profile(q, sigma, steps_counted(sampler, q, steps), FEW_DELTAS)
-
-
-@lru_cache(maxsize=128)
-def sampled_band(name: str, q: float, sigma: float, steps: int) -> Band:
-    """The trade-off function for a sampler after such a training, between two proven curves."""
-    sampler = SAMPLERS[name]
-    return tradeoff_band(sampler, q, sigma, steps_counted(sampler, q, steps))
 
 
 def growing(mechanism: Mechanism) -> dict[int, Mechanism]:

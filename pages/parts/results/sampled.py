@@ -1,31 +1,26 @@
-"""Batches that are not Poisson, on the pages: values for charts, and sentences."""
+"""Batches that are not Poisson, on the pages: values for charts, in bounded caches, and sentences."""
+
+from functools import lru_cache
 
 import numpy as np
 import streamlit as st
 
+from dpcore.figures.epsilon import DELTAS
 from dpcore.figures.sampled import Sampled, SampledBand
+from dpcore.privacy.accountants import Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
 from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
-from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
-from pages.parts.results import cache
+from dpcore.privacy.sampling.base import Poisson, epochs_meant, points_of, steps_counted, tradeoff_band
 
-POISSON_PICTURE = "For Poisson batches:"
+FEW_DELTAS = DELTAS[::3]  # of a profile, each of which is a search of its own
 POISSON = "All other numbers on this page are for Poisson batches."
 
 
 def answers(name: str, mechanism: Mechanism) -> bool:
     """True if a sampler is not Poisson, and has numbers for a mechanism."""
-    return bool(_training(name, mechanism))
-
-
-def _training(name: str, mechanism: Mechanism) -> tuple[str, float, float, int] | None:
-    """The sampler with q, sigma and steps, as the caches take them; None where it has no numbers."""
-    if name == Poisson.name or why_uncounted(SAMPLERS[name], mechanism):
-        return None
-    (release,) = mechanism.releases
-    return name, release.q, release.sigma, mechanism.steps
+    return name != Poisson.name and not why_uncounted(SAMPLERS[name], mechanism)
 
 
 def takes_long(name: str, mechanism: Mechanism) -> bool:
@@ -33,24 +28,53 @@ def takes_long(name: str, mechanism: Mechanism) -> bool:
     return answers(name, mechanism) and SAMPLERS[name].slow
 
 
+def _counted(sampler: Sampler, mechanism: Mechanism) -> tuple[float, float, int]:
+    """q, sigma, and the steps as the sampler counts them, of a training with one q and sigma."""
+    (release,) = mechanism.releases
+    return release.q, release.sigma, steps_counted(sampler, release.q, mechanism.steps)
+
+
+@lru_cache(maxsize=256)
+def sampled_end(name: str, mechanism: Mechanism, delta: float) -> Curve:
+    """Both bounds for a sampler after a whole training."""
+    return SAMPLERS[name].curve(*_counted(SAMPLERS[name], mechanism), delta)
+
+
+@lru_cache(maxsize=256)
 def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
-    """Epsilon over the epochs of the same training with another sampler, if there is any."""
-    training = _training(name, mechanism)
-    return Sampled(SAMPLERS[name], *cache.sampled(*training, delta)) if training else None
+    """Epsilon over the epochs of the same training with another sampler, and the numbers of others, if there is any.
 
-
-def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
-    """Delta over epsilon after the same training with another sampler, if there is any."""
-    if not (training := _training(name, mechanism)):
+    The last point comes from `sampled_end`, whose bounds may be closer.
+    """
+    if not answers(name, mechanism):
         return None
-    curve = cache.sampled_profile(*training)
-    return Sampled(SAMPLERS[name], curve, curve.steps.astype(np.float64) * training[1])
+    sampler, end = SAMPLERS[name], sampled_end(name, mechanism, delta)
+    q, sigma, _ = _counted(sampler, mechanism)
+    at, epochs = points_of(sampler, q, mechanism.steps)
+    curve = sampler.curve(q, sigma, at, delta)
+    lower, upper = np.array(curve.lower), curve.epsilon.copy()
+    lower[-1], upper[-1] = end.last.lower or 0.0, end.last.value
+    both = Curve(curve.steps, curve.delta, upper, lower, curve.kind, end.note)
+    return Sampled(sampler, both, epochs, sampler.other_curves(q, sigma, at, delta))
 
 
+@lru_cache(maxsize=128)
+def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
+    """Delta over epsilon after the same training with another sampler, at each of `FEW_DELTAS`, if there is any."""
+    if not answers(name, mechanism):
+        return None
+    sampler, counted = SAMPLERS[name], _counted(SAMPLERS[name], mechanism)
+    curve = sampler.profile(*counted, FEW_DELTAS)
+    return Sampled(sampler, curve, curve.steps.astype(np.float64) * counted[0])
+
+
+@lru_cache(maxsize=128)
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
-    """The trade-off function of the same training with another sampler, if there is any."""
-    training = _training(name, mechanism)
-    return SampledBand(SAMPLERS[name], cache.sampled_band(*training)) if training else None
+    """The trade-off function of the same training with another sampler, between two proven curves, if there is any."""
+    sampler = SAMPLERS[name]
+    if not answers(name, mechanism):
+        return None
+    return SampledBand(sampler, tradeoff_band(sampler, *_counted(sampler, mechanism)))
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
@@ -58,10 +82,10 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
     sampler = SAMPLERS[name]
     if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
-    if not (training := _training(name, mechanism)):
+    if not answers(name, mechanism):
         return
-    found = cache.sampled_end(*training, delta).last
-    st.markdown(f"{proven_range(sampler, found)} {length(sampler, training[1], mechanism.steps)}")
+    found = sampled_end(name, mechanism, delta).last
+    st.markdown(f"{proven_range(sampler, found)} {length(sampler, mechanism.releases[0].q, mechanism.steps)}")
     worth = counted_as_poisson(sampler, found, poisson)
     refuted = poisson.value < (found.lower or 0.0) and "claims" in worth
     (st.warning if refuted else st.markdown)(worth)
@@ -69,8 +93,8 @@ def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading)
 
 def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
     """Draw the notes on another sampler and on its numbers."""
-    if training := _training(name, mechanism):
-        note = cache.sampled_end(*training, delta).note
+    if answers(name, mechanism):
+        note = sampled_end(name, mechanism, delta).note
         st.caption(f"**{SAMPLERS[name].title}.** {SAMPLERS[name].note} {note} {POISSON}")
 
 

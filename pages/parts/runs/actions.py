@@ -14,7 +14,7 @@ from dpcore.runs.resume import ended_early
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
-from pages.parts.jobs import PROBLEM
+from pages.parts.jobs import problems_said
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.listing import Chosen
 from pages.parts.shell import menu
@@ -75,10 +75,8 @@ def _resume(store: Store, ids: list[str]) -> None:
 @uninterrupted
 def _load(store: Store, ids: list[str]) -> None:
     """Open the page Train with the settings of a run."""
-    try:
+    with problems_said():
         load(fields_of_run(store.run(ids[0]).config), menu.page_at("train").file)
-    except (StoreError, UnknownRun) as error:
-        st.session_state[PROBLEM] = str(error)
 
 
 @uninterrupted
@@ -91,12 +89,10 @@ def _delete(store: Store, ids: list[str]) -> None:
 def each_of(store: Store, ids: Sequence[str], do: Callable[[Store, str], object]) -> None:
     """Do it with each run that the reader may change; the page says the last error."""
     for run in ids:
-        try:
+        with problems_said():
             if not may_change(store.run(run)):
                 raise ValueError(NOT_YOURS)
             do(store, run)
-        except (StoreError, UnknownRun, ValueError, OSError) as error:
-            st.session_state[PROBLEM] = str(error)
 
 
 def _dialogs(store: Store) -> None:
@@ -191,10 +187,7 @@ def paused_line(store: Store) -> None:
 
 @uninterrupted
 def _let_go_on(store: Store) -> None:
-    if not may_rule(current_user()):
-        st.session_state[PROBLEM] = NOT_TEACHER
-        return
-    try:
+    with problems_said():
+        if not may_rule(current_user()):
+            raise ValueError(NOT_TEACHER)
         store.post(PAUSED, None)
-    except StoreError as error:
-        st.session_state[PROBLEM] = str(error)

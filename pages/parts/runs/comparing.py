@@ -52,9 +52,6 @@ MAX_NAME_CHARS = 60  # in the head of a column
 MAX_RUNS_LOOKED_AT = 2000  # finished ones, the latest
 MAX_GROUPS = 20  # listed settings with several seeds
 NONE = "No training run has finished yet."
-UNTESTED = "The ticked runs have not been tested yet."
-NO_COUNTS = "This run has no table of mistakes. Runs get it when they finish; runs of older versions have none."
-OF_TEST_SET = "All counts are on the test set. Epsilon covers only the training examples."
 
 
 def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
@@ -254,7 +251,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and the mistakes of one."""
     tested = [each for each in watched_runs(store, [run.id for run in runs]) if each.history.evaluated]
     if not tested:
-        st.info(UNTESTED)
+        st.info("The ticked runs have not been tested yet.")
         return
     for dataset in dict.fromkeys(each.config.dataset for each in tested):
         _compared(dataset, [each for each in tested if each.config.dataset == dataset])
@@ -264,7 +261,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
         st.session_state[key] = tested[-1].run.id
     chosen = st.selectbox("Mistakes of", list(labels), format_func=lambda run: labels[run], key=key)
     _confusion(next(each for each in tested if each.run.id == chosen))
-    st.caption(OF_TEST_SET)
+    st.caption("All counts are on the test set. Epsilon covers only the training examples.")
 
 
 def _compared(dataset: str, watched: Sequence[Watched]) -> None:
@@ -287,7 +284,7 @@ def _compared(dataset: str, watched: Sequence[Watched]) -> None:
 def _confusion(watched: Watched) -> None:
     finished, names = watched.history.finished, DATASETS[watched.config.dataset].classes
     if finished is None or finished.confusion is None:
-        st.info(NO_COUNTS)
+        st.info("This run has no table of mistakes. Runs get it when they finish; runs of older versions have none.")
         return
     counts = finished.confusion
     figure, alt = charts.confusion_figure(names, counts, size=chart_size()), charts.confusion_alt(names, counts)

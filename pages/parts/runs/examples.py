@@ -12,8 +12,7 @@ from pages.parts.components.elements import runs_table
 from pages.parts.results.costs import drawn_until_known, learn, spending_of
 from pages.parts.runs.listing import WORDS, columns_of, order_shown, row
 from pages.parts.train.live import run_key
-from pages.parts.train.run_charts import large_charts
-from pages.parts.train.run_figures import run_figures
+from pages.parts.train.run_charts import large_charts, run_figures
 from pages.parts.train.run_history import History, Watched
 
 FILES = {"Example: private": "private.json", "Example: without privacy": "without_privacy.json"}
@@ -45,7 +44,7 @@ def show_examples() -> None:
 
 def _table() -> int:
     runs = [each.run for each in examples()]
-    left = learn(filter(None, (spending_of(run, CERTIFIED) for run in runs)))
+    left = learn(filter(None, (spending_of(run) for run in runs)))
     ticking = {"most": 0, "elsewhere": 0, "full": EXAMPLE, "heard": 0}
     rows = [row(run, None, True, "", best=run.id == "private") for run in runs]
     runs_table(columns_of(runs, order_shown()), rows, key="runs_examples", ticking=ticking)

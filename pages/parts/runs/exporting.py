@@ -14,10 +14,9 @@ from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name
 from dpcore.runs.export.imported import read_run
 from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.limits import NOBODY, may_start
-from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import PROBLEM
+from pages.parts.jobs import problems_said
 from pages.parts.runs.listing import tick_only
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import current_user
@@ -83,16 +82,12 @@ def _import(store: Store) -> None:
     given = st.session_state.get(GIVEN)
     if given is None:
         return
-    if not may_start(user := current_user()):
-        st.session_state[PROBLEM] = NOBODY
-        return
-    try:
-        imported = read_run(given.getvalue())
-    except ValueError as error:  # it may quote the file
-        st.session_state[PROBLEM] = f"The file was not imported: {verbatim(str(error), MAX_REASON)}"
-        return
-    try:
+    with problems_said():
+        if not may_start(user := current_user()):
+            raise ValueError(NOBODY)
+        try:
+            imported = read_run(given.getvalue())
+        except ValueError as error:  # it may quote the file
+            raise ValueError(f"The file was not imported: {verbatim(str(error), MAX_REASON)}") from None
         run = within_limits.keep(store, imported, user.owner)
         tick_only([store.run(run)])
-    except (ValueError, StoreError) as error:
-        st.session_state[PROBLEM] = str(error)

@@ -284,7 +284,7 @@ def _title(dataset: str) -> str:
 
 
 def _epsilon(run: Run) -> str:
-    spending = spending_of(run, CERTIFIED)
+    spending = spending_of(run)
     if spending is None:
         return ""
     if cost := known_cost(spending):
@@ -301,7 +301,7 @@ def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, i
     if not runs and total:  # there are fewer now
         show_from(0)
         runs, total = ask()
-    return runs, total, learn(filter(None, (spending_of(run, CERTIFIED) for run in runs)))
+    return runs, total, learn(filter(None, (spending_of(run) for run in runs)))
 
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:

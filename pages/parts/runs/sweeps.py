@@ -6,7 +6,6 @@ from html import escape
 import streamlit as st
 
 from dpcore.figures.runs import Cell, spread_text, sweep_alt, sweep_line, sweep_map
-from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import epochs_of, marked, plain, value_text
 from dpcore.privacy.report.statement import seed_warning
@@ -40,8 +39,6 @@ NONE = "none"
 ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name; the values follow it
-CHOOSE = "Pick a sweep on the left, or start one, to see its results."
-UNREADABLE = "This version of the program cannot read the runs of this sweep."
 NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
 WITHOUT = "One of the runs has no epsilon, so all runs together have none."
 WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
@@ -122,16 +119,16 @@ def show_sweep(store: Store, wanted: Wanted) -> None:
     if wanted.sweep:
         drawn_until_known("runs_sweep_left", _sweep, store, wanted.sweep)
     else:
-        st.info(CHOOSE)
+        st.info("Pick a sweep on the left, or start one, to see its results.")
 
 
 def _sweep(store: Store, name: str) -> int:
     """Draw the sweep; return the number of unknown epsilons and active runs."""
     sweep = sweeps.sweep_in(store, name)
     if sweep is None:
-        st.info(UNREADABLE)
+        st.info("This version of the program cannot read the runs of this sweep.")
         return 0
-    left = learn(spending for run in sweep.runs if (spending := spending_of(run, CERTIFIED)))
+    left = learn(spending for run in sweep.runs if (spending := spending_of(run)))
     active = [run for run in sweep.runs if run.active]
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
@@ -177,7 +174,7 @@ def _table(sweep: Sweep, price: Reading | None) -> str:
 
 def _epsilon(runs: Sequence[Run]) -> str:
     """The largest certified epsilon of one of the runs."""
-    priced = [known_cost(spending) for run in runs if (spending := spending_of(run, CERTIFIED))]
+    priced = [known_cost(spending) for run in runs if (spending := spending_of(run))]
     known = [cost for cost in priced if cost]
     return marked(max(cost.value for cost in known), known[0].kind) if known else ""
 

@@ -23,7 +23,6 @@ from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.run_labels import MAX_RUNS, numbered
 from pages.parts.train.run_picker import show, shown_runs
 
-BASELINE_HELP = help_on("baseline")
 BESIDE = "baseline"
 KNOWN = " (trained already)"
 
@@ -115,4 +114,4 @@ def alike(run: Run, config: RunConfig) -> bool:
 def _beside(known: bool) -> bool:
     """Draw the switch of the run without privacy; say where that is `known`."""
     label = f"non-private run beside it{KNOWN if known else ''}"
-    return st.toggle(label, value=True, key=BESIDE, help=BASELINE_HELP, persist_state="session")
+    return st.toggle(label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session")

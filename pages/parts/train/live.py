@@ -18,13 +18,12 @@ from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from pages.parts.components.elements import Progress, run_progress
 from pages.parts.controls.url_state import MAX_REASON
-from pages.parts.jobs import PROBLEM, cancel_button, say_failure
+from pages.parts.jobs import cancel_button, problems_said, say_failure
 from pages.parts.results import cache
 from pages.parts.results.tables import card, drawn_line
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train import run_figures
+from pages.parts.train import run_charts
 from pages.parts.train.buttons import resume
-from pages.parts.train.run_charts import decisions_strip, gradient_norms, large_charts, small_charts
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
@@ -85,18 +84,18 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
         if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
             with statuses:
                 run_status(store, each, several=several)
-    run_figures.run_figures(detail, accountant)
+    run_charts.run_figures(detail, accountant)
     run_key(watched)
-    run_figures.seed_summaries(watched)
-    large_charts(watched, detail, accountant, across, place)
+    run_charts.seed_summaries(watched)
+    run_charts.large_charts(watched, detail, accountant, across, place)
     if detail.config.acceptance != "none":
-        run_figures.accepted_figures(detail, accountant)
-        decisions_strip(detail)
-    small_charts(watched, detail)
+        run_charts.accepted_figures(detail, accountant)
+        run_charts.decisions_strip(detail)
+    run_charts.small_charts(watched, detail)
     if detail.config.private:
-        gradient_norms(detail)
-    run_figures.evaluations_table(watched, accountant)
-    run_figures.evaluations_download(store, watched, accountant)
+        run_charts.gradient_norms(detail)
+    run_charts.evaluations_table(watched, accountant)
+    run_charts.evaluations_download(store, watched, accountant)
     _statement(detail, accountant)
 
 
@@ -149,11 +148,9 @@ def pace_buttons(place: Any, store: Store, run: Run) -> None:
 
 @uninterrupted
 def _do(act: Any, store: Store, run: str) -> None:
-    try:
+    with problems_said():
         if may_change(store.run(run)):
             act(store, run)
-    except (StoreError, UnknownRun) as error:
-        st.session_state[PROBLEM] = str(error)
 
 
 def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dpcore.check import verbatim
-from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import epochs_of, marked, percent
 from dpcore.runs.in_words import when, with_origin
 from dpcore.runs.kinds import TRAINING
@@ -110,7 +109,7 @@ def readable(run: Run) -> bool:
 
 def _lines(runs: Sequence[Run], store: Store | None) -> dict[str, str]:
     """A line for each run; once the epsilons to come are known, the page is drawn again."""
-    spendings = [spending for run in runs if not run.active and (spending := spending_of(run, CERTIFIED))]
+    spendings = [spending for run in runs if not run.active and (spending := spending_of(run))]
     if learn(spendings):
         st.fragment(_wait_for, run_every=POLL_SECONDS)(spendings)
     return choices(runs, store.latest_tests([run.id for run in runs]) if store else {})
@@ -133,7 +132,7 @@ def _line(run: Run, test: Evaluated | None) -> str:
     if run.active:  # its status changes while the line stays
         return what
     accuracy = [percent(test.accuracy)] if test else []
-    spending = spending_of(run, CERTIFIED)
+    spending = spending_of(run)
     cost = known_cost(spending) if spending else None
     epsilon = [f"epsilon {marked(cost.value, cost.kind, cost.lower)}"] if cost else []
     return f"{what} · {', '.join([with_origin(run.status.value, run), *accuracy, *epsilon])}"

@@ -13,10 +13,9 @@ from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
-from pages.parts.audit.audit_results import QUICK, example
-from pages.parts.audit.findings_table import FAILS, SIGNS
 from pages.parts.audit.panel import TORCH_DRAWS
-from pages.parts.controls.url_state import UNDER_WAY
+from pages.parts.audit.results import FAILS, QUICK, SIGNS, example
+from pages.parts.jobs import UNDER_WAY
 from tests.pages.audit_page import CONFIG, events_of, found_noise, html_of, of_config, opened, recorded, without, words
 from tests.pages.train_page import charts
 

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.components import elements
 from pages.parts.components import live_chart as live
-from pages.parts.components.live_chart import Growth, Label, Mark, Table, live_chart
+from pages.parts.components.elements import Table
+from pages.parts.components.live_chart import Growth, Label, Mark, live_chart
 from pages.parts.serving import files
 
 FIGURE = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {"height": 250}})
@@ -61,7 +62,7 @@ def test_with_the_routes_the_browser_gets_the_figure_and_what_it_follows(sent):
     assert data["module"] == files.address("live_chart.js")
     assert data["plotly"] == files.address(files.PLOTLY)
     assert [each["kind"] for each in data["following"]] == ["growth", "mark"]
-    assert data["following"][0]["table"] == {"steps": [10, 20], "values": [0.5, 0.9]}
+    assert data["following"][0]["table"] == {"steps": [10, 20], "values": [0.5, 0.9], "field": "step"}
     assert data["following"][0]["label"] == {"name": "acc", "text": "{} %", "digits": 1}
 
 

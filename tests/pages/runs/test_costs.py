@@ -47,7 +47,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Iterator[Later]:
 
 
 def spent(store: Store, config: RunConfig, status: Status | None = Status.FINISHED) -> Spending:
-    spending = spending_of(store.run(recorded(store, config, 40, status)), CERTIFIED)
+    spending = spending_of(store.run(recorded(store, config, 40, status)))
     assert spending
     return spending
 

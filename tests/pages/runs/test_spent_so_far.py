@@ -83,7 +83,7 @@ def test_every_place_says_the_same_of_a_run(store: Store, state: str):
         found.append(record_of(store, run.id).released)
     assert [merged(each) for each in found] == [merged(released)] * len(found)
     listed = [Spending(CERTIFIED, *each[1:]) for each in priced(store, Wanted())]
-    asked = {spending_of(run, CERTIFIED), *listed} - {None}
+    asked = {spending_of(run), *listed} - {None}
     learn(each for each in asked if each)
     costs = {cost and cost.value for cost in (known_cost(each) for each in asked if each)}
     epsilon = released and ACCOUNTANTS[CERTIFIED].curve(released, released.steps, CONFIG.delta).last.value
@@ -106,7 +106,7 @@ def test_what_nobody_can_say_a_number_of_is_infinite_in_every_place(store: Store
 
     run = store.run(recorded(store, replace(CONFIG, sigma=1.2345), 40, Status.CANCELLED))
     monkeypatch.setattr(type(ACCOUNTANTS[CERTIFIED]), "_account", gives_up)
-    spending = spending_of(run, CERTIFIED)
+    spending = spending_of(run)
     assert spending
     assert learn([spending]) == 0
     cost = known_cost(spending)

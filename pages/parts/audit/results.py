@@ -1,20 +1,37 @@
-"""Tables of an audit: a row for each test, lit as it reports; and the reach of normal numbers."""
+"""Results of an audit so far, from its events, and their tables; and a recorded example."""
 
+import json
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 from scipy.special import ndtr
 
-from dpcore.audit.bounds.finding import TESTS
+from dpcore.audit.bounds.finding import TESTS, Evidence
 from dpcore.audit.bounds.generator import chance_of_none
-from dpcore.audit.events import Measured
+from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
+from dpcore.audit.request import AuditRequest
 from dpcore.figures.style import GREY, HOLDS, REFUTED
+from dpcore.privacy import words_in
+from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import outward, short
-from pages.parts.audit.audit_results import WORDS, AuditResults, is_estimate
+from dpcore.runs.kinds import AUDIT, event_from_json
+from dpcore.runs.record import Run
+from dpcore.runs.store import Store
+from dpcore.training.config import RunConfig
+from pages.parts.jobs import all_of, last_of, scaled_seconds
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import table
 
+EXAMPLE = Path(__file__).with_name("example.json")  # events of REQUEST, without the words of findings.toml
+SENTENCES = words_in(Path(__file__).with_name("words.toml"))
+WORDS = SENTENCES["words"]
+QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
+REQUEST = AuditRequest(replace(QUICK, seed=1), "half_noise")
 SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Test", "Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
@@ -24,7 +41,106 @@ SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), U
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
-TORCH_NAME = "torch's float32 on a CPU"
+
+
+@dataclass(frozen=True)
+class AuditResults:
+    """An audit's request and its results so far."""
+
+    run: Run | None  # None for the recorded example
+    request: AuditRequest
+    prepared: Prepared | None = None
+    progress: tuple[Watched, ...] = ()
+    stopped: Stopped | None = None
+    measured: tuple[Measured, ...] = ()
+    counted: Counted | None = None  # the newest
+    scored: Scored | None = None
+    traced: tuple[Traced, ...] = ()
+    judged: Judged | None = None
+    seconds: float | None = None
+
+    @property
+    def watched(self) -> Watched | None:
+        """The newest progress."""
+        return self.progress[-1] if self.progress else None
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The tests that reject the claim; none before the verdict."""
+        return self.judged.failed if self.judged else ()
+
+    @property
+    def p_values(self) -> dict[str, float]:
+        """p-values by test, corrected for their number; empty before the verdict."""
+        return dict(self.judged.p_values) if self.judged else {}
+
+    def finding(self, audit: str) -> Measured | None:
+        """The finding of a test, if it has reported."""
+        return next((each for each in self.measured if each.audit == audit), None)
+
+    def trace(self, audit: str) -> Traced | None:
+        """The ROC curve of a test, if there is one."""
+        return next((each for each in self.traced if each.audit == audit), None)
+
+    @property
+    def claim(self) -> Mechanism | None:
+        """The charged mechanism, None if nothing is charged; the number of accepted steps is known last."""
+        if self.prepared is None or not self.prepared.claimed:
+            return None
+        releases = self.finding("releases")
+        charged = dict(releases.figures).get("charged") if releases else None
+        before = Mechanism(tuple(Release(q, sigma, count) for q, sigma, count in self.prepared.claimed))
+        if charged is None or charged == before.steps:
+            return before
+        after = self.request.by.claims(self.request.trained, int(charged))
+        return after if after and after.steps == charged else None
+
+    @property
+    def shown(self) -> list[Measured]:
+        """The findings with a lower bound of epsilon above 0, the largest first."""
+        some = [each for each in self.measured if each.unbounded or each.epsilon]
+        return sorted(some, key=lambda each: -float("inf") if each.unbounded else -(each.epsilon or 0.0))
+
+
+def audit_results(store: Store, run: Run) -> AuditResults:
+    """Read an audit from the store. Errors: ValueError if this version does not know its request."""
+    return _results(run, run.request, [event for _, event in store.tail(run.id)])
+
+
+@lru_cache(maxsize=1)
+def example() -> AuditResults:
+    """The recorded example; it has no scores and curves of canaries."""
+    said = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    events = [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
+    return _results(None, REQUEST, events)
+
+
+def _results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> AuditResults:
+    finished = last_of(said, Finished)
+    return AuditResults(
+        run,
+        request,
+        last_of(said, Prepared),
+        all_of(said, Watched),
+        last_of(said, Stopped),
+        all_of(said, Measured),
+        last_of(said, Counted),
+        last_of(said, Scored),
+        all_of(said, Traced),
+        last_of(said, Judged),
+        finished.seconds if finished else None,
+    )
+
+
+def is_estimate(found: Measured) -> bool:
+    """True if its epsilon is no bound."""
+    return found.evidence == Evidence.ESTIMATE
+
+
+def expected_seconds(request: AuditRequest, past: Sequence[Run]) -> float | None:
+    """Scale the latest audit of the same data and model that finished here; None without one."""
+    steps = request.config.steps_of_epochs
+    return scaled_seconds(past, request.config, lambda run: steps / run.last.steps)
 
 
 def p_text(value: float) -> str:
@@ -118,7 +234,7 @@ def generators(found: AuditResults) -> None:
     if "largest" in figures:
         rows.append(_generator_row("the trainer's noise", int(figures["draws"]), figures["largest"]))
     if found.counted:
-        rows.append(_generator_row(TORCH_NAME, found.counted.draws, found.counted.largest))
+        rows.append(_generator_row("torch's float32 on a CPU", found.counted.draws, found.counted.largest))
     if found.request.torch_draws and rows:
         made = table(REACH_TITLE, "verdicts generators", ("Generator", *REACH_HEADS), rows, REACH_HEADS)
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
