@@ -81,8 +81,11 @@ class Reader:
         if not field:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
-        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(before[len(lead) :]):
+        name = before[len(lead) :]
+        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
+        if field == "steps" and PATTERNS.letter_r.match(name) and not PATTERNS.any_round.search(self.text):
+            return Found("", figure[0], start, end, REASONS["elsewhere"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
         return self._value(field, figure[0], start, lead)
@@ -138,7 +141,7 @@ class Reader:
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
-        if PATTERNS.formula.search(lead[-4:]) or PATTERNS.without.search(self.text[slice(*row)]):
+        if PATTERNS.formula.search(lead[-8:]) or PATTERNS.without.search(self.text[slice(*row)]):
             why = REASONS["another"]
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
