@@ -94,6 +94,8 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     ".with_epochs(10)\n.with_batch_size(64)": {"epochs": 10.0, "batch": 64}, "epochs      = 300": {"epochs": 300.0},
     "| Arm | epochs | ε |\n|--|--|--|\n| Non-private | 200 | |\n| DP | 50 | 3 |": {"epochs": 50.0, "epsilon": "3"},
     "Accounted privacy budget: ε ≈ 4.786. Then ε = 4.79.": {"epsilon": "4.786"}, "900 transactions monitored": {},
+    "σ = 2√2": {}, "noise = 2*sqrt(2)": {}, "vote_batches = 2": {}, "prop_sigma = 0.1": {}, "in batches of 9": {"batch": 9},
+    "'epochs': array(3.5, dtype=float32)": {"epochs": 3.5},
     "Global-Adapt (ε = 5.91) beats DP-SGD (ε = 3.41)": {},
 }  # fmt: skip
 SPELT = {"modified moments accountant": "mma", "the moments accountant": "moments", "Opacus PRV": "pld",
