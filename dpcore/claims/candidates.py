@@ -40,6 +40,7 @@ class Reader:
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
         self._cohorts = PATTERNS.cohorts.search(text)
+        self._scale = PATTERNS.scale.search(text)
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
 
     def found(self) -> list[Found]:
@@ -82,8 +83,11 @@ class Reader:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
         name = before[len(lead) :]
-        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name):
+        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name)
+        if own or (field in ("batch", "epochs", "steps") and PATTERNS.help_local.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
+        if field == "epsilon" and self._scale and PATTERNS.below.search(before):
+            return Found(field, figure[0], start, end, REASONS["another"])
         if field == "steps" and PATTERNS.letter_r.match(name) and not PATTERNS.any_round.search(self.text):
             return Found("", figure[0], start, end, REASONS["elsewhere"])
         if figure["odd"] or PATTERNS.list.match(after):

@@ -77,6 +77,10 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "sampling rate q = 0,010": {"q": 0.01}, "sigma=1,2 and 3": {},
 }  # fmt: skip
 FORMS = {  # of settings, as people's scripts, threads and reports have them
+    "| MIN_DP_EPOCHS | 5 |": {}, "add('--epochs', default=15, help='Local epochs a round')": {},
+    "257 train + 91 val patients": {"examples": 257}, "add('--comm_round', default=9)": {"steps": 9},
+    "| ε | Means |\n|--|--|\n| < 1 | strong |\n| > 9 | weak |": {}, "ε: 0.1 = very private, 9 = weak": {},
+    "Privacy budget used:\n  Round 8: ε ≈ 0.2\n  Round 9: ε ≈ 0.2\n  TOTAL: ε ≈ 2.5": {"epsilon": "2.5", "steps": 9},
     "--clip 0.1 --eps 8 --epoch 3": {"epsilon": "8", "epochs": 3.0}, "--batch_size 9 --pub_batch_size 7": {"batch": 9},
     "--train_batch_size 8 --valid_batch_size 4 --max_epoch 20": {"batch": 8, "epochs": 20.0},
     "with each example occurring once per epoch: 41.1": {"sampler": "fixed_order"}, "--teacher-epochs 10": {},
