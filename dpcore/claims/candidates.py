@@ -84,7 +84,8 @@ class Reader:
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
         name = before[len(lead) :]
         own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name)
-        if own or (field in ("batch", "epochs", "steps") and PATTERNS.help_local.match(after)):
+        said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
+        if own or (said and (said["local"] or field == "steps")):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if field == "epsilon" and self._scale and PATTERNS.below.search(before):
             return Found(field, figure[0], start, end, REASONS["another"])
@@ -145,7 +146,7 @@ class Reader:
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
-        if PATTERNS.formula.search(lead[-8:]) or PATTERNS.without.search(self.text[slice(*row)]):
+        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(self.text[slice(*row)]):
             why = REASONS["another"]
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:

@@ -81,6 +81,8 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "257 train + 91 val patients": {"examples": 257}, "add('--comm_round', default=9)": {"steps": 9},
     "| ε | Means |\n|--|--|\n| < 1 | strong |\n| > 9 | weak |": {}, "ε: 0.1 = very private, 9 = weak": {},
     "Privacy budget used:\n  Round 8: ε ≈ 0.2\n  Round 9: ε ≈ 0.2\n  TOTAL: ε ≈ 2.5": {"epsilon": "2.5", "steps": 9},
+    "DEFINE_integer('epochs', 9, 'Epochs')\nDEFINE_integer('log2_batch_size', 12, '')": {"epochs": 9}, "for ((epoch=1;": {},
+    "add('--num_iterations', default=5, help='Number of Epochs')": {}, "num_devices: 2 x A100": {},
     "--clip 0.1 --eps 8 --epoch 3": {"epsilon": "8", "epochs": 3.0}, "--batch_size 9 --pub_batch_size 7": {"batch": 9},
     "--train_batch_size 8 --valid_batch_size 4 --max_epoch 20": {"batch": 8, "epochs": 20.0},
     "with each example occurring once per epoch: 41.1": {"sampler": "fixed_order"}, "--teacher-epochs 10": {},
