@@ -85,7 +85,8 @@ class Reader:
         name = before[len(lead) :]
         own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name)
         said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
-        if own or (said and (said["local"] or field == "steps")):
+        another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
+        if another or (own and not PATTERNS.of_persons.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if field == "epsilon" and self._scale and PATTERNS.below.search(before):
             return Found(field, figure[0], start, end, REASONS["another"])
@@ -148,6 +149,7 @@ class Reader:
         row = self._cells[start].row if start in self._cells else (0, 0)
         if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(self.text[slice(*row)]):
             why = REASONS["another"]
+        why = REASONS["another"] if PATTERNS.script.search(sentence) else why
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])

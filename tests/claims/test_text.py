@@ -85,6 +85,8 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "delta_c = 1e-10": {}, "epsilon = log(1 + q)": {}, "trained on 13 trillion tokens": {}, "for ((epoch=1;": {},
     "ε of 9; model 0, best eps: 0.04": {"epsilon": "9"}, "3938 upvotes and 421 comments": {},
     "add('--num_iterations', default=5, help='Number of Epochs')": {}, "num_devices: 2 x A100": {},
+    "python sampling/sample.py --batch_size 2 -num_samples 10": {}, "dp-sgd takes 180 seconds on 100 steps": {},
+    "train.contrastive_batch_size=256": {}, "glob_epochs = 1801 # global epoch rounds": {},
     "--clip 0.1 --eps 8 --epoch 3": {"epsilon": "8", "epochs": 3.0}, "--batch_size 9 --pub_batch_size 7": {"batch": 9},
     "--train_batch_size 8 --valid_batch_size 4 --max_epoch 20": {"batch": 8, "epochs": 20.0},
     "with each example occurring once per epoch: 41.1": {"sampler": "fixed_order"}, "--teacher-epochs 10": {},
