@@ -40,6 +40,7 @@ class Reader:
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
         self._cohorts = PATTERNS.cohorts.search(text)
+        self._scale = PATTERNS.scale.search(text)
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
 
     def found(self) -> list[Found]:
@@ -81,8 +82,16 @@ class Reader:
         if not field:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
-        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(before[len(lead) :]):
+        name = before[len(lead) :]
+        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name)
+        said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
+        another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
+        if another or (own and not PATTERNS.of_persons.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
+        if field == "epsilon" and self._scale and PATTERNS.below.search(before):
+            return Found(field, figure[0], start, end, REASONS["another"])
+        if field == "steps" and PATTERNS.letter_r.match(name) and not PATTERNS.any_round.search(self.text):
+            return Found("", figure[0], start, end, REASONS["elsewhere"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
         return self._value(field, figure[0], start, lead)
@@ -138,8 +147,9 @@ class Reader:
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
-        if PATTERNS.formula.search(lead[-4:]) or PATTERNS.without.search(self.text[slice(*row)]):
+        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(self.text[slice(*row)]):
             why = REASONS["another"]
+        why = REASONS["another"] if PATTERNS.script.search(sentence) else why
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])

@@ -108,8 +108,9 @@ def read_text(text: str) -> Read:
 
 def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
     """Multiply the batch of a device by the number of devices and of accumulated batches."""
-    parts = {each.field: each.value for each in found if each.field in PARTS and not each.why}
-    product = math.prod(parts.values()) if {"device_batch", "devices"} <= {*parts} else None
+    values = {(each.field, each.value) for each in found if each.field in PARTS and not each.why}
+    parts = dict(values)
+    product = math.prod(parts.values()) if {"device_batch", "devices"} <= {*parts} and len(parts) == len(values) else 0
     several = parts["accumulation"] > 1 if "accumulation" in parts else PATTERNS.accumulated.search(text)
     for each in found:
         if each.field in PARTS and product and not each.why:
@@ -159,7 +160,7 @@ def _decided(found: list[Found], field: str) -> list[Found]:
 def _same(value: Any, shown: Any) -> bool:
     """True if a value is the shown one, which may have fewer digits."""
     if isinstance(value, Printed) and isinstance(shown, Printed):
-        return len(value.text) >= len(shown.text) and shown.low <= value.value < shown.high
+        return value == shown or (len(value.text) >= len(shown.text) and shown.low <= value.value < shown.high)
     if isinstance(value, float) and isinstance(shown, float):
         return len(repr(value)) >= len(repr(shown)) and rounds_to(value, shown)
     return value == shown

@@ -109,6 +109,16 @@ def test_events_of_many_steps_are_read() -> None:
         assert (claim.sampler, claim.q, claim.sigma) == (sampler, q, 1.1), (event, sampler, q)
 
 
+def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
+    call = "dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(512 / 60_000, GaussianDpEvent(1.2)), 11_700)"
+    read = read_claim(f"event = {call}\nprint(PLDAccountant().compose(event).get_epsilon(delta=1e-5))")
+    claim = read.claim
+    assert (claim.q, claim.sigma, claim.steps, claim.delta) == (512 / 60_000, 1.2, 11_700, 1e-5)
+    assert (claim.sampler, claim.accountant) == ("poisson", "pld")
+    for other in ("PoissonSampledDpEvent(q, GaussianDpEvent(1.2))", "PoissonSampledDpEvent(1 / 0, GaussianDpEvent(1))"):
+        assert read_claim(f"event = {other}").claim.mechanism is None, other
+
+
 GAUSSIAN = GaussianDpEvent(1.0)
 COMPOSED = ComposedDpEvent([GAUSSIAN, SelfComposedDpEvent(GaussianDpEvent(2.0), 3)])
 
