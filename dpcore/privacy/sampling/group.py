@@ -103,7 +103,7 @@ class PoissonGroup(Sampler):
     """
 
     name, title, source, phrase, note = words_of("poisson_group")
-    form = "poisson_group:K"
+    form = "poisson_group:K, with K records of one person"
 
     def __init__(self, records: int = 2) -> None:
         check.whole(1, MAX_RECORDS, records=records)

@@ -94,7 +94,7 @@ class TruncatedPoisson(Sampler):
     """
 
     name, title, source, phrase, note = words_of("truncated_poisson")
-    form = "truncated_poisson:B:N"
+    form = "truncated_poisson:B:N, with batches of at most B of N records"
     adjacency = "zero-out"
 
     def __init__(self, largest: int = 1, examples: int = 1) -> None:

@@ -12,7 +12,7 @@ from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.report.attack_risk import Risks, risks_of
-from dpcore.privacy.sampling import SAMPLERS, OtherCurve
+from dpcore.privacy.sampling import OtherCurve, sampler_of
 from dpcore.privacy.sampling.base import points_of, steps_counted, tradeoff_band
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
@@ -85,7 +85,7 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
 @lru_cache(maxsize=256)
 def sampled_end(name: str, q: float, sigma: float, steps: int, delta: float) -> Curve:
     """Both bounds for a sampler after a training of so many Poisson steps."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     return sampler.curve(q, sigma, steps_counted(sampler, q, steps), delta)
 
 
@@ -97,7 +97,7 @@ def sampled(
 
     The last point comes from `sampled_end`, whose bounds may be closer.
     """
-    sampler, end = SAMPLERS[name], sampled_end(name, q, sigma, steps, delta)
+    sampler, end = sampler_of(name), sampled_end(name, q, sigma, steps, delta)
     at, epochs = points_of(sampler, q, steps)
     curve = sampler.curve(q, sigma, at, delta)
     lower, upper = np.array(curve.lower), curve.epsilon.copy()
@@ -109,14 +109,14 @@ def sampled(
 @lru_cache(maxsize=128)
 def sampled_profile(name: str, q: float, sigma: float, steps: int) -> Curve:
     """Both bounds for a sampler after such a training, at each of `FEW_DELTAS`."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     return sampler.profile(q, sigma, steps_counted(sampler, q, steps), FEW_DELTAS)
 
 
 @lru_cache(maxsize=128)
 def sampled_band(name: str, q: float, sigma: float, steps: int) -> Band:
     """The trade-off function for a sampler after such a training, between two proven curves."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     return tradeoff_band(sampler, q, sigma, steps_counted(sampler, q, steps))
 
 

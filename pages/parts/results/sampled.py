@@ -7,7 +7,7 @@ from dpcore.figures.sampled import Sampled, SampledBand
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
-from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
+from dpcore.privacy.sampling import Sampler, sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from pages.parts.results import cache
 
@@ -22,7 +22,7 @@ def answers(name: str, mechanism: Mechanism) -> bool:
 
 def _training(name: str, mechanism: Mechanism) -> tuple[str, float, float, int] | None:
     """The sampler with q, sigma and steps, as the caches take them; None where it has no numbers."""
-    if name == Poisson.name or why_uncounted(SAMPLERS[name], mechanism):
+    if name == Poisson.name or why_uncounted(sampler_of(name), mechanism):
         return None
     (release,) = mechanism.releases
     return name, release.q, release.sigma, mechanism.steps
@@ -30,13 +30,13 @@ def _training(name: str, mechanism: Mechanism) -> tuple[str, float, float, int] 
 
 def takes_long(name: str, mechanism: Mechanism) -> bool:
     """True if the numbers of a sampler take long."""
-    return answers(name, mechanism) and SAMPLERS[name].slow
+    return answers(name, mechanism) and sampler_of(name).slow
 
 
 def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
     """Epsilon over the epochs of the same training with another sampler, if there is any."""
     training = _training(name, mechanism)
-    return Sampled(SAMPLERS[name], *cache.sampled(*training, delta)) if training else None
+    return Sampled(sampler_of(name), *cache.sampled(*training, delta)) if training else None
 
 
 def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
@@ -44,18 +44,18 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
     if not (training := _training(name, mechanism)):
         return None
     curve = cache.sampled_profile(*training)
-    return Sampled(SAMPLERS[name], curve, curve.steps.astype(np.float64) * training[1])
+    return Sampled(sampler_of(name), curve, curve.steps.astype(np.float64) * training[1])
 
 
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
     """The trade-off function of the same training with another sampler, if there is any."""
     training = _training(name, mechanism)
-    return SampledBand(SAMPLERS[name], cache.sampled_band(*training)) if training else None
+    return SampledBand(sampler_of(name), cache.sampled_band(*training)) if training else None
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
     """Draw the proven range of another sampler and the verdict on the Poisson number there; or why there is none."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
     if not (training := _training(name, mechanism)):
@@ -71,7 +71,7 @@ def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
     """Draw the notes on another sampler and on its numbers."""
     if training := _training(name, mechanism):
         note = cache.sampled_end(*training, delta).note
-        st.caption(f"**{SAMPLERS[name].title}.** {SAMPLERS[name].note} {note} {POISSON}")
+        st.caption(f"**{sampler_of(name).title}.** {sampler_of(name).note} {note} {POISSON}")
 
 
 def length(sampler: Sampler, q: float, steps: int) -> str:

@@ -10,7 +10,7 @@ from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
 from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.figures.style import Size
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
 from pages.parts.components.live_chart import Drawing
 from pages.parts.controls.mechanism import ChosenSetting
@@ -93,5 +93,5 @@ def previewed(look: Look, setting: ChosenSetting, field: str, text: str) -> Draw
 def say_how_it_is_drawn(sampler: str, mechanism: Mechanism, view: str) -> None:
     """Draw how to read the curves of batches that are not Poisson."""
     if answers(sampler, mechanism):
-        area = "hatched area" if SAMPLERS[sampler].interval else "brown band"
-        st.markdown(f"**{SAMPLERS[sampler].title}.** {WORDS['otherwise'][view].format(area=area)}")
+        area = "hatched area" if sampler_of(sampler).interval else "brown band"
+        st.markdown(f"**{sampler_of(sampler).title}.** {WORDS['otherwise'][view].format(area=area)}")
