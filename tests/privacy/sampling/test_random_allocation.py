@@ -270,9 +270,10 @@ def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_a
         assert curve.epsilon[epochs - 1] == pytest.approx(one.epsilon[0], rel=1e-4)
     assert np.all(curve.epsilon <= order.curve(0.05, 2.0, steps, 1e-5).epsilon)
     assert np.all(curve.lower[1:] > new.curve(0.05, 2.0, steps, 1e-5).epsilon[1:])
+    for epochs in (7, 20, 27):  # between those
+        one = once.curve(0.05, 2.0, epochs * 20, 1e-5)
+        assert curve.lower[epochs - 1] < one.lower[0] < one.epsilon[0] < curve.epsilon[epochs - 1]
     alone = [once.curve(0.05, 2.0, each, 1e-5) for each in (5 * 20, 5 * 20 + 1)]  # a sixth epoch begins
-    assert curve.lower[4] <= alone[0].epsilon[0]
-    assert alone[0].lower[0] <= curve.epsilon[4]
     assert alone[1].lower[0] == alone[0].lower[0]
     assert alone[1].epsilon[0] == once.curve(0.05, 2.0, 6 * 20, 1e-5).epsilon[0]
 
