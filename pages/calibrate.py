@@ -25,7 +25,7 @@ with asking:
 setting = setting_in(left, right, solved)
 delta = setting.delta
 with left:
-    sampler = sampler_choice()
+    sampler = sampler_choice(setting.n)
     counting_mistakes(setting.q)
     pinned = pin_controls(setting)
 

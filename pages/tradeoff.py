@@ -33,7 +33,7 @@ left, right = page_columns("What can an attacker do?")
 
 setting = setting_in(left, right)
 with left:
-    sampler = sampler_choice()
+    sampler = sampler_choice(setting.n)
     counting_mistakes(setting.q)
     prior = number(PRIOR)
     pinned = pin_controls(setting)

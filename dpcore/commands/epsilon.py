@@ -9,7 +9,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import outward, plain, raised
 from dpcore.privacy.report.verdict import unavailable, verdict
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import FORMS, NOT_PROVEN, sampler_of
 from dpcore.privacy.sampling.base import Poisson, banded, rounds_of
 from dpcore.privacy.schedule import CONSTANT
 
@@ -26,7 +26,7 @@ def parser() -> commands.Parser:
     made.add_argument(
         "--bands", type=commands.whole, help="bands b of a banded matrix mechanism, whose noise lasts b steps"
     )
-    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: {', '.join(SAMPLERS)}")
+    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: {FORMS}. {NOT_PROVEN}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         values = _object(arguments, steps, curves)
         if drawn:
-            adjacency = SAMPLERS[arguments.sampler].adjacency
+            adjacency = sampler_of(arguments.sampler).adjacency
             values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
         commands.print_json(values)
     else:
@@ -70,20 +70,20 @@ def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray)
     """Return the bounds for the batches of --sampler, if it is given."""
     if arguments.sampler is None:
         return None
-    check.one_of(SAMPLERS, sampler=arguments.sampler)
+    sampler = sampler_of(arguments.sampler)
     if arguments.sampler == Poisson.name:
         return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, arguments.delta)
     if commands.recipe_of(arguments) != CONSTANT:
         raise ValueError(f"Expected no --schedule with --sampler {arguments.sampler}: only constant noise is proven.")
-    return SAMPLERS[arguments.sampler].curve(arguments.q, arguments.sigma, steps, arguments.delta)
+    return sampler.curve(arguments.q, arguments.sigma, steps, arguments.delta)
 
 
 def _line(name: str, drawn: Curve) -> str:
     """Return both bounds after the last step, with their sampler and adjacency."""
-    sampler, last = SAMPLERS[name], drawn.last
+    sampler, last = sampler_of(name), drawn.last
     ends = f"{outward(last.lower or 0.0, math.floor)} to {outward(last.value, math.ceil)}"
     title = sampler.title if sampler.adjacency in sampler.title else f"{sampler.title}, {sampler.adjacency}"
-    other = "" if name == Poisson.name else "The numbers above do not hold, because they are for Poisson batches. "
+    other = "" if name == Poisson.name else "The numbers above do not hold: they are for Poisson batches, add/remove. "
     return f"\n{other}{title}: epsilon {ends}. {last.note}".rstrip()
 
 

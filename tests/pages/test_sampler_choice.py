@@ -91,3 +91,19 @@ def test_calibrate_answers_for_every_sampler():
 def test_a_rate_that_takes_minutes_is_refused_in_a_sentence():
     app = sound(opened("lab", sampler="fixed_size", sampling="q", q="2e-5", epochs="1"))
     assert any("takes minutes for q below" in each.value for each in app.info)
+
+
+def test_a_number_of_the_sampler_is_a_field_on_every_page_and_nonsense_keeps_the_last_good_one():
+    for page in PAGES:
+        app = sound(opened(page, sampler="poisson_group", records="5"))
+        assert "add/remove of 5 records" in told(app), page
+        (field,) = [each for each in app.text_input if each.key == "records"]
+        field.set_value("0").run()
+        assert not app.exception
+        assert any(each.value.startswith("Records of one person k must be ") for each in app.error), page
+        assert "add/remove of 5 records" in told(app), page
+        app = sound(opened(page, sampler="truncated_poisson", largest="310"))
+        wide = number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app)) if page != "calibrate" else 0
+        app = sound(opened(page, sampler="truncated_poisson", largest="280"))
+        if page != "calibrate":
+            assert number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app)) > wide, page

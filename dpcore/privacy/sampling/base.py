@@ -42,7 +42,7 @@ class Sampler(ABC):
     """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and stateless."""
 
     name: ClassVar[str]  # the id on the command line
-    form: ClassVar[str] = ""  # of the id with the numbers of such a sampler, if it has some
+    form: ClassVar[str] = ""  # of an id with numbers, and what these are
     title: ClassVar[str]  # on pages
     phrase: ClassVar[str]  # the batches within a sentence
     note: ClassVar[str]  # a few sentences on how a batch is drawn and what is known about it

@@ -4,6 +4,7 @@ A step is dominated by P = sum over j of Bin(k, q)(j) N(j, sigma^2) and Q = N(0,
 that pull in one direction. README.md has the proof.
 """
 
+from functools import partial
 from math import log
 from typing import NamedTuple, final
 
@@ -13,12 +14,11 @@ from scipy.special import ndtri
 from dpcore import check
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import MIN_REACH
-from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, certified, chances, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, RoundLaws, law_bounds, laws_of_halves, on_the_line
+from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, laws_of_halves, on_the_line, step_bounds
 
 MAX_RECORDS = 100  # the chances for more would err by more than is charged
 ROUNDS = 100  # of Newton's method, at most; it needs about five
@@ -89,7 +89,7 @@ def group_laws(step: Mixture, mesh: float, tail: float) -> StepLaws:
     count = int(np.ceil((high - low) / mesh)) + 2
     if max(-low, low + count * mesh) > HIGHEST:
         raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
-    x = step.places(low + 0.5 * mesh * np.arange(2 * count - 1))
+    x = step.places(np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64))
     parts = [each * on_the_line(x - j, sigma) for j, each in zip(step.moved, step.chance, strict=True)]
     return laws_of_halves(np.stack([on_the_line(x, sigma), np.sum(parts, axis=0)]), low, mesh)
 
@@ -103,7 +103,7 @@ class PoissonGroup(Sampler):
     """
 
     name, title, source, phrase, note = words_of("poisson_group")
-    form = "poisson_group:K"
+    form = "poisson_group:K, with K records of one person"
 
     def __init__(self, records: int = 2) -> None:
         check.whole(1, MAX_RECORDS, records=records)
@@ -114,9 +114,5 @@ class PoissonGroup(Sampler):
         if q == 1:
             return certified(steps, delta, *order_bounds(sigma / self.records, steps, delta))
         step = mixture_of(q, sigma, self.records)
-        tail, unit = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * step.deviation()
-
-        def laws_on(fineness: float) -> RoundLaws:
-            return RoundLaws(group_laws(step, unit * fineness, tail), 0.0)
-
-        return certified(steps, delta, *law_bounds(laws_on, steps, delta))
+        found = step_bounds(partial(group_laws, step), MESH * step.deviation(), steps, delta)
+        return certified(steps, delta, *found)

@@ -270,6 +270,25 @@ def _on_losses(atoms: Atoms, mesh: float, tail: float) -> RoundLaws:
     return RoundLaws(laws.laws, atoms.error + laws.error)
 
 
+def allocation_bounds(
+    length: int, sigma: float, whole: IntArray, begun: IntArray, delta: FloatArray
+) -> tuple[FloatArray, FloatArray, str]:
+    """Lower epsilon after (n,) whole epochs of `length` steps, upper epsilon after (n,) that have begun, and a note."""
+    known, enough = order_bounds(sigma, begun, delta)
+    if length == 1:
+        return known, enough, ""
+    tail = CUT_OFF * float(delta.min()) / int(begun[-1])
+    laws_on = partial(allocation_laws, length, sigma, tail)
+    try:
+        lower, upper = bounds_around(laws_on, whole, begun, delta)
+        if int(begun[-1]) > 1 and np.any(upper[whole == begun] > WIDE * lower[whole == begun]):
+            low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
+            lower, upper = np.maximum(lower, low), np.minimum(upper, high)
+    except RuntimeError as error:
+        return np.zeros(delta.shape), enough, f"{error} The upper end is that of a fixed order."
+    return lower, np.minimum(upper, enough), ""
+
+
 @final
 class RandomAllocation(Sampler):
     """Every record joins one of the T batches of an epoch, independently of all others.
@@ -285,21 +304,8 @@ class RandomAllocation(Sampler):
     slow: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        whole, begun = epochs_around(q, steps)
-        length, (known, enough) = steps_of_epoch(q), order_bounds(sigma, begun, delta)
-        if length == 1:
-            return certified(steps, delta, known, enough)
-        tail = CUT_OFF * float(delta.min()) / int(begun[-1])
-        laws_on = partial(allocation_laws, length, sigma, tail)
-        try:
-            lower, upper = bounds_around(laws_on, whole, begun, delta)
-            if int(begun[-1]) > 1 and np.any(upper[whole == begun] > WIDE * lower[whole == begun]):
-                low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
-                lower, upper = np.maximum(lower, low), np.minimum(upper, high)
-        except RuntimeError as error:
-            note = f"{error} The upper end is that of a fixed order."
-            return certified(steps, delta, np.zeros(steps.shape), enough, note)
-        return certified(steps, delta, lower, np.minimum(upper, enough))
+        found = allocation_bounds(steps_of_epoch(q), sigma, *epochs_around(q, steps), delta)
+        return certified(steps, delta, *found)
 
 
 @final
@@ -326,9 +332,8 @@ class RandomAllocationOnce(Sampler):
         (_, upper), lower, note = order_bounds(sigma, begun, delta), np.zeros(steps.shape), ""
         for place, epochs in enumerate(known):
             rows = np.flatnonzero((before == place) | (after == place))
-            length, less = np.full(rows.shape, steps_of_epoch(q)), sigma / float(np.sqrt(epochs))
-            one = RandomAllocation()._account(q, less, length, delta[rows])
-            lower[rows] = np.where(before[rows] == place, one.lower, lower[rows])
-            upper[rows] = np.where(after[rows] == place, np.minimum(one.epsilon, upper[rows]), upper[rows])
-            note = one.note
+            one, less = np.ones(rows.shape, dtype=np.int64), sigma / float(np.sqrt(epochs))
+            low, high, note = allocation_bounds(steps_of_epoch(q), less, one, one, delta[rows])
+            lower[rows] = np.where(before[rows] == place, low, lower[rows])
+            upper[rows] = np.where(after[rows] == place, np.minimum(high, upper[rows]), upper[rows])
         return certified(steps, delta, never_falling(lower, delta), upper, note)

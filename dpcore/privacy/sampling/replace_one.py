@@ -5,18 +5,18 @@ that pair for two records that pull in opposite directions. README.md has the pr
 and Q, so both directions are the same.
 """
 
+from functools import partial
 from typing import final
 
 import numpy as np
 from scipy.special import ndtri
 
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import RoundLaws, law_bounds, laws_of_halves, on_the_line
+from dpcore.privacy.sampling.round_laws import laws_of_halves, on_the_line, step_bounds
 
 SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
@@ -77,9 +77,5 @@ class PoissonReplaceOne(Sampler):
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         if q == 1:
             return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
-        tail, unit = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
-
-        def laws_on(fineness: float) -> RoundLaws:
-            return RoundLaws(replace_one_laws(q, sigma, unit * fineness, tail), 0.0)
-
-        return certified(steps, delta, *law_bounds(laws_on, steps, delta))
+        found = step_bounds(partial(replace_one_laws, q, sigma), MESH * deviation(q, sigma), steps, delta)
+        return certified(steps, delta, *found)

@@ -14,7 +14,7 @@ import numpy as np
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import CROSSED
-from dpcore.privacy.certified.lattice import LogMoments, log_moments_of, orders_between
+from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of, orders_between
 from dpcore.privacy.certified.step_law import Below, LossLaw, StepLaws, laws_of_cells
 from dpcore.privacy.mechanism import FloatArray, IntArray
 
@@ -123,6 +123,14 @@ def law_bounds(laws_on: LawsOn, rounds: IntArray, delta: FloatArray) -> tuple[Fl
         width, before = _widest(lower, upper), width
     crossed = ~(lower <= upper * (1 + CROSSED))  # proves an error larger than is charged
     return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
+
+
+def step_bounds(
+    laws_on: Callable[[float, float], StepLaws], unit: float, steps: IntArray, delta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """As `law_bounds`, from the laws of a step on a mesh, `unit` at first, without about a tail."""
+    tail = CUT_OFF * float(delta.min()) / int(steps[-1])
+    return law_bounds(lambda fineness: RoundLaws(laws_on(unit * fineness, tail), 0.0), steps, delta)
 
 
 def _widest(lower: FloatArray, upper: FloatArray) -> float:

@@ -94,7 +94,7 @@ class TruncatedPoisson(Sampler):
     """
 
     name, title, source, phrase, note = words_of("truncated_poisson")
-    form = "truncated_poisson:B:N"
+    form = "truncated_poisson:B:N, with batches of at most B of N records"
     adjacency = "zero-out"
 
     def __init__(self, largest: int = 1, examples: int = 1) -> None:
@@ -113,9 +113,7 @@ class TruncatedPoisson(Sampler):
         tail = CUT_OFF * float(delta.min()) / int(steps[-1])
         spread = coins.few * deviation(q, sigma) ** 2 + coins.full * deviation(coins.rate, sigma) ** 2
         upper = upper_bounds(truncated_laws(coins, q, sigma, MESH * float(np.sqrt(spread)), tail), steps, delta)
-        left = (
-            delta - steps * coins.full * coins.rate
-        )  # as for Poisson batches, but for a step where the record is cut in
+        left = delta - steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
         rows = np.flatnonzero(left > 0)
         if rows.size:
             plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left[rows]).upper

@@ -15,7 +15,7 @@ from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
 from dpcore.privacy.report.statement import proven_range, why_uncounted
 from dpcore.privacy.report.verdict import Worth
-from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
+from dpcore.privacy.sampling import sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
@@ -145,7 +145,7 @@ def _less_row(found: Answer, before: float) -> VerdictRow:
 
 def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: Answer | str) -> None:
     """Draw the answer for batches that are not Poisson, or why there is none."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     if name == Poisson.name:
         return
     why_not = why_uncounted(sampler, setting.mechanism) or unsolvable(name, asked)
@@ -173,7 +173,7 @@ def unsolvable(name: str, asked: Asked) -> str:
     >>> unsolvable("shuffle", Asked("q", EpsilonTarget(3.0, 1e-5), Recipe(), 1000, 0.0, 1.0, 10))
     'Shuffled every epoch: solve for sigma or steps. The answer below is for Poisson batches.'
     """
-    title = SAMPLERS[name].title
+    title = sampler_of(name).title
     if asked.solve not in for_sampler.SOLVABLE_FOR_SAMPLERS:
         return f"{title}: solve for sigma or steps. The answer below is for Poisson batches."
     if not isinstance(asked.target, EpsilonTarget):
@@ -188,7 +188,7 @@ def answer_for(
     name: str, solved: str, target: EpsilonTarget, q: float, sigma: float, steps: int
 ) -> SampledAnswer | str:
     """The answer for a sampler, or why there is none; `steps` are those of Poisson batches."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     try:
         if solved == "sigma":
             return for_sampler.sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, steps))

@@ -9,7 +9,9 @@ from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import epochs_of, nearest
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import NOT_PROVEN, SAMPLERS
+from dpcore.privacy.sampling.group import MAX_RECORDS, PoissonGroup
+from dpcore.privacy.sampling.truncated import MAX_EXAMPLES, TruncatedPoisson
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, Recipe
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
@@ -48,7 +50,17 @@ OPTIMIZER = Options(
 )  # fmt: skip
 SAMPLER = Options(
     "sampler", "How batches are drawn", tuple(SAMPLERS), lambda name: SAMPLERS[name].title,
-    help_on("sampler", "adjacency"),
+    f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
+)  # fmt: skip
+RECORDS = Quantity(
+    "records", "Records of one person k", "2", 1, MAX_RECORDS,
+    lambda records: check.whole(1, MAX_RECORDS, records=records), "fewer", "more", whole=True,
+    help="All of them are present, or none: epsilon covers the person.",
+)  # fmt: skip
+LARGEST = Quantity(
+    "largest", "Largest batch B", str(round(1.25 * DEFAULTS.batch)), 1, 1e5,
+    lambda largest: check.whole(1, MAX_EXAMPLES, largest=largest), "more is cut", "less is cut", whole=True,
+    help="A larger batch is cut to B records, chosen uniformly.",
 )  # fmt: skip
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
@@ -105,6 +117,14 @@ def setting_of(fields: Fields) -> ChosenSetting:
     if mechanism is None:
         raise ValueError(fields.problem)
     return ChosenSetting(mechanism, n, q, sigma, delta, schedule, k, fields.read_texts)
+
+
+def sampler_in(fields: Fields, n: int) -> str:
+    """The id of the chosen sampler, with its numbers."""
+    name = fields.choice(SAMPLER)
+    if name == PoissonGroup.name:
+        return f"{name}:{int(fields.number(RECORDS))}"
+    return f"{name}:{int(fields.number(LARGEST))}:{n}" if name == TruncatedPoisson.name else name
 
 
 def after_training(epochs: str, steps: int) -> str:

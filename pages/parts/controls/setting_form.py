@@ -15,9 +15,9 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Fields
-from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLER, SAMPLING, SCHEDULE, ChosenSetting, setting_of
+from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLING, SCHEDULE, ChosenSetting, setting_of
 from pages.parts.controls.url_state import good_texts, page_texts
-from pages.parts.controls.widgets import Drawing, choice_by_title
+from pages.parts.controls.widgets import Drawing
 from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -101,9 +101,12 @@ def preset_choice() -> None:
         st.caption(f"Source: {linked(presets.PRESETS[found].source)}.")
 
 
-def sampler_choice() -> str:
-    """Draw how batches are drawn, which is accounted for beside Poisson's coins; the id of a sampler."""
-    return choice_by_title(SAMPLER.label, SAMPLER.names, SAMPLER.key, SAMPLER.title or str, SAMPLER.help)
+def sampler_choice(n: int) -> str:
+    """Draw how batches are drawn, which is accounted for beside Poisson's coins; a sampler's id with its numbers."""
+    fields = Fields(page_texts(), good_texts())
+    sampler = controls.sampler_in(fields, n)
+    Drawing(fields).draw_rest()
+    return sampler
 
 
 def counting_mistakes(q: float) -> None:

@@ -22,7 +22,7 @@ from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_ris
 from dpcore.privacy.report.numbers import MARKS as KIND_MARKS
 from dpcore.privacy.report.numbers import nearest, outward, plain, raised, rounded, short
 from dpcore.privacy.report.verdict import Worth
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from dpcore.training.slider_stops import show
@@ -278,5 +278,5 @@ def previewed(look: Look, setting: ChosenSetting, field: str, text: str) -> Draw
 def say_how_it_is_drawn(sampler: str, mechanism: Mechanism, view: str) -> None:
     """Draw how to read the curves of batches that are not Poisson."""
     if answers(sampler, mechanism):
-        area = "hatched area" if SAMPLERS[sampler].interval else "brown band"
-        st.markdown(f"**{SAMPLERS[sampler].title}.** {WORDS['otherwise'][view].format(area=area)}")
+        area = "hatched area" if sampler_of(sampler).interval else "brown band"
+        st.markdown(f"**{sampler_of(sampler).title}.** {WORDS['otherwise'][view].format(area=area)}")

@@ -11,7 +11,7 @@ from dpcore.privacy.accountants import Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
-from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
+from dpcore.privacy.sampling import Sampler, sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, points_of, steps_counted, tradeoff_band
 
 FEW_DELTAS = DELTAS[::3]  # of a profile, each of which is a search of its own
@@ -20,12 +20,12 @@ POISSON = "All other numbers on this page are for Poisson batches."
 
 def answers(name: str, mechanism: Mechanism) -> bool:
     """True if a sampler is not Poisson, and has numbers for a mechanism."""
-    return name != Poisson.name and not why_uncounted(SAMPLERS[name], mechanism)
+    return name != Poisson.name and not why_uncounted(sampler_of(name), mechanism)
 
 
 def takes_long(name: str, mechanism: Mechanism) -> bool:
     """True if the numbers of a sampler take long."""
-    return answers(name, mechanism) and SAMPLERS[name].slow
+    return answers(name, mechanism) and sampler_of(name).slow
 
 
 def _counted(sampler: Sampler, mechanism: Mechanism) -> tuple[float, float, int]:
@@ -37,7 +37,7 @@ def _counted(sampler: Sampler, mechanism: Mechanism) -> tuple[float, float, int]
 @lru_cache(maxsize=256)
 def sampled_end(name: str, mechanism: Mechanism, delta: float) -> Curve:
     """Both bounds for a sampler after a whole training."""
-    return SAMPLERS[name].curve(*_counted(SAMPLERS[name], mechanism), delta)
+    return sampler_of(name).curve(*_counted(sampler_of(name), mechanism), delta)
 
 
 @lru_cache(maxsize=256)
@@ -48,7 +48,7 @@ def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
     """
     if not answers(name, mechanism):
         return None
-    sampler, end = SAMPLERS[name], sampled_end(name, mechanism, delta)
+    sampler, end = sampler_of(name), sampled_end(name, mechanism, delta)
     q, sigma, _ = _counted(sampler, mechanism)
     at, epochs = points_of(sampler, q, mechanism.steps)
     curve = sampler.curve(q, sigma, at, delta)
@@ -63,7 +63,7 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
     """Delta over epsilon after the same training with another sampler, at each of `FEW_DELTAS`, if there is any."""
     if not answers(name, mechanism):
         return None
-    sampler, counted = SAMPLERS[name], _counted(SAMPLERS[name], mechanism)
+    sampler, counted = sampler_of(name), _counted(sampler_of(name), mechanism)
     curve = sampler.profile(*counted, FEW_DELTAS)
     return Sampled(sampler, curve, curve.steps.astype(np.float64) * counted[0])
 
@@ -71,7 +71,7 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
 @lru_cache(maxsize=128)
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
     """The trade-off function of the same training with another sampler, between two proven curves, if there is any."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     if not answers(name, mechanism):
         return None
     return SampledBand(sampler, tradeoff_band(sampler, *_counted(sampler, mechanism)))
@@ -79,7 +79,7 @@ def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
     """Draw the proven range of another sampler and the verdict on the Poisson number there; or why there is none."""
-    sampler = SAMPLERS[name]
+    sampler = sampler_of(name)
     if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
     if not answers(name, mechanism):
@@ -95,13 +95,13 @@ def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
     """Draw the notes on another sampler and on its numbers."""
     if answers(name, mechanism):
         note = sampled_end(name, mechanism, delta).note
-        st.caption(f"**{SAMPLERS[name].title}.** {SAMPLERS[name].note} {note} {POISSON}")
+        st.caption(f"**{sampler_of(name).title}.** {sampler_of(name).note} {note} {POISSON}")
 
 
 def length(sampler: Sampler, q: float, steps: int) -> str:
     """The length of a training as a sampler counts it, in a sentence.
 
-    >>> length(SAMPLERS["shuffle"], 0.0256, 196)
+    >>> length(sampler_of("shuffle"), 0.0256, 196)
     'Counted: 5 epochs of 39 batches, 195 steps.'
     """
     counted = steps_counted(sampler, q, steps)

@@ -219,7 +219,7 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     sigma = fields.number(controls.SIGMA if lab else NO_NOISE)
     steps, epochs = fields.together(lambda: controls.length(fields, q), (1, None))
     optimizer = fields.choice(controls.OPTIMIZER)
-    sampler = fields.choice(controls.SAMPLER) if lab else Poisson.name
+    sampler = controls.sampler_in(fields, data.n) if lab else Poisson.name
     delta = fields.number(controls.DELTA)
     method = features_of_input(fields, data.dataset)
     features = method.get("features", "pixels")

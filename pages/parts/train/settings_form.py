@@ -68,6 +68,8 @@ def _draw(fields: Fields, form: Form) -> tuple[Any, Any]:
         _rate_hint(form, lr)
     if controls.SAMPLER.key in fields.rows:
         _draw_halves(drawing, "halves_below", "optimizer", "sampler")
+        for key in fields.rows.keys() & {controls.RECORDS.key, controls.LARGEST.key}:
+            drawing.draw(key)
     else:
         drawing.draw("optimizer")
     with st.expander(MORE, expanded=drawing.opened("schedule_open")), st.container(gap="xsmall"):

@@ -1,6 +1,6 @@
 """Random allocation: closed forms, quadrature, convolution, simulation and other tools' brackets."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -270,8 +270,25 @@ def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_a
         assert curve.epsilon[epochs - 1] == pytest.approx(one.epsilon[0], rel=1e-4)
     assert np.all(curve.epsilon <= order.curve(0.05, 2.0, steps, 1e-5).epsilon)
     assert np.all(curve.lower[1:] > new.curve(0.05, 2.0, steps, 1e-5).epsilon[1:])
+    for epochs in (7, 20, 27):  # between those
+        one = once.curve(0.05, 2.0, epochs * 20, 1e-5)
+        assert curve.lower[epochs - 1] < one.lower[0] < one.epsilon[0] < curve.epsilon[epochs - 1]
     alone = [once.curve(0.05, 2.0, each, 1e-5) for each in (5 * 20, 5 * 20 + 1)]  # a sixth epoch begins
-    assert curve.lower[4] <= alone[0].epsilon[0]
-    assert alone[0].lower[0] <= curve.epsilon[4]
     assert alone[1].lower[0] == alone[0].lower[0]
     assert alone[1].epsilon[0] == once.curve(0.05, 2.0, 6 * 20, 1e-5).epsilon[0]
+
+
+def test_k_of_t_steps_are_k_epochs_by_blocks_and_less_if_drawn_as_a_whole() -> None:
+    steps, k, sigma, delta = 6, 2, 1.5, 0.05
+    upper = float(SAMPLER.curve(k / steps, sigma, steps, delta).epsilon[0])
+    random = np.random.default_rng(5)
+    sums = sigma * random.standard_normal((400_000, steps))
+    for chosen, is_exact in ((list(product((0, 1, 2), (3, 4, 5))), True), (list(combinations(range(6), 2)), False)):
+        there = np.zeros((len(chosen), steps))
+        there[np.arange(len(chosen))[:, None], chosen] = 1
+        drawn = there[random.integers(0, len(chosen), sums.shape[0])]
+        ratio = np.mean([np.exp(((sums + drawn) @ each - 0.5 * k) / sigma**2) for each in there], axis=0)
+        found = np.maximum(1 - np.exp(upper) / ratio, 0)
+        error = float(found.std() / np.sqrt(found.size))
+        assert found.mean() <= delta + 5 * error
+        assert (found.mean() >= delta - 5 * error) == is_exact

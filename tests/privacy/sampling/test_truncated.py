@@ -151,6 +151,7 @@ def test_every_batch_full_or_of_one_record_is_answered_and_nonsense_is_named() -
         curve = TruncatedPoisson(largest, 50).curve(q, 1.0, [1, 20], 1e-5)
         assert np.all(curve.lower <= curve.epsilon), (largest, q)
         assert np.isfinite(curve.epsilon).all(), (largest, q)
+    assert TruncatedPoisson(1, 50).curve(0.5, 0.01, 1, 0.1).lower[0] == 0  # 1 of 50 is seen: too few for this delta
     for numbers, name in (
         ((0, 5), "largest"),
         ((5, 0), "examples"),
