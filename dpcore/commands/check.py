@@ -116,7 +116,7 @@ def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
     parts = [
         f"{verdict.standing.value.upper()}. {verdict.sentence}",
         f"Judged: {about.setup}." if about else "",
-        f"These accountants give the claimed number for Poisson batches: {given}." if given else "",
+        f"These accountants give the claimed number for one run on Poisson batches: {given}." if given else "",
         *verdict.notes,
         f"For a review: {verdict.review}",
     ]

@@ -80,7 +80,7 @@ class NumberOfRuns:
         ('the best of 10 runs', 'the best of a secret number of runs, Poisson with mean 2.5')
         """
         if self.law == FIXED:
-            return f"the best of {self.mean:,} runs"
+            return f"the best of {self.mean:,} runs" if self.mean > 1 else "one run"
         named = {"poisson": "Poisson"}.get(self.law, self.law.replace("_", " "))
         other = f" and {OTHERS[self.law]} {self.other:g}" if self.law in OTHERS else ""
         return f"the best of a secret number of runs, {named} with mean {self.mean:g}{other}"

@@ -81,7 +81,7 @@ def details_of(verdict: ClaimVerdict) -> list[str]:
     details = [f"Judged: {verdict.certificate.setup}."] if verdict.certificate else []
     if verdict.given_by and verdict.claim.epsilon:
         named = "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by)
-        details.append(f"For Poisson batches these accountants give {verdict.claim.epsilon.shown}: {named}.")
+        details.append(f"For one run on Poisson batches these accountants give {verdict.claim.epsilon.shown}: {named}.")
     return [*details, *verdict.notes]
 
 

@@ -52,7 +52,7 @@ def test_a_claim_for_the_best_of_several_runs_is_judged_as_one() -> None:
     claim = CLAIM | {"claim_epsilon": "2.0"}
     assert "Holds" in verdict_of(opened(**claim))
     for text, standing, words in (
-        ("1", "Holds", "the best of 1 runs"), ("10", "Unproven", "the best of 10 runs"),
+        ("1", "Holds", "one run"), ("10", "Unproven", "the best of 10 runs"),
         ("geometric:10", "Holds", "a secret number of runs, geometric with mean 10"),
     ):  # fmt: skip
         app = opened(**claim, claim_runs=text)
