@@ -1,4 +1,4 @@
-"""Texts of the papers, from `paper.toml` in each paper's folder.
+"""Texts and printed numbers of the papers, from `paper.toml` in each paper's folder.
 
 A line break in a text is a space. A text may name computed numbers, as {sigma:g}.
 """
