@@ -6,7 +6,6 @@ The user's own images, which `data import` keeps below `OWN` in the data root, a
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, final
 
 from dpcore import check
 from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
+from dpcore.privacy import words_in
 
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
@@ -117,7 +117,7 @@ def idx_files(*md5s: str) -> tuple[IdxFile, ...]:
 
 
 def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
-    values = facts | {"name": name, "classes": tuple(facts["classes"]), "note": " ".join(facts.get("note", "").split())}
+    values = facts | {"name": name, "classes": tuple(facts["classes"])}
     values["batches"] = tuple(CifarFile(**each) for each in facts.get("batches", ()))
     if "idx" in facts:
         values["idx"] = idx_files(*facts["idx"])
@@ -174,7 +174,7 @@ def own_dataset(name: str, classes: list[str], arrays: dict[str, Any], fingerpri
     return _dataset(name, OWN_FACTS | own | known | {"classes": classes, "arrays": arrays, "fingerprint": fingerprint})
 
 
-FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "datasets.toml").read_text(encoding="utf-8"))
+FACTS: dict[str, dict[str, Any]] = dict(words_in(Path(__file__).with_name("datasets.toml")))
 OWN_FACTS = FACTS.pop("own_images")
 DATASETS = Catalogue({name: _dataset(name, facts) for name, facts in FACTS.items()})
 MNIST, FASHION_MNIST, CIFAR10, CIFAR10_JPEG, ADULT, IMDB, MOVIELENS = DATASETS.shipped.values()

@@ -188,7 +188,9 @@ def main(arguments: list[str] | None = None) -> None:
         if job.config.source not in available(job.config.dataset):
             print(f"{name}: no {job.config.source} {job.config.dataset} here", flush=True)
             continue
-        print(f"{name}: {plan(job.config).steps} steps, {about(job)} ...", flush=True)
+        seconds = records.expected_seconds(job.config)
+        expected = f"about {duration(seconds)}" if seconds else "time unknown"
+        print(f"{name}: {plan(job.config).steps} steps, {expected} ...", flush=True)
         print(f"  {outcome(job, deadline)}", flush=True)
 
 
@@ -198,12 +200,6 @@ def time_of(left: list[Job]) -> str:
     unknown = len(left) - len(known)
     said = [f"about {duration(sum(known))}" if known else "", f"{unknown} of unknown time" if unknown else ""]
     return f"{len(left)} to train: {' and '.join(filter(None, said))}."
-
-
-def about(job: Job) -> str:
-    """Return the expected time of a run in a few words."""
-    seconds = records.expected_seconds(job.config)
-    return f"about {duration(seconds)}" if seconds else "time unknown"
 
 
 def outcome(job: Job, deadline: float) -> str:

@@ -1,14 +1,14 @@
-"""Texts of the papers, from `paper.toml` in each paper's folder.
+"""Texts and printed numbers of the papers, from `paper.toml` in each paper's folder.
 
 A line break in a text is a space. A text may name computed numbers, as {sigma:g}.
 """
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from dpcore.papers.paper import Calculator, CheckedClaim, Quantity, Remark, TextRows
+from dpcore.privacy import words_in
 
 Numbers = Mapping[str, object]  # by their names in a text
 UNKNOWN = "Not recorded yet; the page Papers can train it."
@@ -16,17 +16,7 @@ UNKNOWN = "Not recorded yet; the page Papers can train it."
 
 def words_of(folder: str) -> dict[str, Any]:
     """Read a paper's `paper.toml`."""
-    text = (Path(__file__).parent / folder / "paper.toml").read_text(encoding="utf-8")
-    return _in_lines(tomllib.loads(text))
-
-
-def _in_lines(value: Any) -> Any:
-    """Put each text on one line."""
-    if isinstance(value, str):
-        return " ".join(value.split())
-    if isinstance(value, list):
-        return [_in_lines(each) for each in value]
-    return {name: _in_lines(each) for name, each in value.items()} if isinstance(value, dict) else value
+    return words_in(Path(__file__).parent / folder / "paper.toml")
 
 
 def with_numbers(texts: Mapping[str, Any], **numbers: object) -> dict[str, Any]:

@@ -6,14 +6,20 @@ from typing import Any
 
 
 @cache
-def words_in(file: Path) -> dict[str, dict[str, Any]]:
-    """Read the tables of a TOML file of texts; a line break within a text becomes a space."""
+def words_in(file: Path) -> dict[str, Any]:
+    """Read a TOML file of texts; a line break within a text becomes a space."""
     import tomllib  # late: most callers need no texts
 
-    return {
-        name: {key: " ".join(text.split()) if isinstance(text, str) else text for key, text in table.items()}
-        for name, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
-    }
+    return _in_lines(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _in_lines(value: Any) -> Any:
+    """Put each text on one line."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        return [_in_lines(each) for each in value]
+    return {name: _in_lines(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 def named_words(file: Path, name: str) -> dict[str, Any]:

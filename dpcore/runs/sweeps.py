@@ -91,18 +91,6 @@ def sweep_of(config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 
     return configs
 
 
-def submit_sweep(
-    store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
-) -> str:
-    """Queue the runs of a sweep without limits, all or none, in their order; the sweep's id.
-
-    Errors: ValueError if one of them has no plan.
-    """
-    sweep = store.new_id()
-    store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
-    return sweep
-
-
 def named_runs(configs: Sequence[RunConfig], axes: Sequence[str], name: str = "") -> list[tuple[RunConfig, str]]:
     """The runs of a sweep with their names: `name` and the values of the axes."""
     check.whole(1, MAX_RUNS, runs=len(configs))

@@ -9,7 +9,7 @@ settings to start from.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
@@ -64,7 +64,7 @@ class Slider:
     left: str = ""
     right: str = ""
     help: str = ""
-    stops: Sequence[float] = ()  # in place of round numbers from low to high
+    stops: tuple[float, ...] = ()  # in place of round numbers from low to high
     coarse: bool = False
 
 
@@ -300,8 +300,9 @@ def settings_of(kind: type[Settings]) -> dict[str, Setting]:
 def worded(setting: Setting, words: dict[str, Any]) -> Setting:
     """The setting with words; a slider without an end of its own ends with the range."""
     if "slider" in words:
-        slider = {"high": getattr(setting, "high", None), **words["slider"]}
-        words = words | {"slider": Slider(help=help_on(*slider.pop("terms", ())), **slider)}
+        slider = {"high": getattr(setting, "high", None), "terms": (), "stops": (), **words["slider"]}
+        about, stops = help_on(*slider.pop("terms")), tuple(slider.pop("stops"))
+        words = words | {"slider": Slider(**slider, help=about, stops=stops)}
     return replace(setting, **words)
 
 

@@ -4,6 +4,7 @@ The pool's workers do as they are told.
 """
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any
@@ -12,8 +13,10 @@ from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store
+from dpcore.runs.sweeps import named_runs
 from dpcore.runs.worker_process import Slots
 from dpcore.training.checkpoint_header import Label, write_label
+from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started, Stepped
 
 
@@ -127,3 +130,12 @@ def save(store: Store, run: str, step: int) -> Path:
         write_label(file, Label(step, store.run(run).config.chosen(), {}, "", ""))
         file.write(b"the state")
     return path
+
+
+def submit_sweep(
+    store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
+) -> str:
+    """Queue the runs of a sweep; its id."""
+    sweep = store.new_id()
+    store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
+    return sweep

@@ -21,13 +21,13 @@ from dpcore.runs.editing import clear, delete, deleted_of
 from dpcore.runs.record import Status, UnknownRun, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
-from dpcore.runs.sweeps import Sweep, all_released, submit_sweep, sweep_in, sweep_of
+from dpcore.runs.sweeps import Sweep, all_released, sweep_in, sweep_of
 from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started, Stepped
 from dpcore.training.plan import first_steps, plan
 from tests.pages.train_page import events_of
-from tests.runs.by_hand import save, worked_on
+from tests.runs.by_hand import save, submit_sweep, worked_on
 
 CONFIG = RunConfig()
 DONE = 40

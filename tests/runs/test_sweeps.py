@@ -9,10 +9,11 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.sweeps import MAX_RUNS, all_released, submit_sweep, sweep_in, sweep_of, values_of, varied
+from dpcore.runs.sweeps import MAX_RUNS, all_released, sweep_in, sweep_of, values_of, varied
 from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
 from tests.pages.train_page import events_of, recorded
+from tests.runs.by_hand import submit_sweep
 
 SMALL = RunConfig(model="mlp", batch=256, epochs=1.0)
 

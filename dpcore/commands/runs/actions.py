@@ -25,7 +25,7 @@ from dpcore.runs.record import Run, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.run_table import counted
 from dpcore.runs.store import PAUSED, Store
-from dpcore.runs.sweeps import MAX_RUNS, submit_sweep, sweep_in, sweep_of, values_of
+from dpcore.runs.sweeps import MAX_RUNS, named_runs, sweep_of, values_of
 from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
 
@@ -155,13 +155,12 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
 
 
 def _sweep(store: Store, arguments: argparse.Namespace) -> int:
-    sweep = submit_sweep(store, arguments.configs, arguments.axes, arguments.name)
-    queued = sweep_in(store, sweep)
-    runs = queued.runs if queued else []
+    sweep, named = store.new_id(), named_runs(arguments.configs, arguments.axes, arguments.name)
+    runs = store.submit_all(named, sweep=sweep)
     if arguments.json:
-        print_json({"sweep": sweep, "runs": [run.id for run in runs]})
+        print_json({"sweep": sweep, "runs": runs})
         return 0
-    print("\n".join(f"{run.id}  {run.name}" for run in runs))
+    print("\n".join(f"{run}  {name}" for run, (_, name) in zip(runs, named, strict=True)))
     print(f"Queued {len(runs)} runs as sweep {sweep}; 'python -m dpcore app' trains them. {PRICE}")
     return 0
 

@@ -5,7 +5,6 @@ connections. Credit card fraud: all frauds and as many other payments. Images ar
 of the sample.
 """
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,9 @@ from dpcore.data.loading import load
 from dpcore.data.tabular.columns import Category, Column, Number, features_of, names_of
 from dpcore.data.tabular.delimited import Lines, Original
 from dpcore.data.tabular.table import Rows, Table
+from dpcore.privacy import words_in
 
-FACTS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
+FACTS: dict[str, dict[str, Any]] = words_in(Path(__file__).with_name("tables.toml"))
 NUCLEI_SHARE = 0.7  # of the printed range of cell nuclei: few lie beyond, and the others fill more of [-1, 1]
 KDD_ROWS = 70_000  # as in the paper
 FRAUD = "1"

@@ -222,7 +222,7 @@ def worst(which: Lambda) -> Counterexample:
     return counterexamples(which)[0]
 
 
-AREAS = tuple(Area(**each) for each in WORDS["map"].pop("areas"))
+AREAS = tuple(Area(**each) for each in WORDS["areas"])
 REFUTED, BELOW, INSIDE, SAFE, OUTSIDE = range(len(AREAS))
 
 

@@ -10,7 +10,7 @@ from dpcore.privacy.report.numbers import outward
 from dpcore.runs.editing import delete
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.sweeps import all_released, submit_sweep, sweep_of
+from dpcore.runs.sweeps import all_released, sweep_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished
 from dpcore.training.plan import plan
@@ -18,6 +18,7 @@ from pages.parts.results import cache
 from pages.parts.runs.sweeps import LAB, ONE_EACH
 from tests.pages.runs_page import listed, opened, shown
 from tests.pages.train_page import CONFIG, charts, events_of, press
+from tests.runs.by_hand import submit_sweep
 
 
 def form(**query: str):
