@@ -20,13 +20,7 @@ export function themed(layout, element) {
     hoverlabel: { bgcolor: paper, bordercolor: border, font: { family, color, size: FONT } },
     legend: { font: { color } },
   };
-  const axes = Object.keys(layout).filter((name) => name.startsWith("yaxis"));
-  const look = { ...layout, template: { layout: template } };
-  if (axes.length > 1 && !layout.xaxis2) { // plots over one x axis have one cursor
-    look.hoversubplots = "axis";
-    look.xaxis = { showspikes: true, spikemode: "across", spikesnap: "cursor", ...layout.xaxis };
-  }
-  return look;
+  return { ...layout, template: { layout: template } };
 }
 
 /* Save the chart as it stands, with its title, as a file. */
