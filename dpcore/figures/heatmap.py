@@ -20,7 +20,6 @@ INK = "#ffffff"
 SHADE = "rgba(0,0,0,0.6)"
 ASIDE = 0.85  # of the width: where the target's label stands
 BESIDE = ((-0.05, 0.16), (-0.09, 0.09))  # from a mark, in shares of the width and the height: the place of its word
-POINTS = "Points to click"
 
 
 class Mark(NamedTuple):
@@ -67,7 +66,7 @@ def heatmap_figure(
 ) -> go.Figure:
     """The map over epochs (T,) and sigma, both logarithmic; the target has the thick contour.
 
-    A cell without an epsilon is empty. Each cell has a point to click, whose hover names its sigma and epochs.
+    A cell without an epsilon is empty. The hover of each cell, which may be clicked, names its sigma and epochs.
     """
     levels = [level for level in LEVELS if not (target and 1 / CLOSE < level / target < CLOSE)]
     paths = [Path(level, contour(grid, level), level == target) for level in (*levels, *([target] if target else []))]
@@ -76,7 +75,7 @@ def heatmap_figure(
     strokes = [trace for path in paths for trace in _stroke(epochs, path)]
     crossed = np.interp([mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)])
     named = [_mark(mark, mark.sigma > 1.01 * sigma, size) for mark, sigma in zip(marks, crossed, strict=True)]
-    traces = [_cells(grid, epochs), *strokes, _points(grid, epochs), *named]
+    traces = [_cells(grid, epochs), *strokes, *named]
     shape = layout("epochs", "sigma", height=460, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
     shape["yaxis"] |= log_axis(grid.sigmas)
@@ -97,7 +96,13 @@ def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
         height = np.log10(np.where(np.isfinite(grid.epsilon), grid.epsilon, np.nan))
     low, high = np.log10(ENDS)
     heights = np.clip(height, low, high)
-    return cells_of(epochs, grid.sigmas, heights, (low, high), hoverinfo="skip", name="epsilon")
+    texts = [
+        [rounded(each, kind) if math.isfinite(each) else "no number" for each in row]
+        for row, kind in zip(grid.epsilon.tolist(), grid.kinds, strict=True)
+    ]
+    hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
+    told = {"text": texts, "customdata": [grid.steps.tolist()] * len(texts), "hovertemplate": hover, "name": "epsilon"}
+    return cells_of(epochs, grid.sigmas, heights, (low, high), **told)
 
 
 def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
@@ -109,29 +114,12 @@ def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
     return [common | {"line": line, "name": name} for name, line in lines.items()]
 
 
-def _points(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
-    """An invisible point in every cell, since a heat map cannot be clicked by itself."""
-    across, up = np.meshgrid(epochs, grid.sigmas)
-    steps = np.broadcast_to(grid.steps, grid.epsilon.shape)
-    texts = [
-        rounded(each, kind) if math.isfinite(each) else "no number"
-        for row, kind in zip(grid.epsilon.tolist(), grid.kinds, strict=True)
-        for each in row
-    ]
-    hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
-    told = {"customdata": steps.ravel(), "text": texts, "hovertemplate": hover, "name": POINTS}
-    unseen = {"marker": {"opacity": 0}}
-    marker = {"size": 9, "opacity": 0}
-    return points(across.ravel(), up.ravel(), marker, selected=unseen, unselected=unseen, **told)
-
-
 def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
     marker = {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}}
     position = "top right" if above else "bottom right"
     text = {"text": [f"<b>{mark.word}</b>"], "textposition": position, "textfont": {"color": INK, "size": size.text}}
-    seen = {"marker": {"opacity": 1}, "textfont": {"color": INK}}
     trace = points([mark.epochs], [mark.sigma], marker, hoverinfo="skip", name=mark.word)
-    return trace | text | {"mode": "markers+text", "selected": seen, "unselected": seen}
+    return trace | text | {"mode": "markers+text"}
 
 
 def _label(epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark], size: Size) -> dict[str, Any]:

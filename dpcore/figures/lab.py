@@ -107,7 +107,8 @@ def _stacked(shape: dict[str, Any], above: Content, log: bool, end: float, size:
     """The layout of two plots over one x axis; a line through both follows the cursor."""
     plots = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
     low, axis = 1 - SHARE - GAP / plots, shape["yaxis"]
-    spike = {"showspikes": True, "spikemode": "across", "spikethickness": 1, "spikedash": "dot", "spikecolor": GREY}
+    spike = {"showspikes": True, "spikemode": "across", "spikesnap": "cursor"}
+    spike |= {"spikethickness": 1, "spikedash": "dot", "spikecolor": GREY}
     titled = lambda text: {"title": {"text": text, "font": {"size": size.text}}}  # noqa: E731
     return shape | {
         "xaxis": shape["xaxis"] | {"anchor": "y2", "range": [0, 1.02 * end or 1.0]} | spike,

@@ -308,12 +308,16 @@ class ShownJob:
         if key == st.session_state.get(f"{self.noun}_chosen") and chosen in ids:
             st.session_state[self._remembered.key] = chosen
 
-    def follow(self, store: Store, run: Run, read: Callable[[Store, Run], Any], draw: Callable[[Any], None]) -> None:
-        """Read the job, whose present state is `run` of what is read, and draw it twice a second while it is active."""
+    def follow(self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Any], None]) -> None:
+        """Draw the job twice a second while it is active.
+
+        `draw` gets what is read of the job as it is now, its request and its events; its `run` is the job.
+        """
 
         def panel(store: Store, job: str, active: bool) -> None:
             try:
-                found = read(store, store.run(job))
+                now = store.run(job)
+                found = read(now, now.request, [event for _, event in store.tail(job)])
             except (UnknownRun, StoreError) as error:
                 st.error(str(error))
                 return

@@ -76,10 +76,10 @@ def test_a_comparison_is_cancelled_made_again_with_fewer_steps_and_there_after_a
         page.wait_for_url("**descent=20*")
         complete(page)
         page.get_by_role("button", name="Compare").click()
-        expect(page.get_by_text("Measured here in")).to_be_visible()
+        expect(page.get_by_text("Tested on")).to_be_visible()
         (again,) = in_address(page, "comparison")
         page.reload()
-        expect(page.get_by_text("Measured here in")).to_be_visible()
+        expect(page.get_by_text("Tested on")).to_be_visible()
         expect(page.locator(".js-plotly-plot")).to_have_count(2)
         assert in_address(page, "comparison") == [again]
         with Store(server.home) as store:

@@ -21,7 +21,6 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import outward, short
 from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
-from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.jobs import all_of, last_of, scaled_seconds
 from pages.parts.results.exports import Columns, csv_button
@@ -102,20 +101,16 @@ class AuditResults:
         return sorted(some, key=lambda each: -float("inf") if each.unbounded else -(each.epsilon or 0.0))
 
 
-def audit_results(store: Store, run: Run) -> AuditResults:
-    """Read an audit from the store. Errors: ValueError if this version does not know its request."""
-    return _results(run, run.request, [event for _, event in store.tail(run.id)])
-
-
 @lru_cache(maxsize=1)
 def example() -> AuditResults:
     """The recorded example; it has no scores and curves of canaries."""
     said = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     events = [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
-    return _results(None, REQUEST, events)
+    return audit_results(None, REQUEST, events)
 
 
-def _results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> AuditResults:
+def audit_results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> AuditResults:
+    """The results in the events of an audit."""
     finished = last_of(said, Finished)
     return AuditResults(
         run,

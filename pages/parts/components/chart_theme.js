@@ -1,7 +1,5 @@
 /* Colours and type from Streamlit's theme, and pictures of a chart to keep. */
 
-const FONT = 14;
-
 /* The layout over what the theme says; where the figure says something itself, that stands. */
 export function themed(layout, element) {
   const style = getComputedStyle(element);
@@ -9,24 +7,16 @@ export function themed(layout, element) {
   const [color, paper, border] = ["text-color", "background-color", "border-color"].map(variable);
   const family = variable("font") || "sans-serif";
   const clear = "rgba(0,0,0,0)";
-  const axis = { gridcolor: border, linecolor: border, zerolinecolor: border, automargin: true, tickfont: { color },
-    title: { font: { size: FONT } } };
+  const axis = { gridcolor: border, linecolor: border, automargin: true };
   const template = {
-    font: { family, color, size: FONT },
+    font: { family, color },
     paper_bgcolor: clear,
     plot_bgcolor: clear,
     xaxis: { ...axis, showgrid: false, spikecolor: color, spikethickness: 1, spikedash: "dot", hoverformat: ".4~g" },
     yaxis: axis,
-    hoverlabel: { bgcolor: paper, bordercolor: border, font: { family, color, size: FONT } },
-    legend: { font: { color } },
+    hoverlabel: { bgcolor: paper, bordercolor: border, font: { family, color } },
   };
-  const axes = Object.keys(layout).filter((name) => name.startsWith("yaxis"));
-  const look = { ...layout, template: { layout: template } };
-  if (axes.length > 1 && !layout.xaxis2) { // plots over one x axis have one cursor
-    look.hoversubplots = "axis";
-    look.xaxis = { showspikes: true, spikemode: "across", spikesnap: "cursor", ...layout.xaxis };
-  }
-  return look;
+  return { ...layout, template: { layout: template } };
 }
 
 /* Save the chart as it stands, with its title, as a file. */
@@ -38,7 +28,7 @@ export async function exported(chart, format) {
   const style = getComputedStyle(chart.parent.firstElementChild);
   layout.paper_bgcolor = style.getPropertyValue("--st-background-color").trim() || "white";
   const at = { x: 0, xanchor: "left", y: 1, yanchor: "top", yref: "container", pad: { t: 28, l: 16 } };
-  layout.title = { text: lines.join("<br>"), font: { size: FONT + 1 }, ...at };
+  layout.title = { text: lines.join("<br>"), font: { size: 15 }, ...at };
   const room = 24 + 20 * lines.length;
   const { t = 0, r = 0 } = layout.margin ?? {};
   layout.margin = { ...layout.margin, t: t + room, r: r + 24 }; // other programs draw the labels in wider type

@@ -104,7 +104,7 @@ class Chart {
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
-    globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false, ...this.data.config });
+    globalThis.Plotly.react(this.plot, this.figure.data, look, { displayModeBar: false });
     if (!this.listens && this.plot.on) {
       this.listens = true;
       this.plot.on("plotly_click", ({ points: [point] }) => this.data.clicks && this.tell("clicked", [point.x, point.y]));

@@ -16,6 +16,7 @@ from plotly.io.json import to_json_plotly
 
 from pages.parts.components.elements import Table, follows, mount, sent
 from pages.parts.serving import files, previews
+from pages.parts.shell.menu import SMALL
 
 HEIGHT = 340
 
@@ -93,13 +94,12 @@ def live_chart(
     fits: bool = False,
     preview: Preview = None,
     clicked: Callable[[], None] | None = None,
-    config: dict[str, Any] | None = None,
 ) -> None:
     """Draw the figure; its traces grow with the events of the runs that it follows.
 
     Follow only runs that are active, each from `after`, the number of the last event in the figure. With `tells` the
     page, or the fragment around, is run again once when a run has ended. `title`, of one or several lines, stands
-    over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart. `config` is Plotly's.
+    over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart.
     A chart that `fits` is lower in a low window, as far as its labels allow, so that what stands below it is seen too.
 
     With `preview` the chart follows a slider while it is moved: it says how the chart is drawn where the field of a
@@ -107,7 +107,7 @@ def live_chart(
     ask Streamlit anything. `clicked` is called before the page is run for a click on a point, see `clicked_point`.
     """
     if not follows():
-        st.plotly_chart(figure, key=key, alt=alt, config=config)
+        st.plotly_chart(figure, key=key, alt=alt, config=SMALL)
         return
     data = drawn(Drawing(figure, following)) | {
         "preview": previews.address_of(key, preview and partial(_previewed, preview)),
@@ -118,7 +118,6 @@ def live_chart(
         "tells": tells,
         "fits": fits,
         "clicks": clicked is not None,
-        "config": config or {},
         "plotly": files.address(files.PLOTLY),
     }
     mount("live_chart", key, data, "ended", **({"clicked": clicked} if clicked else {}))

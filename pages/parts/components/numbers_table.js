@@ -13,13 +13,20 @@ export function table(figure, { alt, following }) {
     added(head, "th", { scope: "col", textContent });
   }
   const body = made.createTBody();
+  const write = (...texts) => {
+    const row = body.insertRow();
+    for (const textContent of texts) added(row, "td", { textContent });
+  };
   figure.data.forEach((trace, place) => {
     if (trace.hoverinfo === "skip") return; // it has no numbers of its own
+    if (trace.z) { // a map: what its cells say
+      trace.text.forEach((texts, j) => texts.forEach((text, i) => write(text, across(trace.x[i]), written(trace.y[j]))));
+      return;
+    }
     for (let i = Math.max(0, trace.x.length - MAX_ROWS); i < trace.x.length; i++) {
       if (trace.y[i] === null) continue;
-      const row = body.insertRow();
       const height = Array.isArray(trace.text) ? trace.text[i] : written(trace.y[i]); // a bound as it is rounded
-      for (const textContent of [trace.name || `${place + 1}`, across(trace.x[i]), height]) added(row, "td", { textContent });
+      write(trace.name || `${place + 1}`, across(trace.x[i]), height);
     }
   });
   return made;

@@ -20,7 +20,7 @@ from pages.parts.papers.opening import by_name
 from pages.parts.papers.tables import columns_of, details_table, ladder_table, sweep_table
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.odds import linked
-from pages.parts.shell.menu import SMALL, chart_size
+from pages.parts.shell.menu import chart_size
 
 result_of = lru_cache(maxsize=256)(lambda compute: compute())  # a drawing's lines or a map's cells, for all sessions
 
@@ -74,7 +74,7 @@ def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
 
 def _show(file: str, title: str, figure: go.Figure, alt: str, columns: Callable[[], Columns], legend: str = "") -> None:
     """Draw a figure, its legend, and a button for its numbers."""
-    live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file, config=SMALL)
+    live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file)
     if legend:
         st.html(legend)
     csv_button("Download the figure's numbers (CSV)", columns, f"{file}.csv", f"download_{file}")

@@ -17,7 +17,6 @@ from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, nearest, percent
 from dpcore.runs.kinds import PERTURBATION, event_from_json
 from dpcore.runs.record import Run, Status
-from dpcore.runs.store import Store
 from dpcore.training import perturbation
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
@@ -73,19 +72,15 @@ class Results:
         return [*without, Level(BLIND, self.prepared.majority)]
 
 
-def results(store: Store, run: Run) -> Results:
-    """Read a comparison from the store; ValueError if this version does not know its request."""
-    return _results(run, run.request, [event for _, event in store.tail(run.id)])
-
-
 @lru_cache(maxsize=1)
 def example() -> Results:
     """Read the comparison that ships with the package: the default settings, measured once."""
     events = json.loads(EXAMPLE.read_text(encoding="utf-8"))
-    return _results(None, Request(), [event_from_json(PERTURBATION.name, each) for each in events])
+    return results(None, Request(), [event_from_json(PERTURBATION.name, each) for each in events])
 
 
-def _results(run: Run | None, request: Request, events: Sequence[Any]) -> Results:
+def results(run: Run | None, request: Request, events: Sequence[Any]) -> Results:
+    """The results in the events of a comparison."""
     found = last_of(events, Prepared), all_of(events, Measured), all_of(events, Skipped)
     return Results(run, request, *found, getattr(last_of(events, Finished), "seconds", None))
 

@@ -22,7 +22,6 @@ from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.shell.menu import SMALL
 
 
 class Origin(NamedTuple):
@@ -105,7 +104,7 @@ def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | No
     """
     name = title.lower().replace(" ", "-")
     words, file = (f"{title}\n{origin.words}", origin.file(name)) if origin else (title, name)
-    live_chart(figure, [], key=key, alt=alt, title=words, file=file, config=SMALL, **more)
+    live_chart(figure, [], key=key, alt=alt, title=words, file=file, **more)
 
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all

@@ -30,7 +30,7 @@ from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import framed, table
 from pages.parts.runs.listing import WORDS, Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
-from pages.parts.shell.menu import SMALL, chart_size, link
+from pages.parts.shell.menu import chart_size, link
 from pages.parts.train.live import watch
 from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import Watched, watched_runs
@@ -278,7 +278,7 @@ def _compared(dataset: str, watched: Sequence[Watched]) -> None:
     alt = " ".join(f"{place}: {track.label}. {classes_alt(names, track.y)}" for place, track in enumerate(tracks, 1))
     words = picture("Test accuracy of each class", watched)
     figure = charts.classes_compared_figure(names, tracks, size=chart_size())
-    live_chart(figure, [], key=f"classes_{dataset}", alt=alt, config=SMALL, **words)
+    live_chart(figure, [], key=f"classes_{dataset}", alt=alt, **words)
 
 
 def _confusion(watched: Watched) -> None:
@@ -289,6 +289,6 @@ def _confusion(watched: Watched) -> None:
     counts = finished.confusion
     figure, alt = charts.confusion_figure(names, counts, size=chart_size()), charts.confusion_alt(names, counts)
     words = picture("Test examples by class and answer", [watched])
-    live_chart(figure, [], key="confusion_chart", alt=alt, config=SMALL, **words)
+    live_chart(figure, [], key="confusion_chart", alt=alt, **words)
     columns = {"is": names, **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)}}
     numbers_table("The numbers in the table above", "confusion_numbers", lambda: columns)

@@ -25,7 +25,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.jobs import expected_seconds
 from pages.parts.results import cache
 from pages.parts.results.odds import visitor_line
-from pages.parts.shell.menu import SMALL, chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.train.form import Form
 
 INVITATION = "Train with these settings, or pick a run above, to see its accuracy here."
@@ -42,7 +42,7 @@ def expected(form: Form, store: Store) -> None:
         with chart.container(key="in_sight"):
             st.markdown("**Privacy that these settings will spend**")
             preview = partial(_previewed, form, size)
-            live_chart(figure, [], key="expected_chart", config=SMALL, alt=alt, preview=preview, fits=True)
+            live_chart(figure, [], key="expected_chart", alt=alt, preview=preview, fits=True)
     with words:
         estimate(form.configs, store)
         st.markdown("**The effect of each choice**\n" + "\n".join(map(_choice, EXPLAINED)))

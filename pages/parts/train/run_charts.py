@@ -27,7 +27,7 @@ from pages.parts.components.live_chart import Growth, Label, Mark, Strip, live_c
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button
-from pages.parts.shell.menu import SMALL, chart_size
+from pages.parts.shell.menu import chart_size
 from pages.parts.train.run_history import Watched, watched_runs
 
 REPORTED = (  # field of a report, axis, words, title of the picture, whether it is a rate
@@ -69,7 +69,7 @@ def large_charts(
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
     follows = [Mark(*detail.since, shape=0)] if detail.run.active else []
     with epsilon:
-        live_chart(figure, follows, key="spent_chart", config=SMALL, alt=alt, **picture("Epsilon", [detail]))
+        live_chart(figure, follows, key="spent_chart", alt=alt, **picture("Epsilon", [detail]))
 
 
 def accuracy_chart(
@@ -96,7 +96,7 @@ def decisions_strip(watched: Watched) -> None:
     alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
     if follows:
         alt = "Strip of the proposals of simulated annealing so far: accepted above the line, rejected below."
-    live_chart(figure, follows, key="decisions_chart", config=SMALL, alt=alt, **picture("Proposals", [watched]))
+    live_chart(figure, follows, key="decisions_chart", alt=alt, **picture("Proposals", [watched]))
 
 
 def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
@@ -108,7 +108,7 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
         follows = report_growths(watched, quantity, 100.0 if rate else 1.0)
         alt, words = track_alt(tracks, what, going_on, rate=rate), picture(title, watched)
         with place:
-            live_chart(figure, follows, key=f"{quantity}_chart", config=SMALL, alt=alt, **words)
+            live_chart(figure, follows, key=f"{quantity}_chart", alt=alt, **words)
     with classes:
         _classes(detail)
     st.caption(RAW)
@@ -122,7 +122,7 @@ def _classes(detail: Watched) -> None:
     alt = classes_alt(names, heights, going_on=detail.run.active)
     words = picture("Test accuracy of each class", [detail])
     follows = [Growth(*detail.since, 0, y="per_class", scale=100.0)] if detail.run.active else []
-    live_chart(figure, follows, key="classes_chart", config=SMALL, alt=alt, **words)
+    live_chart(figure, follows, key="classes_chart", alt=alt, **words)
 
 
 def gradient_norms(watched: Watched) -> None:
@@ -137,7 +137,7 @@ def gradient_norms(watched: Watched) -> None:
         alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
         lines = range(len(NORM_QUANTILES) if watched.run.active else 0)
         follows = [Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines]
-        live_chart(figure, follows, key="norms_chart", alt=alt, config=SMALL, **named)
+        live_chart(figure, follows, key="norms_chart", alt=alt, **named)
     with words:
         st.caption(NORMS_READ)
 
