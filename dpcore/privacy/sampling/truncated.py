@@ -18,11 +18,11 @@ from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
-from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
+from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Poisson, Sampler, certified, words_of
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import laws_of_halves, on_the_line, upper_bounds
+from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
 
 MAX_EXAMPLES = 10**9
 TERMS = 10**6  # of the sum for the chance of a larger batch
@@ -98,16 +98,14 @@ def _ends(rate: float, sigma: float, tail: float) -> tuple[float, float]:
 
 
 def _least(rate: float) -> float:
-    """The lower bound of the losses, from which heights count."""
+    """The lowest loss, above which heights count."""
     return 0.0 if rate == 1 else log1p(-rate)
 
 
 def _mixed(shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float) -> StepLaws:
     """The laws of pairs with these chances, one of which is drawn and told; what is left tells nothing."""
     first, last = floor(min(low / mesh, -1)), ceil(max(high / mesh, 1)) + 1
-    if max(-first, last) * mesh > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
-    y = np.asarray(0.5 * mesh * np.arange(2 * first, 2 * last + 1), dtype=np.float64)
+    y = lattice(first * mesh, last - first + 1, mesh, sigma)
     halves = np.sum([share * halves_on(y) for share, halves_on in shares], axis=0)
     halves[:, 1 - 2 * first] += max(1 - sum(share for share, _ in shares), 0.0)  # beside the node of loss 0
     return laws_of_halves(halves, first * mesh, mesh)
