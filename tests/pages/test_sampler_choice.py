@@ -38,6 +38,7 @@ def test_every_sampler_is_answered_for_with_its_adjacency():
         for name in SAMPLERS:
             app = sound(opened(page, sampler=name))
             assert app.selectbox(key="sampler").value == name, (page, name)
+            assert "Nothing is proven here for b-min-sep sampling" in app.selectbox(key="sampler").help, page
             sampler, words = SAMPLERS[name], told(app)
             if name == "poisson":
                 assert "zero-out" not in words, (page, name)

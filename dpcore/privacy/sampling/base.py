@@ -39,7 +39,7 @@ class OtherCurve(NamedTuple):
 
 
 class Sampler(ABC):
-    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and stateless."""
+    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and never change."""
 
     name: ClassVar[str]  # the id on the command line
     form: ClassVar[str] = ""  # of an id with numbers, and what these are

@@ -16,15 +16,15 @@ from scipy.special import ndtr
 
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.certified.cells import Beyond, Cells, cells_between, cut_above, loss_heights
+from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
-from dpcore.privacy.certified.step_law import HIGHEST, Below, StepLaws, laws_of_cells
+from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
 from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import upper_bounds
+from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
 
 HIGHEST_ORDER = 256
 MAX_EXPONENT = 600.0  # e^600 is still a float
@@ -45,19 +45,12 @@ def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaw
     half = 0.5 * sigma  # the noise over the largest move of one record
     lowest = 0.0 if q == 1 else float(np.log1p(-q))
     last = int(np.ceil((loss_heights(q, half, tail)[1] + lowest) / mesh)) + 1
-    if last * mesh > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
-    y = np.asarray(0.5 * mesh * np.arange(2 * last + 1), dtype=np.float64)
-    right, beyond = cells_between(q, half, y - lowest), cut_above(q, half, float(y[-1]) - lowest)
-    first, second = (np.stack([part[0], (1 - q) * part[0] + q * part[1]]) for part in (right.left, right.right))
-    nodes = np.exp(np.concatenate([-y[:0:-1], y]))
-    # The mirror image swaps the masses under P and Q, and the halves of a cell.
-    left, other = np.concatenate([second[::-1, ::-1], first], 1), np.concatenate([first[::-1, ::-1], second], 1)
-    tail_mass = (1 - q) * beyond.mass + q * (beyond.excess + beyond.mass * float(right.w[-1]))
-    left[:, last] += max(1 - float(left[0].sum() + other[0].sum()) - beyond.mass - tail_mass, 0.0)
-    cells = Cells(nodes[::2], nodes[1::2], left, other)
-    below = Below(tail_mass, beyond.mass)
-    return laws_of_cells(cells, -last * mesh, mesh, below, Beyond(beyond.mass, q * beyond.excess))
+    x = position_at(q, half, lattice(0.0, last + 1, mesh, sigma) - lowest)
+    none, own = (on_the_line(x - at, half)[1:] for at in (0, 1))
+    above = np.stack([none, (1 - q) * none + q * own])
+    halves = np.concatenate([above[::-1, ::-1], above], axis=1)  # the mirror image swaps the masses under P and Q
+    halves[:, above.shape[1]] += max(1 - float(halves[0].sum()), 0.0)
+    return laws_of_halves(halves, -last * mesh, mesh)
 
 
 @lru_cache(maxsize=256)

@@ -14,11 +14,11 @@ from scipy.special import ndtri
 from dpcore import check
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import MIN_REACH
-from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
+from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, certified, chances, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, laws_of_halves, on_the_line, step_bounds
+from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, lattice, laws_of_halves, on_the_line, step_bounds
 
 MAX_RECORDS = 100  # the chances for more would err by more than is charged
 ROUNDS = 100  # of Newton's method, at most; it needs about five
@@ -87,9 +87,7 @@ def group_laws(step: Mixture, mesh: float, tail: float) -> StepLaws:
     low, high = step.losses(ends).tolist()
     low = lowest if low < lowest + mesh else low
     count = int(np.ceil((high - low) / mesh)) + 2
-    if max(-low, low + count * mesh) > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
-    x = step.places(np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64))
+    x = step.places(lattice(low, count, mesh, sigma))
     parts = [each * on_the_line(x - j, sigma) for j, each in zip(step.moved, step.chance, strict=True)]
     return laws_of_halves(np.stack([on_the_line(x, sigma), np.sum(parts, axis=0)]), low, mesh)
 

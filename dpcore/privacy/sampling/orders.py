@@ -34,16 +34,17 @@ NOTHING_CLOSER = (
 )
 
 
-def one_epoch(steps: int, sigma: float, delta: FloatArray) -> FloatArray:
+def one_epoch(steps: int, sigma: float, delta: FloatArray, own: float = 2.0) -> FloatArray:
     """A lower bound of epsilon after one epoch of `steps` steps, at (n,) deltas; (n,).
 
-    P(largest > C) - e^epsilon Q(largest > C) is a lower bound of delta for every threshold C; the best one counts.
+    P(largest > C) - e^epsilon Q(largest > C) is a lower bound of delta for every threshold C; the best one counts. The
+    record's step lies at `own`, or at 1 less without the record.
 
     >>> one_epoch(117, 1.068, np.array([1e-5])).round(4)
     array([3.5465])
     """
     place = _thresholds(steps, sigma)
-    shown, otherwise = (-np.expm1(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
+    shown, otherwise = (-np.expm1(_log_below(place, at, steps, sigma)) for at in (own, own - 1))
     left = shown * (1 - LOST) - delta[:, None]  # (n, C)
     useful = (left > 0) & (otherwise > SMALLEST_MASS)  # smaller floats lack digits
     told = np.log(np.where(useful, left, 1.0)) - np.log(np.where(useful, otherwise * (1 + LOST), 1.0))

@@ -33,7 +33,7 @@ from dpcore.privacy.certified.step_law import (
 )
 from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
 from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch, words_of
-from dpcore.privacy.sampling.orders import order_bounds
+from dpcore.privacy.sampling.orders import one_epoch, order_bounds
 from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
 
 MAX_EXPONENT = 300.0  # the square of e^300 is still a float
@@ -285,7 +285,8 @@ def allocation_bounds(
             low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     except RuntimeError as error:
-        return np.zeros(delta.shape), enough, f"{error} The upper end is that of a fixed order."
+        lower = np.where(whole > 0, one_epoch(length, sigma, delta, own=1.0), 0.0)
+        return lower, enough, f"{error} The upper end is that of a fixed order."
     return lower, np.minimum(upper, enough), ""
 
 

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore.privacy.accountants.base import Curve
-from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
+from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, certified, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import laws_of_halves, on_the_line, step_bounds
+from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, step_bounds
 
 SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
@@ -26,10 +26,7 @@ def replace_one_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLa
     """The laws of one step, without about `tail` mass at either end. Errors: RuntimeError if e^loss overflows."""
     end = 1 - float(ndtri(tail)) * sigma
     last = int(np.ceil(float(loss_at(q, sigma, np.array([end]))[0]) / mesh)) + 1
-    if last * mesh > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
-    y = np.asarray(0.5 * mesh * np.arange(-2 * last, 2 * last + 1), dtype=np.float64)
-    x = place_at(q, sigma, y)
+    x = place_at(q, sigma, lattice(-last * mesh, 2 * last + 1, mesh, sigma))
     none, other, own = (on_the_line(x - mean, sigma) for mean in (0.0, -1.0, 1.0))
     return laws_of_halves(np.stack([_mixed(q, none, other), _mixed(q, none, own)]), -last * mesh, mesh)
 

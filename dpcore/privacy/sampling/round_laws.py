@@ -15,7 +15,7 @@ from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import CROSSED
 from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of, orders_between
-from dpcore.privacy.certified.step_law import Below, LossLaw, StepLaws, laws_of_cells
+from dpcore.privacy.certified.step_law import HIGHEST, Below, LossLaw, StepLaws, laws_of_cells
 from dpcore.privacy.mechanism import FloatArray, IntArray
 
 SMALLEST_MASS = 1e-300  # a divisor that underflows is not 0
@@ -69,6 +69,13 @@ def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.
     halves = np.array([np.bincount(half, mass, 2 * count) for mass in masses], dtype=np.float64)
     halves[0, 0] += max(1 - float(halves[0].sum()), 0.0)  # mass of Q that P never shows
     return RoundLaws(laws_of_halves(halves, low, mesh, infinite), error)
+
+
+def lattice(low: float, count: int, mesh: float, sigma: float) -> FloatArray:
+    """The losses of N nodes from `low` on, and halfway between, (2 N - 1,). Errors: RuntimeError if ratios overflow."""
+    if max(-low, low + (count - 1) * mesh) > HIGHEST:
+        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
+    return np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64)
 
 
 def laws_of_halves(halves: FloatArray, low: float, mesh: float, infinite: float = 0.0) -> StepLaws:

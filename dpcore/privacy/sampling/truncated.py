@@ -5,27 +5,31 @@ alone. So a step is dominated by a mixture of Poisson steps at these rates, one 
 has the proof. Source of the sampler: Ganesh 2025, arXiv 2508.15089; the bounds are derived here.
 """
 
-from math import ceil, floor, inf, isfinite, log1p
+from collections.abc import Callable
+from functools import partial
+from math import ceil, floor, inf, isfinite, log, log1p
 from typing import NamedTuple, final
 
 import numpy as np
-from scipy.special import betainc
+from scipy.special import betainc, ndtri
 
 from dpcore import check
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import loss_heights, position_at
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
-from dpcore.privacy.certified.step_law import HIGHEST, StepLaws
+from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Poisson, Sampler, certified, words_of
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import laws_of_halves, on_the_line, upper_bounds
+from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
 
 MAX_EXAMPLES = 10**9
 TERMS = 10**6  # of the sum for the chance of a larger batch
 MARGIN = 1e-9  # above the errors of the chances
 MESH = 0.12  # in standard deviations of a step's loss
+WIDE = 1.01  # upper over lower end above which the other pair is tried, too
+HalvesOn = Callable[[FloatArray], FloatArray]
 
 
 class Coins(NamedTuple):
@@ -68,20 +72,67 @@ def truncated_laws(coins: Coins, q: float, sigma: float, mesh: float, tail: floa
 
     Errors: RuntimeError if e^loss overflows.
     """
-    steps = [(chance, r, log1p(-r) if r < 1 else 0.0) for chance, r in ((coins.few, q), (coins.full, coins.rate))]
-    steps = [each for each in steps if each[0] > 0]
-    ends = np.array([np.add(loss_heights(r, sigma, tail), least) for _, r, least in steps])
-    first, last = floor(min(ends[:, 0].min() / mesh, -1)), ceil(max(ends[:, 1].max() / mesh, 1)) + 1
-    if max(-first, last) * mesh > HIGHEST:
-        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
-    y = 0.5 * mesh * np.arange(2 * first, 2 * last + 1)
-    halves = np.zeros((2, y.size + 1))
-    for chance, r, least in steps:
-        x = position_at(r, sigma, y - least)
-        without, own = on_the_line(x, sigma), on_the_line(x - 1, sigma)
-        halves += chance * np.stack([without, (1 - r) * without + r * own])
-    halves[:, 1 - 2 * first] += max(1 - coins.few - coins.full, 0.0)  # above the node of loss 0, at that node
+    rates = [(chance, rate) for chance, rate in ((coins.few, q), (coins.full, coins.rate)) if chance > 0]
+    ends = [_ends(rate, sigma, tail) for _, rate in rates]
+    shares = [(chance, partial(_poisson, rate, sigma)) for chance, rate in rates]
+    return _mixed(shares, min(low for low, _ in ends), max(high for _, high in ends), sigma, mesh)
+
+
+def displacing_laws(q: float, largest: int, examples: int, sigma: float, mesh: float, tail: float) -> StepLaws:
+    """The laws of another such pair: in a batch that is cut, the record takes the place of another one."""
+    b, n = largest, examples
+    cut = min(b / n * float(betainc(b + 1, n - b, q)) / q * (1 + MARGIN), 1.0)
+    few = min(1 - float(betainc(b, n - b, q)) + MARGIN, 1 - cut)
+    low, high = _ends(q, sigma, tail)
+    last = 2 - float(ndtri(tail)) * sigma
+    far = max(high, (last - 1.5) / sigma**2)  # the loss is at most that of N(2) and N(1)
+    return _mixed(
+        [(few, partial(_poisson, q, sigma)), (cut, partial(_displacing, q, sigma))], min(low, -high), far, sigma, mesh
+    )
+
+
+def _ends(rate: float, sigma: float, tail: float) -> tuple[float, float]:
+    """The losses of a Poisson step without about `tail` mass at either end."""
+    low, high = loss_heights(rate, sigma, tail)
+    return low + _least(rate), high + _least(rate)
+
+
+def _least(rate: float) -> float:
+    """The lowest loss, above which heights count."""
+    return 0.0 if rate == 1 else log1p(-rate)
+
+
+def _mixed(shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float) -> StepLaws:
+    """The laws of pairs with these chances, one of which is drawn and told; what is left tells nothing."""
+    first, last = floor(min(low / mesh, -1)), ceil(max(high / mesh, 1)) + 1
+    y = lattice(first * mesh, last - first + 1, mesh, sigma)
+    halves = np.sum([share * halves_on(y) for share, halves_on in shares], axis=0)
+    halves[:, 1 - 2 * first] += max(1 - sum(share for share, _ in shares), 0.0)  # beside the node of loss 0
     return laws_of_halves(halves, first * mesh, mesh)
+
+
+def _poisson(rate: float, sigma: float, y: FloatArray) -> FloatArray:
+    """The masses of a Poisson step under Q and P between (n,) losses, (2, n + 1)."""
+    x = position_at(rate, sigma, y - _least(rate))
+    none, own = on_the_line(x, sigma), on_the_line(x - 1, sigma)
+    return np.stack([none, (1 - rate) * none + rate * own])
+
+
+def _displacing(q: float, sigma: float, y: FloatArray) -> FloatArray:
+    """The same of (1-q) N(0) + q N(2) and (1-q) N(0) + q N(1) at losses above 0, and below of N(0) and the latter."""
+    below, x = _poisson(q, sigma, -y[y <= 0][::-1])[::-1, :0:-1], _far(q, sigma, y[y >= 0])
+    none, one, two = (on_the_line(x - at, sigma)[1:] for at in (0, 1, 2))
+    above = np.stack([(1 - q) * none + q * one, (1 - q) * none + q * two])
+    above[:, 0] += max(1 - float(below[0].sum() + above[0].sum()), 0.0)  # the ratio is 1 elsewhere
+    return np.concatenate([below, above], axis=1)
+
+
+def _far(q: float, sigma: float, y: FloatArray) -> FloatArray:
+    """The place of a loss y >= 0, from e^a u^2 - e^b u = (1-q) (e^y - 1) for u = e^(x/sigma^2)."""
+    a, b = log(q) - 2 / sigma**2, y + log(q) - 0.5 / sigma**2
+    with np.errstate(divide="ignore"):
+        rise = np.log1p(-q) + np.log(np.expm1(y))
+        return sigma**2 * (np.logaddexp(b, 0.5 * np.logaddexp(2 * b, log(4) + a + rise)) - log(2) - a)
 
 
 @final
@@ -113,6 +164,10 @@ class TruncatedPoisson(Sampler):
         tail = CUT_OFF * float(delta.min()) / int(steps[-1])
         spread = coins.few * deviation(q, sigma) ** 2 + coins.full * deviation(coins.rate, sigma) ** 2
         upper = upper_bounds(truncated_laws(coins, q, sigma, MESH * float(np.sqrt(spread)), tail), steps, delta)
+        if np.any(upper > WIDE * lower):
+            mesh = MESH * deviation(q, sigma)
+            laws = displacing_laws(q, self.largest, self.examples, sigma, mesh, tail)
+            upper = np.minimum(upper, upper_bounds(laws, steps, delta))
         left = delta - steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
         rows = np.flatnonzero(left > 0)
         if rows.size:

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpcore.privacy.sampling import SAMPLERS, round_laws
+from dpcore.privacy.sampling.orders import one_epoch
 from dpcore.privacy.sampling.random_allocation import (
     Ratio,
     _mean_of,
@@ -292,3 +293,17 @@ def test_k_of_t_steps_are_k_epochs_by_blocks_and_less_if_drawn_as_a_whole() -> N
         error = float(found.std() / np.sqrt(found.size))
         assert found.mean() <= delta + 5 * error
         assert (found.mean() >= delta - 5 * error) == is_exact
+
+
+def test_the_largest_coordinate_is_a_lower_bound_near_that_of_the_laws() -> None:
+    delta = np.array([1e-5, 1e-3])
+    for steps, sigma in [(117, 1.0), (117, 0.5), (117, 0.2), (10, 2.0)]:
+        profile, found = SAMPLER.profile(1 / steps, sigma, steps, delta), one_epoch(steps, sigma, delta, own=1.0)
+        assert np.all(found <= profile.epsilon * (1 + 1e-9)), (steps, sigma)
+        assert np.all(found > (0.6 if sigma >= 1 else 0.99) * profile.lower), (steps, sigma)
+        assert np.all(one_epoch(steps, sigma, delta) > profile.epsilon), (steps, sigma)  # that of shuffles is too large
+    once = SAMPLERS["random_allocation_once"]
+    curve = once.curve(1 / 117, 0.6, [5, 15 * 117], 1e-5)  # the laws give up
+    assert "too far apart" in curve.note
+    assert curve.lower[0] == 0
+    assert 0.85 * curve.epsilon[1] < curve.lower[1] < curve.epsilon[1]

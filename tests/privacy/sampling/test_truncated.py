@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.truncated import MARGIN, TruncatedPoisson, coins_of, truncated_laws
+from dpcore.privacy.sampling.round_laws import upper_bounds
+from dpcore.privacy.sampling.truncated import MARGIN, TruncatedPoisson, coins_of, displacing_laws, truncated_laws
 from tests.privacy.law_curve import of_law
 
 FEW = [(0.4, 2, 4), (0.7, 3, 5), (0.2, 1, 4), (0.9, 4, 5)]  # q, largest batch, records
@@ -91,9 +92,15 @@ def test_the_coins_are_on_the_safe_side_of_sixty_digits(q: float, largest: int, 
 def test_no_other_records_make_a_step_tell_more_than_the_mixture(q: float, largest: int, n: int) -> None:
     sigma, draws = 0.7, all_draws(q, largest, n)
     x = np.linspace(-9, 9, 6001)
-    laws = truncated_laws(coins_of(q, largest, n), q, sigma, 0.02, 1e-14)
+    both = (
+        truncated_laws(coins_of(q, largest, n), q, sigma, 0.02, 1e-14),
+        displacing_laws(q, largest, n, sigma, 0.02, 1e-14),
+    )
     epsilon = np.array([0.0, 0.3, 1.0])
-    upper = of_law(laws.remove, epsilon), of_law(laws.add, epsilon)
+    upper = [
+        np.minimum(*(of_law(law, epsilon) for law in laws))
+        for laws in zip(*((each.remove, each.add) for each in both), strict=True)
+    ]
     reached = 0.0
     for others in product([-1.0, 0.0, 1.0], repeat=n - 1):
         sums = np.array([[there + sum(others[each - 1] for each in kept), sum(others[each - 1] for each in kept)]
@@ -126,12 +133,39 @@ def test_the_mixture_composes_as_that_of_the_reference_library() -> None:
         rest = 1 - coins.few - coins.full
         cut = one(coins.rate).compute_mixture(pld.identity(1e-3), coins.full / (coins.full + rest))
         theirs = one(q).compute_mixture(cut, coins.few).self_compose(steps).get_epsilon_for_delta(1e-5)
+        laws = truncated_laws(coins, q, sigma, 0.1 * q / sigma, 1e-12)
+        assert upper_bounds(laws, np.array([steps]), np.array([1e-5]))[0] == pytest.approx(theirs, rel=5e-3), (
+            q,
+            largest,
+        )
         curve = TruncatedPoisson(largest, n).curve(q, sigma, steps, 1e-5)
-        assert float(curve.epsilon[0]) == pytest.approx(theirs, rel=5e-3), (q, largest)
         published = pld.from_truncated_subsampled_gaussian_mechanism(
             n, q, largest, sigma, value_discretization_interval=1e-3
         )
         assert curve.lower[0] <= published.self_compose(steps).get_epsilon_for_delta(1e-5), (q, largest)
+        assert curve.epsilon[0] <= 1.005 * min(theirs, published.self_compose(steps).get_epsilon_for_delta(1e-5))
+
+
+@pytest.mark.parametrize(("q", "sigma"), [(0.01, 1.0), (0.3, 0.6), (0.2, 4.0), (1.0, 2.0)])
+def test_the_pair_of_a_displaced_record_has_its_two_closed_forms(q: float, sigma: float) -> None:
+    """At epsilon >= 0 that of N(2) and N(1) beside N(0), and the other way round that of N(1) and N(0)."""
+    laws = displacing_laws(
+        q, 1, 10**6, sigma, 0.02 * q / sigma, 1e-14
+    )  # nearly all batches are cut, most records left out
+    cut = 10**-6 * (1 - (1 - q) ** 10**6 - 10**6 * q * (1 - q) ** (10**6 - 1)) / q
+    for epsilon in np.array([0.0, 0.4, 1.0]) * q / sigma:
+        factor, x = np.exp(epsilon), np.linspace(-30, 40, 700_001)
+        none, one, two = (
+            np.exp(-0.5 * ((x - at) / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi)) * 1e-4 for at in (0, 1, 2)
+        )
+        with_it, without = (1 - q) * none + q * two, (1 - q) * none + q * one
+        for law, exact in (
+            (laws.remove, np.maximum(with_it - factor * without, 0).sum()),
+            (laws.add, np.maximum(without - factor * none, 0).sum()),
+        ):
+            found = of_law(law, np.array([epsilon]))[0] / cut
+            assert found == pytest.approx(exact, rel=0.01), (epsilon, exact)
+            assert found >= exact * (1 - 1e-4)
 
 
 def test_where_nothing_is_cut_it_is_poisson_and_the_cost_falls_to_that() -> None:
@@ -160,3 +194,9 @@ def test_every_batch_full_or_of_one_record_is_answered_and_nonsense_is_named() -
     ):
         with pytest.raises(ValueError, match=f"Expected {name}="):
             TruncatedPoisson(*numbers)  # type: ignore[arg-type]
+
+
+def test_much_noise_hides_who_makes_room() -> None:
+    curve = TruncatedPoisson(500, 50_000).curve(0.01, 4.0, 10_000, 1e-5)  # half of all batches are full
+    poisson = SAMPLERS["poisson"].curve(0.01, 4.0, 10_000, 1e-5)
+    assert curve.lower[0] < poisson.lower[0] < curve.epsilon[0] < 1.2 * poisson.epsilon[0]
