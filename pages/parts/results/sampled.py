@@ -77,7 +77,7 @@ def say_more(name: str, mechanism: Mechanism, delta: float) -> None:
 def length(sampler: Sampler, q: float, steps: int) -> str:
     """The length of a training as a sampler counts it, in a sentence.
 
-    >>> length(SAMPLERS["shuffle"], 0.0256, 196)
+    >>> length(sampler_of("shuffle"), 0.0256, 196)
     'Counted: 5 epochs of 39 batches, 195 steps.'
     """
     counted = steps_counted(sampler, q, steps)
