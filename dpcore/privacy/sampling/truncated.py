@@ -28,6 +28,7 @@ MAX_EXAMPLES = 10**9
 TERMS = 10**6  # of the sum for the chance of a larger batch
 MARGIN = 1e-9  # above the errors of the chances
 MESH = 0.12  # in standard deviations of a step's loss
+NODES = 2**17  # of a lattice, about at most: beyond it is coarser, since a curve would take minutes
 WIDE = 1.01  # upper over lower end above which the other pair is tried, too
 HalvesOn = Callable[[FloatArray], FloatArray]
 
@@ -104,6 +105,7 @@ def _least(rate: float) -> float:
 
 def _mixed(shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float) -> StepLaws:
     """The laws of pairs with these chances, one of which is drawn and told; what is left tells nothing."""
+    mesh = max(mesh, (high - low) / NODES)
     first, last = floor(min(low / mesh, -1)), ceil(max(high / mesh, 1)) + 1
     y = lattice(first * mesh, last - first + 1, mesh, sigma)
     halves = np.sum([share * halves_on(y) for share, halves_on in shares], axis=0)

@@ -200,3 +200,9 @@ def test_much_noise_hides_who_makes_room() -> None:
     curve = TruncatedPoisson(500, 50_000).curve(0.01, 4.0, 10_000, 1e-5)  # half of all batches are full
     poisson = SAMPLERS["poisson"].curve(0.01, 4.0, 10_000, 1e-5)
     assert curve.lower[0] < poisson.lower[0] < curve.epsilon[0] < 1.2 * poisson.epsilon[0]
+
+
+def test_a_rate_so_small_that_its_lattice_is_coarser_still_has_a_band() -> None:
+    curve = TruncatedPoisson(110, 10**7).curve(1e-5, 0.8, 100_000, 1e-6)
+    poisson = SAMPLERS["poisson"].curve(1e-5, 0.8, 100_000, 1e-6)
+    assert poisson.lower[0] < curve.epsilon[0] < 3 * poisson.epsilon[0]
