@@ -13,6 +13,7 @@ from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind
 from dpcore.privacy.report.numbers import marked
+from dpcore.privacy.report.statement import SAME
 from dpcore.privacy.sampling import OtherCurve, Sampler
 
 COLOR = SAMPLED_LOOK[0]
@@ -65,7 +66,7 @@ def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
     most = np.log10(max(highest(shown), TINY)) + 0.08 if log else 1.05 * highest(shown)
     bounds = content.bounds[0], max(content.bounds[1], float(most))
     beside = [faint(each) for each in content.traces if each["name"] != LIE]
-    words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log)
+    words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log) if shown.sampler.adjacency in SAME else []
     poisson = [each._replace(text=f"{each.text}, Poisson") for each in content.ends]
     return Content([*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds)
 
@@ -93,7 +94,10 @@ def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
 def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[str, Any]]:
     above = Style(*SAMPLED_LOOK, label)
     below = above._replace(label=f"{shown.sampler.title}, at least")
-    return bounds_traces(shown.curve, epochs, (below, above), _between(shown.sampler))
+    lower, upper = bounds_traces(shown.curve, epochs, (below, above), _between(shown.sampler))
+    if shown.sampler.adjacency not in SAME:  # a number for Poisson batches below it claims nothing about it
+        lower = unfilled(lower)
+    return [lower, upper]
 
 
 def sampled_ends(shown: Sampled) -> list[End]:
@@ -117,9 +121,13 @@ def highest(shown: Sampled) -> float:
 
 def faint(trace: dict[str, Any]) -> dict[str, Any]:
     """A curve for Poisson batches beside another sampler, without the region below its band."""
+    return unfilled(trace) | {"opacity": FAINT, "name": f"{trace['name']}, Poisson"}
+
+
+def unfilled(trace: dict[str, Any]) -> dict[str, Any]:
+    """A curve without the hatched region below it, if it has one."""
     left_out = ("fill", "fillpattern") if "fillpattern" in trace else ()
-    kept = {key: value for key, value in trace.items() if key not in left_out}
-    return kept | {"opacity": FAINT, "name": f"{trace['name']}, Poisson"}
+    return {key: value for key, value in trace.items() if key not in left_out}
 
 
 def _traces_of(figure: go.Figure) -> list[dict[str, Any]]:
