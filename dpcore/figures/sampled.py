@@ -67,7 +67,7 @@ def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
     bounds = content.bounds[0], max(content.bounds[1], float(most))
     beside = [faint(each) for each in content.traces if each["name"] != LIE]
     words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log) if shown.sampler.adjacency in SAME else []
-    poisson = [each._replace(text=f"{each.text}, Poisson") for each in content.ends]
+    poisson = [each._replace(name="Poisson") for each in content.ends]
     return Content([*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds)
 
 

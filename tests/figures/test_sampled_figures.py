@@ -67,7 +67,7 @@ def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed(
     assert LIE in traces
     labels = [note["text"] for note in layout["annotations"] if "✓" in note["text"]]
     assert labels
-    assert all(", Poisson" in each for each in labels)
+    assert all("<br>Poisson" in each for each in labels)
     other = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("poisson_replace_one")))[0]
     assert LIE not in other, "numbers for another adjacency claim nothing about this one"
     assert not any("fillpattern" in each for each in other.values())
