@@ -43,7 +43,7 @@ with result:
     if isinstance(found, str):
         st.error(found)
     elif found is not None and asked is not None:
-        answers.show_answer(found, asked, setting, by)
+        answers.show_answer(found, asked, setting, by, sampler)
 with map_:  # before the tables, which ask every accountant: the map follows the slider
     st.subheader("Epsilon over sigma and epochs", anchor=False)
     if pinned:

@@ -84,8 +84,11 @@ def test_calibrate_answers_for_every_sampler():
     for name in OTHERS:
         for solve in ["sigma", "steps"]:
             app = sound(opened("calibrate", sampler=name, solve=solve, target_epsilon="8"))
-            (headline,) = [each.value for each in app.header if SAMPLERS[name].title in each.value]
-            assert headline.startswith(f"{solve} = "), (name, solve)
+            heads = [each.value for each in app.header if each.value.startswith(f"{solve} = ")]
+            assert [each.partition(" (")[2] for each in heads] == [f"{SAMPLERS[name].title})", "Poisson)"], (
+                name,
+                solve,
+            )
             assert "within the target of 8" in told(app), (name, solve)
 
 

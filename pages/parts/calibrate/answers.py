@@ -42,10 +42,11 @@ FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; eps
 }
 
 
-def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str) -> None:
-    """Draw the answer, its cost, the verdict on that, and the buttons that load it."""
+def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sampler: str) -> None:
+    """Draw the answer for Poisson batches, its cost, the verdict on that, and the buttons that load it."""
     with st.container(key="in_sight", gap="xsmall"):
-        st.header(question.headline(found), anchor=False)
+        named = "" if sampler == Poisson.name else " (Poisson)"  # beside the answer for other batches
+        st.header(f"{question.headline(found)}{named}", anchor=False)
         st.markdown(question.sentence(found))
     verdict = judged(asked, by)
     if verdict is not None and by != CERTIFIED:
