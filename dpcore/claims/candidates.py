@@ -150,7 +150,7 @@ class Reader:
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
-        without = self.text[slice(*row)] + (sentence if field not in ("epsilon", "delta", "sigma") else "")
+        without = self.text[slice(*row)] + ("" if field in ("epsilon", "delta", "sigma") else line)
         if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without):
             why = REASONS["another"]
         why = REASONS["another"] if PATTERNS.script.search(sentence) else why

@@ -59,7 +59,11 @@ def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
             if heads and len(heads) == len(cells) and any(is_name(each) for each in heads):
                 found += [Cell(low, high, head, row) for (low, high), head in zip(cells, heads, strict=True)]
             elif is_name(words[0]):
-                found += [Cell(low, high, words[0], row) for low, high in cells[1:]]
+                above = heads if len(heads) == len(cells) else [""] * len(cells)
+                found += [
+                    Cell(low, high, f"{column} {words[0]}".strip(), row)
+                    for (low, high), column in zip(cells[1:], above[1:], strict=True)
+                ]
             named = [] if any(each[:1].isdigit() for each in words) else words
             heads, blank = (named if blank and named else heads or named), False
     return found
