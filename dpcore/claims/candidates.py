@@ -83,7 +83,7 @@ class Reader:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
         name = before[len(lead) :]
-        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name)
+        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name or field)
         said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
         another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
         another = another or (field == "examples" and PATTERNS.split.match(after))

@@ -59,7 +59,7 @@ def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
             if heads and len(heads) == len(cells) and any(is_name(each) for each in heads):
                 found += [Cell(low, high, head, row) for (low, high), head in zip(cells, heads, strict=True)]
             elif is_name(words[0]):
-                above = heads if len(heads) == len(cells) else [""] * len(cells)
+                above = [*[""] * (len(cells) - len(heads)), *heads][-len(cells) :]  # a first head may be empty
                 found += [
                     Cell(low, high, f"{column} {words[0]}".strip(), row)
                     for (low, high), column in zip(cells[1:], above[1:], strict=True)
