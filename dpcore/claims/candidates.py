@@ -69,7 +69,8 @@ class Reader:
         for each in PATTERNS.k_of_n.finditer(self.text):
             around = self._sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
             if PATTERNS.rounds.search(around):
-                yield self._value("q", f"{each['k']}/{each['n']}", each.start())._replace(end=each.end("n"))
+                share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
+                yield self._value("q", share, each.start())._replace(end=each.end(end))
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))

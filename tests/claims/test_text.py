@@ -123,6 +123,8 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "sigma": 1.2, "epsilon": "2.4"},
     "{\"history\": {\"loss\": [4.1, 3.8]}, \"sigma\": 1.2}": {"sigma": 1.2}, "we aim for ε = 2": {"epsilon": "2"},
     "{\"history\": [{\"loss\": 4.1}], \"sigma\": 1.2}": {"sigma": 1.2}, "ε = 3, down from ε = 8": {"epsilon": "3"},
+    "eps = privacy(n=60000, sigma=2)[0]": {"examples": 60_000, "sigma": 2.0},
+    "In every round 1% of the 50,000 users take part.": {"q": 0.01, "examples": 50_000},
     "0.7 noise multiplier, 1,500 batch size": {"sigma": 0.7, "batch": 1500}, "σ = 1.1·C": {"sigma": 1.1},
     "768 rows, of which 614 are used for training": {"examples": 614}, "twenty epochs": {"epochs": 20.0},
     "rounds: 9\nlocal_epochs: 1": {"steps": 9}, "steps: {max: 9}\nlog_history: {step: 4}": {"steps": 9},
