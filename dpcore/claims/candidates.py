@@ -69,7 +69,8 @@ class Reader:
         for each in PATTERNS.k_of_n.finditer(self.text):
             around = self._sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
             if PATTERNS.rounds.search(around):
-                yield self._value("q", f"{each['k']}/{each['n']}", each.start())._replace(end=each.end("n"))
+                share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
+                yield self._value("q", share, each.start())._replace(end=each.end(end))
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))
@@ -83,9 +84,10 @@ class Reader:
             return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
         name = before[len(lead) :]
-        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name)
+        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name or field)
         said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
         another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
+        another = another or (field == "examples" and PATTERNS.split.match(after))
         if another or (own and not PATTERNS.of_persons.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if field == "epsilon" and self._scale and PATTERNS.below.search(before):
@@ -123,6 +125,8 @@ class Reader:
             named = _name_at(plain) or (_name_at(f"{long['name']} | ") if long else None)
         if named and (named[0] != "examples" or not PATTERNS.preposition.search(before) or PATTERNS.noun.match(after)):
             return named
+        if PATTERNS.trained_on.search(self._sentence(start)) and PATTERNS.noun.match(after):
+            return "examples", before
         unit = words.UNITS.match(after)
         if not unit or unit.lastgroup is None:
             return "", ""
@@ -147,7 +151,8 @@ class Reader:
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
-        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(self.text[slice(*row)]):
+        without = self.text[slice(*row)] + ("" if field in ("epsilon", "delta", "sigma") else line)
+        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without):
             why = REASONS["another"]
         why = REASONS["another"] if PATTERNS.script.search(sentence) else why
         why = REASONS["earlier"] if start in self._earlier else why

@@ -56,10 +56,14 @@ def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
         elif not PATTERNS.ruler.match(line):
             cells, row = list(_cells(start, line)), (start, start + len(line))
             words = [text[low:high].strip() for low, high in cells]
-            if heads and len(heads) == len(cells) and any(is_name(each) for each in heads):
-                found += [Cell(low, high, head, row) for (low, high), head in zip(cells, heads, strict=True)]
+            above = [*[""] * (len(cells) - len(heads)), *heads]  # a first head may be empty
+            if len(above) - len(heads) < 2 and len(above) == len(cells) and any(is_name(each) for each in heads):
+                found += [Cell(low, high, head, row) for (low, high), head in zip(cells, above, strict=True)]
             elif is_name(words[0]):
-                found += [Cell(low, high, words[0], row) for low, high in cells[1:]]
+                found += [
+                    Cell(low, high, f"{column} {words[0]}".strip(), row)
+                    for (low, high), column in zip(cells[1:], above[1 : len(cells)], strict=True)
+                ]
             named = [] if any(each[:1].isdigit() for each in words) else words
             heads, blank = (named if blank and named else heads or named), False
     return found
@@ -139,6 +143,6 @@ def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
 
 
 def _log(line: tuple[int, int], counter: re.Match[str], shift: int) -> Log:
-    field = "epochs" if counter["unit"].lower() == "epoch" else "steps"
+    field = "epochs" if counter["unit"].lower().startswith("ep") else "steps"
     start, end = shift + counter.start("count"), shift + counter.end()
     return Log(field, int(counter["count"]), start, end, line)

@@ -10,9 +10,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dpcore.claims.layout import lines_of
-from dpcore.claims.vocabulary import PATTERNS, RULES
+from dpcore.claims.vocabulary import FACTS, PATTERNS, RULES
 
-MAKERS: dict[str, Callable[[str], str]] = {"unescaped": html.unescape, "folded": lambda letter: _folded(letter)}
+MAKERS: dict[str, Callable[[str], str]] = {
+    "unescaped": html.unescape,
+    "folded": lambda letter: _folded(letter),
+    "counted": lambda word: FACTS["counts"][word.lower()],
+}
 
 
 class Plain(NamedTuple):

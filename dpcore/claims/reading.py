@@ -200,13 +200,19 @@ def read_claim(text: str) -> Read:
 
 def _of_json(found: Any, text: str) -> Read:
     states = [found, *found.values()] if isinstance(found, Mapping) else []
-    if state := next((each for each in states if isinstance(each, Mapping) and "history" in each), None):
+    if state := next(filter(_has_history, states), None):
         return _around(text, *history_span(text), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
         return Read(read_event(found))
     if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) and found[1].endswith("DpEvent"):
         return Read(read_event(found))
     return read_text(text)
+
+
+def _has_history(state: Any) -> bool:
+    """True for the state of an accountant; the history of a training's metrics is a table of names."""
+    history = state.get("history", {}) if isinstance(state, Mapping) else {}
+    return not isinstance(history[0] if isinstance(history, list) and history else history, Mapping)
 
 
 def _with_event(text: str) -> Read | None:

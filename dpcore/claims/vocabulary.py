@@ -49,7 +49,9 @@ NAMES = (  # at the end of the text before a number
     _any("headed", r"[;,(]\s{1,4}", " $"),  # in a list, as in "sigma 1.1, epochs 15"
     _any("letters", r"(?:(?<![\w-])|(?<=\s--))", _AROUND["after_letter"], "(?:"),
 )
-UNITS = _any("units", r"[\s-]?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?")  # after a number
+UNITS = _any(
+    "units", r"(?:[^\S\n]|-|\n(?=[a-z]+s\b(?! \d)))?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?"
+)  # after a number
 OTHERS = {
     field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[\s\"'-]*$")
     for field, words in FIELDS.items()
