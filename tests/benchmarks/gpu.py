@@ -197,7 +197,7 @@ def checks(size: Size) -> Found:
 
 def ladders(size: Size) -> Found:
     """One run of each recipe of both ladders at epsilon 3, those last whose features take the longest to compute."""
-    found = {f"{each.place}, {rung.name}": rung.at(RECORD) for each in LADDERS for rung in each.rungs}
+    found = {f"{each.place}, {rung.name}": dict(rung.configs)[RECORD] for each in LADDERS for rung in each.rungs}
     ordered = sorted(found.items(), key=lambda item: item[1].views if item[1].features != "pixels" else 0)
     return trained(size, {name: config.to_json() | {"seed": 0} for name, config in ordered})
 

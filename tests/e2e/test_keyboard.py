@@ -113,7 +113,7 @@ def test_the_journey_from_sigma_to_a_run_and_its_end_needs_no_mouse(page: Page, 
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"run=\w+"))
     run = parse_qs(urlsplit(page.url).query)["run"][0]
-    cancel = page.locator(f".st-key-cancel_{run} button")
+    cancel = page.locator(f".st-key-cancel_{run} button:visible")  # a hidden copy is for phones
     tabbed_to(page, cancel)
     page.keyboard.press("Enter")
     expect(cancel).to_have_count(0)
@@ -208,7 +208,7 @@ def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(page:
 
 @pytest.mark.long
 def test_presenting_fills_the_screen_with_large_type_and_stops_again(page: Page, app: Server):
-    button = opened(page, app.url).get_by_role("button", name="Present")
+    button = opened(page, app.url).locator(".present-button")
     size = "() => parseFloat(getComputedStyle(document.querySelector('.on-screen').parentElement).fontSize)"
     before = page.evaluate(size)
     button.click()
