@@ -79,21 +79,25 @@ class Slider {
     this.sent += 1;
     this.sentAt = performance.now();
     this.waiting = true;
-    const number = this.sent;
-    this.send(this.pending, number);
+    const [text, number] = [this.pending, this.sent];
+    this.send(text, number);
     this.pending = undefined;
-    setTimeout(() => this.look(number), GLANCE);
+    setTimeout(() => this.look(number, text), GLANCE);
   }
 
   // Drawn is: the server has heard it, its run of the script is over, and the browser has painted since.
-  look(number) {
+  look(number, text) {
     if (number !== this.sent) return;
-    const drawn = this.data.heard === number && !running();
+    const heard = this.data.heard === number, drawn = heard && !running();
     if (drawn || !this.box.isConnected) return requestAnimationFrame(() => this.answered(number));
     const late = performance.now() >= this.sentAt + MAX_WAIT;
     if (late) this.waiting = false;
     if (late && this.pending !== undefined) return this.sendLatest();
-    setTimeout(() => this.look(number), late ? SELDOM : GLANCE);
+    if (late && !heard && !running()) { // the message was lost: once more
+      this.sentAt = performance.now();
+      this.send(text, number);
+    }
+    setTimeout(() => this.look(number, text), late ? SELDOM : GLANCE);
   }
 
   answered(number) {
