@@ -9,7 +9,7 @@ from torch import Tensor
 
 from dpcore.training.events import NORM_QUANTILES, REPORT_SECONDS, Stepped
 
-FIRST_SECONDS = 0.3  # seconds to the first evaluation, so that an accuracy appears soon after the start
+FIRST_SECONDS = 0.3  # seconds to the first evaluation at most, so that an accuracy appears soon after the start
 EVALUATE_SECONDS = 2.0  # seconds between two evaluations if an epoch takes longer
 SAVE_SECONDS = 10.0  # seconds between two checkpoints
 EVALUATION_SHARE = 0.1  # of the time may go into evaluations
@@ -22,7 +22,7 @@ class ReportTimes:
         self._clock = clock
         self._epochs_per_step = epochs_per_step
         self._tested = -1  # the half epochs before the last evaluation; -1 before the first
-        self._pause = FIRST_SECONDS
+        self._pause = 0.0  # seconds to the next evaluation at least, after the first
         self.start(0)
 
     def start(self, step: int) -> None:
@@ -54,11 +54,16 @@ class ReportTimes:
         return True
 
     def evaluation_due(self, step: int) -> bool:
-        """True if a test is due: once early, then every half epoch or two seconds, in at most a tenth of the time."""
+        """True if a test is due: every half epoch or two seconds, in at most a tenth of the time but for the first.
+
+        The first is due after half an epoch or 0.3 seconds, whichever is earlier.
+        """
         waited = self._clock() - self._evaluated
+        if self._tested < 0:
+            return waited >= FIRST_SECONDS or self._half_epochs(step) > 0
         if waited < self._pause:
             return False
-        return self._tested < 0 or waited >= EVALUATE_SECONDS or self._half_epochs(step) > self._tested
+        return waited >= EVALUATE_SECONDS or self._half_epochs(step) > self._tested
 
     def _half_epochs(self, step: int) -> int:
         return int(2 * step * self._epochs_per_step + 1e-9)

@@ -233,6 +233,9 @@ def test_the_first_accuracy_comes_within_a_second_or_with_the_first_step():
         assert evaluations[0] <= FIRST + step_seconds + 0.25 + 1e-9 < 1
     _, evaluations, _ = story(4.0, 0.1, steps=3)
     assert evaluations[0] == pytest.approx(4.1)
+    _, evaluations, _ = story(0.003, 0.005, steps=200, epoch_steps=40)
+    assert evaluations[0] == pytest.approx(0.065), "half an epoch has passed"
+    assert len(evaluations) == 10
 
 
 def test_accuracy_comes_every_two_seconds_or_every_half_epoch():
