@@ -12,23 +12,27 @@ from tests.e2e.server import STILL
 
 pytest.importorskip("playwright")
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import FloatRect, Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import FloatRect, Locator, Page, TimeoutError, WebSocketRoute, expect
 
 SIZES = ((1366, 768), (1024, 768), (390, 844))
 WIDE, NARROW = SIZES[0], SIZES[-1]
 SHORTEST = 100  # pixels of a slider that a hand can still set
 # Streamlit shows grey bars where the code of a part is still loading, and a chart draws itself after its code has come.
-COMPLETE = """() => {
+UNFINISHED = """() => {
     const all = path => [...document.querySelectorAll(path)].filter(each => each.checkVisibility());
     const fits = plot => {
         const drawn = plot.querySelector('.main-svg')?.getBoundingClientRect().width;
         return !plot.clientWidth || Math.abs(drawn - plot.clientWidth) <= 1;
     };
-    return document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-        && all('h1').length && !all('[data-testid=stSkeleton], [data-stale=true]').length
-        && all('[data-testid=stBidiComponentRegular]').every(each => each.children.length > 1)
-        && all('.live-plot').every(fits) && all('[data-testid=stPlotlyChart]').every(e => e.querySelector('.main-svg'))
-        && all('[data-testid=stDataFrame]').every(each => each.querySelector('[role=gridcell]'));
+    return Object.entries({
+        'a script': document.querySelector('[data-testid=stApp]')?.dataset.testScriptState !== 'notRunning',
+        'the heading': !all('h1').length,
+        'what is stale': all('[data-testid=stSkeleton], [data-stale=true]').length,
+        'a component': !all('[data-testid=stBidiComponentRegular]').every(each => each.children.length > 1),
+        'a width': !all('.live-plot').every(fits),
+        'a chart': !all('[data-testid=stPlotlyChart]').every(e => e.querySelector('.main-svg')),
+        'a table': !all('[data-testid=stDataFrame]').every(each => each.querySelector('[role=gridcell]')),
+    }).filter(([, missing]) => missing).map(([name]) => name);
 }"""
 OUTSIDE = """() => {
     const width = document.documentElement.clientWidth;
@@ -61,7 +65,10 @@ def go_to(page: Page, title: str) -> None:
 def complete(page: Page) -> Page:
     """The page, once its script has ended and every part of it is drawn in the width that it has."""
     page.wait_for_selector(STILL)
-    page.wait_for_function(COMPLETE, polling=100)
+    try:
+        page.wait_for_function(f"() => !({UNFINISHED})().length", polling=100)
+    except TimeoutError as error:
+        raise AssertionError(f"The page still waits for {page.evaluate(UNFINISHED)}.") from error
     return page
 
 
