@@ -76,12 +76,4 @@ RUNS = (
     *(_at_4(*each) for each in AT_4),
     *(each for name, row in TABLES.items() for each in _of_table(name, row)),
 )
-SWEEPS = (
-    Sweep(
-        "Figure 4, above",
-        "accuracy with the noise of either count, 20 epochs",
-        "sigma",
-        tuple(run(setting, LR) for setting in (TOP_LESS, TOP)),
-        TEXTS["sweep"],
-    ),
-)
+SWEEPS = (Sweep(**WORDS["sweep"], configs=tuple(run(setting, LR) for setting in (TOP_LESS, TOP))),)

@@ -152,7 +152,7 @@ def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
 
 def hidden_units() -> str:
     """Say how much accuracy changes over the panels of Figure 7(a)."""
-    found = changes(panels[0] for panels in FIGURE_7)
+    found = changes(FIGURE_7[0])
     if not found:
         return UNKNOWN
     verdict = "Yes, where it is recorded" if max(found.values()) <= CHANGE else "Not everywhere"

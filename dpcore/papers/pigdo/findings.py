@@ -11,7 +11,7 @@ from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.pigdo import theorem_3
 from dpcore.papers.pigdo.accuracies import IMPROVEMENTS, against_rivals, among_its_own, changes, hidden_units
 from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
-from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
+from dpcore.papers.pigdo.sweeps import EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, WORDS, Counterexample, Lambda, claimed
 from dpcore.papers.words import Numbers, findings, remarks
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -96,7 +96,8 @@ def _two_at_a_time() -> Numbers:
 
 def _delta() -> str:
     """Name the steps that each epsilon of Figure 6(b) affords at its smallest and its largest delta."""
-    ends, parts = (DELTAS[0], DELTAS[-1]), []
+    deltas, parts = [config.delta for config in FIGURE_6B[0].configs], []
+    ends = deltas[0], deltas[-1]
     for epsilon in EPSILONS:
         mma, certified = (
             [
