@@ -145,7 +145,7 @@ def certified(config: RunConfig) -> float | None:
     mechanism = plan(config).mechanism
     if mechanism is None:
         return None
-    return ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta).last.value
+    return ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value
 
 
 def checkpoint_of(job: Job) -> Path:

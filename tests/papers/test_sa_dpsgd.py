@@ -20,8 +20,6 @@ from dpcore.papers.sa_dpsgd.numbers import (
     NAMES,
     acceptance,
     affordable,
-    affordable_as_printed,
-    equation_4,
     proven_epsilon,
     setting,
     theorem_1,
@@ -60,15 +58,16 @@ def test_theorem_1_and_equation_4_are_the_minimum_over_orders_of_the_sum(name: s
     meant = min((tau * mpmath.log(each) + math.log(1e5)) / (order - 1) for order, each in sums.items())
     printed = min((tau * each + math.log(1e5)) / (order - 1) for order, each in sums.items())
     assert theorem_1(q, sigma, tau) == pytest.approx(float(meant), rel=1e-9)
-    assert equation_4(q, sigma, tau) == pytest.approx(float(printed), rel=1e-9)
+    assert theorem_1(q, sigma, tau, printed=True) == pytest.approx(float(printed), rel=1e-9)
 
 
 def test_the_affordable_steps_keep_epsilon_and_one_more_does_not() -> None:
     for name, epsilon in itertools.product(NAMES, (0.94, 3.0, 6.0)):
         q, sigma = setting(name).q, setting(name).sigma
-        for steps, cost in ((affordable, theorem_1), (affordable_as_printed, equation_4)):
-            count = steps(q, sigma, epsilon)
-            assert cost(q, sigma, count) <= epsilon < cost(q, sigma, count + 1), (name, epsilon)
+        for printed in (False, True):
+            count = affordable(q, sigma, epsilon, printed)
+            within, beyond = (theorem_1(q, sigma, count + more, printed) for more in (0, 1))
+            assert within <= epsilon < beyond, (name, epsilon)
 
 
 def test_the_accountant_of_the_comparators_agrees() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dpcore.papers.entry import FEWER_POINTS, Computed
+from dpcore.papers.entry import Computed
 from dpcore.papers.paper import Sweep
 from dpcore.papers.pigdo.runs import DEFAULT, LEVELS, PIADAM, THREE, name_of, run
 from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
@@ -128,16 +128,6 @@ def judged(races: list[Race], roughly: float) -> str:
 
 def _said(record: Recorded) -> str:
     return f"{record.mean:.2f} ({record.seeds})"
-
-
-def against_rivals() -> str:
-    """Compare PIAdam with the methods of others."""
-    return judged(levels(), FEWER_POINTS)
-
-
-def among_its_own() -> str:
-    """Compare PIAdam with the two other methods of the paper."""
-    return judged(kinds(), 0.0)
 
 
 def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
