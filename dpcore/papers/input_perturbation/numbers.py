@@ -18,40 +18,22 @@ from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 
 EXPERIMENT_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25)  # the paper's range
-LARGE, SMALL = ("kddcup99", "adult", "bank"), ("breast_cancer", "credit_card", "iris")
-FIGURES = [
-    *((f"Figures 2 and 3 ({letter})", table, "logistic") for letter, table in zip("abc", LARGE, strict=True)),
-    *((f"Figures 2 and 3 ({letter})", table, "mlp") for letter, table in zip("def", LARGE, strict=True)),
-    *((f"Figure 4 ({pair})", table, "logistic") for pair, table in zip(("a, d", "b, e", "c, f"), SMALL, strict=True)),
-]
-EXPERIMENTS = tuple(
-    Experiment(
-        place=place,
-        title=f"{TABLES[table].title}, {MODELS[model].title.lower()}",
-        request=Request(dataset=table, model=model, epsilons=EXPERIMENT_EPSILONS),
-    )
-    for place, table, model in FIGURES
-)
 
 
+def _experiment(place: str, dataset: str, model: str) -> Experiment:
+    request = Request(dataset=dataset, model=model, epsilons=EXPERIMENT_EPSILONS)
+    return Experiment(place, f"{TABLES[dataset].title}, {MODELS[model].title.lower()}", request)
+
+
+EXPERIMENTS = tuple(_experiment(**each) for each in WORDS["experiments"])
 BREAST_CANCER = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)  # T and Delta are ours
 EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two between
 MANY = replace(BREAST_CANCER, n=10**9)  # enough rows for n - 1 to be n
 
 
-def power_of_n(above: float, below: float, few: Learning, many: Learning) -> float:
-    """Return the power of n by which a quantity grows from few rows to many.
-
-    >>> round(power_of_n(9.0, 1.0, replace(BREAST_CANCER, n=300), replace(BREAST_CANCER, n=100)), 9)
-    2.0
-    """
-    return math.log(above / below) / math.log(few.n / many.n)
-
-
 def _of_n(ratio: Callable[[Learning], float]) -> float:
     """Return the power of n in a ratio, without rounding errors."""
-    more = replace(MANY, n=10 * MANY.n)
-    return round(power_of_n(ratio(more), ratio(MANY), more, MANY), 6)
+    return round(math.log10(ratio(replace(MANY, n=10 * MANY.n)) / ratio(MANY)), 6)
 
 
 def _to_bassily(given: Learning) -> float:
