@@ -54,16 +54,14 @@ def _table_3(title: str) -> list[Trained]:
     return made
 
 
-def _free(place: str, what: str, printed: str, changed: Values) -> Trained:
-    quantity, config = f"MNIST, {what}, test accuracy, %", run("MNIST", "SA-DPSGD", **changed)
+def _free(place: str, what: str, printed: str, changed: Values, title: str = "MNIST") -> Trained:
+    quantity, config = f"{title}, SA-DPSGD, {what}, test accuracy, %", run(title, "SA-DPSGD", **changed)
     return accuracy(place, quantity, printed, config, BECAUSE["all_charged"], within=FEWER_POINTS)
 
 
-def _longer(title: str) -> Trained:
-    quantity = f"{title}, SA-DPSGD, {LONGER[title]:g} epochs of proposals, test accuracy, %"
-    config = run(title, "SA-DPSGD", epochs=LONGER[title])
+def _longer(title: str, epochs: float) -> Trained:
     printed = DATA[title]["accuracies"][list(METHODS).index("SA-DPSGD")]
-    return accuracy("Table 1", quantity, printed, config, BECAUSE["all_charged"], within=FEWER_POINTS)
+    return _free("Table 1", f"{epochs:g} epochs of proposals", printed, {"epochs": epochs}, title)
 
 
 REFERENCE = run("MNIST", "SA-DPSGD")
@@ -72,7 +70,7 @@ AT_3 = replace(REFERENCE, epochs=400.0, stop_epsilon=3.0, stop_accountant="momen
 
 RUNS = (
     *(entry for title in SETS for entry in _table_1(title)),
-    *(_longer(title) for title in LONGER),
+    *(_longer(*each) for each in LONGER.items()),
     *(_free(**each) for each in WORDS["free"]),
     *(entry for title in SETS for entry in _table_3(title)),
 )
