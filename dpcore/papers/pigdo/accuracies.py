@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from dpcore.papers.entry import Computed
 from dpcore.papers.paper import Sweep
-from dpcore.papers.pigdo.runs import DEFAULT, LEVELS, PIADAM, THREE, name_of, run
-from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
+from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_7, FIVE, LEVELS, PIADAM, THREE, name_of, run
 from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.words import UNKNOWN

@@ -9,7 +9,7 @@ from dpcore.papers.entry import FEWER_POINTS, PrintedClaim
 from dpcore.papers.pigdo import theorem_3
 from dpcore.papers.pigdo.accuracies import IMPROVEMENTS, changes, hidden_units, judged, kinds, levels
 from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
-from dpcore.papers.pigdo.sweeps import EPSILONS, FIGURE_6B, SIGMA
+from dpcore.papers.pigdo.runs import EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, WORDS, Counterexample, Lambda, claimed
 from dpcore.papers.words import Numbers, findings, remarks
 from dpcore.privacy.accountants import CERTIFIED
