@@ -56,8 +56,7 @@ def compared(paper: str, entry: Entry) -> Comparison:
     """Compare an entry with our computation, or with its recorded runs."""
     if isinstance(entry, Trained):
         return _of_runs(paper, entry)
-    if not isinstance(entry, Computed):
-        raise TypeError(f"Expected {type(entry).__name__} to be computed or trained.")
+    assert isinstance(entry, Computed)
     ours = entry.ours()
     close = abs(ours - entry.theirs) <= entry.tolerance
     lower = None if entry.claim is None else certified_lower(entry.claim)

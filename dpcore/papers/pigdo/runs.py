@@ -15,7 +15,6 @@ from dpcore.papers.words import sweep, with_numbers
 from dpcore.training.config import RunConfig
 
 PIADAM = "PIAdam, as coded"  # as paper.toml names it, which has the printed accuracies
-AT_8 = (PIADAM, "97.5")  # of Figure 6, on MNIST at epsilon 8
 WITHIN = {"MNIST": 1, "CIFAR-10": 2}  # PIAdam "improves within" so many % at sigma 2 ...
 OVER = ("ADADP", "ADPPL", "EXP")  # ... over these
 FIVE = (PIADAM, *OVER, "DP-SGD")  # of Figures 6(a) and 9
@@ -121,9 +120,7 @@ def _others(methods: dict[str, str]) -> list[Trained]:
 
 
 RUNS = (
-    _plain("MNIST", 100.0, "98.57"),
-    _plain("Fashion-MNIST", 300.0, "88.85"),
-    _plain("CIFAR-10", 500.0, "86"),
+    *(_plain(data, **each) for data, each in WORDS["plain"].items()),
     *(each for data in DEFAULT for each in _figure_3(data, "as coded")),
     *(each for data in ("MNIST", "Fashion-MNIST") for each in _figure_3(data, "as written")),
     *_levels("Figure 5", "MNIST"),
@@ -133,7 +130,7 @@ RUNS = (
     _entry("Section 5.2", "MNIST", PIADAM, 8.0, "92.11"),
     _entry("Section 5.2", "MNIST", PIADAM, 2.0, "98.2"),
     *(_at_epsilon(method, 8.0, 0.5, printed) for method, printed in WORDS["figure_6"].items()),
-    _at_epsilon(AT_8[0], 2.0, 8.0, AT_8[1]),
+    _at_epsilon(PIADAM, 2.0, 8.0, "97.5"),
     *_levels("Figure 8", "CIFAR-10"),
     *_within("Figure 8", "CIFAR-10"),
 )
