@@ -56,8 +56,7 @@ def compared(paper: str, entry: Entry) -> Comparison:
     """Compare an entry with our computation, or with its recorded runs."""
     if isinstance(entry, Trained):
         return _of_runs(paper, entry)
-    if not isinstance(entry, Computed):
-        raise TypeError(f"Expected {type(entry).__name__} to be computed or trained.")
+    assert isinstance(entry, Computed)
     ours = entry.ours()
     close = abs(ours - entry.theirs) <= entry.tolerance
     lower = None if entry.claim is None else certified_lower(entry.claim)
@@ -70,12 +69,13 @@ def compared(paper: str, entry: Entry) -> Comparison:
 
 def certified_lower(claim: PrintedClaim) -> float:
     """Return the proven lower bound of epsilon, or 0 without one."""
-    return _certified(claim).lower or 0.0
+    return certified(claim).lower or 0.0
 
 
 @lru_cache(maxsize=1024)
-def _certified(claim: PrintedClaim) -> Reading:
-    return ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last
+def certified(claim: PrintedClaim) -> Reading:
+    """Return the certified reading of a claim's mechanism."""
+    return ACCOUNTANTS[CERTIFIED].spent(claim.mechanism, claim.delta)
 
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
@@ -121,7 +121,7 @@ def _free(entry: Trained, record: Recorded) -> str:
     steps, count = plan(entry.config).steps, round(statistics.fmean(accepted))
     mechanism = plan(entry.config).claimed(count)
     assert mechanism
-    claimed = _certified(PrintedClaim(mechanism, entry.config.delta)).value
+    claimed = certified(PrintedClaim(mechanism, entry.config.delta)).value
     return (
         f"Of {steps:,} proposals {count:,} were accepted. Charged alone they would cost epsilon {nearest(claimed, 3)}, "
         f"without a proof; all proposals cost at most {outward(record.epsilon, math.ceil)}."

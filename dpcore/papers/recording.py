@@ -143,9 +143,7 @@ def _turn(paper: str) -> Iterator[None]:
 def certified(config: RunConfig) -> float | None:
     """Return the certified epsilon of a run at its delta; None without privacy."""
     mechanism = plan(config).mechanism
-    if mechanism is None:
-        return None
-    return ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, config.delta).last.value
+    return ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value if mechanism else None
 
 
 def checkpoint_of(job: Job) -> Path:

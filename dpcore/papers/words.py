@@ -3,12 +3,14 @@
 A line break in a text is a space. A text may name computed numbers, as {sigma:g}.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dpcore.papers.paper import Calculator, CheckedClaim, Quantity, Remark, TextRows
+from dpcore.papers.paper import Calculator, CheckedClaim, Quantity, Remark, Sweep, TextRows
 from dpcore.privacy import words_in
+from dpcore.training.config import RunConfig
 
 Numbers = Mapping[str, object]  # by their names in a text
 UNKNOWN = "Not recorded yet; the page Papers can train it."
@@ -46,3 +48,18 @@ def calculator(texts: dict[str, Any], rows: Callable[[Mapping[str, float]], Text
     """Return a calculator with these rows."""
     asks, columns = (Quantity(**each) for each in texts["asks"]), texts["columns"]
     return Calculator(texts["place"], texts["title"], tuple(asks), tuple(columns), rows, texts["note"])
+
+
+def sweep(
+    reference: RunConfig,
+    *,
+    setting: str,
+    values: Sequence[float],
+    along: Mapping[str, Sequence[float]] | None = None,
+    **texts: str,
+) -> Sweep:
+    """Return a run for each value of a setting; `along` has the values of settings that follow it."""
+    changes = {setting: values} | dict(along or {})
+    rows = zip(*changes.values(), strict=True)
+    configs = tuple(replace(reference, **dict(zip(changes, row, strict=True))) for row in rows)
+    return Sweep(**texts, setting=setting, configs=configs, along=tuple(along or ()))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpcore.papers.input_perturbation.noise_formulas import Learning, local_noise, slack
-from dpcore.papers.input_perturbation.noise_table import CALCULATOR, COLUMNS, ROWS
+from dpcore.papers.input_perturbation.noise_table import CALCULATOR, ROWS
 from dpcore.papers.input_perturbation.numbers import local_epsilon
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.task import Task
@@ -144,7 +144,7 @@ def test_the_constant_of_kifer_pays_half_of_epsilon_for_a_row_added_but_not_for_
 
 
 def test_noise_that_keeps_a_promise_is_rounded_to_the_safe_side() -> None:
-    column = COLUMNS.index("Noise that keeps epsilon")
+    column = CALCULATOR.columns.index("Noise that keeps epsilon")
     for row, cells in zip(ROWS, CALCULATOR.rows(CALCULATOR.usual), strict=True):
         if row.private_noise is None:
             assert cells[column] == row.constant
@@ -167,7 +167,7 @@ def test_noise_that_keeps_a_promise_is_rounded_to_the_safe_side() -> None:
 def test_no_noise_keeps_epsilon_where_the_theorem_does_not_cover_it(
     key: tuple[str, str], inside: dict[str, float], outside: dict[str, float], why: str
 ) -> None:
-    column = COLUMNS.index("Noise that keeps epsilon")
+    column = CALCULATOR.columns.index("Noise that keeps epsilon")
     assert float(ROW[key].cells(replace(GIVEN, **inside))[column].split(";")[0]) > 0
     assert ROW[key].cells(replace(GIVEN, **outside))[column].startswith(f"none here, since {why}: constant ")
 

@@ -182,7 +182,7 @@ def test_the_worst_come_first_and_each_promises_less_than_is_proven() -> None:
         excesses = [each.excess for each in counterexamples(which)]
         assert excesses == sorted(excesses, reverse=True)
         assert excesses[-1] > 1
-        assert theorem_3.worst(which).excess == excesses[0]
+        assert theorem_3.counterexamples(which)[0].excess == excesses[0]
 
 
 def test_a_single_step_has_more_than_delta_at_the_promised_epsilon_by_its_closed_form() -> None:

@@ -20,8 +20,6 @@ from dpcore.papers.sa_dpsgd.numbers import (
     NAMES,
     acceptance,
     affordable,
-    affordable_as_printed,
-    equation_4,
     proven_epsilon,
     setting,
     theorem_1,
@@ -60,15 +58,16 @@ def test_theorem_1_and_equation_4_are_the_minimum_over_orders_of_the_sum(name: s
     meant = min((tau * mpmath.log(each) + math.log(1e5)) / (order - 1) for order, each in sums.items())
     printed = min((tau * each + math.log(1e5)) / (order - 1) for order, each in sums.items())
     assert theorem_1(q, sigma, tau) == pytest.approx(float(meant), rel=1e-9)
-    assert equation_4(q, sigma, tau) == pytest.approx(float(printed), rel=1e-9)
+    assert theorem_1(q, sigma, tau, printed=True) == pytest.approx(float(printed), rel=1e-9)
 
 
 def test_the_affordable_steps_keep_epsilon_and_one_more_does_not() -> None:
     for name, epsilon in itertools.product(NAMES, (0.94, 3.0, 6.0)):
         q, sigma = setting(name).q, setting(name).sigma
-        for steps, cost in ((affordable, theorem_1), (affordable_as_printed, equation_4)):
-            count = steps(q, sigma, epsilon)
-            assert cost(q, sigma, count) <= epsilon < cost(q, sigma, count + 1), (name, epsilon)
+        for printed in (False, True):
+            count = affordable(q, sigma, epsilon, printed)
+            within, beyond = (theorem_1(q, sigma, count + more, printed) for more in (0, 1))
+            assert within <= epsilon < beyond, (name, epsilon)
 
 
 def test_the_accountant_of_the_comparators_agrees() -> None:
@@ -200,18 +199,15 @@ def test_simulation_agrees_with_it_and_rejects_the_count_of_accepted_steps(case:
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_epsilon_is_above_the_count_of_accepted_steps_and_below_that_of_all(case: Selection) -> None:
-    found = case.epsilon(1e-5)
-    assert case.accepted_only(1e-5) * 1.01 < found < case.every_proposal(1e-5)
-    assert exact_delta(case, found) > 1e-5
-    assert exact_delta(case, found * (1 + 1e-6)) < 1e-5
+    assert exact_delta(case, case.accepted_only(1e-5) * 1.01) > 1e-5 > exact_delta(case, case.every_proposal(1e-5))
 
 
 def test_without_selection_it_is_the_gaussian_mechanism() -> None:
     for limit in (None, 0, 10):
         plain = Selection(2.0, 0.0, limit)
-        assert plain.epsilon(1e-5) == pytest.approx(plain.accepted_only(1e-5), rel=1e-6)
+        assert plain.delta(plain.accepted_only(1e-5)) == pytest.approx(1e-5, rel=1e-5)
     forced = Selection(2.0, 6.0, 0)  # nothing may be rejected
-    assert forced.epsilon(1e-5) == pytest.approx(forced.accepted_only(1e-5), rel=1e-6)
+    assert forced.delta(forced.accepted_only(1e-5)) == pytest.approx(1e-5, rel=1e-5)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -241,7 +237,7 @@ def test_many_steps_have_at_least_the_delta_of_their_sides(case: Selection, step
 
 
 def test_further_distances_tell_more_without_end() -> None:
-    found = [Selection(2.0, distance).epsilon(1e-5) for distance in (0.0, 3.0, 6.0, 12.0, 24.0, 48.0)]
+    found = [Selection(2.0, distance).epsilon_after(1, 1e-5) for distance in (0.0, 3.0, 6.0, 12.0, 24.0, 48.0)]
     assert all(after > before + 0.1 for before, after in pairwise(found))
     assert found[-1] > 5 * found[0]
 

@@ -59,30 +59,23 @@ LINES = {"figure_2": _figure_2, "figure_3": _figure_3, "figure_6": _figure_6}
 
 
 def _two_epsilons() -> Numbers:
-    mechanism = CLAIM.mechanism
-    certified, strong = (
-        outward(ACCOUNTANTS[name].curve(mechanism, mechanism.steps, DELTA).last.value, math.ceil)
-        for name in (CERTIFIED, "strong")
-    )
-    alone = float(numbers.one_step(SETTING.q, SETTING.sigma, np.array([float(mechanism.steps)]), DELTA)[0])
+    spent = (ACCOUNTANTS[name].spent(CLAIM.mechanism, DELTA).value for name in (CERTIFIED, "strong"))
+    certified, strong = (outward(epsilon, math.ceil) for epsilon in spent)
+    alone = float(numbers.one_step(SETTING.q, SETTING.sigma, CLAIM.mechanism.steps, DELTA))
     return {"certified": certified, "strong": strong, "alone": nearest(alone, 3)}
 
 
 def _calls() -> Numbers:
     mechanism = numbers.with_pca(SETTING.sigma, 7.0, CLAIM.mechanism.steps, LAYERS)
-    upper = ACCOUNTANTS["moments"].curve(mechanism, mechanism.steps, DELTA).last.value
+    upper = ACCOUNTANTS["moments"].spent(mechanism, DELTA).value
     lower = certified_lower(PrintedClaim(mechanism, DELTA))
     return {"lower": outward(lower, math.floor), "upper": outward(upper, math.ceil)}
 
 
 def _levels() -> Numbers:
-    counts = [
-        [f"{epochs(sigma, pca_sigma, epsilon, DELTA, parts):,}" for sigma, pca_sigma, epsilon in NOISE]
-        for epochs in (numbers.certified_epochs, numbers.coded_epochs)
-        for parts in (1, LAYERS)
-    ]
-    told = (f"{', '.join(each[:-1])} and {each[-1]}" for each in counts)
-    return dict(zip(("whole", "apart", "once", "twice"), told, strict=True))
+    _, _, *columns = zip(*numbers.AFFORDED.rows({"delta": DELTA}), strict=True)
+    told = (f"{', '.join(each[:-1])} and {each[-1]}" for each in columns)
+    return dict(zip(("once", "twice", "whole", "apart"), told, strict=True))
 
 
 PAPER = Paper(

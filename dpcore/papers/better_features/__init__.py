@@ -1,17 +1,10 @@
 """Paper 005: Tramer and Boneh train linear models on fixed features; and the best recipes that we found."""
 
 from dpcore.papers.better_features.findings import FINDINGS
-from dpcore.papers.better_features.recipes import LADDERS, LINEAR, PAPERS_CNN, RECORD, TITLES, WORDS, run
+from dpcore.papers.better_features.recipes import LADDERS, RECORD, TITLES, WORDS, run
 from dpcore.papers.entry import Trained, accuracy
 from dpcore.papers.paper import SEEDS, Paper
 from dpcore.papers.words import remarks, with_numbers
-
-PRINTED = (  # at epsilon 3: of a linear model on the features, of a network on the pixels
-    ("mnist", LINEAR, "98.7"),
-    ("fashion_mnist", LINEAR, "89.7"),
-    ("mnist", PAPERS_CNN, "98.1"),
-    ("fashion_mnist", PAPERS_CNN, "86.0"),
-)
 
 
 def _accuracy(dataset: str, rung: str, printed: str) -> Trained:
@@ -22,7 +15,7 @@ def _accuracy(dataset: str, rung: str, printed: str) -> Trained:
 
 PAPER = Paper(
     **WORDS["paper"],
-    entries=tuple(_accuracy(*each) for each in PRINTED),
+    entries=tuple(_accuracy(**each) for each in WORDS["accuracies"]),
     ladders=LADDERS,
     findings=FINDINGS,
     remarks=remarks(WORDS),

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from dpcore.papers.comparison import certified_lower
+from dpcore.papers.comparison import certified, certified_lower
 from dpcore.papers.gaussian_dp import numbers
 from dpcore.papers.gaussian_dp.numbers import TOP, TOP_LESS, WORDS, claim_of
 from dpcore.papers.gaussian_dp.runs import COUNTED, ID, SWEEPS, counted_run
@@ -23,8 +23,7 @@ def _accuracy_of_the_limit() -> Numbers:
     below, above = [], []
     for each in SETTINGS:
         claim, epsilon = claim_of(each), numbers.central_epsilon(each)
-        upper = ACCOUNTANTS[CERTIFIED].curve(claim.mechanism, claim.mechanism.steps, claim.delta).last.value
-        lower = certified_lower(claim)
+        lower, upper = certified_lower(claim), certified(claim).value
         below += [1 - epsilon / lower] if epsilon < lower else []
         above += [epsilon / upper - 1] if epsilon > upper else []
     return {
@@ -43,12 +42,8 @@ def _less_noise() -> Numbers:
 
 
 def _against_the_moments() -> Numbers:
-    gains, too_far = [], 0
-    for each in SETTINGS:
-        mechanism = claim_of(each).mechanism
-        upper = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, each.delta).last.value
-        gains.append(1 - upper / numbers.moments_epsilon(each))
-        too_far += numbers.central_epsilon(each) < certified_lower(claim_of(each))
+    gains = [1 - certified(claim_of(each)).value / numbers.moments_epsilon(each) for each in SETTINGS]
+    too_far = sum(numbers.central_epsilon(each) < certified_lower(claim_of(each)) for each in SETTINGS)
     least, most = (math.floor(100 * gain) for gain in (min(gains), max(gains)))
     return {"least": least, "most": most, "too_far": too_far, "all": len(SETTINGS)}
 

@@ -93,36 +93,23 @@ def less_noise(setting: PrintedSetting) -> float:
     return float(root_scalar(gap, bracket=(setting.sigma / 4, setting.sigma)).root)
 
 
-def _mu(place: str, setting: PrintedSetting, printed: str) -> Computed:
-    quantity = f"mu of the CLT, sigma {setting.sigma:g}"
-    return Computed(place, quantity, printed, setting=setting, ours=lambda: central_mu(setting))
+FORMULAS = {"mu": central_mu, "central": central_epsilon, "moments": moments_epsilon, "less_noise": less_noise}
 
 
-def _central(place: str, setting: PrintedSetting, printed: str) -> Computed:
-    quantity, ours = f"epsilon by the CLT, sigma {setting.sigma:g}", lambda: central_epsilon(setting)
-    return Computed(place, quantity, printed, setting=setting, claim=claim_of(setting), ours=ours)
-
-
-def _moments(place: str, setting: PrintedSetting, printed: str) -> Computed:
-    quantity, ours = f"epsilon by the moments accountant, sigma {setting.sigma:g}", lambda: moments_epsilon(setting)
-    return Computed(place, quantity, printed, setting=setting, claim=claim_of(setting), ours=ours, bound=True)
-
-
-def _less_noise(place: str, setting: PrintedSetting, printed: str) -> Computed:
-    quantity = f"sigma of the CLT for the moments accountant's epsilon at {setting.sigma:g}"
-    return Computed(place, quantity, printed, setting=setting, ours=lambda: less_noise(setting))
+def _entry(place: str, name: str, setting: PrintedSetting, printed: str, because: str = "") -> Computed:
+    """Return a printed number that a formula gives; those of epsilon claim privacy."""
+    quantity, claims = WORDS["quantities"][name].format(sigma=setting.sigma), name in ("central", "moments")
+    claim, bound = claim_of(setting) if claims else None, name == "moments"
+    ours = lambda: FORMULAS[name](setting)  # noqa: E731
+    return Computed(place, quantity, printed, because, setting=setting, claim=claim, bound=bound, ours=ours)
 
 
 ROW_2, ROW_3 = TABLE_1[1], TABLE_1[2]
 TEXTS = WORDS["entries"]
 OF_TABLES = tuple(
-    entry
+    _entry(each.place, name, each.setting, getattr(each, name))
     for each in EXPERIMENTS
-    for entry in (
-        _mu(each.place, each.setting, each.mu),
-        _central(each.place, each.setting, each.central),
-        _moments(each.place, each.setting, each.moments),
-    )
+    for name in ("mu", "central", "moments")
 )
 TEXT = (  # the numbers that section 4.1 reads out of Table 1
     Computed(**TEXTS["ratio_by_moments"], setting=ROW_3, ours=lambda: math.exp(7.10)),
@@ -135,13 +122,13 @@ TEXT = (  # the numbers that section 4.1 reads out of Table 1
     ),
 )
 FIGURE_4 = (  # the same epsilon with less noise, by its text and its caption
-    replace(_moments("Figure 4, above", TOP, "1.34"), because=WORDS["figure_4"]["above"]),
-    _less_noise("Figure 4, above", TOP, "1.06"),
-    _central("Figure 4, above", TOP_LESS, "1.34"),
-    _mu("Figure 4, above", TOP_LESS, "0.35"),
-    _moments("Figure 4, below", BOTTOM, "8.68"),
-    _less_noise("Figure 4, below", BOTTOM, "0.638"),
-    replace(_central("Figure 4, below", BOTTOM_LESS, "8.68"), because=WORDS["figure_4"]["below"]),
-    _mu("Figure 4, below", BOTTOM_LESS, "1.78"),
+    _entry("Figure 4, above", "moments", TOP, "1.34", WORDS["figure_4"]["above"]),
+    _entry("Figure 4, above", "less_noise", TOP, "1.06"),
+    _entry("Figure 4, above", "central", TOP_LESS, "1.34"),
+    _entry("Figure 4, above", "mu", TOP_LESS, "0.35"),
+    _entry("Figure 4, below", "moments", BOTTOM, "8.68"),
+    _entry("Figure 4, below", "less_noise", BOTTOM, "0.638"),
+    _entry("Figure 4, below", "central", BOTTOM_LESS, "8.68", WORDS["figure_4"]["below"]),
+    _entry("Figure 4, below", "mu", BOTTOM_LESS, "1.78"),
 )
 ENTRIES = (*OF_TABLES, *TEXT, *FIGURE_4)

@@ -13,14 +13,11 @@ NETWORK |= {"optimizer": "sgd", "momentum": 0.0}
 TEXTS = WORDS["runs"]
 MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))
 LR = 0.15  # of Figure 4
-COUNTED = (  # setting, epochs, and the accuracy reached by then
-    (BOTTOM_LESS, 18, "95"),
-    (BOTTOM_LESS, 26, "96"),
-    (BOTTOM_LESS, 45, "97"),
-    (BOTTOM, 23, "95"),
-    (BOTTOM, 33, "96"),
-    (BOTTOM, 64, "97"),
-)
+COUNTED = [  # setting, epochs, and the accuracy reached by then
+    (setting, epochs, printed)
+    for setting, counts in ((BOTTOM_LESS, (18, 26, 45)), (BOTTOM, (23, 33, 64)))
+    for epochs, printed in zip(counts, ("95", "96", "97"), strict=True)
+]
 AT_4 = (  # accountant, setting, accuracy at its epsilon 4, and why ours differs
     ("moments", BOTTOM, "92", ""),
     ("gdp", BOTTOM_LESS, "96", TEXTS["too_early"]),
@@ -76,12 +73,4 @@ RUNS = (
     *(_at_4(*each) for each in AT_4),
     *(each for name, row in TABLES.items() for each in _of_table(name, row)),
 )
-SWEEPS = (
-    Sweep(
-        "Figure 4, above",
-        "accuracy with the noise of either count, 20 epochs",
-        "sigma",
-        tuple(run(setting, LR) for setting in (TOP_LESS, TOP)),
-        TEXTS["sweep"],
-    ),
-)
+SWEEPS = (Sweep(**WORDS["sweep"], configs=tuple(run(setting, LR) for setting in (TOP_LESS, TOP))),)

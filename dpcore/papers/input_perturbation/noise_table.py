@@ -36,7 +36,7 @@ class Row:
     uncovered: Callable[[Learning], str] = lambda _: ""  # says why the constant's theorem does not cover the values
 
     def cells(self, given: Learning) -> tuple[str, ...]:
-        """Return the row's texts, in the order of COLUMNS; noise that keeps a promise is rounded to the safe side."""
+        """Return the row's texts, a column each; noise that keeps a promise is rounded to the safe side."""
         towards = math.floor if self.unit.startswith("rate") else math.ceil
         return (
             self.method,
@@ -134,4 +134,3 @@ def _filled(values: Mapping[str, float]) -> TextRows:
 
 
 CALCULATOR = calculator(WORDS["calculator"], _filled)
-COLUMNS = CALCULATOR.columns

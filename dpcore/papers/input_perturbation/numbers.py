@@ -1,4 +1,4 @@
-"""Comparisons of paper 003 that can be recomputed, the noise at each of the four places, and its experiments."""
+"""Comparisons of paper 003 that can be recomputed, the noise at each of the four places, its experiments and claims."""
 
 import math
 from collections.abc import Callable
@@ -12,46 +12,29 @@ from dpcore.papers.input_perturbation import noise_formulas as formulas
 from dpcore.papers.input_perturbation.noise_formulas import Learning
 from dpcore.papers.input_perturbation.noise_table import WORDS
 from dpcore.papers.paper import Drawing, Experiment, Line
-from dpcore.papers.words import with_numbers
+from dpcore.papers.words import Numbers, findings, with_numbers
 from dpcore.privacy import gaussian
+from dpcore.privacy.report.numbers import outward, plain, short
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import Request
 
 EXPERIMENT_EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25)  # the paper's range
-LARGE, SMALL = ("kddcup99", "adult", "bank"), ("breast_cancer", "credit_card", "iris")
-FIGURES = [
-    *((f"Figures 2 and 3 ({letter})", table, "logistic") for letter, table in zip("abc", LARGE, strict=True)),
-    *((f"Figures 2 and 3 ({letter})", table, "mlp") for letter, table in zip("def", LARGE, strict=True)),
-    *((f"Figure 4 ({pair})", table, "logistic") for pair, table in zip(("a, d", "b, e", "c, f"), SMALL, strict=True)),
-]
-EXPERIMENTS = tuple(
-    Experiment(
-        place=place,
-        title=f"{TABLES[table].title}, {MODELS[model].title.lower()}",
-        request=Request(dataset=table, model=model, epsilons=EXPERIMENT_EPSILONS),
-    )
-    for place, table, model in FIGURES
-)
 
 
-BREAST_CANCER = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)  # T and Delta are ours
+def _experiment(place: str, dataset: str, model: str) -> Experiment:
+    request = Request(dataset=dataset, model=model, epsilons=EXPERIMENT_EPSILONS)
+    return Experiment(place, f"{TABLES[dataset].title}, {MODELS[model].title.lower()}", request)
+
+
+EXPERIMENTS = tuple(_experiment(**each) for each in WORDS["experiments"])
+GIVEN = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)  # breast cancer; T, Delta ours
 EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two between
-MANY = replace(BREAST_CANCER, n=10**9)  # enough rows for n - 1 to be n
-
-
-def power_of_n(above: float, below: float, few: Learning, many: Learning) -> float:
-    """Return the power of n by which a quantity grows from few rows to many.
-
-    >>> round(power_of_n(9.0, 1.0, replace(BREAST_CANCER, n=300), replace(BREAST_CANCER, n=100)), 9)
-    2.0
-    """
-    return math.log(above / below) / math.log(few.n / many.n)
+MANY = replace(GIVEN, n=10**9)  # enough rows for n - 1 to be n
 
 
 def _of_n(ratio: Callable[[Learning], float]) -> float:
     """Return the power of n in a ratio, without rounding errors."""
-    more = replace(MANY, n=10 * MANY.n)
-    return round(power_of_n(ratio(more), ratio(MANY), more, MANY), 6)
+    return round(math.log10(ratio(replace(MANY, n=10 * MANY.n)) / ratio(MANY)), 6)
 
 
 def _to_bassily(given: Learning) -> float:
@@ -104,21 +87,52 @@ OURS: dict[str, Callable[[], float]] = {
 }
 
 
-GIVEN = vars(BREAST_CANCER) | {"ratio": _over_theirs(formulas.fukuchi_noise, BREAST_CANCER)}
-ENTRIES = tuple(Computed(**with_numbers(WORDS["entries"][name], **GIVEN), ours=ours) for name, ours in OURS.items())
+NUMBERS = vars(GIVEN) | {"ratio": _over_theirs(formulas.fukuchi_noise, GIVEN)}
+ENTRIES = tuple(Computed(**with_numbers(WORDS["entries"][name], **NUMBERS), ours=ours) for name, ours in OURS.items())
 
 
 def _places() -> tuple[Line, ...]:
     epsilons = np.geomspace(EPSILONS[0], EPSILONS[-1], 41)
-    given = BREAST_CANCER
-    exact = 1 / gaussian.mu_of(epsilons, given.delta)  # at sensitivity 1
-    claimed = np.array([formulas.own_noise(replace(given, epsilon=each)) for each in epsilons.tolist()])
+    exact = 1 / gaussian.mu_of(epsilons, GIVEN.delta)  # at sensitivity 1
+    claimed = np.array([formulas.own_noise(replace(GIVEN, epsilon=each)) for each in epsilons.tolist()])
     return (
         Line("input, exact, for each row", epsilons, 2 * exact),
         Line("input, the paper's formula: no guarantee", epsilons, claimed),
-        Line("gradient, exact, in each of T steps", epsilons, 2 / given.n * math.sqrt(given.steps) * exact),
-        Line("output, exact, on each parameter", epsilons, 2 / (given.n * given.convexity) * exact),
+        Line("gradient, exact, in each of T steps", epsilons, 2 / GIVEN.n * math.sqrt(GIVEN.steps) * exact),
+        Line("output, exact, on each parameter", epsilons, 2 / (GIVEN.n * GIVEN.convexity) * exact),
     )
 
 
 DRAWINGS = (Drawing(**WORDS["drawing"], lines=_places),)
+PROMISED: dict[str, object] = {"epsilon": plain(GIVEN.epsilon), "delta": plain(GIVEN.delta), "steps": GIVEN.steps}
+
+
+def _private() -> Numbers:
+    noise = formulas.own_noise(GIVEN)
+    kept = outward(local_epsilon(noise, GIVEN.delta), math.ceil)
+    needed = outward(formulas.local_noise(GIVEN), math.ceil)
+    counts = {"n": GIVEN.n, "convexity": GIVEN.convexity}
+    return PROMISED | counts | {"claimed": short(noise), "kept": kept, "needed": needed}
+
+
+def _between() -> Numbers:
+    noises = [outward(formulas.local_noise(replace(GIVEN, epsilon=each)), math.ceil) for each in EPSILONS]
+    told = ", ".join(f"{noise} at epsilon {epsilon:g}" for epsilon, noise in zip(EPSILONS, noises, strict=True))
+    return PROMISED | {"noises": told}
+
+
+def _less_noise() -> Numbers:
+    ratio = formulas.own_noise(GIVEN) / formulas.gradient_noise(GIVEN)
+    return {"convexity": GIVEN.convexity, "ratio": short(ratio)}
+
+
+def _as_accurate() -> Numbers:
+    noises = {
+        "local": formulas.local_noise(GIVEN),
+        "halved": formulas.local_noise(replace(GIVEN, epsilon=GIVEN.epsilon / 2)),
+        "gradient": 2 / GIVEN.n * math.sqrt(GIVEN.steps) * GIVEN.unit_noise,
+    }
+    return PROMISED | {name: outward(noise, math.ceil) for name, noise in noises.items()}
+
+
+FINDINGS = findings(WORDS, private=_private, between=_between, less_noise=_less_noise, as_accurate=_as_accurate)

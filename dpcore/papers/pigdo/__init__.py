@@ -4,8 +4,7 @@ from dpcore.papers.paper import Paper
 from dpcore.papers.pigdo.accuracies import IMPROVEMENTS
 from dpcore.papers.pigdo.findings import FINDINGS, REMARKS
 from dpcore.papers.pigdo.numbers import ENTRIES, FIGURE_4
-from dpcore.papers.pigdo.runs import RUNS
-from dpcore.papers.pigdo.sweeps import SWEEPS
+from dpcore.papers.pigdo.runs import RUNS, SWEEPS
 from dpcore.papers.pigdo.theorem_3 import MAP, WORDS
 
 PAPER = Paper(

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dpcore.papers.entry import FEWER_POINTS, Computed
+from dpcore.papers.entry import Computed
 from dpcore.papers.paper import Sweep
-from dpcore.papers.pigdo.runs import DEFAULT, LEVELS, PIADAM, THREE, name_of, run
-from dpcore.papers.pigdo.sweeps import FIGURE_7, FIVE
+from dpcore.papers.pigdo.runs import DEFAULT, FIGURE_7, FIVE, LEVELS, PIADAM, THREE, name_of, run
 from dpcore.papers.pigdo.theorem_3 import WORDS
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.words import UNKNOWN
@@ -130,16 +129,6 @@ def _said(record: Recorded) -> str:
     return f"{record.mean:.2f} ({record.seeds})"
 
 
-def against_rivals() -> str:
-    """Compare PIAdam with the methods of others."""
-    return judged(levels(), FEWER_POINTS)
-
-
-def among_its_own() -> str:
-    """Compare PIAdam with the two other methods of the paper."""
-    return judged(kinds(), 0.0)
-
-
 def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
     """Return the change of accuracy, in points, over each sweep with at least two recorded values."""
     found = {}
@@ -152,7 +141,7 @@ def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
 
 def hidden_units() -> str:
     """Say how much accuracy changes over the panels of Figure 7(a)."""
-    found = changes(panels[0] for panels in FIGURE_7)
+    found = changes(FIGURE_7[0])
     if not found:
         return UNKNOWN
     verdict = "Yes, where it is recorded" if max(found.values()) <= CHANGE else "Not everywhere"

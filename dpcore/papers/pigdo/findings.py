@@ -4,17 +4,15 @@ import math
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
-from dpcore.papers.comparison import certified_lower
-from dpcore.papers.entry import PrintedClaim
+from dpcore.papers.comparison import certified, certified_lower
+from dpcore.papers.entry import FEWER_POINTS, PrintedClaim
 from dpcore.papers.pigdo import theorem_3
-from dpcore.papers.pigdo.accuracies import IMPROVEMENTS, against_rivals, among_its_own, changes, hidden_units
+from dpcore.papers.pigdo.accuracies import IMPROVEMENTS, changes, hidden_units, judged, kinds, levels
 from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
-from dpcore.papers.pigdo.sweeps import DELTAS, EPSILONS, FIGURE_6B, SIGMA
+from dpcore.papers.pigdo.runs import EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, WORDS, Counterexample, Lambda, claimed
 from dpcore.papers.words import Numbers, findings, remarks
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.report.numbers import nearest, outward, plain, short
@@ -25,14 +23,11 @@ FEW = 10  # steps, to compare with the many of Figure 4
 def _mma_and_moments() -> Numbers:
     drawn, mma = drawn_at_the_end(), epsilon_at_the_end("mma")
     few = claimed(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, FEW)
-    few_drawn = float(theorem_3.drawn_as_moments(FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, np.array([float(FEW)]))[0])
+    few_drawn = float(theorem_3.closed_form(3, FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, FEW))
     bounds = {"moments": "moments", "rdp": "rdp", "exact": CERTIFIED}
     shares = {"share": short(mma / drawn), "few_share": short(few / few_drawn), "few": FEW}
-    return {name: at_most(epsilon_at_the_end(accountant)) for name, accountant in bounds.items()} | {
-        "drawn": short(drawn),
-        "mma": short(mma),
-        **shares,
-    }
+    proven = {name: at_most(epsilon_at_the_end(accountant)) for name, accountant in bounds.items()}
+    return proven | shares | {"drawn": short(drawn), "mma": short(mma)}
 
 
 def _other_accountants() -> Numbers:
@@ -45,7 +40,7 @@ def _logarithm() -> Numbers:
     kept = claimed(q, sigma, STEPS)
     return {
         "gamma": short((q * theorem_3.own_order(q, sigma, STEPS) / sigma) ** 2),
-        "linear": nearest(theorem_3.closed_form(q, sigma, STEPS, DELTA), 6),
+        "linear": nearest(float(theorem_3.closed_form(2, q, sigma, STEPS)), 6),
         "kept": nearest(kept, 6),
         "drawn": short(drawn_at_the_end()),
         "mma": short(kept),
@@ -62,7 +57,8 @@ def _told(each: Counterexample) -> str:
 def _theorem_3() -> Numbers:
     found: dict[str, object] = {"delta": plain(DELTA), "dominant": theorem_3.DOMINANT}
     for name, which in (("own", Lambda.OWN), ("proof", Lambda.PROOF), ("any", Lambda.ANY)):
-        found |= {name: len(theorem_3.counterexamples(which)), f"worst_{name}": _told(theorem_3.worst(which))}
+        refuted = theorem_3.counterexamples(which)
+        found |= {name: len(refuted), f"worst_{name}": _told(refuted[0])}
     return found
 
 
@@ -80,7 +76,7 @@ def _three_epsilons() -> Numbers:
     parts = []
     for sigma, epochs, printed in QUOTED:
         mechanism = replace(MNIST, sigma=sigma, epochs=epochs).mechanism
-        exact = ACCOUNTANTS[CERTIFIED].curve(mechanism, mechanism.steps, DELTA).last.value
+        exact = certified(PrintedClaim(mechanism, DELTA)).value
         right = short(claimed(0.01, sigma, mechanism.steps))
         parts.append(
             f"{right} at sigma = {sigma:g} after {epochs} epochs (printed: {printed}; proven: {at_most(exact)})"
@@ -89,16 +85,16 @@ def _three_epsilons() -> Numbers:
 
 
 def _two_at_a_time() -> Numbers:
-    one, two = MNIST.mechanism, replace(MNIST, sigma=MNIST.sigma / 2).mechanism
-    fine = ACCOUNTANTS[CERTIFIED].curve(one, one.steps, DELTA).last.value
-    return {"coarse": outward(certified_lower(PrintedClaim(two, DELTA)), math.floor), "fine": at_most(fine)}
+    one, two = (PrintedClaim(replace(MNIST, sigma=each).mechanism, DELTA) for each in (MNIST.sigma, MNIST.sigma / 2))
+    return {"coarse": outward(certified_lower(two), math.floor), "fine": at_most(certified(one).value)}
 
 
 def _delta() -> str:
     """Name the steps that each epsilon of Figure 6(b) affords at its smallest and its largest delta."""
-    ends, parts = (DELTAS[0], DELTAS[-1]), []
+    deltas, parts = [config.delta for config in FIGURE_6B[0].configs], []
+    ends = deltas[0], deltas[-1]
     for epsilon in EPSILONS:
-        mma, certified = (
+        mma, proven = (
             [
                 solve("steps", EpsilonTarget(epsilon, delta), q=MNIST.q, sigma=SIGMA, accountant=name).value
                 for delta in ends
@@ -107,7 +103,7 @@ def _delta() -> str:
         )
         parts.append(
             f"epsilon {epsilon:g} affords {mma[0]:,} steps by MMA at delta {plain(ends[0])} and {mma[1]:,} at "
-            f"{plain(ends[1])}, certified {certified[0]:,} and {certified[1]:,}"
+            f"{plain(ends[1])}, certified {proven[0]:,} and {proven[1]:,}"
         )
     changed = "; ".join(f"{change:.2f} points ({title})" for title, change in changes(FIGURE_6B).items())
     said = f"Accuracy changes by {changed}." if changed else "How accuracy changes is not recorded yet."
@@ -128,8 +124,8 @@ FINDINGS = findings(
     direction=_direction,
     three_epsilons=_three_epsilons,
     two_at_a_time=_two_at_a_time,
-    rivals=against_rivals,
-    kin=among_its_own,
+    rivals=lambda: judged(levels(), FEWER_POINTS),
+    kin=lambda: judged(kinds(), 0.0),
     hidden_units=hidden_units,
     delta=_delta,
 )

@@ -1,4 +1,4 @@
-"""Accuracies that paper 000 prints, and its methods, as runs.
+"""Accuracies that paper 000 prints, and its methods, as runs; and Figures 6, 7 and 9, which vary one setting.
 
 Its text and its code differ. "As coded" is the code's convolutional network with the optimizer on the noisy mean
 gradient (PIAdam is then Adam); "as written" is the text's layer of 1,000 units with each example's direction clipped,
@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import Trained, accuracy, without_privacy
-from dpcore.papers.paper import SEEDS
-from dpcore.papers.pigdo.theorem_3 import WORDS
+from dpcore.papers.paper import SEEDS, Sweep
+from dpcore.papers.pigdo.theorem_3 import WORDS, claimed
+from dpcore.papers.words import sweep, with_numbers
 from dpcore.training.config import RunConfig
 
 PIADAM = "PIAdam, as coded"  # as paper.toml names it, which has the printed accuracies
-AT_8 = (PIADAM, "97.5")  # of Figure 6, on MNIST at epsilon 8
 WITHIN = {"MNIST": 1, "CIFAR-10": 2}  # PIAdam "improves within" so many % at sigma 2 ...
 OVER = ("ADADP", "ADPPL", "EXP")  # ... over these
+FIVE = (PIADAM, *OVER, "DP-SGD")  # of Figures 6(a) and 9
 
 Values = dict[str, Any]  # fields of RunConfig
 
@@ -28,12 +29,17 @@ BECAUSE = {method: each["because"].format(**TEXTS, at_first=AT_FIRST) for method
 DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate that gives EXP the same sum of 1 / sigma^2
 
 
-def run(data: str, method: str, sigma: float, **more: Any) -> RunConfig:
+def run(data: str, method: str, sigma: float) -> RunConfig:
     """Return a run of one of the paper's methods on one of its data sets, at one of its noise levels."""
     noise: Values = {"sigma": sigma, "epochs": EPOCHS[sigma]}
     if method == "EXP":
         noise |= {"sigma": AT_FIRST * sigma, "rate": DECAY[sigma]}
-    return RunConfig(**(COMMON | WORDS["data"][data] | METHODS[method]["run"] | noise | more))
+    return RunConfig(**(COMMON | WORDS["data"][data] | METHODS[method]["run"] | noise))
+
+
+def stopped(config: RunConfig, epsilon: float, epochs: float = 2500.0) -> RunConfig:
+    """Return the run until MMA reaches epsilon, which is by default long before its epochs end."""
+    return replace(config, stop_epsilon=epsilon, stop_accountant="mma", epochs=epochs)
 
 
 CLOSE = (PIADAM, "ADADP", "ADPPL")  # these differ by less than a point on MNIST
@@ -92,15 +98,15 @@ def _within(place: str, data: str) -> list[Trained]:
 
 def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trained:
     """Return an accuracy of Figure 6's text at an epsilon by MMA; the noise level is our choice."""
-    stop: Values = {"epochs": 60.0 if epsilon < 1 else 600.0, "stop_epsilon": epsilon, "stop_accountant": "mma"}
+    config = stopped(run("MNIST", method, sigma), epsilon, 60.0 if epsilon < 1 else 600.0)
     quantity = f"MNIST, {method}, test accuracy, %, at epsilon {epsilon:g} by MMA"
     because = f"{BECAUSE[method]} {TEXTS['at_epsilon'].format(sigma=sigma)} {TEXTS['by_mma']}"
-    return accuracy("Figure 6(a)", quantity, printed, run("MNIST", method, sigma, **stop), because)
+    return accuracy("Figure 6(a)", quantity, printed, config, because)
 
 
 def _plain(data: str, epochs: float, printed: str) -> Trained:
     network: Values = {} if data == "CIFAR-10" else {"model": "mlp"}
-    config = without_privacy(run(data, PIADAM, 4.0, **network), epochs=epochs)
+    config = without_privacy(run(data, PIADAM, 4.0), epochs=epochs, **network)
     return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, TEXTS["plain"])
 
 
@@ -114,9 +120,7 @@ def _others(methods: dict[str, str]) -> list[Trained]:
 
 
 RUNS = (
-    _plain("MNIST", 100.0, "98.57"),
-    _plain("Fashion-MNIST", 300.0, "88.85"),
-    _plain("CIFAR-10", 500.0, "86"),
+    *(_plain(data, **each) for data, each in WORDS["plain"].items()),
     *(each for data in DEFAULT for each in _figure_3(data, "as coded")),
     *(each for data in ("MNIST", "Fashion-MNIST") for each in _figure_3(data, "as written")),
     *_levels("Figure 5", "MNIST"),
@@ -126,7 +130,48 @@ RUNS = (
     _entry("Section 5.2", "MNIST", PIADAM, 8.0, "92.11"),
     _entry("Section 5.2", "MNIST", PIADAM, 2.0, "98.2"),
     *(_at_epsilon(method, 8.0, 0.5, printed) for method, printed in WORDS["figure_6"].items()),
-    _at_epsilon(AT_8[0], 2.0, 8.0, AT_8[1]),
+    _at_epsilon(PIADAM, 2.0, 8.0, "97.5"),
     *_levels("Figure 8", "CIFAR-10"),
     *_within("Figure 8", "CIFAR-10"),
+)
+SIGMA = 4.0  # the default of section 5
+BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)  # epsilon by MMA of Figure 7's 100 epochs at the default
+EPSILONS = (0.5, 2.0)  # of Figure 6(b)
+
+
+def _words(name: str, **numbers: object) -> dict[str, Any]:
+    return with_numbers(WORDS["sweeps"][name], sigma=SIGMA, budget=BUDGET, by_mma=TEXTS["by_mma"], **numbers)
+
+
+def _epsilons(method: str) -> Sweep:
+    words = _words("adppl" if method == "ADPPL" else "epsilon", method=method)
+    longest = {"epochs": 1000.0} if method == "EXP" else {}  # whose noise falls
+    return sweep(stopped(run("MNIST", method, SIGMA), words["values"][0], **longest), **words)
+
+
+def _deltas(epsilon: float) -> Sweep:
+    return sweep(stopped(run("MNIST", FIVE[0], SIGMA), epsilon), **_words("delta", epsilon=epsilon))
+
+
+def _panel(setting: str) -> tuple[Sweep, ...]:
+    """Return a panel of Figure 7 for each of the three methods, as written; two of them spend one budget."""
+    runs = {method: run("MNIST", name_of(method, "as written"), SIGMA) for method in THREE}
+    if setting in ("batch", "sigma"):
+        runs = {method: stopped(config, BUDGET) for method, config in runs.items()}
+    return tuple(sweep(config, **_words(setting, method=method)) for method, config in runs.items())
+
+
+def _fashion(method: str) -> Sweep:
+    configs = tuple(run("Fashion-MNIST", method, sigma) for sigma in (2.0, 4.0, 8.0))
+    along = ("epochs", "rate") if method == "EXP" else ("epochs",)
+    return Sweep(**_words("fashion", method=method), configs=configs, along=along)
+
+
+FIGURE_6B = tuple(_deltas(epsilon) for epsilon in EPSILONS)
+FIGURE_7 = tuple(_panel(setting) for setting in ("width", "clip_norm", "batch", "sigma"))  # the panels (a) to (d)
+SWEEPS = (
+    *(_epsilons(method) for method in FIVE),
+    *FIGURE_6B,
+    *(each for panel in FIGURE_7 for each in panel),
+    *(_fashion(method) for method in FIVE),
 )

@@ -90,15 +90,6 @@ def dominant_from(delta: float) -> float:
     return -math.log(delta) / math.log1p(DOMINANT**-2)
 
 
-def closed_form(q: float, sigma: float, steps: int, delta: float) -> float:
-    """Return MMA's epsilon with gamma instead of log(1 + gamma): 2 q sqrt(T ln(1/delta)) / sigma.
-
-    >>> round(closed_form(0.01, 2.0, 40_000, 1e-5), 4)
-    6.7861
-    """
-    return 2 * q * math.sqrt(steps * -math.log(delta)) / sigma
-
-
 WORDS = words_of("pigdo")
 DELTA = 1e-5
 RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
@@ -134,20 +125,15 @@ class Counterexample:
         return self.lower / self.claimed
 
     @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism of its steps."""
-        return Mechanism.constant(self.q, self.sigma, self.steps)
-
-    @property
     def delta(self) -> float:
         """A proven lower bound of the delta that goes with the claimed epsilon.
 
         The claim is false at each delta whose lower bound of epsilon is larger.
         """
-        low, high = DELTA, MAX_DELTA
+        low, high, mechanism = DELTA, MAX_DELTA, Mechanism.constant(self.q, self.sigma, self.steps)
         for _ in range(2):
             deltas = np.geomspace(low, high, DELTAS)
-            band = ACCOUNTANTS[CERTIFIED].profile(self.mechanism, deltas)
+            band = ACCOUNTANTS[CERTIFIED].profile(mechanism, deltas)
             assert band.lower is not None
             last = int(np.flatnonzero(band.lower > self.claimed)[-1])
             low, high = float(deltas[last]), float(deltas[min(last + 1, DELTAS - 1)])
@@ -160,19 +146,20 @@ def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
     >>> round(claimed(0.01, 2.0, 40_000), 3)
     6.786
     """
-    return ACCOUNTANTS["mma"].curve(Mechanism.constant(q, sigma, steps), steps, delta).last.value
+    return ACCOUNTANTS["mma"].spent(Mechanism.constant(q, sigma, steps), delta).value
 
 
-def drawn_as_moments(q: float, sigma: float, steps: FloatArray, delta: float = DELTA) -> FloatArray:
-    """Return the curve that the paper calls moments accountant: 3 q sqrt(T ln(1/delta)) / sigma at each T.
+def closed_form(constant: int, q: float, sigma: float, steps: FloatArray | int) -> FloatArray:
+    """Return constant q sqrt(T ln(1/delta)) / sigma at each T.
 
-    Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves the constant
-    open; no accountant computes this.
+    With 2 it is MMA's epsilon with gamma instead of log(1 + gamma), with 3 the curve that the paper calls moments
+    accountant. Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves
+    the constant open; no accountant computes this.
 
-    >>> drawn_as_moments(0.01, 2.0, np.array([40_000.0])).round(2)
-    array([10.18])
+    >>> [float(closed_form(constant, 0.01, 2.0, 40_000).round(4)) for constant in (2, 3)]
+    [6.7861, 10.1792]
     """
-    return 3 * q * np.sqrt(steps * -math.log(delta)) / sigma
+    return constant * q * np.sqrt(steps * -math.log(DELTA)) / sigma
 
 
 def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
@@ -215,11 +202,6 @@ def _below() -> tuple[Counterexample, ...]:
 def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
     """Return those that meet the conditions, the worst first."""
     return tuple(each for each in _below() if conditions_hold(each.q, each.sigma, each.steps, which))
-
-
-def worst(which: Lambda) -> Counterexample:
-    """Return the counterexample with the largest ratio of the proven epsilon to the promise."""
-    return counterexamples(which)[0]
 
 
 AREAS = tuple(Area(**each) for each in WORDS["areas"])

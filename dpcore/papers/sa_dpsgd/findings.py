@@ -59,7 +59,7 @@ def _saving() -> Numbers:
 
 def _logarithm() -> Numbers:
     q, sigma = setting("MNIST").q, setting("MNIST").sigma
-    printed, meant = (pays(q, sigma, BUDGET) for pays in (numbers.affordable_as_printed, numbers.affordable))
+    printed, meant = (numbers.affordable(q, sigma, BUDGET, printed) for printed in (True, False))
     return {"budget": BUDGET, "printed": printed, "meant": meant}
 
 

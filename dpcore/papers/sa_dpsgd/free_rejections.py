@@ -25,7 +25,6 @@ binomial probabilities, is a lower bound: k of T coins for x = 1 are a loss of (
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from scipy.special import bdtr, ndtr
@@ -74,15 +73,6 @@ class Selection:
         beyond = self._gap(max(threshold, 0.5 + self.distance), epsilon)
         return reached / self.good * beyond + forced * self._gap(threshold, epsilon)
 
-    def epsilon(self, delta: float) -> float:
-        """Return a lower bound of epsilon at this delta.
-
-        >>> round(Selection(2.0, 6.0).epsilon(1e-5), 2)
-        2.59
-        """
-        check.delta(delta=delta)
-        return _largest(lambda epsilon: self.delta(epsilon) > delta, 40 / self.sigma)
-
     def epsilon_after(self, steps: int, delta: float) -> float:
         """Return a lower bound of epsilon after so many accepted steps, from the side on which each lies.
 
@@ -93,7 +83,11 @@ class Selection:
         check.delta(delta=delta)
         check.whole(1, steps=steps)
         odds = math.log(self.right_side / (1 - self.right_side))
-        return _largest(lambda epsilon: self._delta_of_sides(steps, epsilon, odds) > delta, steps * odds)
+        low, high = 0.0, steps * odds
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._delta_of_sides(steps, middle, odds) > delta else (low, middle)
+        return low
 
     @property
     def right_side(self) -> float:
@@ -140,12 +134,3 @@ def _excess(with_it: float, without: float, epsilon: float) -> float:
     if epsilon > MAX_EPSILON:
         return 0.0
     return max(0.0, float(with_it * (1 - MARGIN) - math.exp(epsilon) * without * (1 + MARGIN)))
-
-
-def _largest(holds: Callable[[float], bool], end: float) -> float:
-    """Return the largest epsilon found up to which something holds; 0 if there is none."""
-    low, high = 0.0, end
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low

@@ -39,53 +39,33 @@ def whole_epochs(name: str) -> int:
 
 
 @cache
-def _costs(q: float, sigma: float) -> tuple[FloatArray, FloatArray]:
-    """Return the orders alpha = 2..64 and ln A(alpha) of a step, the sum of equation (8)."""
+def _costs(q: float, sigma: float, printed: bool) -> tuple[FloatArray, FloatArray]:
+    """Return the orders alpha = 2..64 and a step's ln A(alpha), A being the sum of equation (8), or A as printed."""
     orders = np.arange(2, MAX_ORDER + 1.0)
-    return orders, binomial_log_moments(q, sigma)[: orders.size]
+    logarithms = binomial_log_moments(q, sigma)[: orders.size]
+    return orders, np.exp(np.minimum(logarithms, 700.0)) if printed else logarithms
 
 
-def theorem_1(q: float, sigma: float, tau: float, delta: float = DELTA) -> float:
-    """Return epsilon of tau steps by Theorem 1 as its proof means it, with the logarithm of the sum.
+def theorem_1(q: float, sigma: float, tau: float, printed: bool = False) -> float:
+    """Return epsilon of tau steps by Theorem 1: as its proof means it, or without a logarithm, as equation (4) has it.
 
     min over alpha of tau ln A(alpha) / (alpha - 1) + ln(1/delta) / (alpha - 1).
 
-    >>> round(theorem_1(512 / 60_000, 1.23, 4680), 3)
-    2.994
+    >>> [round(theorem_1(512 / 60_000, 1.23, 4680, printed), 1) for printed in (False, True)]
+    [3.0, 364.2]
     """
-    orders, costs = _costs(q, sigma)
-    return float(np.min((tau * costs - math.log(delta)) / (orders - 1)))
+    orders, costs = _costs(q, sigma, printed)
+    return float(np.min((tau * costs - math.log(DELTA)) / (orders - 1)))
 
 
-def equation_4(q: float, sigma: float, tau: float, delta: float = DELTA) -> float:
-    """Return epsilon of tau steps by Theorem 1 as equation (4) prints it, without the logarithm.
+def affordable(q: float, sigma: float, epsilon: float, printed: bool = False) -> int:
+    """Return the most steps that epsilon pays for by Theorem 1, as its proof means it or as equation (4) has it.
 
-    >>> round(equation_4(512 / 60_000, 1.23, 4680), 1)
-    364.2
+    >>> [affordable(512 / 60_000, 1.23, 3.0, printed) for printed in (False, True)]
+    [4698, 27]
     """
-    orders, costs = _costs(q, sigma)
-    return float(np.min((tau * np.exp(np.minimum(costs, 700.0)) - math.log(delta)) / (orders - 1)))
-
-
-def affordable(q: float, sigma: float, epsilon: float, delta: float = DELTA) -> int:
-    """Return the most steps that epsilon pays for by Theorem 1, as its proof means it.
-
-    >>> affordable(512 / 60_000, 1.23, 3.0)
-    4698
-    """
-    orders, costs = _costs(q, sigma)
-    return max(0, math.floor(float(np.max((epsilon * (orders - 1) + math.log(delta)) / costs))))
-
-
-def affordable_as_printed(q: float, sigma: float, epsilon: float, delta: float = DELTA) -> int:
-    """Return the most steps that epsilon pays for by equation (4) as printed.
-
-    >>> affordable_as_printed(512 / 60_000, 1.23, 3.0)
-    27
-    """
-    orders, costs = _costs(q, sigma)
-    most = np.max((epsilon * (orders - 1) + math.log(delta)) / np.exp(np.minimum(costs, 700.0)))
-    return max(0, math.floor(float(most)))
+    orders, costs = _costs(q, sigma, printed)
+    return max(0, math.floor(float(np.max((epsilon * (orders - 1) + math.log(DELTA)) / costs))))
 
 
 def acceptance(rise: FloatArray, tau: int) -> FloatArray:
@@ -100,7 +80,7 @@ def acceptance(rise: FloatArray, tau: int) -> FloatArray:
 def proven_epsilon(name: str, steps: int) -> float:
     """Return a proven upper bound of epsilon after so many steps of Table 2's column."""
     mechanism = Mechanism.constant(setting(name).q, setting(name).sigma, steps)
-    return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, DELTA).last.value
+    return ACCOUNTANTS[CERTIFIED].spent(mechanism, DELTA).value
 
 
 def saved_share(name: str, accuracy: str) -> float:
@@ -114,7 +94,7 @@ def _entries(name: str) -> tuple[Computed, ...]:
     column, tau, limit = setting(name), whole_epochs(name), DATA[name]["limit"]
     q, sigma, proposals = column.q, column.sigma, (limit + 1) * tau
     numbers = {"name": name, "epochs": column.epochs, "tau": tau, "limit": limit, "proposals": proposals}
-    numbers |= {"as_printed": affordable_as_printed(q, sigma, BUDGET), "meant": affordable(q, sigma, BUDGET)}
+    numbers |= {"as_printed": affordable(q, sigma, BUDGET, printed=True), "meant": affordable(q, sigma, BUDGET)}
     texts = {place: with_numbers(entry, **numbers) for place, entry in WORDS["entries"].items()}
     return (
         Computed(
@@ -124,7 +104,7 @@ def _entries(name: str) -> tuple[Computed, ...]:
             ours=lambda: theorem_1(q, sigma, tau),
             bound=True,
         ),
-        Computed(**texts["equation_4"], setting=column, ours=lambda: equation_4(q, sigma, tau)),
+        Computed(**texts["equation_4"], setting=column, ours=lambda: theorem_1(q, sigma, tau, printed=True)),
         Computed(
             **texts["table_1"],
             setting=replace(column, epochs=(limit + 1) * column.epochs),

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore.papers.entry import FEWER_POINTS, Trained, accuracy, without_privacy
-from dpcore.papers.paper import SEEDS, Sweep
-from dpcore.papers.words import with_numbers, words_of
+from dpcore.papers.paper import SEEDS
+from dpcore.papers.words import sweep, with_numbers, words_of
 from dpcore.training.config import RunConfig
 
 Values = dict[str, Any]  # fields of RunConfig
@@ -54,36 +54,27 @@ def _table_3(title: str) -> list[Trained]:
     return made
 
 
-def _free(place: str, what: str, printed: str, changed: Values) -> Trained:
-    quantity, config = f"MNIST, {what}, test accuracy, %", run("MNIST", "SA-DPSGD", **changed)
+def _free(place: str, what: str, printed: str, changed: Values, title: str = "MNIST") -> Trained:
+    quantity, config = f"{title}, SA-DPSGD, {what}, test accuracy, %", run(title, "SA-DPSGD", **changed)
     return accuracy(place, quantity, printed, config, BECAUSE["all_charged"], within=FEWER_POINTS)
 
 
-def _longer(title: str) -> Trained:
-    quantity = f"{title}, SA-DPSGD, {LONGER[title]:g} epochs of proposals, test accuracy, %"
-    config = run(title, "SA-DPSGD", epochs=LONGER[title])
+def _longer(title: str, epochs: float) -> Trained:
     printed = DATA[title]["accuracies"][list(METHODS).index("SA-DPSGD")]
-    return accuracy("Table 1", quantity, printed, config, BECAUSE["all_charged"], within=FEWER_POINTS)
+    return _free("Table 1", f"{epochs:g} epochs of proposals", printed, {"epochs": epochs}, title)
 
 
 REFERENCE = run("MNIST", "SA-DPSGD")
 AT_3 = replace(REFERENCE, epochs=400.0, stop_epsilon=3.0, stop_accountant="moments")  # as long as epsilon 3 lasts
 
 
-def _sweep(place: str, title: str, setting: str, *values: float, note: str, reference: RunConfig = REFERENCE) -> Sweep:
-    return Sweep(place, title, setting, tuple(replace(reference, **{setting: value}) for value in values), note)
-
-
 RUNS = (
     *(entry for title in SETS for entry in _table_1(title)),
-    *(_longer(title) for title in LONGER),
+    *(_longer(*each) for each in LONGER.items()),
     *(_free(**each) for each in WORDS["free"]),
     *(entry for title in SETS for entry in _table_3(title)),
 )
-OURS = "SA-DPSGD on MNIST, every proposal charged. The text prints few of its numbers; the values are ours."
-SWEEPS = (
-    _sweep("Figure 4a", "learning rate", "lr", 0.1, 0.5, 1.0, 1.5, 2.0, note=OURS),
-    _sweep("Figure 4b", "batch", "batch", 128, 256, 512, 1024, note=OURS, reference=AT_3),
-    _sweep("Figure 4c", "initial temperature", "sa_q0", 0.1, 1.0, 10.0, 100.0, note=OURS),
-    _sweep("Figure 4d", "rejection threshold", "sa_mu0", 1, 5, 10, 20, note=OURS),
+SWEEPS = tuple(
+    sweep(AT_3 if each["setting"] == "batch" else REFERENCE, **each, note=BECAUSE["sweep"])
+    for each in WORDS["figure_4"]
 )

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Between, Risks
@@ -13,24 +15,15 @@ from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.selection.best_of import SECRET, best_of, read_runs
 
-NOT_COVERED = (
-    "The losses and clipped shares are exact figures of the training data. On a GPU, the note on a recorded step "
-    "depends on those data too. Epsilon covers neither: it is the price of releasing the model."
-)
+TEXTS = words_in(Path(__file__).with_name("statement.toml"))
+NOT_COVERED: str = TEXTS["not_covered"]
 WIDE = 1.05  # ratio of upper to lower end above which a band is called proven, not certified
 ADD_REMOVE = Poisson.adjacency
 SAME = {ADD_REMOVE, "zero-out"}  # equal for Poisson batches: an absent record adds nothing to either
 UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
-REPLACED = (
-    "Replacing one example by another is one removal and one addition. For that adjacency (epsilon, delta) becomes "
-    "(2 epsilon, (1 + e^epsilon) delta)."
-)
-POISSON = "It holds for Poisson batches at that rate, with noise on their sum. It does not cover shuffled batches."
-ONE_RUN = "It covers one run. Choosing the best of several runs releases more."
 CHOSEN = ("10", "geometric:10")  # numbers of runs that are priced
 MAX_KINDS = 25  # of steps: with more, that takes seconds
-FLOATS = "The proof is about real numbers; the noise is drawn in floating point, as in all software."
 
 
 def seed_warning(seeds: Sequence[int]) -> str:
@@ -57,10 +50,7 @@ def delta_warning(delta: float, n: float | None) -> str:
     """
     if n is None or delta * n < 1:
         return ""
-    return (
-        f"delta = {plain(delta)} is not below 1/n = {plain(1 / n)}: publishing one whole record would count as "
-        "private. Choose a smaller delta."
-    )
+    return TEXTS["delta"].format(delta=plain(delta), least=plain(1 / n))
 
 
 def proven_range(sampler: Sampler, found: Reading) -> str:
@@ -112,15 +102,9 @@ def why_uncounted(sampler: Sampler, mechanism: Mechanism) -> str:
     if sampler.name == Poisson.name:
         return ""
     if len(mechanism.releases) != 1:
-        return (
-            f"{sampler.title}: only constant noise at one sampling rate is proven. "
-            "The numbers shown are for Poisson batches."
-        )
+        return TEXTS["only_constant"].format(title=sampler.title)
     if mechanism.releases[0].q < sampler.least_q:
-        return (
-            f"{sampler.title}: counting takes minutes for q below {sampler.least_q:g}. "
-            "The numbers shown are for Poisson batches."
-        )
+        return TEXTS["too_slow"].format(title=sampler.title, least=sampler.least_q)
     return ""
 
 
@@ -132,14 +116,7 @@ def counting_notes(q: float) -> tuple[str, ...]:
     """
     steps = steps_of_epoch(q)
     touched = percent(1 - (1 - q) ** steps)
-    return (
-        "A batch accumulated over k micro-batches is one batch: q is the share of the whole (logical) batch.",
-        "If a weighted sampler prefers some examples, q is the rate of the example that it draws most often.",
-        "Without drop_last an epoch ends with a smaller batch. It is one more step, and its sum must be divided by the "
-        "expected batch, too. With drop_last an epoch leaves some examples out.",
-        f"With Poisson batches an epoch of {steps:,} steps touches {touched} of the examples, about 1 - 1/e for small "
-        "q. A shuffle touches all of them.",
-    )
+    return tuple(each.format(steps=steps, touched=touched) for each in TEXTS["counting"])
 
 
 @dataclass(frozen=True)
@@ -278,4 +255,4 @@ def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> t
         special.append(warning)
     if seed is not None:
         special.append(seed_warning([seed]))
-    return (*special, POISSON, ONE_RUN, FLOATS, REPLACED)
+    return (*special, *TEXTS["caveats"])
