@@ -74,7 +74,8 @@ class TrainingRun:
             self._take_mean_off(streams.mean)
         module = self._network(streams)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
-        key = secret_of(streams.batches, machine_of(self.device, cores.count))
+        self.machine = machine_of(self.device, cores.count)  # on which the last bit of a weight depends
+        key = secret_of(streams.batches, self.machine)
         self.batches = AesWords(key)
         self.epoch_batches: EpochBatches | None = None  # in place of Poisson batches
         if config.sampler in ALLOTTED:

@@ -1,6 +1,5 @@
 """The two engines of clipped sums: one pass through known layers (`BookKeeping`), or vmap(grad) (`PerExample`)."""
 
-from itertools import groupby
 from typing import final
 
 import torch
@@ -10,7 +9,7 @@ from torch.nn import functional as F
 
 from dpcore import check
 from dpcore.training.gradients import layers
-from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, shaped
+from dpcore.training.gradients.clipped_sum import Engine, Treatment, group_sizes, shaped
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.layers import AVERAGED
 from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
@@ -134,10 +133,7 @@ class PerExample(Engine):
         super().__init__(module, Cores(1), views)  # torch.func keeps a stack that threads must not share
         self.name = f"vmap: {why}"
         self.chunk = max(1, min(64, views * (ROWS // self.parameters.nbytes)))
-        owners = [owner(name) for name, _ in module.named_parameters()]
-        sizes = [weight.numel() for weight in module.parameters()]
-        pairs = groupby(zip(owners, sizes, strict=True), key=lambda pair: pair[0])
-        self._sizes = [sum(size for _, size in group) for _, group in pairs]  # of each group
+        self._sizes = group_sizes(module)
         self.norm_error = relative_error(max(map(operations, self._sizes)))
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
