@@ -15,6 +15,16 @@ STEP = 4  # pixels between two places of the maps: 2^J for J = 2 scales
 MAX_PIXEL = 1.001  # above 1, since turned or shifted copies are rounded
 
 
+def scatter(images: Tensor) -> Tensor:
+    """The maps of the scattering transform, normalised: (B, C, H, W) -> (B, 81 C, H / 4, W / 4)."""
+    return normalised(scattering(images))
+
+
+def scatter_upright(images: Tensor) -> Tensor:
+    """The maps of each image after it is set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
+    return scatter(upright(images))
+
+
 def scattering(x: Tensor, step: int = STEP) -> Tensor:
     """The maps (B, 81 C, h, w) of images (B, C, H, W), float32 in [0, 1] or [-1, 1], at each step-th pixel.
 

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from dpcore.data.loading import load
 from dpcore.training.features.compute import scaled
-from dpcore.training.features.kinds import kind_of, scatter
-from dpcore.training.features.scattering import normalised, scattering, slants, upright
+from dpcore.training.features.kinds import kind_of
+from dpcore.training.features.scattering import normalised, scatter, scattering, slants, upright
 from dpcore.training.inputs import tensors
 from tests.training.features.fourier import reference
 

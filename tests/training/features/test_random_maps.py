@@ -9,8 +9,9 @@ from scipy import stats
 
 from dpcore.data.loading import load
 from dpcore.training.features.compute import scaled
-from dpcore.training.features.kinds import KINDS, kind_of, scatter
+from dpcore.training.features.kinds import KINDS, kind_of
 from dpcore.training.features.random_maps import filters, mixed, phases, uniforms, weights
+from dpcore.training.features.scattering import scatter
 from tests.training.features.fourier import reference
 
 SEEN = scaled(torch.tensor(load("fashion_mnist", "sample").train.images[:4]))
