@@ -19,7 +19,7 @@ from torch import Tensor
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.streams import fingerprint
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.training_run import Snapshot, TrainingRun
 from dpcore.whole_file import whole_file
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
@@ -108,16 +108,14 @@ def outline(value: Any) -> Any:
 
 def restore(run: TrainingRun, values: dict[str, Any]) -> None:
     """Restore a snapshot. Errors: those of a stream, for a state of the right form that is none."""
-    run.noise.restore(values["noise"])
+    count, mean, vectors = values["optimizer"]
+    run.restore(Snapshot(values["parameters"], State(count, mean, tuple(vectors)), values["noise"]))
     run.batches.restore(values["batches"])
     if run.annealing:
         accepted, rejected, public_loss, chances = values["annealing"]
         run.annealing.generator.bit_generator.state = json.loads(chances)
         run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss = accepted, rejected, public_loss
     run.engine.chunk = values["chunk"]
-    run.engine.parameters.copy_(values["parameters"])
-    count, mean, vectors = values["optimizer"]
-    run.descent.restore(State(count, mean, tuple(vectors)))
     loss, norms = values["tally"]
     run.step_totals.last = loss, tuple(norms)
     if run.average:
