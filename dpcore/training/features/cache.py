@@ -14,11 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpcore import check
 from dpcore.data.catalogue import data_root
 from dpcore.data.loading import Images, fingerprint_of_part
-from dpcore.training.features.compute import MAX_VIEWS, Steps, compute_features, image_shape
-from dpcore.training.features.kinds import kind_of
+from dpcore.training.features.compute import Steps, compute_features, image_shape
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.randomness.random_words import machine_of
 from dpcore.whole_file import whole_file
 
@@ -140,7 +139,7 @@ def load_or_compute(
 
     They are read from the features' folder below the root (None: the data root), or computed and kept there; equal bits
     either way. If another process computes the same ones, this one waits for it, and computes them if that fails.
-    Errors: ValueError for an unknown kind, a number of views outside 1 to 16, and examples that the kind does not take.
+    Errors: ValueError for examples that the kind does not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
@@ -150,7 +149,7 @@ def load_or_compute(
             yield from turn.awaited(len(part))
             found = read(folder / key.name, key)  # another process may have kept them
         if found is None:
-            values = yield from compute_features(part.images, kind_of(kind), views, cores, turn.tell)
+            values = yield from compute_features(part.images, KINDS[kind], views, cores, turn.tell)
             digest = digest_of(values.numpy())
             return Features(values, digest, keep(folder, key, values, digest))
     yield len(part), len(part)
@@ -159,9 +158,7 @@ def load_or_compute(
 
 def key_of(part: Images, kind: str, views: int) -> Key:
     """The key of the features of a part. Errors: ValueError if there are none."""
-    check.whole(1, MAX_VIEWS, views=views)
-    check.whole(1, examples=len(part))
-    chosen, machine = kind_of(kind), machine_of(torch.device("cpu"), 1)
+    chosen, machine = KINDS[kind], machine_of(torch.device("cpu"), 1)
     shape = chosen.shape_of(image_shape(part.images))
     return Key(fingerprint_of_part(part), kind, chosen.version, views, machine, (len(part), views, *shape))
 

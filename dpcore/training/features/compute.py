@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore import check
 from dpcore.training.features.kinds import FeatureKind
 from dpcore.training.gradients.core_threads import Cores, one_thread
 
@@ -84,7 +83,6 @@ def scaled(values: Tensor) -> Tensor:
     return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
 
 
-MAX_VIEWS = 16
 SEED = 426  # the first seed whose first three views and the image lie far apart on all sides; chosen without any image
 ANGLE = math.radians(8)  # each is drawn uniformly from minus to plus this
 SCALE = 0.06
@@ -97,9 +95,7 @@ def views_of(images: Tensor, count: int) -> Tensor:
 
     A hash of its number decides a view, whatever the number of views. A pixel between four others is their weighted
     mean. Pixels from outside are 0 in grey, the background, and reflected in colour.
-    Errors: ValueError for a count outside 1 to 16.
     """
-    check.whole(1, MAX_VIEWS, count=count)
     return torch.stack([images, *(copy_of(images, view) for view in range(1, count))], 1)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from dpcore import check
 from dpcore.data.catalogue import Dataset
 from dpcore.privacy import named_words
 from dpcore.training.features.shapes import FILTERS, MIXTURES, SECOND, WHITENED, Shape, scattered_shape
@@ -62,16 +61,6 @@ PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES = (
     _kind("patches", OF_PATCHES, "whitened_patches:whitened_patches"),
 )
 KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES)}
-
-
-def kind_of(name: str) -> FeatureKind:
-    """The kind of that name. Errors: ValueError for an unknown name.
-
-    >>> kind_of("scatter").shape_of((1, 28, 28))
-    (81, 7, 7)
-    """
-    check.one_of(KINDS, features=name)
-    return KINDS[name]
 
 
 def kinds_for(dataset: Dataset) -> tuple[str, ...]:
