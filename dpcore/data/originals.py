@@ -95,12 +95,11 @@ def ids_of(text: str, ids: int, length: int) -> NDArray[np.uint16]:
 
 
 def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
-    if given.name == REVIEWS_ARCHIVE:
-        return given if os.path.isfile(given) else None
     for place in (given, given / REVIEWS):
         if any((place / "train" / KINDS[0]).glob("*.txt")):  # images may have classes of these names
             return place
-    return given / REVIEWS_ARCHIVE if os.path.isfile(given / REVIEWS_ARCHIVE) else None
+    archive = given if given.name == REVIEWS_ARCHIVE else given / REVIEWS_ARCHIVE
+    return archive if os.path.isfile(archive) else None
 
 
 def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:

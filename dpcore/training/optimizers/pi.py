@@ -22,15 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dpcore.training.optimizers.base import (
-    Hyperparameters,
-    Optimizer,
-    State,
-    Tensor,
-    UpdateRules,
-    square_mean,
-    words_of,
-)
+from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, square_mean, words_of
 from dpcore.training.optimizers.plain import BETA1, BETA2, absorb_moments, absorb_square
 
 READINGS = {  # reading -> one line on its use of an example, and on its charge
@@ -55,8 +47,7 @@ class Row(NamedTuple):
 def optimizer_of(name: str, row: Row) -> Optimizer:
     """The optimizer with this row, in all readings."""
 
-    def rules(hyperparameters: Hyperparameters) -> UpdateRules:
-        reading = hyperparameters.reading
+    def rules(momentum: float, reading: str) -> UpdateRules:
         return scaled(row) if reading == "scaled" else literal(row, raw=reading == "raw")
 
     return Optimizer(**words_of(name), rules=rules, readings=tuple(READINGS))
