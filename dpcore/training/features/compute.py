@@ -112,18 +112,12 @@ def copy_of(images: Tensor, view: int) -> Tensor:
 
 def matrix(view: int) -> NDArray[np.float64]:
     """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle -> (row, column)."""
-    turn, size, down, right = draws(view)
+    words = np.frombuffer(hashlib.sha256(f"{SEED} {view}".encode()).digest(), "<u8")
+    turn, size, down, right = (float(word >> 11) / 2**52 - 1 for word in words.tolist())  # in [-1, 1)
     angle, scale = ANGLE * turn, 1 + SCALE * size
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
     rows = [[cosine, -sine, SHIFT * down], [sine, cosine, SHIFT * right]]
     return np.round(np.array(rows) * GRID) / GRID
-
-
-def draws(view: int) -> list[float]:
-    """Four numbers in [-1, 1), from a hash of the view's number."""
-    digest = hashlib.sha256(f"{SEED} {view}".encode()).digest()
-    words = np.frombuffer(digest, "<u8")
-    return [float(word >> 11) / 2**52 - 1 for word in words.tolist()]
 
 
 @cache

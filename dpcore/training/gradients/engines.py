@@ -208,8 +208,10 @@ def unknown(module: nn.Module, views: int = 1) -> str:
             return f"no book-keeping for {type(child).__name__}"
         if views > 1 and type(child) not in AVERAGED and any(True for _ in child.parameters()):
             return f"no average over views for {type(child).__name__}"
-        if isinstance(child, nn.Conv2d) and not plain(child):
-            return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
+        if isinstance(child, nn.Conv2d):
+            usual = child.padding_mode == "zeros" and not isinstance(child.padding, str)
+            if not usual or child.groups != 1 or tuple(child.dilation) != (1, 1):
+                return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
         if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or layers.pair(child.dilation) != (1, 1)):
             return "no book-keeping for a dilated or ceil_mode MaxPool2d"
         if isinstance(child, nn.Embedding) and (child.padding_idx is not None or child is not module[0]):
@@ -218,9 +220,3 @@ def unknown(module: nn.Module, views: int = 1) -> str:
             return "no book-keeping for a partial Flatten"
     weights = [weight for child in module for weight in child.parameters()]
     return "" if len(weights) == len(set(map(id, weights))) else "layers share parameters"
-
-
-def plain(conv: nn.Conv2d) -> bool:
-    """True for a convolution that the book-keeping layer computes."""
-    usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
-    return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)
