@@ -24,24 +24,12 @@ def positive(**values: object) -> None:
     ...
     ValueError: Expected sigma=0 to be above 0.
     """
-    finite(**values)
     for name, value in values.items():
-        if _number(name, value) <= 0:
-            raise ValueError(f"Expected {name}={value!r} to be above 0.")
-
-
-def finite(**values: object) -> None:
-    """Raise ValueError unless every value is a finite number.
-
-    >>> finite(sigma=-1.5)
-    >>> finite(sigma=math.inf)
-    Traceback (most recent call last):
-    ...
-    ValueError: Expected sigma=inf to be finite.
-    """
-    for name, value in values.items():
-        if math.isinf(_number(name, value)):
+        number = _number(name, value)
+        if math.isinf(number):
             raise ValueError(f"Expected {name}={value!r} to be finite.")
+        if number <= 0:
+            raise ValueError(f"Expected {name}={value!r} to be above 0.")
 
 
 def in_range(low: float, high: float, *, ends: str = "[]", **values: object) -> None:

@@ -174,7 +174,7 @@ FORGETFUL = Optimizer(
     title="Forgetful",
     note="Remembers nothing. Charges each step at (q, sigma).",
     source="this test",
-    rules=lambda hyperparameters: UpdateRules((), lambda gradient, state: None, forgetful_step),
+    rules=lambda momentum, reading: UpdateRules((), lambda gradient, state: None, forgetful_step),
     lr=0.25,
     baseline_lr=0.125,
 )

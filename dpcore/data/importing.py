@@ -6,52 +6,79 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from dpcore.data.catalogue import CIFAR10, DATASETS, Dataset, data_root, raw_folder
-from dpcore.data.formats import Bounded, checked_content, find, uncompressed
+from dpcore.data.formats import checked_content, content, find, max_bytes, members
 from dpcore.data.image_folders import read_images
-from dpcore.data.originals import READERS
+from dpcore.data.originals import MAX_RATINGS, RATINGS, READERS
 from dpcore.data.tabular import ORIGINALS
 from dpcore.data.tabular.delimited import MAX_BYTES, Original, folder_of_tables
 from dpcore.whole_file import whole_file
 
-ARCHIVES = {"cifar-10-python.tar.gz": "cifar10", "bank-additional.zip": "bank"}  # as published -> their data set
-MEMBERS = {file.name: file.max_bytes for file in CIFAR10.batches}  # what is unpacked of an archive -> its most bytes
-MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files}
-MAX_UNPACKED = 2 * sum(file.max_bytes for file in CIFAR10.batches)  # of a tar archive
+Wanted = Dataset | Original
+# archives as published -> their data set
+ARCHIVES = {"cifar-10-python.tar.gz": "cifar10", "bank-additional.zip": "bank", "ml-1m.zip": "movielens"}
+MEMBERS = {file.name: max_bytes(file) for file in CIFAR10.batches}  # what is unpacked of an archive -> its most bytes
+MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files} | {RATINGS: MAX_RATINGS}
+MAX_UNPACKED = 2 * sum(map(max_bytes, CIFAR10.batches))  # of a tar archive
 
 
-def install(dataset: Dataset, folder: Path, root: Path | None = None) -> Path:
-    """Check the data set's files in the folder and put them, uncompressed, where torchvision looks; return that place.
+def install(wanted: Wanted, folder: Path) -> Path:
+    """Check the files in the folder and put them, uncompressed, where torchvision or we look; return that place.
 
     Errors: ValueError naming the first file that is missing, truncated or another one, or a root that cannot be
     written; the root is then unchanged.
     """
-    target = raw_folder(dataset, root)
-    _put(_contents(dataset, folder), target, root)
-    return target
+    return _put(wanted, _contents(wanted, folder))
 
 
-def _contents(dataset: Dataset, place: Path) -> dict[str, bytes]:
-    """Return the checked files of a data set, or the one that is made of its original files."""
-    if not dataset.arrays:
-        return {file.name: checked_content(place, file) for file in dataset.files}
-    return {dataset.arrays.name: dataset.arrays.written(*READERS[dataset.name].read(place, dataset.arrays))}
+def _contents(wanted: Wanted, place: Path) -> dict[str, bytes]:
+    """Return the checked files of a data set or a table, or the one that is made of a data set's original files."""
+    if isinstance(wanted, Original):
+        wanted.rows(place)  # ValueError if a file is missing or wrong
+        return {name: content(path, MAX_BYTES) for name in wanted.files if (path := find(place, name))}
+    if not wanted.arrays:
+        return {file.name: checked_content(place, file) for file in wanted.files}
+    return {wanted.arrays.name: wanted.arrays.written(*READERS[wanted.name].read(place, wanted.arrays))}
 
 
-def _put(contents: dict[str, bytes], target: Path, root: Path | None) -> None:
-    """Replace the target by a folder of these files, at once."""
-    with _staging(root or data_root()) as staging:
-        for name, raw in contents.items():
-            (staging / name).write_bytes(raw)
-        _swap(staging, target)
+def _put(wanted: Wanted, contents: dict[str, bytes]) -> Path:
+    """Replace the files of a table, or at once the folder of a data set, by these; return their folder."""
+    root = data_root()
+    try:
+        if isinstance(wanted, Original):  # beside other tables
+            for name, raw in contents.items():
+                with whole_file(folder_of_tables() / name, shared=True) as file:
+                    file.write(raw)
+            return folder_of_tables()
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".incoming-", dir=root, ignore_cleanup_errors=True) as staging:
+            made = Path(staging, "made")
+            made.mkdir()
+            for name, raw in contents.items():
+                (made / name).write_bytes(raw)
+            return _swap(made, raw_folder(wanted))
+    except OSError as error:
+        raise ValueError(f"Expected the data root {root} to be a writable folder; {error}.") from error
 
 
-def import_folder(folder: Path, root: Path | None = None, name: str = "") -> list[Dataset | Original]:
+def _swap(made: Path, target: Path) -> Path:
+    """Replace the target by the folder made; the old one is deleted with the temporary folder around that."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = made.with_name("old")
+    if target.exists():
+        target.rename(aside)
+    try:
+        return made.rename(target)
+    except OSError:
+        if aside.exists():
+            aside.rename(target)
+        raise
+
+
+def import_folder(folder: Path, name: str = "") -> list[Wanted]:
     """Install every data set and table under a folder or in an archive, or else the user's own images there.
 
     Known files lie in torchvision's layout or side by side, gzipped or not, or in a published archive. If there is a
@@ -60,24 +87,19 @@ def import_folder(folder: Path, root: Path | None = None, name: str = "") -> lis
     """
     with ExitStack() as opened:
         places = [] if name and os.path.isdir(folder) else _places(folder, opened)
-        tables = [(each, place) for place in places for each in _tables(place)]
-        for table, place in tables:
-            table.rows(place)  # ValueError if a file is missing or wrong
-        found = [(dataset, _contents(dataset, where)) for place in places for dataset, where in _sets(place)]
-        if name or not (tables or found):
-            tables, found = [], [read_images(folder, name)]
-        for dataset, contents in found:
-            _put(contents, raw_folder(dataset, root), root)
-        for table, place in tables:
-            _install_table(table, place)
-    return [*(table for table, _ in tables), *(dataset for dataset, _ in found)]
+        found = [(wanted, _contents(wanted, where)) for place in places for wanted, where in _known(place)]
+    if name or not found:
+        found = [read_images(folder, name)]
+    for wanted, contents in found:
+        _put(wanted, contents)
+    return [wanted for wanted, _ in found]
 
 
 def _places(path: Path, opened: ExitStack) -> list[Path]:
     """Return the path, and temporary folders with what is unpacked of an archive; ValueError if it does not exist."""
-    archives = [path] if os.path.isfile(path) and not _of_originals(path) else []
+    archives = [path] if os.path.isfile(path) and not _known(path) else []
     if os.path.isdir(path):
-        here = {each.name for each, _ in _sets(path)} | {each.name for each in _tables(path)}
+        here = {each.name for each, _ in _known(path)}
         archives = [path / each for each, name in ARCHIVES.items() if name not in here and os.path.isfile(path / each)]
     elif not os.path.isfile(path):
         raise ValueError(f"Expected DIR={str(path)[:300]!r} to be a folder, or a zip or tar archive.")
@@ -88,40 +110,21 @@ def _unpacked(path: Path, opened: ExitStack) -> Path:
     """Return a temporary folder with the members of an archive that are named as known files."""
     target = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="dpcore-")))
     try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                for member in archive.infolist():
-                    name = PurePosixPath(member.filename).name
-                    if name in MEMBERS and member.file_size <= MEMBERS[name]:  # no more than its size is read
-                        with archive.open(member) as source, (target / name).open("wb") as copy:
-                            shutil.copyfileobj(source, copy)
-        else:
-            _unpack_tar(path, target)
+        for name, size, source in members(path, MAX_UNPACKED):
+            if size <= MEMBERS.get(name.name, -1):
+                with (target / name.name).open("wb") as copy:
+                    shutil.copyfileobj(source, copy)
     except (OSError, EOFError, RuntimeError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as error:
         raise ValueError(f"Expected {path} to be a folder, or a whole zip or tar archive; {error}.") from error
     return target
 
 
-def _unpack_tar(path: Path, target: Path) -> None:
-    with (
-        uncompressed(path) as stream,
-        tarfile.open(fileobj=cast(IO[bytes], Bounded(stream, MAX_UNPACKED)), mode="r:") as archive,
-    ):
-        for member in archive:
-            name = PurePosixPath(member.name).name
-            if member.isfile() and member.size <= MEMBERS.get(name, -1):
-                content = archive.extractfile(member)
-                (target / name).write_bytes(content.read() if content else b"")
-
-
-def _sets(place: Path) -> list[tuple[Dataset, Path]]:
-    """Return the data sets of the catalogue in a folder, each with the place of its files."""
-    return [*_found(place), *_of_originals(place)]
-
-
-def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
-    """Return the data sets whose original files are in the folder, each with their place."""
-    found = []
+def _known(folder: Path) -> list[tuple[Wanted, Path]]:
+    """Return the tables and data sets with a file in the folder, each with the place of its files."""
+    found: list[tuple[Wanted, Path]] = [
+        (each, folder) for each in ORIGINALS.values() if any(find(folder, name) for name in each.files)
+    ]
+    found += _as_published(folder)
     for name, reader in READERS.items():
         file = DATASETS[name].arrays
         if file and (place := reader.find(folder, file)):
@@ -129,8 +132,8 @@ def _of_originals(folder: Path) -> list[tuple[Dataset, Path]]:
     return found
 
 
-def _found(folder: Path) -> list[tuple[Dataset, Path]]:
-    """Return the data sets under the folder, each with the place of its files."""
+def _as_published(folder: Path) -> list[tuple[Dataset, Path]]:
+    """Return the data sets whose own files are under the folder, each with their place."""
     found = []
     for dataset in (each for each in DATASETS.values() if not each.arrays):
         places = [folder / dataset.folder / "raw", folder / dataset.folder]
@@ -151,8 +154,8 @@ def _recognised(folder: Path) -> Dataset:
     families = [dataset for dataset in DATASETS.values() if dataset.idx]
     for dataset in families:
         for file in dataset.idx:
-            path = find(folder, file.name)
-            if path and file.is_at(path):
+            with suppress(ValueError):
+                checked_content(folder, file)
                 return dataset
     titles = " or ".join(dataset.title for dataset in families)
     raise ValueError(
@@ -162,62 +165,3 @@ def _recognised(folder: Path) -> Dataset:
 
 def _has_any(folder: Path, dataset: Dataset) -> bool:
     return any(find(folder, file.name) for file in dataset.files)
-
-
-@contextmanager
-def _staging(root: Path) -> Iterator[Path]:
-    """Yield a temporary folder in the root."""
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".incoming-", dir=root))
-    except OSError as error:
-        raise ValueError(f"Expected the data root {root} to be a writable folder; {error}.") from error
-    try:
-        inner = staging / "raw"
-        inner.mkdir()
-        yield inner
-    except OSError as error:
-        raise ValueError(f"Expected the data root {root} to take the files; {error}.") from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _swap(staged: Path, target: Path) -> None:
-    """Replace the target by the staged folder; the old one is deleted with the staging folder."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    aside = staged.with_name("old")
-    if target.exists():
-        target.rename(aside)
-    try:
-        staged.rename(target)
-    except OSError:
-        if aside.exists():
-            aside.rename(target)
-        raise
-
-
-def _tables(folder: Path) -> list[Original]:
-    """Return the tables with a file in the folder."""
-    return [each for each in ORIGINALS.values() if any(find(folder, name) for name in each.files)]
-
-
-def _install_table(table: Original, folder: Path) -> None:
-    """Copy the files of a table from the folder into the data root."""
-    target = folder_of_tables()
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        for name in table.files:
-            _replace_file(find(folder, name), target, name)
-    except OSError as error:
-        raise ValueError(f"Expected the data root to take the files under {target}; {error}.") from error
-
-
-def _replace_file(source: Path | None, target: Path, name: str) -> None:
-    """Replace a file by a copy at once, and delete the same file with the other ending."""
-    if source is None:
-        raise ValueError(f"Expected {name} to be there still.")
-    with open(source, "rb") as original, whole_file(target / source.name, shared=True) as copy:
-        shutil.copyfileobj(original, copy)
-    other = name if source.suffix == ".gz" else f"{name}.gz"
-    if os.path.isfile(target / other):
-        os.remove(target / other)

@@ -53,8 +53,15 @@ def load(name: str, source: str) -> Split:
     if source == "sample":
         if not dataset.sampled:
             raise ValueError(f"Expected source='full' for {dataset.title}: no sample of it is bundled.")
-        return _sample(catalogue.sample_path(dataset))
-    return split_of(dataset, _folder_of(dataset))
+        return _sample(catalogue.SAMPLES / f"{name}.npz")
+    folder = _folder_of(dataset)
+    if not dataset.arrays:
+        return Split(part_of(dataset, folder, test=False), part_of(dataset, folder, test=True))
+    raw, path = checked_content(folder, dataset.arrays), folder / dataset.arrays.name
+    split = Split(*(Images(*part) for part in dataset.arrays.read(raw, path, len(dataset.classes))))
+    if dataset.fingerprint not in ("", fingerprint_of(split)):
+        raise ValueError(f"Expected {folder} to hold the images that were imported; delete it, and import them again.")
+    return split
 
 
 def load_test_images(name: str, source: str) -> Images:
@@ -64,15 +71,9 @@ def load_test_images(name: str, source: str) -> Images:
     2000
     """
     dataset = catalogue.dataset_of(name)
-    if source == "sample":
+    if source == "sample" or dataset.arrays:
         return load(name, source).test
-    folder = _folder_of(dataset)
-    if dataset.arrays:
-        return split_of(dataset, folder).test
-    if dataset.batches:
-        last = dataset.batches[-1]
-        return Images(*last.read(checked_content(folder, last), folder / last.name))
-    return Images(*(file.read(checked_content(folder, file)) for file in dataset.idx[2:]))
+    return part_of(dataset, _folder_of(dataset), test=True)
 
 
 def _folder_of(dataset: catalogue.Dataset) -> Path:
@@ -86,22 +87,15 @@ def _folder_of(dataset: catalogue.Dataset) -> Path:
     raise ValueError(f"Expected the full {dataset.title} under {catalogue.data_root()}, but {why}; {remedy}.")
 
 
-def split_of(dataset: catalogue.Dataset, folder: Path) -> Split:
-    """Read a data set from a folder of its files, gzipped or not, each one checked."""
-    raw = [checked_content(folder, file) for file in dataset.files]
-    if dataset.arrays:
-        train, test = dataset.arrays.read(raw[0], folder / dataset.arrays.name, len(dataset.classes))
-    elif dataset.batches:
-        *batches, test = [file.read(each, folder / file.name) for file, each in zip(dataset.batches, raw, strict=True)]
-        images, labels = zip(*batches, strict=True)
-        train = (np.concatenate(images), np.concatenate(labels))
-    else:
-        arrays = [file.read(each) for file, each in zip(dataset.idx, raw, strict=True)]
-        train, test = (arrays[0], arrays[1]), (arrays[2], arrays[3])
-    split = Split(Images(*train), Images(*test))
-    if dataset.fingerprint not in ("", fingerprint_of(split)):
-        raise ValueError(f"Expected {folder} to hold the images that were imported; delete it, and import them again.")
-    return split
+def part_of(dataset: catalogue.Dataset, folder: Path, *, test: bool) -> Images:
+    """Read a part of a data set from its IDX files or Python batches, gzipped or not, each one checked."""
+    if dataset.idx:
+        files = dataset.idx[2:] if test else dataset.idx[:2]
+        return Images(*(each.read(checked_content(folder, each)) for each in files))
+    batches = dataset.batches[-1:] if test else dataset.batches[:-1]
+    read = (each.read(checked_content(folder, each), folder / each.name) for each in batches)
+    images, labels = zip(*read, strict=True)
+    return Images(np.concatenate(images), np.concatenate(labels))
 
 
 @lru_cache(maxsize=1)

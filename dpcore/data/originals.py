@@ -6,25 +6,24 @@ The Large Movie Review Dataset: a text file for each review, in the folder aclIm
 10,000 most frequent words, counted on the reviews themselves without noise: no epsilon covers that. Here a word's id
 follows from the word alone, and some words share one.
 
-MovieLens 1M: a line UserID::MovieID::Rating::Timestamp for each rating, in ratings.dat or in ml-1m.zip.
+MovieLens 1M: a line UserID::MovieID::Rating::Timestamp for each rating, in ratings.dat.
 """
 
 import io
 import os
 import re
 import tarfile
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
-from typing import IO, cast
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.formats import ArraysFile, Bounded, Part, find, uncompressed
+from dpcore.data.formats import ArraysFile, Part, content, find, members, uncompressed
 from dpcore.data.tabular.columns import Category, Ranges
+from dpcore.data.tabular.table import shuffled
 from dpcore.data.tabular.tables import ADULT, FACTS
 
 ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
@@ -40,7 +39,7 @@ MAX_REVIEWS_UNPACKED = 1 << 30  # bytes of the archive: the real one has a third
 FILLER = 0  # the id that fills a short review up
 WORD = re.compile(r"[a-z0-9']+")
 
-RATINGS, RATINGS_FOLDER, RATINGS_ARCHIVE = "ratings.dat", "ml-1m", "ml-1m.zip"
+RATINGS = "ratings.dat"
 MAX_RATINGS = 1 << 26  # bytes: the real ones are 25 million
 USERS, MOVIES = 6_040, 3_952  # the ids that MovieLens 1M's own description gives
 MAX_FIELDS = np.array([USERS, MOVIES, 5])  # user, movie, rating, each from 1
@@ -67,11 +66,6 @@ def by_place(examples: NDArray, labels: NDArray, file: ArraysFile, what: str) ->
     order = shuffled(count)
     test, train = order[: file.test], order[file.test :]
     return (examples[train], labels[train]), (examples[test], labels[test])
-
-
-def shuffled(count: int) -> NDArray[np.int64]:
-    """Return so many positions in an order that is always the same."""
-    return np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
 
 
 def _find_adult(folder: Path, file: ArraysFile) -> Path | None:
@@ -101,12 +95,11 @@ def ids_of(text: str, ids: int, length: int) -> NDArray[np.uint16]:
 
 
 def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
-    if given.name == REVIEWS_ARCHIVE:
-        return given if os.path.isfile(given) else None
     for place in (given, given / REVIEWS):
         if any((place / "train" / KINDS[0]).glob("*.txt")):  # images may have classes of these names
             return place
-    return given / REVIEWS_ARCHIVE if os.path.isfile(given / REVIEWS_ARCHIVE) else None
+    archive = given if given.name == REVIEWS_ARCHIVE else given / REVIEWS_ARCHIVE
+    return archive if os.path.isfile(archive) else None
 
 
 def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:
@@ -144,48 +137,30 @@ def _reviews_in_folder(place: Path) -> Iterator[tuple[Key, bytes]]:
 
 
 def _reviews_in_archive(place: Path) -> Iterator[tuple[Key, bytes]]:
-    with (
-        uncompressed(place) as stream,
-        tarfile.open(fileobj=cast(IO[bytes], Bounded(stream, MAX_REVIEWS_UNPACKED)), mode="r:") as archive,
-    ):
-        for member in archive:
-            *_, part, kind, name = ("", "", *PurePosixPath(member.name).parts)
-            if part in ("train", "test") and kind in KINDS and name.endswith(".txt") and member.isfile():
-                content = archive.extractfile(member)
-                yield (part, kind, name), content.read(MAX_REVIEW) if content else b""
+    for path, _, stream in members(place, MAX_REVIEWS_UNPACKED):
+        *_, part, kind, name = ("", "", *path.parts)
+        if part in ("train", "test") and kind in KINDS and name.endswith(".txt"):
+            yield (part, kind, name), stream.read(MAX_REVIEW)
 
 
 def _find_ratings(given: Path, file: ArraysFile) -> Path | None:
-    beside = [given / RATINGS, given / RATINGS_FOLDER / RATINGS, given / RATINGS_ARCHIVE]
-    places = [given] if given.name == RATINGS_ARCHIVE else beside
+    places = (given / RATINGS, given / "ml-1m" / RATINGS)
     return next((place for place in places if os.path.isfile(place)), None)
 
 
 def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
+    raw, lines = content(place, MAX_RATINGS), "lines UserID::MovieID::Rating::Timestamp"
     try:
-        text = _ratings_in(place).decode("ascii").strip().replace("::", " ") or "nothing"
+        text = raw.decode("ascii").strip().replace("::", " ") or "nothing"
         rows = np.loadtxt(io.StringIO(text), np.int64, comments=None, ndmin=2)
-    except (OSError, EOFError, KeyError, ValueError, zlib.error, zipfile.BadZipFile) as error:
-        raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp; {error}.") from error
+    except ValueError as error:
+        raise ValueError(f"Expected {place} to hold {lines}; {error}.") from error
     if rows.shape[1] != 4:
-        raise ValueError(f"Expected {place} to hold lines UserID::MovieID::Rating::Timestamp.")
+        raise ValueError(f"Expected {place} to hold {lines}.")
     if (rows[:, :3] < 1).any() or (rows[:, :3] > MAX_FIELDS).any():
         raise ValueError(f"Expected users 1 to {USERS}, movies 1 to {MOVIES} and ratings 1 to 5 in {place}.")
     pairs = rows[:, :2] + (-1, USERS - 1)  # users before movies
     return by_place(pairs, rows[:, 2] - 1, file, f"ratings in {place}")
-
-
-def _ratings_in(place: Path) -> bytes:
-    """Return the bytes of the ratings; ValueError beyond the bound, for an archive may lie about its sizes."""
-    if place.name == RATINGS:
-        with place.open("rb") as stream:
-            raw = stream.read(MAX_RATINGS + 1)
-    else:
-        with zipfile.ZipFile(place) as archive, archive.open(f"{RATINGS_FOLDER}/{RATINGS}") as stream:
-            raw = stream.read(MAX_RATINGS + 1)
-    if len(raw) > MAX_RATINGS:
-        raise ValueError(f"it holds more than {MAX_RATINGS} bytes")
-    return raw
 
 
 READERS = {

@@ -18,9 +18,8 @@ from torch import Tensor
 
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
-from dpcore.training.randomness.random_words import machine_of
 from dpcore.training.randomness.streams import fingerprint
-from dpcore.training.training_run import TrainingRun
+from dpcore.training.training_run import Snapshot, TrainingRun
 from dpcore.whole_file import whole_file
 
 INSTEAD = "start a new run instead, which costs its own epsilon."
@@ -37,7 +36,7 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
     """Write the state after the step, the whole file or nothing. Errors: OSError, and the file is as before."""
     state = io.BytesIO()  # torch counts from the start of a file
     torch.save(snapshot(run), state)
-    label = Label(step, run.config.chosen(), where(run), fingerprint(run.secret), run.fingerprint)
+    label = Label(step, run.config.chosen(), run.machine, fingerprint(run.secret), run.fingerprint)
     with whole_file(path) as file:  # private: the noise of later steps follows from it
         write_label(file, label.sealed(state.getbuffer()))
         file.write(state.getbuffer())
@@ -51,15 +50,15 @@ def resume(run: TrainingRun, path: Path) -> int:
     """
     with open(path, "rb") as file:
         label, state = read_label(file), io.BytesIO(file.read())
+    refusal = f"Expected {path} to be a checkpoint, but it is damaged or of another version; {INSTEAD}"
     if label is None or not label.belongs_to(state.getbuffer()):
-        raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged or of an older version; {INSTEAD}")
+        raise ValueError(refusal)
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed; name another file.")
-    here = where(run)
     for name, way in WAYS.items():
-        was = label.where.get(name, "unknown")
-        if here[name] != was:
-            raise ValueError(f"Expected {name}={here[name]} to be {was}, as where {path} was written; {way(was)}")
+        here, was = run.machine[name], label.where.get(name, "unknown")
+        if here != was:
+            raise ValueError(f"Expected {name}={here} to be {was}, as where {path} was written; {way(was)}")
     if label.data != run.fingerprint:
         now, was = run.fingerprint[:SHOWN], label.data[:SHOWN]
         raise ValueError(
@@ -68,22 +67,13 @@ def resume(run: TrainingRun, path: Path) -> int:
     before = snapshot(run)
     try:
         values = torch.load(state, map_location="cpu", weights_only=True)  # runs no code of the file
-        other = [name for name in before | values if outline(before.get(name)) != outline(values.get(name))]
-    except Exception:  # a damaged file may raise anything, and torch would advise to run its code
-        raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
-    if other:
-        raise ValueError(f"Expected {other[0]} in {path} to be of this version's size and kind; {INSTEAD}")
-    try:
+        if outline(values) != outline(before):
+            raise ValueError(refusal)
         restore(run, values)
-    except Exception:  # a stream refuses a state of the right form that is none
+    except Exception:  # a damaged file may raise anything, and torch would advise to run its code
         restore(run, before)
-        raise ValueError(f"Expected {path} to be a checkpoint, but it is damaged; {INSTEAD}") from None
+        raise ValueError(refusal) from None
     return label.step
-
-
-def where(run: TrainingRun) -> dict[str, str]:
-    """The machine, on which a weight's last bit depends; a device "auto" is the one that was found."""
-    return machine_of(run.device, run.cores.count)
 
 
 def snapshot(run: TrainingRun) -> dict[str, Any]:
@@ -109,23 +99,23 @@ def outline(value: Any) -> Any:
     """The shapes and types of a value; values of one outline can replace each other."""
     if isinstance(value, Tensor):
         return value.shape, value.dtype
+    if isinstance(value, dict):
+        return {name: outline(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
         return [outline(each) for each in value]
     return type(value)
 
 
 def restore(run: TrainingRun, values: dict[str, Any]) -> None:
-    """Restore a snapshot; the streams first, since only they may refuse values of the right form."""
-    run.noise.restore(values["noise"])
+    """Restore a snapshot. Errors: those of a stream, for a state of the right form that is none."""
+    count, mean, vectors = values["optimizer"]
+    run.restore(Snapshot(values["parameters"], State(count, mean, tuple(vectors)), values["noise"]))
     run.batches.restore(values["batches"])
     if run.annealing:
         accepted, rejected, public_loss, chances = values["annealing"]
         run.annealing.generator.bit_generator.state = json.loads(chances)
         run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss = accepted, rejected, public_loss
     run.engine.chunk = values["chunk"]
-    run.engine.parameters.copy_(values["parameters"])
-    count, mean, vectors = values["optimizer"]
-    run.descent.restore(State(count, mean, tuple(vectors)))
     loss, norms = values["tally"]
     run.step_totals.last = loss, tuple(norms)
     if run.average:

@@ -113,11 +113,10 @@ class RunConfig(Settings):
         >>> RunConfig(sigma=2, seed=5).chosen()
         {'sigma': 2.0, 'seed': 5}
         """
-        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {
-            name: float(value) if isinstance(default, float) else value
-            for name, (value, default) in values.items()
-            if value != default
+            field.name: float(value) if isinstance(field.default, float) else value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
         }
 
     @classmethod

@@ -11,7 +11,7 @@ from dpcore.training.gradients.clipped_sum import ClippedSum, Engine
 from dpcore.training.gradients.clipping import CLIPPINGS, Flat
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.inputs import PickedRows
-from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
+from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.base import State, begin
 from dpcore.training.randomness.gaussian_noise import GaussianNoise, Number
 
@@ -35,7 +35,7 @@ class Descent:
     """
 
     def __init__(self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores) -> None:
-        self.optimizer = OPTIMIZERS[config.optimizer].rules(Hyperparameters(config.momentum, config.reading))
+        self.optimizer = OPTIMIZERS[config.optimizer].rules(config.momentum, config.reading)
         self.clipping = CLIPPINGS[config.clipping](config.clip_norm) if config.private else Flat(math.inf)
         self.state = begin(self.optimizer, engine.parameters)
         scaling = config.private and self.optimizer.scale is not None

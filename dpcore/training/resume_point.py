@@ -40,14 +40,12 @@ def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> 
 
 
 def origin_of(run: TrainingRun) -> dict[str, str]:
-    """Versions, the machine by `machine_of`, and the fingerprint of the data; nothing of it is a secret.
+    """Versions, the machine, and the fingerprint of the data; nothing of it is a secret.
 
     On a CPU, runs of one origin with one fixed seed and equal settings have bit for bit the same parameters.
     """
-    from dpcore.training.checkpoint import where  # late: it loads torch
-
     versions = {"dpcore": __version__, "python": platform.python_version(), "numpy": str(np.__version__)}
-    return {**versions, **where(run), "data": run.fingerprint}
+    return {**versions, **run.machine, "data": run.fingerprint}
 
 
 def check_origin(run: TrainingRun, resume_point: ResumePoint, done: int) -> None:

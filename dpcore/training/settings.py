@@ -1,4 +1,4 @@
-"""The table of a run's settings: each row has the default, range and needs of a setting; settings.toml has its words.
+"""The table of a run's settings: each row has the default, range and needs of a setting; settings.toml has the rest.
 
 The checks, the options of `train`, the refusals of idle settings, the controls of the page, the labels of runs and
 docs/settings.md follow from it.
@@ -232,31 +232,29 @@ def off_or_noise(**sigma: float) -> None:
 class Settings:
     """The values of one run's settings, unchecked."""
 
-    dataset: str = row(Choice(default="mnist", choices=DATASETS, rule=dataset_of, shared=True))
-    source: str = row(Choice(default="sample", choices=SOURCES, shared=True))
-    model: str = row(Choice(default="cnn", choices=MODELS, shared=True))
-    activation: str = row(Choice(default="tanh", choices=ACTIVATIONS, shared=True, needs=(HIDDEN,)))
-    optimizer: str = row(Choice(default="sgd", choices=OPTIMIZERS, shared=True))
+    dataset: str = row(Choice(default="mnist", choices=DATASETS, rule=dataset_of))
+    source: str = row(Choice(default="sample", choices=SOURCES))
+    model: str = row(Choice(default="cnn", choices=MODELS))
+    activation: str = row(Choice(default="tanh", choices=ACTIVATIONS, needs=(HIDDEN,)))
+    optimizer: str = row(Choice(default="sgd", choices=OPTIMIZERS))
     private: bool = row(Choice(default=True, choices=(True, False)))
-    sigma: float = row(Number(default=1.23, low=0, of_noise=True, needs=(PRIVACY,)))
+    sigma: float = row(Number(default=1.23, low=0, needs=(PRIVACY,)))
     batch: int = row(Count(default=512, low=1))
-    sampler: str = row(Choice(default=Poisson.name, choices=DRAWN, of_noise=True))
+    sampler: str = row(Choice(default=Poisson.name, choices=DRAWN))
     # within these ends float32 squares neither underflow nor overflow
-    clip_norm: float = row(Number(default=0.1, low=1e-9, high=1e9, ends="[]", of_noise=True, needs=(PRIVACY,)))
+    clip_norm: float = row(Number(default=0.1, low=1e-9, high=1e9, ends="[]", needs=(PRIVACY,)))
     lr: float = row(Number(default=0.5, low=0, high=MAX_LR, ends="(]"))
     momentum: float = row(Number(default=0.9, low=0, high=1, needs=(MOMENTUM,)))
     epochs: float = row(Number(default=5.0, low=0, ends="()", rule=check.positive))
-    delta: float = row(Number(default=1e-5, low=check.SMALLEST_DELTA, high=1, rule=check.delta, of_noise=True))
-    seed: int | None = row(Count(default=None, high=2**63 - 1, shared=True))
+    delta: float = row(Number(default=1e-5, low=check.SMALLEST_DELTA, high=1, rule=check.delta))
+    seed: int | None = row(Count(default=None, high=2**63 - 1))
     device: str = row(Choice(default="auto", choices=DEVICES))
-    noise_generator: str = row(
-        Choice(default="auto", choices=NOISE_GENERATORS, of_noise=True, needs=(PRIVACY, NOT_ON_CPU))
-    )
-    clipping: str = row(Choice(default="flat", choices=CLIPPINGS, of_noise=True, needs=(PRIVACY,)))
-    reading: str = row(Choice(default="scaled", choices=READINGS, of_noise=True))
-    schedule: str = row(Choice(default="constant", choices=SCHEDULES, of_noise=True, needs=(PRIVACY, NOISE_CHANGES)))
-    rate: float = row(Number(default=0.0, low=0, of_noise=True, needs=(PRIVACY, DECAY)))
-    level_steps: int = row(Count(default=0, of_noise=True, needs=(PRIVACY, DECAY)))
+    noise_generator: str = row(Choice(default="auto", choices=NOISE_GENERATORS, needs=(PRIVACY, NOT_ON_CPU)))
+    clipping: str = row(Choice(default="flat", choices=CLIPPINGS, needs=(PRIVACY,)))
+    reading: str = row(Choice(default="scaled", choices=READINGS))
+    schedule: str = row(Choice(default="constant", choices=SCHEDULES, needs=(PRIVACY, NOISE_CHANGES)))
+    rate: float = row(Number(default=0.0, low=0, needs=(PRIVACY, DECAY)))
+    level_steps: int = row(Count(default=0, needs=(PRIVACY, DECAY)))
     lr_schedule: str = row(Choice(default="constant", choices=LR_SCHEDULES))
     lr_end: float = row(Number(default=0.0, low=0, high=MAX_LR, ends="[]", needs=(LR_DECAY,)))
     lr_epochs: float = row(Number(default=0.0, low=0, needs=(LR_DECAY,)))
@@ -266,28 +264,15 @@ class Settings:
     sa_mu0: int = row(Count(default=10, needs=(ANNEALED,)))
     public: int = row(Count(default=0, needs=(ANNEALED._replace(words="acceptance sa, which judges on it"),)))
     pca: int = row(Count(default=0))
-    pca_sigma: float = row(Number(default=7.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", of_noise=True, needs=(PCA,)))
-    relevance_sigma: float = row(
-        Number(default=10.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", of_noise=True, needs=(RELEVANCES,))
-    )
-    stop_epsilon: float = row(Number(default=0.0, low=0, of_noise=True, needs=(PRIVACY,)))
-    stop_accountant: str = row(Choice(default=CERTIFIED, choices=ACCOUNTANTS, of_noise=True, needs=(STOP,)))
-    width: int = row(Count(default=WIDTH, low=1, high=MAX_WIDTH, shared=True, needs=(WIDE,)))
-    features: str = row(Choice(default="pixels", choices=KINDS, shared=True))
-    views: int = row(Count(default=1, low=1, high=MAX_VIEWS, shared=True, needs=(IMAGES,)))
-    mean_sigma: float = row(
-        Number(
-            default=0.0,
-            low=0,
-            high=MAX_SIGMA,
-            ends="[]",
-            rule=off_or_noise,
-            of_noise=True,
-            shared=True,
-            needs=(IMAGES,),
-        )
-    )
-    pixel_scale: str = row(Choice(default="unit", choices=SCALES, shared=True, needs=(GREY_PIXELS,)))
+    pca_sigma: float = row(Number(default=7.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", needs=(PCA,)))
+    relevance_sigma: float = row(Number(default=10.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", needs=(RELEVANCES,)))
+    stop_epsilon: float = row(Number(default=0.0, low=0, needs=(PRIVACY,)))
+    stop_accountant: str = row(Choice(default=CERTIFIED, choices=ACCOUNTANTS, needs=(STOP,)))
+    width: int = row(Count(default=WIDTH, low=1, high=MAX_WIDTH, needs=(WIDE,)))
+    features: str = row(Choice(default="pixels", choices=KINDS))
+    views: int = row(Count(default=1, low=1, high=MAX_VIEWS, needs=(IMAGES,)))
+    mean_sigma: float = row(Number(default=0.0, low=0, high=MAX_SIGMA, ends="[]", rule=off_or_noise, needs=(IMAGES,)))
+    pixel_scale: str = row(Choice(default="unit", choices=SCALES, needs=(GREY_PIXELS,)))
 
 
 @cache

@@ -33,7 +33,7 @@ from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State
 from dpcore.training.plan import Plan, matching, plan
 from dpcore.training.progress import ReportTimes, StepTotals
-from dpcore.training.randomness.batches import OF_EPOCHS, poisson_sample
+from dpcore.training.randomness.batches import ALLOTTED, EpochBatches, poisson_sample
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
 from dpcore.training.randomness.streams import Streams, new_secret, streams_of
@@ -74,10 +74,12 @@ class TrainingRun:
             self._take_mean_off(streams.mean)
         module = self._network(streams)
         self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
-        key = secret_of(streams.batches, machine_of(self.device, cores.count))
+        self.machine = machine_of(self.device, cores.count)  # on which the last bit of a weight depends
+        key = secret_of(streams.batches, self.machine)
         self.batches = AesWords(key)
-        whole_epochs = OF_EPOCHS.get(config.sampler)  # None for Poisson batches
-        self.epoch_batches = whole_epochs(config.examples, steps_of_epoch(config.q), key) if whole_epochs else None
+        self.epoch_batches: EpochBatches | None = None  # in place of Poisson batches
+        if config.sampler in ALLOTTED:
+            self.epoch_batches = EpochBatches(config.sampler, config.examples, steps_of_epoch(config.q), key)
         self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
         lr_steps = config.lr_epochs * config.examples / config.batch or self.plan.steps

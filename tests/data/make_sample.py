@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpcore.data.catalogue import DATASETS, Dataset, raw_folder, sample_path
-from dpcore.data.loading import Images, split_of
+from dpcore.data.catalogue import DATASETS, SAMPLES, Dataset, raw_folder
+from dpcore.data.loading import Images, part_of
 
 
 def first_of_each(labels: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
@@ -30,8 +30,8 @@ def stratified(part: Images, per_class: int) -> Images:
 
 def write_sample(dataset: Dataset, folder: Path, path: Path) -> None:
     """Write the sample of the data set whose IDX files are in the folder."""
-    full = split_of(dataset, folder)
-    train, test = stratified(full.train, 1000), stratified(full.test, 200)
+    train, test = (part_of(dataset, folder, test=part) for part in (False, True))
+    train, test = stratified(train, 1000), stratified(test, 200)
     note = f"A sample of {dataset.title}: the first 1,000 training and 200 test images of every class, unchanged."
     np.savez_compressed(
         path,
@@ -48,4 +48,4 @@ def write_sample(dataset: Dataset, folder: Path, path: Path) -> None:
 
 if __name__ == "__main__":
     for each in (dataset for dataset in DATASETS.values() if dataset.sampled):
-        write_sample(each, raw_folder(each, Path(sys.argv[1])), sample_path(each))
+        write_sample(each, raw_folder(each, Path(sys.argv[1])), SAMPLES / f"{each.name}.npz")

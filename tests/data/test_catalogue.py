@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpcore.data.catalogue import DATASETS, available, data_root, dataset_of, sample_path
+from dpcore.data.catalogue import DATASETS, SAMPLES, available, data_root, dataset_of
 from dpcore.data.loading import Images, Split, fingerprint_of, load
 from dpcore.training.config import RunConfig
 
@@ -23,10 +23,10 @@ def test_a_sample_holds_as_many_images_of_every_class_and_says_its_origin_and_li
         assert np.bincount(part.labels).tolist() == [per_class] * 10
         assert len(np.unique(part.images.reshape(len(part), -1), axis=0)) > 0.99 * len(part)
     assert len(dataset.classes) == 10
-    with np.load(sample_path(dataset)) as parts:
+    with np.load(SAMPLES / f"{dataset.name}.npz") as parts:
         assert (str(parts["origin"]), str(parts["licence"])) == (dataset.origin, dataset.licence)
         assert "sample" in str(parts["note"])
-    notice = (sample_path(dataset).parent / "NOTICE.md").read_text()
+    notice = (SAMPLES / "NOTICE.md").read_text()
     assert f"{name}.npz" in notice
     assert dataset.origin.split(",")[0] in notice
 

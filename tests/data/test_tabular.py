@@ -12,7 +12,7 @@ HERE = [name for name, table in TABLES.items() if not table.absent()]
 
 def table_of(features: np.ndarray, labels: list[int]) -> Table:
     rows = Rows(features, np.array(labels))
-    return Table("made", "Made", ("a", "b", "c"), features.shape[1], 1.0, "here", lambda: rows, lambda: "")
+    return Table("made", "Made", ("a", "b", "c"), features.shape[1], 1.0, "here", lambda: rows)
 
 
 @pytest.mark.parametrize("name", HERE)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from dpcore.training import checkpoint
+from dpcore.training import checkpoint, training_run
 from dpcore.training.events import Checkpointed, Finished, Started, Stepped, Unsaved
 from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
@@ -166,9 +166,9 @@ def test_a_file_is_refused_where_weights_would_be_rounded_otherwise(tmp_path, mo
     config = dataclasses.replace(SMALL, device="auto")
     run = run_of(config)
     checkpoint.save(run, 0, tmp_path / "state.pt")
-    here = checkpoint.where(run)
+    here = run.machine
     for name, way_out in {"threads": "OMP_NUM_THREADS=", "torch": "with torch ", "device": ""}.items():
-        monkeypatch.setattr(checkpoint, "where", lambda _, name=name: here | {name: "7"})
+        monkeypatch.setattr(training_run, "machine_of", lambda *_, name=name: here | {name: "7"})
         was = re.escape(here[name])
         with pytest.raises(ValueError, match=f"Expected {name}=7 to be {was}, as where .*{way_out}"):
             next(train(config, ticking(), tmp_path / "state.pt"))
@@ -188,12 +188,12 @@ def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(name, 
     weights(whole, range(1, 3))
     values = checkpoint.snapshot(whole)
     values[name] = OTHERS[name](values[name])
-    monkeypatch.setattr(checkpoint, "snapshot", lambda _: values)
-    checkpoint.save(whole, 2, path)
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(checkpoint, "snapshot", lambda _: values)
+        checkpoint.save(whole, 2, path)
     run = run_of(SMALL)
     before = checkpoint.snapshot(run)
-    with pytest.raises(ValueError, match=f"Expected {name} in .*state.pt to be of this|but it is damaged"):
+    with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint, but it is damaged"):
         checkpoint.resume(run, path)
     assert same(checkpoint.snapshot(run), before)
 

@@ -15,7 +15,6 @@ from dpcore import __version__
 from dpcore.data.loading import Images, Split, fingerprint_of, load
 from dpcore.runs.kinds import event_from_json, event_to_json
 from dpcore.training import inputs, training_run
-from dpcore.training.checkpoint import where
 from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from dpcore.training.gradients.clipping import Flat
 from dpcore.training.loop import train
@@ -169,7 +168,7 @@ def test_it_names_versions_machine_and_data() -> None:
     assert found["dpcore"] == __version__
     assert found["python"] == platform.python_version()
     assert found["numpy"] == np.__version__
-    assert {key: found[key] for key in ("device", "threads", "torch")} == where(run)
+    assert {key: found[key] for key in ("device", "threads", "torch")} == run.machine
     assert found["data"] == fingerprint_of(load(SMALL.dataset, SMALL.source))
     assert json.loads(json.dumps(found)) == found
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ class Number:
 
     def features(self, values: Sequence[object] | NDArray) -> FloatArray:
         """Return features (n, 1) in [-1, 1]; NaN for anything but a finite number."""
-        numbers = np.array([_number(value) for value in values]) if _is_text(values) else np.asarray(values, np.float64)
+        numbers = np.array([_number(value) for value in values])
         low, high = (np.log1p(self.low), np.log1p(self.high)) if self.log else (self.low, self.high)
         if self.log:
             numbers = np.log1p(np.maximum(numbers, 0.0))
@@ -110,12 +111,8 @@ def unit_rows(features: FloatArray, bound: float) -> FloatArray:
         return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)  # so that rounding takes no row beyond 1
 
 
-def _is_text(values: Sequence[object] | NDArray) -> bool:
-    return not np.issubdtype(np.asarray(values).dtype, np.number)
-
-
-def _number(value: object) -> float:
+def _number(value: Any) -> float:
     try:
-        return float(str(value))
+        return float(value)
     except ValueError:
         return np.nan

@@ -39,7 +39,7 @@ class Original:
         """Return the catalogue's entry."""
         names = names_of(self.columns)
         given = (self.name, self.title, self.classes, len(names), self.bound, self.origin)
-        return Table(*given, self.read, self.absent, names)
+        return Table(*given, self.read, names, self.absent)
 
     def absent(self) -> str:
         """Say in a sentence why it cannot be read; nothing if it can."""

@@ -85,8 +85,8 @@ class Table:
     bound: float  # divides each row of features; longer rows are cut to norm 1
     origin: str
     read: Callable[[], Rows]  # ValueError, as a sentence, if it is missing
-    absent: Callable[[], str]  # a sentence on why it cannot be read; nothing if it can
     names: tuple[str, ...] = ()  # of the features, if they have any
+    absent: Callable[[], str] = lambda: ""  # a sentence on why it cannot be read; nothing if it can
 
     def pair(self, classes: tuple[str, ...]) -> tuple[str, str]:
         """Return the two classes, by default the first two; ValueError unless they are two of the table's."""
@@ -120,6 +120,10 @@ def parts_of(count: int, tests: NDArray[np.int64] | None = None) -> tuple[NDArra
     """
     if tests is not None:
         return np.setdiff1d(np.arange(count), tests), tests
-    order = np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
-    held = count // TEST_SHARE
+    order, held = shuffled(count), count // TEST_SHARE
     return order[held:], order[:held]
+
+
+def shuffled(count: int) -> NDArray[np.int64]:
+    """Return so many positions in an order that is always the same."""
+    return np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns

@@ -15,7 +15,7 @@ from dpcore.data.catalogue import FASHION_MNIST, MNIST, Dataset, available
 from dpcore.data.loading import load
 from dpcore.data.tabular.columns import Category, Column, Number, features_of, names_of
 from dpcore.data.tabular.delimited import Lines, Original
-from dpcore.data.tabular.table import Rows, Table
+from dpcore.data.tabular.table import Rows, Table, shuffled
 from dpcore.privacy import words_in
 
 FACTS: dict[str, dict[str, Any]] = words_in(Path(__file__).with_name("tables.toml"))
@@ -58,7 +58,7 @@ def at_fixed_places(lines: Lines) -> Lines:
     """Select rows at fixed random positions, which depend on no value."""
     if len(lines) <= KDD_ROWS:
         return lines
-    return [lines[place] for place in np.random.RandomState(0).permutation(len(lines))[:KDD_ROWS]]
+    return [lines[place] for place in shuffled(len(lines))[:KDD_ROWS]]
 
 
 def balanced(lines: Lines) -> Lines:
@@ -66,7 +66,7 @@ def balanced(lines: Lines) -> Lines:
     words = [line.rpartition(",")[2].strip().strip('"') for line in lines]
     frauds = [line for line, word in zip(lines, words, strict=True) if word == FRAUD]
     others = [line for line, word in zip(lines, words, strict=True) if word != FRAUD]
-    places = np.random.RandomState(0).permutation(len(others))[: len(frauds)]
+    places = shuffled(len(others))[: len(frauds)]
     return [*frauds, *(others[place] for place in places)]
 
 
@@ -74,26 +74,13 @@ def _scikit_table(name: str, columns: tuple[Column, ...]) -> Table:
     facts = FACTS[name]
 
     def read() -> Rows:
-        values, labels = _load(name)
-        return Rows(features_of(columns, list(values.T)), labels)
+        from sklearn import datasets  # here, not above: costs a second
+
+        values, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
+        return Rows(features_of(columns, list(values.T)), labels.astype(np.int64))
 
     given = (name, facts["title"], tuple(facts["classes"]), len(columns), facts["bound"], facts["origin"])
-    return Table(*given, read, _absent, names_of(columns))
-
-
-def _load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    if absent := _absent():
-        raise ValueError(absent)
-    from sklearn import datasets  # here, not above: costs a second
-
-    values, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
-    return values, labels.astype(np.int64)
-
-
-def _absent() -> str:
-    from importlib.util import find_spec
-
-    return "" if find_spec("sklearn") else "Expected scikit-learn, which carries this table: pip install scikit-learn."
+    return Table(*given, read, names_of(columns))
 
 
 def _image_table(dataset: Dataset) -> Table:
@@ -106,7 +93,7 @@ def _image_table(dataset: Dataset) -> Table:
         return Rows(images / 127.5 - 1.0, labels, np.arange(len(split.train), len(labels)))
 
     bound = 28.0  # the norm of an image whose pixels are all black or white
-    return Table(dataset.name, dataset.title, dataset.classes, pixels, bound, dataset.origin, read, lambda: "")
+    return Table(dataset.name, dataset.title, dataset.classes, pixels, bound, dataset.origin, read)
 
 
 NUCLEI = tuple(

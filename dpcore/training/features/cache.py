@@ -14,11 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dpcore import check
 from dpcore.data.catalogue import data_root
 from dpcore.data.loading import Images, fingerprint_of_part
-from dpcore.training.features.compute import MAX_VIEWS, Steps, compute_features, image_shape
-from dpcore.training.features.kinds import kind_of
+from dpcore.training.features.compute import Steps, compute_features, image_shape
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.randomness.random_words import machine_of
 from dpcore.whole_file import whole_file
 
@@ -52,8 +51,16 @@ class Key(NamedTuple):
         return text.encode().ljust(HEADER - 1) + b"\n"
 
 
-def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
-    """The features with that key and their digest; None if the file is missing, incomplete, altered or of another key.
+class Features(NamedTuple):
+    """Features with their digest."""
+
+    values: Tensor  # (n, views, channels, h, w), float16 on the CPU; read-only
+    digest: str  # SHA-256 of the values, which must be the same for a resumed run
+    note: str = ""  # a sentence if they could not be kept; empty otherwise
+
+
+def read(path: Path, key: Key) -> Features | None:
+    """The features with that key; None if the file is missing, incomplete, altered or of another key.
 
     They are mapped from the file, so that processes share them: nobody writes into a named file, and a removed one
     lasts as long as it is mapped.
@@ -69,14 +76,7 @@ def read(path: Path, key: Key) -> tuple[Tensor, str] | None:
     except (OSError, ValueError):
         return None
     digest = digest_of(values)
-    return (torch.from_numpy(values), digest) if header == key.header(digest) else None
-
-
-def write(path: Path, key: Key, values: Tensor, digest: str) -> None:
-    """Write the features of that key, the whole file or nothing. Errors: OSError, and an old file stays."""
-    with whole_file(path, shared=True) as file:
-        file.write(key.header(digest))
-        file.write(np.ascontiguousarray(values.numpy(), KIND).data)
+    return Features(torch.from_numpy(values), digest) if header == key.header(digest) else None
 
 
 def digest_of(numbers: np.ndarray) -> str:
@@ -132,14 +132,6 @@ MAX_BYTES = 4 * 10**9  # bytes of all files together
 UNFINISHED_FOR = 3600.0  # seconds without a change after which an unfinished file, or a lock file, is removed
 
 
-class Features(NamedTuple):
-    """Features with their digest."""
-
-    values: Tensor  # (n, views, channels, h, w), float16 on the CPU; read-only
-    digest: str  # SHA-256 of the values, which must be the same for a resumed run
-    note: str = ""  # a sentence if they could not be kept; empty otherwise
-
-
 def load_or_compute(
     part: Images, kind: str, views: int, *, cores: int | None = None, root: Path | None = None
 ) -> Steps[Features]:
@@ -147,7 +139,7 @@ def load_or_compute(
 
     They are read from the features' folder below the root (None: the data root), or computed and kept there; equal bits
     either way. If another process computes the same ones, this one waits for it, and computes them if that fails.
-    Errors: ValueError for an unknown kind, a number of views outside 1 to 16, and examples that the kind does not take.
+    Errors: ValueError for examples that the kind does not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
@@ -157,18 +149,16 @@ def load_or_compute(
             yield from turn.awaited(len(part))
             found = read(folder / key.name, key)  # another process may have kept them
         if found is None:
-            values = yield from compute_features(part.images, kind_of(kind), views, cores, turn.tell)
+            values = yield from compute_features(part.images, KINDS[kind], views, cores, turn.tell)
             digest = digest_of(values.numpy())
             return Features(values, digest, keep(folder, key, values, digest))
     yield len(part), len(part)
-    return Features(*found)
+    return found
 
 
 def key_of(part: Images, kind: str, views: int) -> Key:
     """The key of the features of a part. Errors: ValueError if there are none."""
-    check.whole(1, MAX_VIEWS, views=views)
-    check.whole(1, examples=len(part))
-    chosen, machine = kind_of(kind), machine_of(torch.device("cpu"), 1)
+    chosen, machine = KINDS[kind], machine_of(torch.device("cpu"), 1)
     shape = chosen.shape_of(image_shape(part.images))
     return Key(fingerprint_of_part(part), kind, chosen.version, views, machine, (len(part), views, *shape))
 
@@ -178,9 +168,10 @@ def keep(folder: Path, key: Key, values: Tensor, digest: str) -> str:
     if key.size > MAX_BYTES:
         return f"The features are not kept: {key.size} bytes are more than the {MAX_BYTES} that {folder} may hold."
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         make_room(folder, HEADER + key.size)
-        write(folder / key.name, key, values, digest)
+        with whole_file(folder / key.name, shared=True) as file:
+            file.write(key.header(digest))
+            file.write(np.ascontiguousarray(values.numpy(), KIND).data)
     except OSError as error:
         return f"The features could not be kept in {folder}, so the next run computes them again; {error}."
     return ""

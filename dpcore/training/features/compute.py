@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dpcore import check
 from dpcore.training.features.kinds import FeatureKind
 from dpcore.training.gradients.core_threads import Cores, one_thread
 
@@ -84,7 +83,6 @@ def scaled(values: Tensor) -> Tensor:
     return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
 
 
-MAX_VIEWS = 16
 SEED = 426  # the first seed whose first three views and the image lie far apart on all sides; chosen without any image
 ANGLE = math.radians(8)  # each is drawn uniformly from minus to plus this
 SCALE = 0.06
@@ -97,9 +95,7 @@ def views_of(images: Tensor, count: int) -> Tensor:
 
     A hash of its number decides a view, whatever the number of views. A pixel between four others is their weighted
     mean. Pixels from outside are 0 in grey, the background, and reflected in colour.
-    Errors: ValueError for a count outside 1 to 16.
     """
-    check.whole(1, MAX_VIEWS, count=count)
     return torch.stack([images, *(copy_of(images, view) for view in range(1, count))], 1)
 
 
@@ -116,18 +112,12 @@ def copy_of(images: Tensor, view: int) -> Tensor:
 
 def matrix(view: int) -> NDArray[np.float64]:
     """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle -> (row, column)."""
-    turn, size, down, right = draws(view)
+    words = np.frombuffer(hashlib.sha256(f"{SEED} {view}".encode()).digest(), "<u8")
+    turn, size, down, right = (float(word >> 11) / 2**52 - 1 for word in words.tolist())  # in [-1, 1)
     angle, scale = ANGLE * turn, 1 + SCALE * size
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
     rows = [[cosine, -sine, SHIFT * down], [sine, cosine, SHIFT * right]]
     return np.round(np.array(rows) * GRID) / GRID
-
-
-def draws(view: int) -> list[float]:
-    """Four numbers in [-1, 1), from a hash of the view's number."""
-    digest = hashlib.sha256(f"{SEED} {view}".encode()).digest()
-    words = np.frombuffer(digest, "<u8")
-    return [float(word >> 11) / 2**52 - 1 for word in words.tolist()]
 
 
 @cache

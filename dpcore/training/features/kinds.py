@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
-from dpcore import check
 from dpcore.data.catalogue import Dataset
 from dpcore.privacy import named_words
 from dpcore.training.features.shapes import FILTERS, MIXTURES, SECOND, WHITENED, Shape, scattered_shape
@@ -40,46 +40,13 @@ class FeatureKind:
         return True
 
 
-def scatter(images: Tensor) -> Tensor:
-    """The maps of the scattering transform, normalised: (B, C, H, W) -> (B, 81 C, H / 4, W / 4)."""
-    from dpcore.training.features.scattering import normalised, scattering
-
-    return normalised(scattering(images))
+def late(place: str) -> Callable[..., Any]:
+    """The function at a place below this package, "module:name", which loads torch when it is first called."""
+    return lambda *given: resolve_name(f"dpcore.training.{place}")(*given)
 
 
-def scatter_upright(images: Tensor) -> Tensor:
-    """The maps of each image after it is set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
-    from dpcore.training.features.scattering import upright
-
-    return scatter(upright(images))
-
-
-def scatter_random(images: Tensor) -> Tensor:
-    """Random mixtures of the maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
-    from dpcore.training.features.random_maps import mixed
-
-    return mixed(scatter(images))
-
-
-def scatter_cosines(images: Tensor) -> Tensor:
-    """Random cosines of the maps of root pixels, and random patches: (B, C, H, W) -> (B, 384, H / 4, W / 4)."""
-    from dpcore.training.features.random_maps import cosines, joined, patches
-    from dpcore.training.features.scattering import normalised, scattering
-
-    pixels = from_0_to_1(images)
-    return joined(cosines(normalised(scattering(pixels.sqrt(), step=2))), patches(pixels))
-
-
-def patches(images: Tensor) -> Tensor:
-    """Whitened patches and mixtures of them, the same for mirror images: (B, C, H, W) -> (B, 1792, H / 8, W / 8)."""
-    from dpcore.training.features.whitened_patches import whitened_patches
-
-    return whitened_patches(from_0_to_1(images))
-
-
-def from_0_to_1(images: Tensor) -> Tensor:
-    """Images on the scale from 0 to 1; colours are on that from -1 to 1."""
-    return (images if images.shape[1] == 1 else (images + 1) / 2).clamp(0, 1)
+def _kind(name: str, shape_of: Callable[[Shape], Shape], place: str) -> FeatureKind:
+    return FeatureKind(**named_words(TEXTS, name), shape_of=shape_of, transform=late(f"features.{place}"))
 
 
 GREY = partial(scattered_shape, grey=True)
@@ -87,23 +54,13 @@ MIXED, BOTH = (partial(scattered_shape, maps=maps) for maps in (MIXTURES, MIXTUR
 OF_PATCHES = partial(scattered_shape, maps=2 * (3 * WHITENED + SECOND), step=8)
 PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES = (
     FeatureKind(**named_words(TEXTS, "pixels"), shape_of=tuple, transform=lambda images: images),
-    FeatureKind(**named_words(TEXTS, "scatter"), shape_of=scattered_shape, transform=scatter),
-    FeatureKind(**named_words(TEXTS, "scatter_upright"), shape_of=GREY, transform=scatter_upright),
-    FeatureKind(**named_words(TEXTS, "scatter_random"), shape_of=MIXED, transform=scatter_random),
-    FeatureKind(**named_words(TEXTS, "scatter_cosines"), shape_of=BOTH, transform=scatter_cosines),
-    FeatureKind(**named_words(TEXTS, "patches"), shape_of=OF_PATCHES, transform=patches),
+    _kind("scatter", scattered_shape, "scattering:scatter"),
+    _kind("scatter_upright", GREY, "scattering:scatter_upright"),
+    _kind("scatter_random", MIXED, "random_maps:scatter_random"),
+    _kind("scatter_cosines", BOTH, "random_maps:scatter_cosines"),
+    _kind("patches", OF_PATCHES, "whitened_patches:whitened_patches"),
 )
 KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES)}
-
-
-def kind_of(name: str) -> FeatureKind:
-    """The kind of that name. Errors: ValueError for an unknown name.
-
-    >>> kind_of("scatter").shape_of((1, 28, 28))
-    (81, 7, 7)
-    """
-    check.one_of(KINDS, features=name)
-    return KINDS[name]
 
 
 def kinds_for(dataset: Dataset) -> tuple[str, ...]:

@@ -10,11 +10,28 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from dpcore.training.features.scattering import normalised, scatter, scattering
 from dpcore.training.features.shapes import FILTERS, MIXTURES
 
 # The reason for the first seed was not recorded, so it counts as chosen by accuracy, which no epsilon covers.
 MIXTURE_SEED, PHASE_SEED, FILTER_SEED = 3, 4, 5
 GRID = 2**20  # a number is rounded to multiples of 1 / GRID, so that it is the same on every machine
+
+
+def scatter_random(images: Tensor) -> Tensor:
+    """Random mixtures of the maps: (B, C, H, W) -> (B, 192, H / 4, W / 4)."""
+    return mixed(scatter(images))
+
+
+def scatter_cosines(images: Tensor) -> Tensor:
+    """Random cosines of the maps of root pixels, and random patches: (B, C, H, W) -> (B, 384, H / 4, W / 4)."""
+    pixels = from_0_to_1(images)
+    return joined(cosines(normalised(scattering(pixels.sqrt(), step=2))), patches(pixels))
+
+
+def from_0_to_1(images: Tensor) -> Tensor:
+    """Images on the scale from 0 to 1; colours are on that from -1 to 1."""
+    return (images if images.shape[1] == 1 else (images + 1) / 2).clamp(0, 1)
 
 
 def mixed(x: Tensor) -> Tensor:

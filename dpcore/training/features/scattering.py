@@ -12,7 +12,16 @@ from dpcore.training.features.shapes import scattered_shape
 
 PADDING = 4  # pixels, by reflection
 STEP = 4  # pixels between two places of the maps: 2^J for J = 2 scales
-MAX_PIXEL = 1.001  # above 1, since turned or shifted copies are rounded
+
+
+def scatter(images: Tensor) -> Tensor:
+    """The maps of the scattering transform, normalised: (B, C, H, W) -> (B, 81 C, H / 4, W / 4)."""
+    return normalised(scattering(images))
+
+
+def scatter_upright(images: Tensor) -> Tensor:
+    """The maps of each image after it is set upright: (B, 1, H, W) -> (B, 81, H / 4, W / 4)."""
+    return scatter(upright(images))
 
 
 def scattering(x: Tensor, step: int = STEP) -> Tensor:
@@ -26,16 +35,12 @@ def scattering(x: Tensor, step: int = STEP) -> Tensor:
     arXiv 2011.11660, section 3.
     **Guarantees:** an image's maps depend on the image alone; on one thread their bits are the same at any place among
     as many images.
-    Errors: ValueError for images of another shape or kind, and for a pixel outside [-1, 1].
+    Errors: ValueError for images of another shape.
 
     >>> scattering(torch.full((1, 1, 28, 28), 0.5))[0, :2, 3, 3].abs() > 0.1
     tensor([ True, False])
     """
     maps, height, width = scattered_shape(x.shape[1:])
-    if x.dtype != torch.float32:
-        raise ValueError(f"Expected dtype={x.dtype} of the images to be torch.float32.")
-    if not (x.abs() <= MAX_PIXEL).all():  # refuses NaN, too
-        raise ValueError("Expected every pixel of the images to be a number in [-1, 1].")
     right, below = STEP * width - x.shape[3], STEP * height - x.shape[2]  # to a multiple of 4 pixels
     around = (PADDING, PADDING + right, PADDING, PADDING + below)
     images = F.pad(x.flatten(0, 1)[:, None], around, mode="reflect")  # (B C, 1, N, M)
@@ -114,13 +119,8 @@ def normalised(x: Tensor) -> Tensor:
     """Normalise maps (B, maps, h, w) in groups of three: subtract the mean, divide by sqrt(variance + 1e-5).
 
     **Guarantees:** |x|^2 of an example is at most maps h w, up to rounding.
-    Errors: ValueError unless the number of maps is a multiple of 3.
     Source: Wu and He 2018, arXiv 1803.08494; for private training Tramer and Boneh 2021, arXiv 2011.11660, section 3.
     """
-    if x.dim() != 4 or x.shape[1] % NORMALISED_MAPS:
-        raise ValueError(
-            f"Expected shape={tuple(x.shape)} of the maps to be (B, maps, h, w), maps a multiple of {NORMALISED_MAPS}."
-        )
     return F.group_norm(x, x.shape[1] // NORMALISED_MAPS, eps=EPSILON)
 
 
@@ -135,10 +135,8 @@ def upright(images: Tensor) -> Tensor:
     columns on rows. A pixel between two others of its row is their weighted mean.
 
     Source: LeCun, Bottou, Bengio and Haffner 1998, "Gradient-based learning applied to document recognition", section
-    III, by the image's own moments. Errors: ValueError for images in colour.
+    III, by the image's own moments.
     """
-    if images.dim() != 4 or images.shape[1] != 1:
-        raise ValueError(f"Expected shape={tuple(images.shape)} of images to be (B, 1, H, W), for grey images.")
     rows = images[:, 0]
     slope, middle = slants(rows)
     height, width = rows.shape[1:]

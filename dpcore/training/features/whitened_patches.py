@@ -10,14 +10,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from dpcore.training.features.random_maps import FLOOR, answers, as_filters, joined, means_of_parts, on_grid
+from dpcore.training.features.random_maps import (
+    FLOOR,
+    answers,
+    as_filters,
+    from_0_to_1,
+    joined,
+    means_of_parts,
+    on_grid,
+)
 from dpcore.training.features.shapes import SECOND, WHITENED
 
 THRESHOLDS = {4: 0.04, 6: 0.025, 8: 0.017}  # pixels of a filter along each axis -> the size up to which answers are 0
 
 
-def whitened_patches(x: Tensor) -> Tensor:
-    """Two layers of random filters (B, 1792, H / 8, W / 8) of images (B, C, H, W) in [0, 1]; README.md defines them.
+def whitened_patches(images: Tensor) -> Tensor:
+    """Two layers of random filters (B, 1792, H / 8, W / 8) of images (B, C, H, W); README.md defines them.
 
     The features of an image and of its mirror image are added, so both have the same. The 768 maps of the first layer
     and the 1,024 of the second have equal lengths.
@@ -25,6 +33,7 @@ def whitened_patches(x: Tensor) -> Tensor:
     Source: Coates, Lee and Ng 2011 (AISTATS), for whitening, thresholds and means; for a second layer of patches Mairal
     et al. 2014, arXiv 1406.3332. Their filters come from data, these from none.
     """
+    x = from_0_to_1(images)
     (first, second), (mirrored, mixed) = both_layers(x), both_layers(x.flip(3))
     return joined(first + mirrored, second + mixed, share=1.0)
 

@@ -57,10 +57,8 @@ class Engine(ABC):
 
     def __init__(self, module: nn.Module, cores: Cores, views: int = 1) -> None:
         weights = list(module.parameters())
-        names = [name for name, _ in module.named_parameters()]
         self.module, self.views = module, views
         self.parameters = torch.cat([weight.detach().flatten() for weight in weights])  # (d,)
-        self.groups = len(list(groupby(names, key=owner)))  # layers with parameters
         self._shapes = [weight.shape for weight in weights]
         for weight, view in zip(weights, shaped(self.parameters, self._shapes), strict=True):
             weight.data = view
@@ -175,10 +173,11 @@ def shaped(vector: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
     return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
-def owner(name: str) -> str:
-    """The layer of a parameter.
+def group_sizes(module: nn.Module) -> list[int]:
+    """The number of parameters of each layer that has some.
 
-    >>> owner("3.weight")
-    '3'
+    >>> group_sizes(nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2, bias=False)))
+    [15, 6]
     """
-    return name.rpartition(".")[0]
+    by_layer = groupby(module.named_parameters(), key=lambda named: named[0].rpartition(".")[0])
+    return [sum(weight.numel() for _, weight in group) for _, group in by_layer]

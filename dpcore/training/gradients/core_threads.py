@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Barrier
 from typing import TypeVar
 
@@ -38,11 +38,9 @@ class Cores:
             list(self._helpers.map(_alone, [everyone] * (self.count - 1)))
             torch.set_num_threads(before)  # a number per thread; new threads take the last one set
 
-    @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self) -> AbstractContextManager[None]:
         """Let torch use one thread in the calling thread too, so that the helpers keep their cores."""
-        with one_thread() if self._helpers else nullcontext():
-            yield
+        return one_thread() if self._helpers else nullcontext()
 
     def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """The result of each piece of work, in order; a free core takes the next piece. Call it in `working`."""

@@ -1,6 +1,5 @@
 """The two engines of clipped sums: one pass through known layers (`BookKeeping`), or vmap(grad) (`PerExample`)."""
 
-from itertools import groupby
 from typing import final
 
 import torch
@@ -10,7 +9,7 @@ from torch.nn import functional as F
 
 from dpcore import check
 from dpcore.training.gradients import layers
-from dpcore.training.gradients.clipped_sum import Engine, Treatment, owner, shaped
+from dpcore.training.gradients.clipped_sum import Engine, Treatment, group_sizes, shaped
 from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.layers import AVERAGED
 from dpcore.training.gradients.rounding import operations, relative_error, squared_norms
@@ -134,10 +133,7 @@ class PerExample(Engine):
         super().__init__(module, Cores(1), views)  # torch.func keeps a stack that threads must not share
         self.name = f"vmap: {why}"
         self.chunk = max(1, min(64, views * (ROWS // self.parameters.nbytes)))
-        owners = [owner(name) for name, _ in module.named_parameters()]
-        sizes = [weight.numel() for weight in module.parameters()]
-        pairs = groupby(zip(owners, sizes, strict=True), key=lambda pair: pair[0])
-        self._sizes = [sum(size for _, size in group) for _, group in pairs]  # of each group
+        self._sizes = group_sizes(module)
         self.norm_error = relative_error(max(map(operations, self._sizes)))
 
     def _loss(self, weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
@@ -212,8 +208,10 @@ def unknown(module: nn.Module, views: int = 1) -> str:
             return f"no book-keeping for {type(child).__name__}"
         if views > 1 and type(child) not in AVERAGED and any(True for _ in child.parameters()):
             return f"no average over views for {type(child).__name__}"
-        if isinstance(child, nn.Conv2d) and not plain(child):
-            return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
+        if isinstance(child, nn.Conv2d):
+            usual = child.padding_mode == "zeros" and not isinstance(child.padding, str)
+            if not usual or child.groups != 1 or tuple(child.dilation) != (1, 1):
+                return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
         if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or layers.pair(child.dilation) != (1, 1)):
             return "no book-keeping for a dilated or ceil_mode MaxPool2d"
         if isinstance(child, nn.Embedding) and (child.padding_idx is not None or child is not module[0]):
@@ -222,9 +220,3 @@ def unknown(module: nn.Module, views: int = 1) -> str:
             return "no book-keeping for a partial Flatten"
     weights = [weight for child in module for weight in child.parameters()]
     return "" if len(weights) == len(set(map(id, weights))) else "layers share parameters"
-
-
-def plain(conv: nn.Conv2d) -> bool:
-    """True for a convolution that the book-keeping layer computes."""
-    usual = conv.padding_mode == "zeros" and not isinstance(conv.padding, str)
-    return usual and conv.groups == 1 and tuple(conv.dilation) == (1, 1)

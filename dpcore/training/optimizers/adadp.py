@@ -31,4 +31,4 @@ RULES = UpdateRules(
     scale=lambda state: scale_of(state.vectors[0], state.mean),  # D = sqrt(E) + a, with a the RMS of sqrt(E)
     wait=INFORMATIVE,
 )
-ADADP = Optimizer(**words_of("adadp"), rules=lambda hyperparameters: RULES)
+ADADP = Optimizer(**words_of("adadp"), rules=lambda momentum, reading: RULES)

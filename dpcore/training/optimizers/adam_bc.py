@@ -36,4 +36,4 @@ def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: T
     parameters.addcdiv_(first, divisor, value=-lr)
 
 
-ADAM_BC = Optimizer(**words_of("adam_bc"), rules=lambda hyperparameters: UpdateRules((0.0, 0.0), absorb, step))
+ADAM_BC = Optimizer(**words_of("adam_bc"), rules=lambda momentum, reading: UpdateRules((0.0, 0.0), absorb, step))

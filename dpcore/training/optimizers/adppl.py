@@ -11,7 +11,7 @@ are a noisy release of their own, charged once (`relevance_sigma`).
 from __future__ import annotations
 
 from dpcore import check
-from dpcore.training.optimizers.base import Hyperparameters, Optimizer, State, Tensor, UpdateRules, words_of
+from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, words_of
 from dpcore.training.optimizers.plain import sgd_step
 
 
@@ -22,9 +22,8 @@ def allot(state: State, relevance: Tensor) -> None:
     state.vectors[1].copy_(scale.mul_(len(scale) ** 0.5 / float(scale.norm())))
 
 
-def rules(hyperparameters: Hyperparameters) -> UpdateRules:
+def rules(momentum: float, reading: str) -> UpdateRules:
     """v <- momentum v + g; step -lr v. The state is v and the D of the whole run, ones until it is allotted."""
-    momentum = hyperparameters.momentum
 
     def absorb(gradient: Tensor, state: State) -> None:
         state.vectors[0].mul_(momentum).add_(gradient)

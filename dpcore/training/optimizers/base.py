@@ -51,13 +51,6 @@ class UpdateRules(NamedTuple):
     peek: Callable[[Tensor, State], None] | None = None  # as `absorb`, of the mean gradient without noise
 
 
-class Hyperparameters(NamedTuple):
-    """A run's choices for its optimizer, beside the learning rate."""
-
-    momentum: float = 0.9
-    reading: str = "scaled"
-
-
 @dataclass(frozen=True, eq=False)
 class Optimizer:
     """An optimizer with its default settings."""
@@ -66,14 +59,14 @@ class Optimizer:
     title: str  # in a sentence
     note: str  # one line on its soundness and its charge
     source: str
-    rules: Callable[[Hyperparameters], UpdateRules]
+    rules: Callable[[float, str], UpdateRules]  # of a run's momentum and reading
     lr: float  # default learning rate of a private run
     baseline_lr: float  # without clipping and noise: gradients of full length need shorter steps
     clip_norm: float = 0.1  # default C
     special_lr: Mapping[str, float] = field(default_factory=dict)  # "mnist cnn", data set and model -> a better rate
     directions: Sequence[float] = ()  # default C and rate of the readings that release directions
     readings: tuple[str, ...] = ("scaled",)  # the readings of its paper that it has, see `pi`
-    momentum: bool = False  # true if it uses the hyperparameter momentum
+    momentum: bool = False  # true if its rules use the momentum
     proportional: bool = False  # true if a step is proportional to the released gradients, and so to C
     by_relevance: bool = False  # true if a release of relevances before the first step allots the noise
     in_torch: str = ""  # lines that return torch's own, of `weights` and `config`, if torch has the same

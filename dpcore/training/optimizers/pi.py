@@ -43,9 +43,14 @@ class Row(NamedTuple):
     first: Callable[[Tensor, State], tuple[Tensor, float]]  # the gradient, the history that absorbed it -> f
     second: Callable[[State], tuple[Tensor, float]]  # s
 
-    def rules(self, reading: str) -> UpdateRules:
-        """The rules of the row in this reading."""
-        return scaled(self) if reading == "scaled" else literal(self, raw=reading == "raw")
+
+def optimizer_of(name: str, row: Row) -> Optimizer:
+    """The optimizer with this row, in all readings."""
+
+    def rules(momentum: float, reading: str) -> UpdateRules:
+        return scaled(row) if reading == "scaled" else literal(row, raw=reading == "raw")
+
+    return Optimizer(**words_of(name), rules=rules, readings=tuple(READINGS))
 
 
 def scaled(row: Row) -> UpdateRules:
@@ -106,22 +111,12 @@ ADAM_ROW = Row(
     first=lambda gradient, state: (state.vectors[0], 1 / (1 - BETA1**state.count)),
     second=lambda state: (state.vectors[1], 1 / (1 - BETA2**state.count)),
 )
-PI_ADAM = Optimizer(
-    **words_of("pi_adam"),
-    rules=lambda hyperparameters: ADAM_ROW.rules(hyperparameters.reading),
-    readings=tuple(READINGS),
-)
 # f = g; s <- s + g^2 from 0.
 ADAGRAD_ROW = Row(
     (0.0,),
     absorb_square,
     first=lambda gradient, state: (gradient, 1.0),
     second=lambda state: (state.vectors[0], 1.0),
-)
-PI_ADAGRAD = Optimizer(
-    **words_of("pi_adagrad"),
-    rules=lambda hyperparameters: ADAGRAD_ROW.rules(hyperparameters.reading),
-    readings=tuple(READINGS),
 )
 RMSPROP_BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
 # f = g; s without its start bias, so that the first steps are no longer than the rest. The table gives no beta2.
@@ -131,8 +126,6 @@ RMSPROP_ROW = Row(
     first=lambda gradient, state: (gradient, 1.0),
     second=lambda state: (state.vectors[0], 1 / (1 - RMSPROP_BETA2**state.count)),
 )
-PI_RMSPROP = Optimizer(
-    **words_of("pi_rmsprop"),
-    rules=lambda hyperparameters: RMSPROP_ROW.rules(hyperparameters.reading),
-    readings=tuple(READINGS),
-)
+PI_ADAM = optimizer_of("pi_adam", ADAM_ROW)
+PI_ADAGRAD = optimizer_of("pi_adagrad", ADAGRAD_ROW)
+PI_RMSPROP = optimizer_of("pi_rmsprop", RMSPROP_ROW)

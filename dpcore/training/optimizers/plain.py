@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from dpcore.training.optimizers.base import (
-    Hyperparameters,
-    Optimizer,
-    State,
-    Tensor,
-    UpdateRules,
-    square_mean,
-    words_of,
-)
+from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, square_mean, words_of
 
 
-def sgd(hyperparameters: Hyperparameters) -> UpdateRules:
+def sgd(momentum: float, reading: str) -> UpdateRules:
     """v <- momentum v + g; step -lr v. The state is v, or nothing without momentum, the heavy ball of 2011.11660."""
-    momentum = hyperparameters.momentum
 
     def absorb(gradient: Tensor, state: State) -> None:
         for velocity in state.vectors:
@@ -56,7 +47,7 @@ def adam_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, sca
 
 ADAM = Optimizer(
     **words_of("adam"),
-    rules=lambda hyperparameters: UpdateRules((0.0, 0.0), absorb_moments, adam_step),
+    rules=lambda momentum, reading: UpdateRules((0.0, 0.0), absorb_moments, adam_step),
     in_torch="return torch.optim.Adam(weights, lr=config.lr)",
 )
 ADAGRAD_START = 0.1  # of s, as in TensorFlow 1, which has no epsilon
@@ -74,7 +65,7 @@ def adagrad_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, 
 
 ADAGRAD = Optimizer(
     **words_of("adagrad"),
-    rules=lambda hyperparameters: UpdateRules((ADAGRAD_START,), absorb_square, adagrad_step),
+    rules=lambda momentum, reading: UpdateRules((ADAGRAD_START,), absorb_square, adagrad_step),
     in_torch="return torch.optim.Adagrad(weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0)",
 )
 DECAY, RMSPROP_EPS, RMSPROP_START = 0.9, 1e-10, 1.0  # as in TensorFlow 1
@@ -87,7 +78,7 @@ def rmsprop_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, 
 
 RMSPROP = Optimizer(
     **words_of("rmsprop"),
-    rules=lambda hyperparameters: UpdateRules((RMSPROP_START,), square_mean(DECAY), rmsprop_step),
+    rules=lambda momentum, reading: UpdateRules((RMSPROP_START,), square_mean(DECAY), rmsprop_step),
     in_torch="""made = torch.optim.RMSprop(weights, lr=config.lr, alpha=0.9, eps=0.0)
 for weight in weights:  # its mean of squares starts at 1
     made.state[weight] = {

@@ -9,13 +9,12 @@ import numpy as np
 
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import Problem
-from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.statement import delta_warning, seed_warning
 from dpcore.training.perturbation.events import Event, Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Method
 from dpcore.training.perturbation.minimisers import best, is_exact
 from dpcore.training.perturbation.request import Request
-from dpcore.training.perturbation.task import Task
+from dpcore.training.perturbation.task import Task, released
 from dpcore.training.randomness.streams import new_secret
 
 AT_ONCE = 5e7  # product of rows, parameters and fits computed together
@@ -41,7 +40,7 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
     """
     began = time.perf_counter()
     problem = TABLES[request.dataset].problem(request.classes)
-    task = task_of(request, problem)
+    task = request.task(problem.examples, problem.features)
     theta = best(task, problem)
     least = float(task.model.losses(theta, problem.rows, problem.labels, task.regulariser)[0])
     start = new_secret() if secret is None else secret
@@ -53,13 +52,6 @@ def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
     for name in request.methods:
         yield from _measured(ground, METHODS[name])
     yield Finished(time.perf_counter() - began)
-
-
-def task_of(request: Request, problem: Problem) -> Task:
-    """Return the public facts of the request on this problem."""
-    sizes = (problem.examples, problem.features)
-    settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
-    return Task(request.model, *sizes, *settings)
 
 
 def notes_on(ground: Ground) -> tuple[str, ...]:
@@ -117,8 +109,3 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
     for place, epsilon in enumerate(epsilons):
         noise, obstacles = method.noise(task, epsilon), method.obstacles(task, epsilon)
         yield Measured(method.name, shown[place], noise, tuple(accuracies[place]), tuple(gaps[place]), obstacles)
-
-
-def released(thetas: FloatArray) -> FloatArray:
-    """Round the parameters to float32 for release: the last digits of float64 may tell sums apart."""
-    return thetas.astype(np.float32).astype(np.float64)

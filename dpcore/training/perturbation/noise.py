@@ -1,7 +1,5 @@
 """Random numbers of a comparison: a stream for every fit, from the project's own generator."""
 
-import hashlib
-import json
 import math
 from typing import Any, final
 
@@ -13,6 +11,7 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.randomness.gaussian_noise import normals
 from dpcore.training.randomness.missing_mass import BITS
 from dpcore.training.randomness.random_words import AesWords, machine_of, secret_of
+from dpcore.training.randomness.streams import digest
 
 
 @final
@@ -39,5 +38,4 @@ class Stream:
 
 def stream_of(start: int, what: dict[str, Any]) -> Stream:
     """Return the stream of a fit; another seed, or any other setting of the fit, gives an independent one."""
-    text = json.dumps([what, f"{start:032x}"], sort_keys=True)
-    return Stream(SeedSequence(int.from_bytes(hashlib.sha256(text.encode()).digest())))
+    return Stream(SeedSequence(digest(what, start)))

@@ -7,6 +7,7 @@ from dpcore import check
 from dpcore.data.tabular import TABLES
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
+from dpcore.training.perturbation.task import Task
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's lie between 0.01 and 0.25
 MAX_EPSILONS, MAX_SEEDS, MAX_STEPS = 50, 100, 100_000
@@ -67,6 +68,11 @@ class Request:
     def fits(self) -> int:
         """Largest number of fits: each method at each epsilon with each seed."""
         return len(self.methods) * len(self.epsilons) * self.seeds
+
+    def task(self, examples: int, features: int) -> Task:
+        """Return the public facts of its fits on so many rows."""
+        settings = (self.delta, self.steps, self.rate, self.regulariser, self.clip_norm)
+        return Task(self.model, examples, features, *settings)
 
     def to_json(self) -> dict[str, Any]:
         """Return a flat JSON object."""

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from dpcore.privacy.certified.rounding import RESERVED
 from dpcore.privacy.gaussian import mu_of
-from dpcore.privacy.mechanism import MIN_SIGMA, Release
+from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.models import MODELS, RowModel
-from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
 if TYPE_CHECKING:
     from dpcore.training.perturbation import noise
@@ -87,15 +88,7 @@ class Task:
         """Return the largest mu at which a Gaussian mechanism keeps this epsilon and the task's delta."""
         return mu_within(epsilon, self.delta)
 
-    def missing(self, mu: float, count: int = 1) -> str:
-        """Say in a sentence why delta cannot pay for noise that is never drawn; nothing if it can.
 
-        There are `count` releases, and one row moves each by mu standard deviations of its noise.
-        """
-        reserved = RESERVED * self.delta
-        if mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], RADIUS["AES"]) <= reserved:
-            return ""
-        return (
-            f"Noise is drawn up to {RADIUS['AES']:.3g} standard deviations, and one row moves the release by "
-            f"{mu:.3g} of them: the missing tails may show it more often than delta allows."
-        )
+def released(numbers: FloatArray) -> FloatArray:
+    """Round noisy numbers to float32 for release: the last digits of float64 may tell sums apart."""
+    return numbers.astype(np.float32).astype(np.float64)

@@ -1,9 +1,6 @@
 """Batches: Poisson samples, and batches of whole epochs, whose cost `dpcore/privacy/sampling` proves."""
 
 import hashlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,58 +22,50 @@ def poisson_sample(n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
     return np.flatnonzero(words.draw(n).numpy() <= int(q * 2**BITS) - 1)
 
 
-class EpochBatches(ABC):
-    """Batches of whole epochs of `length` steps; each epoch has its own random words, so that no state is needed."""
+def allocated(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
+    """Each example's step 0 ... length - 1, uniform and independent of all other examples: (n,).
 
-    def __init__(self, n: int, length: int, secret: bytes) -> None:
-        self.n, self.length, self.secret = n, length, secret
-        self.epoch, self.step_of = -1, np.zeros(n, dtype=np.int64)
+    Words modulo the length; words above its largest multiple are drawn again, for equal chances.
+    """
+    limit = 2**BITS - 2**BITS % length
+    found = words.draw(n).numpy().copy()
+    while (beyond := np.flatnonzero(found >= limit)).size:
+        found[beyond] = words.draw(beyond.size).numpy()
+    return found % length
+
+
+def shuffled(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
+    """Each example's step 0 ... length - 1, from a new order cut into batches whose sizes differ by 1 at most: (n,).
+
+    The order is that of one word for each example; equal words would favour one, so all are drawn again.
+    """
+    found = words.draw(n).numpy()
+    while np.unique(found).size < n:
+        found = words.draw(n).numpy()
+    step_of = np.empty(n, dtype=np.int64)
+    step_of[np.argsort(found)] = np.arange(n) * length // n
+    return step_of
+
+
+ALLOTTED = {"random_allocation": allocated, "shuffle": shuffled}  # by the name of the accounting sampler
+
+
+class EpochBatches:
+    """Batches of whole epochs of `length` steps; each epoch has its own random words, so that no state is needed.
+
+    >>> batches = EpochBatches("random_allocation", 8, 2, bytes(32))
+    >>> batches.drawn(1).tolist(), batches.drawn(2).tolist()
+    ([1, 4, 7], [0, 2, 3, 5, 6])
+    """
+
+    def __init__(self, sampler: str, n: int, length: int, secret: bytes) -> None:
+        self.n, self.length, self._sampler, self._secret = n, length, sampler, secret
+        self._epoch, self._step_of = -1, np.zeros(n, dtype=np.int64)
 
     def drawn(self, step: int) -> NDArray[np.int64]:
         """Increasing positions of the examples in the batch of a step, from 1 on; maybe none."""
         epoch, place = divmod(step - 1, self.length)
-        if epoch != self.epoch:
-            words = AesWords(hashlib.sha256(self.secret + b"epoch %d" % epoch).digest())
-            self.epoch, self.step_of = epoch, self.allotted(words)
-        return np.flatnonzero(self.step_of == place)
-
-    @abstractmethod
-    def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """The step of each example in an epoch, 0 ... length - 1: (n,)."""
-
-
-@final
-class AllocatedBatches(EpochBatches):
-    """Each example is in one step of the epoch, uniformly and independently of all other examples.
-
-    >>> AllocatedBatches(8, 2, bytes(32)).drawn(1).tolist(), AllocatedBatches(8, 2, bytes(32)).drawn(2).tolist()
-    ([1, 4, 7], [0, 2, 3, 5, 6])
-    """
-
-    def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """Words modulo the length; words above its largest multiple are drawn again, for equal chances."""
-        limit = 2**BITS - 2**BITS % self.length
-        found = words.draw(self.n).numpy().copy()
-        while (beyond := np.flatnonzero(found >= limit)).size:
-            found[beyond] = words.draw(beyond.size).numpy()
-        return found % self.length
-
-
-@final
-class ShuffledBatches(EpochBatches):
-    """The examples in a new order for each epoch, cut into batches whose sizes differ by 1 at most."""
-
-    def allotted(self, words: RandomWords) -> NDArray[np.int64]:
-        """The ranks of one word for each example; equal words would favour an order, so all are drawn again."""
-        found = words.draw(self.n).numpy()
-        while np.unique(found).size < self.n:
-            found = words.draw(self.n).numpy()
-        step_of = np.empty(self.n, dtype=np.int64)
-        step_of[np.argsort(found)] = np.arange(self.n) * self.length // self.n
-        return step_of
-
-
-OF_EPOCHS: dict[str, Callable[[int, int, bytes], EpochBatches]] = {  # by the name of the accounting sampler
-    "random_allocation": AllocatedBatches,
-    "shuffle": ShuffledBatches,
-}
+        if epoch != self._epoch:
+            words = AesWords(hashlib.sha256(self._secret + b"epoch %d" % epoch).digest())
+            self._epoch, self._step_of = epoch, ALLOTTED[self._sampler](self.n, self.length, words)
+        return np.flatnonzero(self._step_of == place)

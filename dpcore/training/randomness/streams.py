@@ -50,19 +50,19 @@ def streams_of(config: RunConfig, secret: int | None = None) -> Streams:
     """The streams of a run; `secret` is the seed of a run without a fixed one. Errors: ValueError without any seed."""
     if config.seed is None and secret is None:
         raise ValueError("Expected a secret for a run without a fixed seed; draw one with new_secret().")
-    start = config.seed if config.seed is not None else _digest("weights", secret)
+    start = config.seed if config.seed is not None else digest("weights", secret)
     weights = int(SeedSequence(start).generate_state(1, np.uint64)[0]) % 2**63
     settings = {name: value for name, value in config.chosen().items() if name not in LEFT_OUT}
-    all_else = SeedSequence(_digest(settings, secret if config.seed is None else None))
+    all_else = SeedSequence(digest(settings, secret if config.seed is None else None))
     return Streams(weights, *all_else.spawn(len(Streams._fields) - 1))
 
 
 def fingerprint(secret: int | None) -> str:
     """A fingerprint that identifies a secret and reveals nothing of it; empty for a run with a fixed seed."""
-    return "" if secret is None else f"{_digest('fingerprint', secret):064x}"
+    return "" if secret is None else f"{digest('fingerprint', secret):064x}"
 
 
-def _digest(what: object, secret: int | None) -> int:
+def digest(what: object, secret: int | None) -> int:
     """256 bits that depend on both, and look random without the secret."""
     text = json.dumps([what, None if secret is None else f"{secret:032x}"], sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest())

@@ -96,8 +96,7 @@ def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
 
 def task_of(request: Request) -> Task:
     """Return the task on which the conditions depend; ValueError, as a sentence, if the data cannot be used."""
-    settings = (request.delta, request.steps, request.rate, request.regulariser, request.clip_norm)
-    return Task(request.model, *sizes(request.dataset, request.classes), *settings)
+    return request.task(*sizes(request.dataset, request.classes))
 
 
 def examples_of(request: Request) -> int | None:

@@ -61,7 +61,7 @@ def test_they_are_computed_once_and_read_bit_for_bit(tmp_path, times):
 @pytest.mark.parametrize("cores", [1, 2, 3])
 def test_kept_or_not_and_on_any_number_of_cores_the_bits_are_the_same(tmp_path, cores):
     part = Images(SAMPLE.images[:70], SAMPLE.labels[:70])
-    expected = run_to_end(compute_features(part.images, kinds.kind_of("scatter"), 1, 1))
+    expected = run_to_end(compute_features(part.images, kinds.KINDS["scatter"], 1, 1))
     first, again = features(tmp_path, part, cores=cores), features(tmp_path, part)
     assert torch.equal(first.values, expected)
     assert same(again, first)

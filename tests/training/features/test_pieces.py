@@ -22,10 +22,11 @@ from dpcore.training.features.compute import (
     scaled,
     views_of,
 )
-from dpcore.training.features.kinds import KINDS, kind_of
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.features.scattering import scattering
+from dpcore.training.settings import MAX_VIEWS
 
-SCATTER = kind_of("scatter")
+SCATTER = KINDS["scatter"]
 
 
 def images(count, name="mnist"):
@@ -57,7 +58,7 @@ def leaves_the_others_alone(kind, x):
 def test_a_neighbour_who_leaves_changes_nobody_s_features():
     for name in KINDS:
         assert leaves_the_others_alone(KINDS[name], images(SIZE + 8)), name
-    assert leaves_the_others_alone(kind_of("patches"), colours(SIZE + 8))
+    assert leaves_the_others_alone(KINDS["patches"], colours(SIZE + 8))
 
 
 def test_a_transform_that_looks_at_other_examples_would_be_noticed():
@@ -110,7 +111,7 @@ def test_the_matrices_are_those_of_every_machine_and_version(view):
 
 
 def test_a_view_turns_scales_and_shifts_within_its_bounds():
-    for view in range(1, compute.MAX_VIEWS):
+    for view in range(1, MAX_VIEWS):
         (a, b, down), (c, d, right) = matrix(view)
         assert (a, b) == (d, -c), view  # a turn and a scale, nothing else
         assert abs(math.hypot(a, c) - 1) <= SCALE + 1e-6, view

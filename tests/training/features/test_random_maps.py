@@ -9,8 +9,9 @@ from scipy import stats
 
 from dpcore.data.loading import load
 from dpcore.training.features.compute import scaled
-from dpcore.training.features.kinds import KINDS, kind_of, scatter
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.features.random_maps import filters, mixed, phases, uniforms, weights
+from dpcore.training.features.scattering import scatter
 from tests.training.features.fourier import reference
 
 SEEN = scaled(torch.tensor(load("fashion_mnist", "sample").train.images[:4]))
@@ -87,7 +88,7 @@ def blocks(x: Array, side: int) -> Array:
 
 @pytest.mark.parametrize("images", [SEEN, COLOUR, ODD], ids=["grey", "colour", "odd"])
 def test_the_kind_is_the_cosines_of_the_maps_of_root_pixels_beside_the_patches_of_pixels(images: torch.Tensor) -> None:
-    kind = kind_of("scatter_cosines")
+    kind = KINDS["scatter_cosines"]
     shape = kind.shape_of(tuple(images.shape[1:]))
     assert shape == (384, *(-(-side // 4) for side in images.shape[2:]))
     unit = np.sqrt(np.prod(shape) / 16 / (1 + 0.7**2))
@@ -102,13 +103,13 @@ def test_the_kind_is_the_cosines_of_the_maps_of_root_pixels_beside_the_patches_o
 
 
 def test_a_blank_image_has_cosines_alone() -> None:
-    found = kind_of("scatter_cosines").transform(torch.zeros(1, 1, 28, 28))
+    found = KINDS["scatter_cosines"].transform(torch.zeros(1, 1, 28, 28))
     assert found.isfinite().all()
     assert found[:, :192].abs().max() > 0 == found[:, 192:].abs().max()
 
 
 def test_the_kinds_give_them_for_grey_and_colour() -> None:
-    kind = kind_of("scatter_random")
+    kind = KINDS["scatter_random"]
     assert torch.equal(kind.transform(SEEN), mixed(scatter(SEEN)))
     assert kind.transform(COLOUR).shape[1:] == kind.shape_of((3, 32, 32)) == (192, 8, 8)
     assert KINDS["scatter_random"].transform(SEEN[:1]).shape[1:] == kind.shape_of((1, 28, 28))

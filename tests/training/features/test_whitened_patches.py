@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.linalg import sqrtm
 
-from dpcore.training.features.kinds import kind_of
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.features.whitened_patches import covariance, mixtures, normal_rows, whitened_filters
 from tests.training.features.test_kinds import colours
 from tests.training.features.test_random_maps import ODD, SEEN, blocks
 
-KIND = kind_of("patches")
+KIND = KINDS["patches"]
 Array = NDArray[np.float64]
 
 

@@ -8,7 +8,7 @@ import torch
 
 from dpcore.training import optimizers
 from dpcore.training.config import RunConfig
-from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
+from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.base import Optimizer, State, begin
 from tests.training.oracles import PEERS
 from tests.training.small_runs import scale_after, walked
@@ -32,7 +32,7 @@ def test_it_walks_as_torch_does():
             ours = torch.linspace(-1, 1, 50)
             theirs = torch.nn.Parameter(ours.clone())
             peer = PEERS[name]([theirs], config)
-            optimizer = OPTIMIZERS[name].rules(Hyperparameters(momentum))
+            optimizer = OPTIMIZERS[name].rules(momentum, "scaled")
             state = begin(optimizer, ours)
             for gradient in GRADIENTS * 3:
                 step, state = walked(optimizer, gradient, state, config.lr)
@@ -45,7 +45,7 @@ def test_it_walks_as_torch_does():
 def test_pieces_walk_as_the_whole_does():
     for name in OPTIMIZERS:
         for momentum in [0.0, 0.9]:
-            optimizer = OPTIMIZERS[name].rules(Hyperparameters(momentum))
+            optimizer = OPTIMIZERS[name].rules(momentum, "scaled")
             whole, cut = (begin(optimizer, GRADIENTS[0]) for _ in range(2))
             for gradient in GRADIENTS * 3:
                 step, whole = walked(optimizer, gradient, whole, 0.03)
@@ -68,7 +68,7 @@ def test_pieces_walk_as_the_whole_does():
 
 def moved(name: str, reading: str, times: float) -> torch.Tensor:
     """The parameters after gradients of `times` the length."""
-    rules = OPTIMIZERS[name].rules(Hyperparameters(reading=reading))
+    rules = OPTIMIZERS[name].rules(0.9, reading)
     parameters = torch.zeros(4, dtype=torch.float64)
     state = begin(rules, parameters)
     for step in range(1, 31):

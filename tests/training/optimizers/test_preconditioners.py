@@ -9,7 +9,7 @@ import torch
 from scipy import stats
 
 from dpcore.training.config import RunConfig
-from dpcore.training.optimizers import OPTIMIZERS, Hyperparameters
+from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adam_bc import FLOOR, TINY
 from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State, begin
@@ -32,8 +32,8 @@ SCALED = (*PI, "adadp")
 GRADIENTS = [torch.randn(50, generator=torch.Generator().manual_seed(seed)) for seed in range(30)]
 
 
-def of(name: str, **options):
-    return OPTIMIZERS[name].rules(Hyperparameters(**options))
+def of(name: str, momentum: float = 0.9, reading: str = "scaled"):
+    return OPTIMIZERS[name].rules(momentum, reading)
 
 
 def history(name: str, gradients: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -216,7 +216,7 @@ def test_only_the_raw_reading_sees_more_than_what_was_released():
             assert of(name, reading="raw").peek is not None, name
 
 
-RULES = OPTIMIZERS["adam_bc"].rules(Hyperparameters())
+RULES = of("adam_bc")
 STEPS = 30
 FALLING = {"schedule": "exponential", "rate": 0.1, "level_steps": 2}
 

@@ -10,13 +10,7 @@ import pytest
 import torch
 from scipy import stats
 
-from dpcore.training.randomness.batches import (
-    OF_EPOCHS,
-    AllocatedBatches,
-    EpochBatches,
-    ShuffledBatches,
-    poisson_sample,
-)
+from dpcore.training.randomness.batches import ALLOTTED, EpochBatches, poisson_sample
 from dpcore.training.randomness.random_words import AesWords
 from dpcore.training.settings import DRAWN
 from dpcore.training.training_run import TrainingRun
@@ -182,12 +176,12 @@ def steps_of(batches: EpochBatches, epochs: int = EPOCHS) -> np.ndarray:
 
 
 def test_every_sampler_of_a_run_is_drawn() -> None:
-    assert {*OF_EPOCHS, "poisson"} == set(DRAWN)
+    assert {*ALLOTTED, "poisson"} == set(DRAWN)
 
 
-@pytest.mark.parametrize("name", OF_EPOCHS)
+@pytest.mark.parametrize("name", ALLOTTED)
 def test_each_example_is_in_one_batch_of_each_epoch_and_in_all_alike(name: str) -> None:
-    found = steps_of(OF_EPOCHS[name](EXAMPLES, LENGTH, bytes(32)))
+    found = steps_of(EpochBatches(name, EXAMPLES, LENGTH, bytes(32)))
     assert found.min() == 0
     assert found.max() == LENGTH - 1
     for example in (0, 1, EXAMPLES - 1):
@@ -195,9 +189,9 @@ def test_each_example_is_in_one_batch_of_each_epoch_and_in_all_alike(name: str) 
         assert stats.chisquare(counts).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("name", OF_EPOCHS)
+@pytest.mark.parametrize("name", ALLOTTED)
 def test_an_epoch_says_nothing_of_the_next(name: str) -> None:
-    found = steps_of(OF_EPOCHS[name](EXAMPLES, LENGTH, b"\1" * 32))
+    found = steps_of(EpochBatches(name, EXAMPLES, LENGTH, b"\1" * 32))
     table = np.zeros((LENGTH, LENGTH))
     np.add.at(table, (found[:-1, 3], found[1:, 3]), 1)
     assert stats.chi2_contingency(table).pvalue > LEVEL
@@ -213,8 +207,8 @@ def test_allotted_examples_do_not_know_of_each_other_and_shuffled_ones_do() -> N
     """Apart by chance 1/T if independent; a shuffle leaves a little less room beside oneself, (n/T - 1)/(n - 1)."""
     free, bound = 1 / LENGTH, (EXAMPLES / LENGTH - 1) / (EXAMPLES - 1)
     for batches, expected, other in (
-        (AllocatedBatches(EXAMPLES, LENGTH, bytes(32)), free, bound),
-        (ShuffledBatches(EXAMPLES, LENGTH, bytes(32)), bound, free),
+        (EpochBatches("random_allocation", EXAMPLES, LENGTH, bytes(32)), free, bound),
+        (EpochBatches("shuffle", EXAMPLES, LENGTH, bytes(32)), bound, free),
     ):
         count = round(EPOCHS * together(batches))
         assert stats.binomtest(count, EPOCHS, expected).pvalue > LEVEL
@@ -222,9 +216,9 @@ def test_allotted_examples_do_not_know_of_each_other_and_shuffled_ones_do() -> N
 
 
 def test_shuffled_batches_have_nearly_one_size_and_allotted_ones_a_binomial_one() -> None:
-    shuffled = ShuffledBatches(20, 3, bytes(32))
-    assert sorted(shuffled.drawn(step).size for step in (1, 2, 3)) == [6, 7, 7]
-    allotted = AllocatedBatches(EXAMPLES, LENGTH, bytes(32))
+    in_order = EpochBatches("shuffle", 20, 3, bytes(32))
+    assert sorted(in_order.drawn(step).size for step in (1, 2, 3)) == [6, 7, 7]
+    allotted = EpochBatches("random_allocation", EXAMPLES, LENGTH, bytes(32))
     sizes = np.array([allotted.drawn(1 + LENGTH * epoch).size for epoch in range(EPOCHS)])
     expected = EPOCHS * stats.binom(EXAMPLES, 1 / LENGTH).pmf(np.arange(11))
     counts = np.append(np.bincount(sizes, minlength=11)[:10], np.sum(sizes >= 10))
@@ -232,24 +226,24 @@ def test_shuffled_batches_have_nearly_one_size_and_allotted_ones_a_binomial_one(
     assert stats.chisquare(counts, expected).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("name", OF_EPOCHS)
+@pytest.mark.parametrize("name", ALLOTTED)
 def test_a_run_that_goes_on_draws_what_it_would_have_drawn(name: str) -> None:
-    whole, rest = (OF_EPOCHS[name](EXAMPLES, LENGTH, b"\2" * 32) for _ in range(2))
+    whole, rest = (EpochBatches(name, EXAMPLES, LENGTH, b"\2" * 32) for _ in range(2))
     for step in range(1, 15):
         whole.drawn(step)
     assert np.array_equal(whole.drawn(15), rest.drawn(15))
-    other = OF_EPOCHS[name](EXAMPLES, LENGTH, b"\3" * 32)
+    other = EpochBatches(name, EXAMPLES, LENGTH, b"\3" * 32)
     assert not all(np.array_equal(whole.drawn(step), other.drawn(step)) for step in range(1, 13))
 
 
 def test_words_that_would_favour_a_step_are_drawn_again() -> None:
     """2^63 is 2 modulo 3: of 0 ... 2^63 - 1 the last two words are too many."""
     words = Scripted([2**63 - 1, 5, 2**63 - 2, 2**63 - 1, 4, 7], 0, True)
-    assert AllocatedBatches(3, 3, bytes(32)).allotted(words).tolist() == [1, 2, 1]
+    assert ALLOTTED["random_allocation"](3, 3, words).tolist() == [1, 2, 1]
     assert words.words == []
 
 
 def test_equal_words_that_would_favour_an_order_are_drawn_again() -> None:
     words = Scripted([3, 3, 1, 9, 2, 5], 0, True)
-    assert ShuffledBatches(3, 3, bytes(32)).allotted(words).tolist() == [2, 0, 1]
+    assert ALLOTTED["shuffle"](3, 3, words).tolist() == [2, 0, 1]
     assert words.words == []

@@ -10,8 +10,10 @@ import numpy as np
 
 from dpcore.data.tabular.table import Problem
 from dpcore.privacy import named_words
-from dpcore.privacy.mechanism import FloatArray
+from dpcore.privacy.certified.rounding import RESERVED
+from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, Release
 from dpcore.training.perturbation.task import Draws, Task
+from dpcore.training.randomness.missing_mass import RADIUS, added_delta
 
 TEXTS = Path(__file__).with_name("methods.toml")
 NOT_CONVEX = "The loss is not convex, so nothing bounds how far one row moves the parameters."
@@ -69,8 +71,13 @@ def bounded_gradients(task: Task) -> Condition:
 
 def tails(task: Task, mu: float, count: int = 1) -> Condition:
     """Check that delta pays for noise that is never drawn: `count` releases, each of which a row moves by mu."""
-    missing = task.missing(mu, count)
-    return asked("tails of the noise", not missing, "delta pays for what is cut off", missing)
+    reserved, radius = RESERVED * task.delta, RADIUS["AES"]
+    paid = mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], radius) <= reserved
+    failed = (
+        f"Noise is drawn up to {radius:.3g} standard deviations, and one row moves the release by {mu:.3g} of them: "
+        "the missing tails may show it more often than delta allows."
+    )
+    return asked("tails of the noise", paid, "delta pays for what is cut off", failed)
 
 
 class Protection(StrEnum):

@@ -77,7 +77,9 @@ class BassilyDescent(Method):
                 slope = task.model.row_gradients(thetas, rows, labels, task.clipping) + task.regulariser * thetas
                 slope *= task.examples
                 slope += drawn[step]
-                thetas = _projected(thetas - self._rate(task, noises, done + step + 1) * slope, radius)
+                thetas = thetas - self._rate(task, noises, done + step + 1) * slope
+                lengths = np.sqrt(np.einsum("sp,sp->s", thetas, thetas))
+                thetas /= np.maximum(1.0, lengths / radius)[:, None]  # into the ball
             done += count
         return thetas
 
@@ -87,11 +89,6 @@ class BassilyDescent(Method):
             return 1 / (task.examples * task.regulariser * step)
         length = (task.examples * task.lipschitz) ** 2 + task.parameters * noises**2
         return 2 * self.radius(task) / np.sqrt(step * length)
-
-
-def _projected(thetas: FloatArray, radius: float) -> FloatArray:
-    lengths = np.sqrt(np.einsum("sp,sp->s", thetas, thetas))
-    return thetas / np.maximum(1.0, lengths / radius)[:, None]
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.training.perturbation.methods import base
 from dpcore.training.perturbation.methods.base import TEXTS, Condition, Method, Protection, words_of
 from dpcore.training.perturbation.minimisers import learnt, stepped
-from dpcore.training.perturbation.task import ROUNDING, Draws, Task
+from dpcore.training.perturbation.task import ROUNDING, Draws, Task, released
 
 LABEL_SHARE = 0.5  # of epsilon, for the label; the features get the rest, and all of delta
 DIGITS = 2.0**53
@@ -54,8 +54,7 @@ class LocalInputPerturbation(Method):
         The last digits of a float64 sum may reveal the value: adding 0 keeps those of the noise, and a sum that cancels
         has zeros there.
         """
-        drawn = problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
-        rows = drawn.astype(np.float32).astype(np.float64)
+        rows = released(problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape))
         flipped = draws.uniforms(task.examples) < self.flips(epsilon)
         return rows, np.where(flipped, -problem.labels, problem.labels)
 
