@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 FAILED = "modules_failed"  # in the session, once its browser could not load a module
 ONCE = "This is drawn once: to follow runs, open the page through app.py, or load it again."
 LEAVING = "leaving"  # in the address that is written while a page is left from its code: the entry stays as it is
-LINKS = "setting_links"
+FRAME = "frame"
 MOUNTED = re.compile(r'^import .* from "\./mounted\.js";$', re.MULTILINE)
 MAX_CHARS = 40  # of a slider's value, as in the field beside it
 
@@ -33,13 +33,14 @@ def follows() -> bool:
     return served() and FAILED not in st.session_state
 
 
-def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None]) -> None:
+def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None] | None) -> None:
     """Show what the script `<name>.js` draws of the data.
 
-    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so:
-    each needs a callback.
+    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so, unless
+    it is None.
     """
-    callbacks = {f"on_{each}_change": call for each, call in (dict.fromkeys(tells, lambda: None) | calls).items()}
+    called = dict.fromkeys(tells, lambda: None) | calls
+    callbacks = {f"on_{each}_change": call for each, call in called.items() if call}
     if f"{name}.js" in files.MODULES:
         data = {**data, "module": files.address(f"{name}.js")}
         callbacks["on_failed_change"] = lambda: st.session_state.update({FAILED: sent(key, "failed")})
@@ -100,11 +101,6 @@ def _move(field: str) -> tuple[str | None, int]:
         case [str(text), int(number)] if len(text) <= MAX_CHARS:
             return text, number
     return None, 0
-
-
-def follow_links(opened: Callable[[], None]) -> None:
-    """Let every link that is marked with `data-opens` call `opened`, which finds its address; once on a page."""
-    mount("setting_links", LINKS, {}, opened=opened)
 
 
 @dataclass(frozen=True)
@@ -233,7 +229,6 @@ class Row:
 
     id: str
     cells: dict[str, str]
-    ticked: bool = False
     after: int = 0  # number of the last event that is known
     step: int = 0
     steps: int = 0  # of the whole run
@@ -245,10 +240,10 @@ def runs_table(
 ) -> None:
     """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
 
-    `ticking` says that at most so many runs can be ticked, `most`, that some are which are no rows here, `elsewhere`,
-    why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
-    `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
-    has begun or ended.
+    `ticking` says which runs are `ticked`, here or elsewhere, that at most so many can be, `most`, why no more can be,
+    `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`, `sorted` and
+    `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run has begun or
+    ended.
     """
     data = {"label": "Runs", "columns": [asdict(each) for each in columns], "rows": [asdict(each) for each in rows]}
     data["following"] = files.address("runs.js") if follows() else ""
@@ -257,15 +252,9 @@ def runs_table(
         st.caption(ONCE)
 
 
-def ticks(key: str) -> list[tuple[int, str, bool]]:
-    """What was ticked, for `ticked`: a number, higher for later ticks, the run, and whether it is ticked now.
-
-    Nothing that the browser cannot have sent is among them.
-    """
-    found = []
-    asked = sent(key, "ticked")
-    for each in asked if isinstance(asked, list) else ():
-        match each:
-            case {"number": int(number), "run": str(run), "on": bool(on)}:
-                found.append((number, run, on))
-    return found
+def ticks(key: str) -> tuple[int, list[str]]:
+    """A number, higher for later ticks, and all that is ticked then, for `ticked`; 0 if the browser sent nonsense."""
+    match sent(key, "ticked"):
+        case [int(number), *runs] if all(isinstance(run, str) for run in runs):
+            return number, runs
+    return 0, []
