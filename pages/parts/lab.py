@@ -89,9 +89,7 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     alt = alt_of(shown.curves, runs, watched, shown.otherwise)
     preview = partial(previewed, shown, watched, size)
     with st.container(key="in_sight", gap=None):
-        live_chart(
-            *drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True
-        )
+        live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, preview=preview, fits=True)
     statuses = st.container(key="statuses", gap="xsmall")
     for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
         if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):

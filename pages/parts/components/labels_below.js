@@ -5,7 +5,6 @@ import { LINE, beside, margins } from "./figure_growth.js";
 const NARROW = 480; // pixels of a chart's width
 const BELOW = 38; // from the plot's lower edge to the first label, beside the text's own size
 const BETWEEN = 1.4; // from one line below a plot to the next, of the text's size
-const MIN_PLOT = 240; // pixels of a plot whose labels stand below it
 const LOW = 200; // pixels of a narrow chart that stays in sight
 const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too

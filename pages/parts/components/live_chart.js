@@ -1,5 +1,5 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
-import { added, leaving, mounted } from "./mounted.js";
+import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
@@ -10,7 +10,6 @@ import { Preview } from "./preview.js";
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
 const LABEL = /^<span style="color:(#\w+)">(.*?)<\/span> (.*)$/; // as dpcore's `written` marks a line's label
-const reported = new Set(); // runs of whose end Python knows
 let plotly = null;
 
 class Chart {
@@ -129,16 +128,12 @@ class Chart {
     return fitting;
   }
 
-  /* What the reader must know of the runs; Python hears once of each end. */
+  /* What the reader must know of the runs. */
   say(waiting = false) {
     const all = [...this.following.runs.values()];
     const told = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
     const sentence = told ?? (waiting ? "Waiting for the server …" : "");
     if (this.said.textContent !== sentence) this.said.textContent = sentence;
-    const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
-    if (!ended.length || !this.data.tells || leaving()) return;
-    ended.forEach((run) => reported.add(run));
-    this.tell("ended", ended.join(" "));
   }
 
   fill() {

@@ -50,15 +50,21 @@ def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[Ver
 
 
 def table(
-    name: str, kind: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()
+    name: str,
+    kind: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Collection[str] = (),
+    words: Mapping[str, str] = {},
 ) -> str:
     """An HTML table of a kind that the style sheet knows, of rows of HTML; the first cell of a row is its head.
 
-    The glossary explains the heads, which are plain texts; under some stand `numbers`. On a narrow screen a row is a
-    block whose cells carry their heads.
+    The glossary explains the heads, which are plain texts, by its entries for them or by those that `words` names;
+    under some stand `numbers`. On a narrow screen a row is a block whose cells carry their heads.
     """
     looks = [" class=number" if each in numbers else "" for each in heads]
-    top = (f"<th scope=col{look}>{head(each, place_of(name))}</th>" for look, each in zip(looks, heads, strict=True))
+    told = [term(words[each], place_of(name), each) if each in words else head(each, place_of(name)) for each in heads]
+    top = (f"<th scope=col{look}>{each}</th>" if each else "<td></td>" for look, each in zip(looks, told, strict=True))
     opened = [f'<td{look} data-label="{escape(each)}">' for look, each in zip(looks, heads, strict=True)][1:]
     lines = (
         f"<tr><th scope=row>{first}</th>{''.join(f'{a}{b}</td>' for a, b in zip(opened, rest, strict=True))}</tr>"

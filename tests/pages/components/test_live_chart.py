@@ -53,7 +53,7 @@ def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_
 def test_with_the_routes_the_browser_gets_the_figure_and_what_it_follows(sent):
     table = Table((10, 20), (0.5, 0.9))
     growth = Growth("a", 7, 0, scale=100.0, table=table, label=Label("acc", "{} %"))
-    live_chart(FIGURE, [growth, Mark("a", 7, shape=0)], key="chart", alt="A line.", title="A\nB", tells=True)
+    live_chart(FIGURE, [growth, Mark("a", 7, shape=0)], key="chart", alt="A line.", title="A\nB")
     (said,) = sent
     data = json.loads(json.dumps(said["data"]))
     assert said["key"] == "chart"
