@@ -208,7 +208,7 @@ def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(page:
 
 @pytest.mark.long
 def test_presenting_fills_the_screen_with_large_type_and_stops_again(page: Page, app: Server):
-    button = opened(page, app.url).locator(".st-key-present_button button")
+    button = opened(page, app.url).get_by_role("button", name=re.compile("Present|Leave"))
     size = "() => parseFloat(getComputedStyle(document.querySelector('.on-screen').parentElement).fontSize)"
     before = page.evaluate(size)
     button.click()

@@ -36,8 +36,8 @@ def follows() -> bool:
 def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None] | None) -> None:
     """Show what the script `<name>.js` draws of the data.
 
-    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so, unless
-    it is None.
+    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so,
+    unless it is None.
     """
     called = dict.fromkeys(tells, lambda: None) | calls
     callbacks = {f"on_{each}_change": call for each, call in called.items() if call}

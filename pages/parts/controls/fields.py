@@ -8,17 +8,21 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from dpcore import check
 from dpcore.check import verbatim
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import MAX_STEPS
+from dpcore.privacy.report.glossary import help_on
 from dpcore.training.settings import SETTINGS, Count, Number
 from dpcore.training.slider_stops import show
 from dpcore.written_number import read_number
 
 NAMED = re.compile(r"Expected (\w+)=(?:`[^`]*`|.*?) to ")  # how a sentence about a value begins
 INSTEAD = {"epochs": "steps", "batch": "q"}  # the field that may stand in place of another
+QUANTITIES = words_in(Path(__file__).with_name("quantities.toml"))
 T = TypeVar("T")
 
 
@@ -193,6 +197,36 @@ def quantity_of(name: str, *, start: float | None = None, key: str | None = None
         whole=isinstance(setting, Count),
         coarse=slider.coarse,
         stops=slider.stops,
+        name=name,
+    )
+
+
+def own_quantity(key: str, start: float | str | None = None, most: float | None = None) -> Quantity:
+    """The field of a number that is no setting of a run, by its entry in quantities.toml.
+
+    It starts from `start`, if that is given, and is at most `most`, if the entry does not say.
+    """
+    entry = QUANTITIES[key]
+    slider, name, whole = entry["slider"], entry.get("name", key), entry.get("whole", False)
+    least, most, ends = entry.get("least", 0), entry.get("most", most), entry.get("ends", "[]")
+    if whole:
+        accept = lambda value: check.whole(least, most, **{name: value})  # noqa: E731
+    elif most is None:
+        accept = lambda value: check.positive(**{name: value})  # noqa: E731
+    else:
+        accept = lambda value: check.in_range(least, most, ends=ends, **{name: value})  # noqa: E731
+    return Quantity(
+        key,
+        entry["label"],
+        start if isinstance(start, str) else show(entry["default"] if start is None else start),
+        slider["low"],
+        slider.get("high", most),
+        accept,
+        slider.get("left", ""),
+        slider.get("right", ""),
+        "\n\n".join(filter(None, (help_on(*slider.get("terms", ())), entry.get("help")))),
+        whole=whole,
+        stops=tuple(slider.get("stops", ())),
         name=name,
     )
 
