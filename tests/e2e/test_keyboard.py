@@ -163,7 +163,7 @@ def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: P
         expect(epochs).to_have_value(f"{scene.epochs:g}")
         expect(sigma).to_have_value(f"{scene.sigma:g}")
         page.locator(panel).get_by_role("button", name="Next").press("Enter")
-        expect(page.locator(".answers canvas").first).to_be_visible()  # it is drawn before it is placed again
+        expect(page.locator(".answers i").first).to_be_visible()  # it is drawn before it is placed again
     page.wait_for_url(re.compile(f"step={lesson.length}"))
     page.locator(panel).get_by_role("radio").first.focus()
     for key, answer in zip(("Space", "ArrowDown", "ArrowDown"), lesson.answers, strict=True):

@@ -5,7 +5,6 @@ Most scripts are modules that this server's routes serve, since they share other
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -15,7 +14,6 @@ from typing import Any
 import streamlit as st
 from streamlit.components import v2
 
-from dpcore.data.loading import Images
 from pages.parts.serving import files
 from pages.parts.serving.files import served
 
@@ -154,62 +152,20 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
         st.subheader(sentences[0], anchor=False)
 
 
-@dataclass(frozen=True)
-class Answering:
-    """A run whose network answers: its answers when the page is drawn, and what follows from there."""
+def run_progress(progress: Mapping[str, Any], key: str) -> None:
+    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs.
 
-    run: str
-    label: str
-    color: str
-    active: bool
-    after: int  # number of the last event that is known
-    answers: Sequence[Sequence[float]] | None  # for each image the probability of each class; None before the first
-
-
-def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int) -> None:
-    """Show test images in a row, below each what the run in the place `detail` answers, as it learns.
-
-    A click on one shows the probabilities of all runs; the hint is said there before there are any.
+    `progress` names the `run` and its `label`, says whether it is `active`, its `state` as `state_of` does, the number
+    `after` of the last event that is known, the `step` and the `steps` of the whole run, the `paces` of its latest
+    reports in steps per second, how many `reports` the pace of the run is the median of, its `device` ("" before it has
+    begun), the event `preparing` that says how far its features are, and whether it is `held` between two steps.
     """
-    data = {
-        "label": "Test images, and what is answered for each",
-        "images": b64encode(images.images.tobytes()).decode(),
-        "shape": (1, *images.images.shape[1:])[-3:],
-        "labels": images.labels.tolist(),
-        "classes": list(classes),
-        "runs": [asdict(each) for each in runs],
-        "detail": detail,
-        "hint": "Press Train: what the network answers appears here.",
-    }
     if follows():
-        mount("answers", "answers", data)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """A run as the page knows it when it is drawn."""
-
-    run: str
-    after: int  # number of the last event that is known
-    label: str
-    state: dict[str, Any]  # what `state_of` says
-    active: bool
-    step: int
-    steps: int  # of the whole run
-    paces: tuple[float, ...]  # the steps per second of the latest reports
-    reports: int  # how many of them the pace of the run is the median of
-    device: str  # "" before the run has begun
-    preparing: Mapping[str, Any] | None  # the event that says how far its features are
-    held: bool = False  # it waits between two steps
-
-
-def run_progress(progress: Progress, key: str) -> None:
-    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs."""
-    if follows():
-        mount("run_progress", key, asdict(progress), "changed")
+        mount("run_progress", key, progress, "changed")
         return
-    words = f"**{progress.label}** · {progress.state['words']}, step {progress.step:,} of {progress.steps:,}."
-    st.caption(f"{words} {ONCE}" if progress.active else words)
+    said = f"{progress['state']['words']}, step {progress['step']:,} of {progress['steps']:,}."
+    words = f"**{progress['label']}** · {said}"
+    st.caption(f"{words} {ONCE}" if progress["active"] else words)
 
 
 @dataclass(frozen=True)

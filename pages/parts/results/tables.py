@@ -89,14 +89,18 @@ def place_of(name: str) -> str:
 
 def image(shades: np.ndarray, alt: str, width: int, caption: str = "") -> str:
     """A figure of bytes as HTML: grey (h, w), or grey and opacity (h, w, 2)."""
+    size = f"width={width} height={width * shades.shape[0] // shades.shape[1]}"
+    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure><img src="{image_source(shades)}" {size} alt="{escape(alt)}">{note}</figure>'
+
+
+def image_source(shades: np.ndarray) -> str:
+    """An image of bytes as an address that holds it: as for `image`, or colours (h, w, 3)."""
     from PIL import Image  # here, not above: few pages draw one
 
     file = BytesIO()
     Image.fromarray(shades).save(file, "PNG")
-    source = b64encode(file.getvalue()).decode()
-    size = f"width={width} height={width * shades.shape[0] // shades.shape[1]}"
-    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return f'<figure><img src="data:image/png;base64,{source}" {size} alt="{escape(alt)}">{note}</figure>'
+    return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
 
 def drawn_line(style: Style) -> str:

@@ -16,7 +16,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
-from pages.parts.components.elements import Progress, run_progress
+from pages.parts.components.elements import run_progress
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import cancel_button, problems_said, say_failure
 from pages.parts.results import cache
@@ -156,12 +156,21 @@ def _do(act: Any, store: Store, run: str) -> None:
 def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
-    device = history.started.device if history.started else ""
-    preparing = asdict(history.preparing) if history.preparing else None
-    label, state = described(watched.config), state_of(run, watched.starts)
-    done = {"step": history.step, "steps": run.plan.steps, "paces": history.paces, "reports": REPORTS}
-    known = Progress(*watched.since, label, state, run.active, device=device, preparing=preparing, held=held, **done)
-    run_progress(known, key)
+    progress = {
+        "run": run.id,
+        "after": history.sequence,
+        "label": described(watched.config),
+        "state": state_of(run, watched.starts),
+        "active": run.active,
+        "step": history.step,
+        "steps": run.plan.steps,
+        "paces": history.paces,
+        "reports": REPORTS,
+        "device": history.started.device if history.started else "",
+        "preparing": asdict(history.preparing) if history.preparing else None,
+        "held": held,
+    }
+    run_progress(progress, key)
 
 
 def run_key(watched: Sequence[Watched]) -> None:

@@ -28,7 +28,7 @@ def sent(monkeypatch):
 def page() -> None:
     import plotly.graph_objects as go
 
-    from pages.parts.components.elements import LiveNumber, Progress, live_figures, run_progress
+    from pages.parts.components.elements import LiveNumber, live_figures, run_progress
     from pages.parts.components.live_chart import Growth, live_chart
 
     figure = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}]})
@@ -36,7 +36,7 @@ def page() -> None:
     live_figures([LiveNumber("Loss", "0.5")], "figures")
     for active in (True, False):
         state = {"words": "running" if active else "finished"}
-        run_progress(Progress("a", 2, "Run", state, active, 40, 4000, (), 9, "cpu", None), f"bar_{active}")
+        run_progress({"label": "Run", "state": state, "active": active, "step": 40, "steps": 4000}, f"bar_{active}")
 
 
 def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(monkeypatch):
