@@ -20,7 +20,7 @@ from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
 from pages.parts.jobs import Asked, ShownJob, line_end
-from pages.parts.perturbation.conditions import promise
+from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, expected_seconds, numbers, results, results_of
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
@@ -38,10 +38,6 @@ SHOWN = ShownJob(
     replaces=True,
 )  # fmt: skip
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
-APART = (
-    "**Shown separately: no proof that these methods reach the epsilon requested.** A condition of their theorem fails "
-    "for this model, or there is no theorem. The table of conditions below names the reason."
-)
 
 
 def request_form() -> Asked:
@@ -174,7 +170,7 @@ def charts(found: Results, picked: Sequence[str]) -> None:
         for measure in TITLES:
             _chart(found, measure, picked, kept=True)
     if any(found.spreads("accuracy", kept=False)):
-        st.markdown(APART)
+        st.markdown(TEXTS["apart"])
         beside = st.container(key="fan").columns(2, gap="medium")
         for column, measure in zip(beside, TITLES, strict=True):
             with column:

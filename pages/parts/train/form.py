@@ -44,7 +44,7 @@ BATCHES = "batches"  # in the address; `sampler` is the Lab's accounting
 PUBLIC_EXAMPLES = 1000  # held out by default, if any
 LEFT_OUT = ("acceptance", "stop_epsilon")  # also absent from the plain method
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
-SEEDS = replace(own_quantity("seeds", most=MAX_RUNS), stops=tuple(range(1, MAX_RUNS + 1)))
+SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
     "seed", SETTINGS["seed"].label,
     "Each run draws a secret seed by default. A fixed seed makes a run repeatable. Epsilon then holds only against "

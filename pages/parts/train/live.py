@@ -29,11 +29,6 @@ from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
 
 MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
-RESUME = (
-    "Queues the rest as a new run, from the last checkpoint. Without a checkpoint it begins again with the same seed. "
-    "On the same device, with the same threads and versions, both runs together cost what one costs. Elsewhere a "
-    "checkpoint is refused. If a run began again elsewhere, release only one of the two."
-)
 STOPS = "The run keeps its state and waits. Waiting costs no privacy."
 GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
 
@@ -118,7 +113,7 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
             "then, resuming uses an earlier checkpoint."
         )
     if ended_early(run) and may_change(run):
-        pressed = {"on_click": resume, "args": (store, run.id), "help": RESUME, "width": "stretch"}
+        pressed = {"on_click": resume, "args": (store, run.id), "help": run_charts.WORDS["resume"], "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
         say_failure(run, "run")
