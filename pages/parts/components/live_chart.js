@@ -4,7 +4,7 @@ import { Following } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./chart_theme.js";
-import { fitted, lowered, narrowed } from "./labels_below.js";
+import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
@@ -96,10 +96,11 @@ class Chart {
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
     const height = this.data.fits ? fitted(this.figure.layout, this.data.height, width) : this.data.height;
-    const layout = spread({ ...this.figure.layout, width, height }, this.plot);
+    const layout = this.whole = spread({ ...this.figure.layout, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
-    const fitting = this.data.fits ? this.low(layout, width) : narrowed(layout, width);
+    const { layout: fitting, key } = narrowed(layout, width, this.data.fits);
+    this.list(key);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
@@ -114,9 +115,10 @@ class Chart {
     this.took = performance.now() - this.drawn;
   }
 
-  /* The layout for this width; the labels for which it has no room are in the key. */
-  low(layout, width) {
-    const { layout: fitting, key } = lowered(layout, width);
+  /* Write the labels for which the chart has no room into the key, which can be shut where the chart stays in sight. */
+  list(key) {
+    this.key.classList.toggle("open", !this.data.fits);
+    this.key.open ||= !this.data.fits;
     this.key.hidden = !key.length;
     this.lines.replaceChildren(...key.map(({ text }) => {
       const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];
@@ -125,7 +127,6 @@ class Chart {
       line.append(` ${words.replaceAll("<br>", " ")}`);
       return line;
     }));
-    return fitting;
   }
 
   /* What the reader must know of the runs. */

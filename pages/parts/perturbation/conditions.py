@@ -86,9 +86,7 @@ def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
     if dataset not in DATASETS:
         problem = data.problem(classes)
         return problem.examples, problem.features
-    labels = load(
-        dataset, available(dataset)[0]
-    ).train.labels  # as a table of numbers images would take a gigabyte here
+    labels = load(dataset, available(dataset)[0]).train.labels  # a table of all numbers would take a gigabyte
     return int(np.count_nonzero(data.signs(labels, classes))), data.features + 1
 
 
