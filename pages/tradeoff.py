@@ -46,7 +46,7 @@ with right:
     for name in presets.FIGURES:
         source = f"As in {name} of Bu et al. 2020, Deep learning with Gaussian differential privacy."
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
-    chosen = accountant_pills(st) if view == "delta" else []
+    chosen = accountant_pills() if view == "delta" else []
     names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
     look = Look(view, log, one, every, names, pinned, chart_size(), sampler)
 

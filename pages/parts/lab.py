@@ -370,7 +370,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
     link("pages/tradeoff.py", "What can an attacker do?")
     if st.button("Be the attacker", icon=":material/person_search:", key="be_attacker"):
         attacker()
-    st.html(f"{legend('legend')}{not_promised()}")
+    st.html(f"{legend()}{not_promised()}")
 
 
 def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:

@@ -9,14 +9,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dpcore import check
 from dpcore.check import verbatim
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.report.glossary import help_on
-from dpcore.training.settings import SETTINGS, Count, Number
+from dpcore.training.settings import SETTINGS, Count, Number, Slider, worded
 from dpcore.training.slider_stops import show
 from dpcore.written_number import read_number
 
@@ -183,22 +182,7 @@ def quantity_of(name: str, *, start: float | None = None, key: str | None = None
     setting = SETTINGS[name]
     if not isinstance(setting, Number | Count) or setting.slider is None:
         raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
-    slider = setting.slider
-    return Quantity(
-        key or name,
-        setting.label,
-        show(setting.default if start is None else start),
-        slider.low,
-        slider.high,
-        lambda value: setting.check(name, value),
-        slider.left,
-        slider.right,
-        "\n\n".join(each for each in (slider.help, setting.unit_said) if each),
-        whole=isinstance(setting, Count),
-        coarse=slider.coarse,
-        stops=slider.stops,
-        name=name,
-    )
+    return _quantity(setting, setting.slider, name, key or name, start, setting.unit_said)
 
 
 def own_quantity(key: str, start: float | str | None = None, most: float | None = None) -> Quantity:
@@ -207,26 +191,33 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
     It starts from `start`, if that is given, and is at most `most`, if the entry does not say.
     """
     entry = QUANTITIES[key]
-    slider, name, whole = entry["slider"], entry.get("name", key), entry.get("whole", False)
-    least, most, ends = entry.get("least", 0), entry.get("most", most), entry.get("ends", "[]")
-    if whole:
-        accept = lambda value: check.whole(least, most, **{name: value})  # noqa: E731
+    default, least, most = entry.get("default"), entry.get("least", 0), entry.get("most", most)
+    if entry.get("whole"):
+        number = Count(default=default, low=least, high=most)
     elif most is None:
-        accept = lambda value: check.positive(**{name: value})  # noqa: E731
+        number = Number(default=default, low=0, rule=check.positive)
     else:
-        accept = lambda value: check.in_range(least, most, ends=ends, **{name: value})  # noqa: E731
+        number = Number(default=default, low=least, high=most, ends=entry.get("ends", "[]"))
+    setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
+    return _quantity(setting, setting.slider, entry.get("name", key), key, start, entry.get("help", ""))
+
+
+def _quantity(
+    setting: Number | Count, slider: Slider, name: str, key: str, start: float | str | None, more_help: str
+) -> Quantity:
     return Quantity(
         key,
-        entry["label"],
-        start if isinstance(start, str) else show(entry["default"] if start is None else start),
-        slider["low"],
-        slider.get("high", most),
-        accept,
-        slider.get("left", ""),
-        slider.get("right", ""),
-        "\n\n".join(filter(None, (help_on(*slider.get("terms", ())), entry.get("help")))),
-        whole=whole,
-        stops=tuple(slider.get("stops", ())),
+        setting.label,
+        start if isinstance(start, str) else show(setting.default if start is None else start),
+        slider.low,
+        slider.high,
+        lambda value: setting.check(name, value),
+        slider.left,
+        slider.right,
+        "\n\n".join(each for each in (slider.help, more_help) if each),
+        whole=isinstance(setting, Count),
+        coarse=slider.coarse,
+        stops=slider.stops,
         name=name,
     )
 

@@ -19,7 +19,6 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.results.tables import framed, image, table
 
-PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
 INPUT = LocalInputPerturbation()
 
@@ -116,4 +115,4 @@ def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = Fals
     shades = np.full((height * side, 2), (0, 0), dtype=np.uint8)  # grey and opacity: what is left over is clear
     shades[: values.size, 0] = (255 * np.clip((values - low) / max(high - low, 1e-12), 0, 1)).round()
     shades[: values.size, 1] = 255
-    return image(shades.reshape(height, side, 2), alt, PIXELS, caption)
+    return image(shades.reshape(height, side, 2), alt, caption)

@@ -23,6 +23,7 @@ from pages.parts.results.odds import head, sign, term
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 FORMS = ("text", "Markdown")  # of a statement
+PIXELS = 56  # of an image's width
 
 
 class VerdictRow(NamedTuple):
@@ -87,9 +88,9 @@ def place_of(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def image(shades: np.ndarray, alt: str, width: int, caption: str = "") -> str:
+def image(shades: np.ndarray, alt: str, caption: str = "") -> str:
     """A figure of bytes as HTML: grey (h, w), or grey and opacity (h, w, 2)."""
-    size = f"width={width} height={width * shades.shape[0] // shades.shape[1]}"
+    size = f"width={PIXELS} height={PIXELS * shades.shape[0] // shades.shape[1]}"
     note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f'<figure><img src="{image_source(shades)}" {size} alt="{escape(alt)}">{note}</figure>'
 
