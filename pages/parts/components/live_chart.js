@@ -123,7 +123,9 @@ class Chart {
     this.lines.replaceChildren(...key.map(({ text }) => {
       const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];
       const line = document.createElement("p");
-      Object.assign(added(line, "span", { textContent: glyph }).style, { color });
+      const drawn = added(line, "span", { className: "line", ariaHidden: "true" }); // as `drawn_line` of tables.py
+      drawn.dataset.line = glyph;
+      drawn.style.color = color;
       line.append(` ${words.replaceAll("<br>", " ")}`);
       return line;
     }));
