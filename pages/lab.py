@@ -59,7 +59,7 @@ with row.popover("Chart options", icon=":material/tune:", key="chart_options"):
     against = choice_of(st, "Against", ("epoch", "delta"), "against")
     across = choice_of(st, "Accuracy against", ("epoch", "epsilon", RECIPES), "x")
     log = choice_of(st, "Scale", ("linear", "log"), "scale") == "log"
-    chosen = accountant_pills(st)
+    chosen = accountant_pills()
 with shown:
     ids = run_picker.choose(past, store)
 

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts.calibrate.question import move_on
-from pages.parts.components.elements import follow_links
 from pages.parts.layout import page_columns
 from pages.parts.papers import head
 from pages.parts.papers.figures import show_figures
@@ -12,9 +11,8 @@ from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_columns,
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.exports import address, csv_button
 
-left, right = page_columns("What do the papers claim, and what holds?")
+left, right = page_columns("What do the papers claim, and what holds?", open_link)
 move_on()
-follow_links(open_link)
 
 with left:
     paper = head.chosen_paper()

@@ -7,7 +7,6 @@ import streamlit as st
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.run_table import Wanted, counted
 from pages.parts.calibrate.question import move_on
-from pages.parts.components.elements import follow_links
 from pages.parts.jobs import opened_store
 from pages.parts.layout import page_columns
 from pages.parts.papers.opening import open_link
@@ -18,9 +17,8 @@ from pages.parts.runs.exporting import export_box, import_box
 from pages.parts.runs.listing import bound_on_epsilon, chosen_runs, listing, wanted_runs
 from pages.parts.runs.sweeps import sweep_form
 
-left, right = page_columns("Which of my runs is best, and what did each cost?")
+left, right = page_columns("Which of my runs is best, and what did each cost?", open_link)
 move_on()
-follow_links(open_link)
 
 store = opened_store(right)
 if store is None:

@@ -4,12 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
-from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.statement import delta_warning
 from pages.parts.controls import presets
-from pages.parts.controls.fields import Quantity
+from pages.parts.controls.fields import own_quantity
 from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.layout import page_columns
@@ -21,13 +19,7 @@ from pages.parts.results.sampled import say_more, say_sampled, takes_long
 from pages.parts.results.tables import card
 from pages.parts.shell.menu import SMALL, chart_size
 
-MIN_PRIOR = 1e-6  # of a prior
-PRIOR = Quantity(
-    "prior", "Attacker's prior", "0.5", 0.01, 0.99, lambda prior: check.in_range(MIN_PRIOR, 1 - MIN_PRIOR, prior=prior),
-    "you are rarely in", "nearly always",
-    help=help_on("prior"),
-    stops=(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99),
-)  # fmt: skip
+PRIOR = own_quantity("prior")
 
 left, right = page_columns("What can an attacker do?")
 
@@ -54,7 +46,7 @@ with right:
     for name in presets.FIGURES:
         source = f"As in {name} of Bu et al. 2020, Deep learning with Gaussian differential privacy."
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
-    chosen = accountant_pills(st) if view == "delta" else []
+    chosen = accountant_pills() if view == "delta" else []
     names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
     look = Look(view, log, one, every, names, pinned, chart_size(), sampler)
 

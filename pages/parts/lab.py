@@ -1,15 +1,16 @@
-"""The lab in pictures: what settings cost and runs have bought, an attacker's odds, and how a step treats gradients."""
+"""The lab: what settings cost and runs have bought, in a sentence, test images and charts, and an attacker's odds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpcore.data.catalogue import DATASETS
+from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.loading import load_test_images
 from dpcore.figures import charted, epochs_at, gaussian_line, tradeoff_figure
 from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
@@ -22,30 +23,34 @@ from dpcore.papers.records import recorded
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
-from dpcore.privacy.report.numbers import marked, percent
+from dpcore.privacy.report.numbers import marked, percent, plain
+from dpcore.privacy.report.verdict import lowered
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
+from dpcore.training.events import SHOWN_EXAMPLES
 from dpcore.training.slider_stops import show
 from pages.parts.attacker import attacker
+from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
-from pages.parts.outcome import say_outcome, show_answers
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
 from pages.parts.results.odds import legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
-from pages.parts.results.tables import card, verdict_table
+from pages.parts.results.tables import card, image_source, verdict_table
 from pages.parts.shell.menu import SMALL, chart_size, link
 from pages.parts.step import step_shown
-from pages.parts.train.form import Form
+from pages.parts.train.buttons import alike
+from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.live import draw_apart, run_status
-from pages.parts.train.run_charts import gradient_norms, spent_table
+from pages.parts.train.run_charts import gradient_norms, marked_epsilon, spent_by_step, spent_table
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import labels_of
 
+ASKED = "Press Train to see how accurate a model this private can be."
 RECIPES = "epsilon, beside the best recipes"  # the choice of what the accuracy is drawn against
 HEIGHT = 470
 BESIDE_HEIGHT = 180  # of the small chart, whose key stands below it in a column this narrow
@@ -89,14 +94,139 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
     alt = alt_of(shown.curves, runs, watched, shown.otherwise)
     preview = partial(previewed, shown, watched, size)
     with st.container(key="in_sight", gap=None):
-        live_chart(
-            *drawing, key="epsilon_chart", alt=alt, title=title, file=file, tells=True, preview=preview, fits=True
-        )
+        live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, preview=preview, fits=True)
     statuses = st.container(key="statuses", gap="xsmall")
     for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
         if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
             with statuses:
                 run_status(shown.store, each, several=len(watched) > 1)
+
+
+def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, watched: Sequence[Watched]) -> None:
+    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it.
+
+    Privacy has a price once a private run has ended: until then its accuracy is that of a shorter training.
+    """
+    private = last_of(watched, private=True)
+    own = baseline_of(private.config) if private else None  # only beside it their accuracies tell what privacy costs
+    baseline = last_of([each for each in watched if own is None or alike(each.run, own)], private=False)
+    cost = _cost(form, curves, otherwise)
+    chosen = form.configs[0] if form.configs else None
+    if private and (chosen is None or replace(chosen, seed=private.config.seed) != private.config):  # of other settings
+        other = "" if private.config.delta == form.delta else f", delta {plain(private.config.delta)}"
+        run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}{other}."
+        headline([cost, run], _numbers(private))
+        return
+    sentences, numbers = [f"{cost} {ASKED}" if form.configs else cost], {}
+    if baseline:
+        numbers["baseline"] = _accuracy(baseline)
+        coming = any(each.config.private and each.run.status is Status.QUEUED for each in watched)
+        sentences.append(f"{{baseline}} % right without privacy.{' The private run comes next.' if coming else ''}")
+    if private:
+        numbers |= _numbers(private)
+        spent = "{accuracy} % right at epsilon {epsilon}"
+        ended = private.run.status is Status.FINISHED
+        sentences.append(f"{spent}{'' if ended else ', so far' if private.run.active else ', cut short'}.")
+        if baseline:
+            both = f"{spent}. Without privacy {{baseline}} %: privacy "
+            costs = [
+                f"{both}costs {{lost}} points in this run.",
+                f"{both}costs nothing in this run, {{gained}} points to the good.",
+            ]
+            sentences += costs if ended else [f"{sentences[-1]} Without privacy {{baseline}} %."]
+    headline(sentences, numbers)
+
+
+def _numbers(private: Watched) -> dict[str, LiveNumber]:
+    return {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
+
+
+def last_of(watched: Sequence[Watched], *, private: bool) -> Watched | None:
+    """The last of the runs shown that is private, or that is not."""
+    return next((each for each in reversed(watched) if each.config.private is private), None)
+
+
+def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
+    last = otherwise.curve.last if otherwise else curves[CERTIFIED].last if CERTIFIED in curves else None
+    if last is None:
+        return "No epsilon is proven of these settings."
+    return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(form.after)}."
+
+
+def _accuracy(watched: Watched) -> LiveNumber:
+    tests = watched.history.evaluated
+    value = f"{100 * tests[-1].accuracy:.1f}" if tests else ""
+    return LiveNumber("", value, *_since(watched), event="evaluated", y="accuracy", scale=100.0)
+
+
+def _epsilon(watched: Watched) -> LiveNumber:
+    tests = watched.history.evaluated
+    spent = watched.epsilons(CERTIFIED, [tests[-1].step]) if tests else ()
+    value = marked_epsilon(watched, CERTIFIED, spent[0]) if spent else ""
+    return LiveNumber("", value, *_since(watched), event="evaluated", texts=spent_by_step(watched, CERTIFIED))
+
+
+def _since(watched: Watched) -> tuple[str, int]:
+    return watched.since if watched.run.active else ("", 0)
+
+
+def show_answers(form: Form, watched: Sequence[Watched]) -> None:
+    """Show the first test images, below each what the last private run shown answers; nothing for other data.
+
+    A click on one shows the probabilities of all runs; the hint is said there before there are any.
+    """
+    config = watched[-1].config if watched else form.configs[0] if form.configs else None
+    dataset, source = (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
+    if not DATASETS[dataset].images or source not in available(dataset) or not follows():
+        return
+    try:
+        images, labels = first_test_images(dataset, source)
+    except ValueError:  # a damaged file: a run that is started says so
+        return
+    shown = [each for each in watched if each.config.dataset == dataset]
+    detail = last_of(shown, private=True) or (shown[-1] if shown else None)
+    runs = [
+        {
+            "run": each.run.id,
+            "label": each.label,
+            "color": style.color,
+            "active": each.run.active,
+            "after": each.history.sequence,  # number of the last event that is known
+            "answers": _last(each),
+        }
+        for each, style in zip(shown, run_styles(each.config.private for each in shown), strict=True)
+    ]
+    data = {
+        "label": "Test images, and what is answered for each",
+        "images": images,
+        "labels": labels,
+        "grey": DATASETS[dataset].grey,
+        "classes": DATASETS[dataset].classes,
+        "runs": runs,
+        "detail": shown.index(detail) if detail else 0,  # the place of the run whose answers are shown
+        "hint": "Press Train: what the network answers appears here.",
+    }
+    mount("answers", "answers", data)
+
+
+def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
+    """The newest answers of a run: for each image the probability of each class; None before the first."""
+    return next((each.answers for each in reversed(watched.history.evaluated) if each.answers), None)
+
+
+@lru_cache(maxsize=8)
+def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
+    """The test images whose answers runs tell, as addresses that hold them, and their labels.
+
+    The darkness of a grey one is its opacity, so that it can have the colour of the text.
+    """
+    test = load_test_images(dataset, source)
+    images, labels = test.images[:SHOWN_EXAMPLES], test.labels[:SHOWN_EXAMPLES].tolist()
+    if DATASETS[dataset].grey:
+        pixels = [np.dstack([np.zeros_like(each), each]) for each in images]
+    else:
+        pixels = [np.ascontiguousarray(np.moveaxis(each, 0, -1)) for each in images]
+    return [image_source(each) for each in pixels], labels
 
 
 def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
@@ -240,7 +370,7 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
     link("pages/tradeoff.py", "What can an attacker do?")
     if st.button("Be the attacker", icon=":material/person_search:", key="be_attacker"):
         attacker()
-    st.html(f"{legend('legend')}{not_promised()}")
+    st.html(f"{legend()}{not_promised()}")
 
 
 def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:

@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,7 @@ import scipy.linalg  # noqa: F401
 import streamlit as st
 from threadpoolctl import threadpool_limits
 
-from pages.parts.components.elements import LEAVING, mount
+from pages.parts.components.elements import FRAME, LEAVING, mount
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
 from pages.parts.shell.menu import ON, PAGES, PRESENT_MODE, presenting, through_the_app, unknown_page
@@ -30,6 +30,8 @@ html {font-size: 18px !important}
 .st-key-pictures [data-testid="stColumn"] {min-width: 0}
 .live-foot, .st-key-keep, .st-key-mistakes {display: none}  /* nobody uses these from the back of a room */
 """
+ENTER = ("Present", "Large type, thick lines and the full screen, for a projector")
+LEAVE = ("✕ Leave", "Back to the ordinary page")
 _mode = Remembered(PRESENT_MODE)
 _pages_at_once = BoundedSemaphore(2)
 _modules: list[int] = [0]  # how many there were when they were last set aside
@@ -50,19 +52,22 @@ def throttle(places: BoundedSemaphore = _pages_at_once, longest: float = MAX_WAI
             places.release()
 
 
-def page_columns(question: str) -> list[Any]:
-    """The page's question as its title, close to the top; the column of its controls and that of its answers."""
+def page_columns(question: str, opened: Callable[[], None] | None = None) -> list[Any]:
+    """The page's question as its title, close to the top; the column of its controls and that of its answers.
+
+    `opened` is called for a click on a link that is marked with `data-opens`, and finds its address.
+    """
     one_thread_for_products()
     if served():
         set_modules_aside()
     through_the_app()
-    mount("history", "history", {"leaving": LEAVING})  # its settings go into the one entry of the browser's history
-    mount("menu", "menu", {})
+    mount(FRAME, FRAME, {"leaving": LEAVING}, opened=opened)
     note_arrival(question)
     _mode.set(ON if _mode.value == ON else "")
-    with st.container(key="present_place"):  # in the row of the menu
+    with st.container(key="present_place"):  # in the row of the menu; frame.js fills the screen
+        label, help = LEAVE if presenting() else ENTER
         turn = uninterrupted(lambda: _mode.set("" if presenting() else ON))
-        mount("present_button", "present_button", {"on": presenting()}, pressed=turn)
+        st.button(label, type="tertiary", key="present_button", help=help, on_click=turn)
     st.html(f"<style>{STYLE}{LARGE if presenting() else ''}</style>")
     st.title(question, anchor=False)
     no_faults()

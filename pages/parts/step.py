@@ -25,7 +25,6 @@ from pages.parts.train.form import Form
 SEED = 20160701
 EXAMPLES = 6  # examples of the batch
 WHITE = 255.0  # the largest value of a byte
-PIXELS = 56  # of an image's side
 SQUARES = 100  # of a batch, each for as many examples
 SPREAD = 2.5  # standard deviations of the noise from grey to black
 ONE_STEP = (
@@ -179,5 +178,5 @@ def _images(greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions:
     """Figures of greys (d,) from 0, black, to 1, white; what lies beyond is cut off."""
     shades = [(255 * np.clip(each, 0, 1)).round().astype(np.uint8).reshape(step.shape) for each in greys]
     named = zip(shades, captions or [""] * len(greys), strict=True)
-    images = (image(each, f"{alt} {name}".strip(), PIXELS, name) for each, name in named)
+    images = (image(each, f"{alt} {name}".strip(), name) for each, name in named)
     return f"<div class=step-images>{''.join(images)}</div>"

@@ -97,17 +97,21 @@ class Table:
         check.one_of((*self.classes, REST), **{f"{self.name}'s class": chosen[1]})
         return chosen[0], chosen[1]
 
+    def signs(self, labels: NDArray[np.generic], classes: tuple[str, ...] = ()) -> FloatArray:
+        """Return 1 where a row is of the first of two classes, -1 where it is of the second, and 0 elsewhere."""
+        first, second = self.pair(classes)
+        own = labels == self.classes.index(first)
+        other = ~own if second == REST else labels == self.classes.index(second)
+        return np.where(own, 1.0, np.where(other, -1.0, 0.0))
+
     def problem(self, classes: tuple[str, ...] = ()) -> Problem:
         """Return the rows of two classes, labelled +1 and -1, as training and test rows.
 
         Errors: ValueError, as a sentence, if the table is missing or makes no problem.
         """
-        first, second = self.pair(classes)
+        self.pair(classes)  # what is wrong with these is said before anything is read
         rows = self.read()
-        units = unit_rows(rows.features, self.bound)
-        number = self.classes.index(first)
-        other = rows.labels != number if second == REST else rows.labels == self.classes.index(second)
-        labels = np.where(rows.labels == number, 1.0, np.where(other, -1.0, 0.0))
+        units, labels = unit_rows(rows.features, self.bound), self.signs(rows.labels, classes)
         learnt, tested = (part[labels[part] != 0] for part in parts_of(len(labels), rows.tests))
         return Problem(units[learnt], labels[learnt], units[tested], labels[tested])
 

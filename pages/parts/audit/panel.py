@@ -5,7 +5,6 @@ from html import escape
 
 import streamlit as st
 
-from dpcore import check
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.request import CANARIES, MAX_CANARIES, MAX_CONFIDENCE, AuditRequest
@@ -21,7 +20,7 @@ from dpcore.training.models import MODELS, models_for
 from pages.parts.audit import results
 from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
-from pages.parts.controls.fields import Quantity, labelled, quantity_of
+from pages.parts.controls.fields import labelled, own_quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 
@@ -33,16 +32,8 @@ RECENT = 20  # finished runs to choose from
 SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
 BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
 EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
-CONFIDENCE = Quantity(
-    "confidence", "Confidence", "0.95", 0.5, 0.999,
-    lambda value: check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=value), "shows more", "errs less often",
-    help=help_on("audit_confidence"), stops=(0.5, 0.8, 0.9, 0.95, 0.99, 0.999),
-)  # fmt: skip
-CANARY_COUNT = Quantity(
-    "canaries", "Canaries", str(CANARIES), 0, MAX_CANARIES,
-    lambda value: check.whole(0, MAX_CANARIES, canaries=value), "more of the data is real", "shows more",
-    help=help_on("canary"), whole=True, stops=(0, 10, 30, 100, 300, 1000, 2000, 5000),
-)  # fmt: skip
+CONFIDENCE = own_quantity("confidence", most=MAX_CONFIDENCE)
+CANARY_COUNT = own_quantity("canaries", CANARIES, MAX_CANARIES)
 EXPECTED = "an audit on this machine, or a finished training run to audit"
 SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPECTED)
 

@@ -10,20 +10,18 @@ from functools import lru_cache
 
 import streamlit as st
 
-from dpcore import check
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
 from dpcore.privacy.mechanism import Mechanism, Reading
-from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, rounded, spoken
 from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import LEAVING
 from pages.parts.controls.data import Data, choose, nearest_here
-from pages.parts.controls.fields import Quantity, epochs_text, read
+from pages.parts.controls.fields import epochs_text, own_quantity, read
 from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
 from pages.parts.controls.url_state import keep
 from pages.parts.controls.widgets import accountant_choice, best_of_field, choice_of, number
@@ -36,23 +34,9 @@ CARRIED = "answer_carried"
 UNSOLVED = "answer_unsolved"  # why the last one could not be solved again
 COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # fields of a loaded answer
 
-EPSILON = Quantity(
-    "target_epsilon", "Target epsilon", "3", 0.1, 100,
-    lambda epsilon: check.positive(target_epsilon=epsilon), "more private", "more accurate",
-    help=help_on("epsilon"),
-)  # fmt: skip
-ADVANTAGE = Quantity(
-    "target_advantage", "Target advantage", "0.2", 0.01, 0.99,
-    lambda advantage: check.in_range(0, 1, ends="()", target_advantage=advantage), "more private", "more accurate",
-    help=help_on("advantage"),
-    stops=(0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99),
-)  # fmt: skip
-MU = Quantity(
-    "target_mu", "Target mu", "1", 0.05, 8,
-    lambda mu: check.positive(target_mu=mu), "more private", "more accurate",
-    help=f"{help_on('mu')}\n\nIt holds where both errors are at least delta.",
-)  # fmt: skip
-
+EPSILON = own_quantity("target_epsilon")
+ADVANTAGE = own_quantity("target_advantage")
+MU = own_quantity("target_mu")
 TARGET_FIELDS = {"epsilon": EPSILON, "advantage": ADVANTAGE, "mu": MU}
 
 

@@ -1,8 +1,7 @@
-/* Test images with what networks answer for each of them, as their runs go on. See elements.py for what `data` holds. */
+/* Test images with what networks answer for each of them, as their runs go on. `data` is what `show_answers` of lab.py
+   says. */
 import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
-
-const ALPHA = 3; // of a pixel's four bytes
 
 class Answers {
   constructor(parent) {
@@ -18,9 +17,7 @@ class Answers {
     this.runs = data.runs.map((each) => ({ ...each, seen: each.after }));
     this.following.attend(this.runs.filter((each) => each.active));
     this.list.ariaLabel = data.label;
-    const placed = this.list.isConnected ? this.list : document.body; // Streamlit may draw first and place then
-    const ink = getComputedStyle(placed).color; // of the theme, which may change
-    if (this.images !== data.images || this.ink !== ink) this.build(ink);
+    if (this.images !== data.images.join()) this.build();
     this.draw();
   }
 
@@ -30,14 +27,13 @@ class Answers {
     this.more.remove();
   }
 
-  build(ink) {
-    Object.assign(this, { images: this.data.images, ink });
-    const bytes = Uint8Array.from(atob(this.images), (letter) => letter.charCodeAt(0));
-    const size = bytes.length / this.data.labels.length;
+  build() {
+    this.images = this.data.images.join();
     this.list.replaceChildren();
     this.buttons = this.data.labels.map((label, place) => {
       const button = added(this.list, "button", { type: "button", onclick: () => this.open(place) });
-      paint(added(button, "canvas"), bytes.subarray(place * size, (place + 1) * size), this.data.shape, ink);
+      const picture = added(button, "i", { className: this.data.grey ? "ink" : "" });
+      picture.style.setProperty("--image", `url(${this.data.images[place]})`);
       return { button, text: added(button, "span", { ariaHidden: "true" }), label };
     });
   }
@@ -90,15 +86,3 @@ export default mounted(Answers);
 const best = (shares) => shares.indexOf(Math.max(...shares));
 const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 const shortest = (name, right) => (name.length > 2 ? (right ? "✓" : "✕") : name);
-
-/* An image in the colour of the text, or in its own colours. */
-function paint(canvas, bytes, [channels, height, width], color) {
-  Object.assign(canvas, { width, height });
-  const context = canvas.getContext("2d"), picture = context.createImageData(width, height);
-  const ink = color.match(/\d+/g).map(Number);
-  for (let i = 0; i < width * height; i++) {
-    for (let k = 0; k < ALPHA; k++) picture.data[4 * i + k] = channels === 1 ? ink[k] : bytes[k * width * height + i];
-    picture.data[4 * i + ALPHA] = channels === 1 ? bytes[i] : 255;
-  }
-  context.putImageData(picture, 0, 0);
-}

@@ -5,38 +5,28 @@ import { leaving, mounted } from "./mounted.js";
 const PAUSE = 2500; // ms between two questions, and up to as much again by chance: a class does not ask in step
 
 class Board {
-  open = true;
+  constructor() {
+    this.asking = setInterval(() => this.ask(), PAUSE * (1 + Math.random()));
+  }
 
   show({ data, setTriggerValue }) {
-    this.data = data;
+    this.address = data.address;
+    this.told = JSON.stringify(data.said);
     this.tell = (said) => setTriggerValue("changed", said);
-    this.told = "";
-    this.plan();
   }
 
   close() {
-    this.open = false;
-    clearTimeout(this.timer);
+    clearInterval(this.asking);
   }
 
-  plan() {
-    clearTimeout(this.timer);
-    if (this.open) this.timer = setTimeout(() => this.ask(), PAUSE * (1 + Math.random()));
-  }
-
+  /* Where the server is away, or late, nothing has changed: the page says so. */
   async ask() {
-    try {
-      const answer = document.hidden ? null : await fetch(new URL(this.data.address, location.origin));
-      if (answer?.ok) this.hear(await answer.json());
-    } catch { /* the server is away: the page says so */ }
-    this.plan();
-  }
-
-  hear(said) {
-    const text = JSON.stringify(said);
-    if (!this.open || [JSON.stringify(this.data.said), this.told].includes(text) || leaving()) return;
-    this.told = text;
-    this.tell(text);
+    if (document.hidden) return;
+    const said = await fetch(this.address, { signal: AbortSignal.timeout(PAUSE) })
+      .then((answer) => answer.json()).then((read) => JSON.stringify(read)).catch(() => this.told);
+    if (said === this.told || leaving()) return;
+    this.told = said;
+    this.tell(said);
   }
 }
 

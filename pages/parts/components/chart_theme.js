@@ -23,7 +23,8 @@ export function themed(layout, element) {
 export async function exported(chart, format) {
   const { title, name } = chart.data;
   const address = location.href.match(/.{1,80}/g); // the setting, as a link
-  const layout = structuredClone(themed(chart.plot.layout, chart.parent.firstElementChild));
+  const { annotations, margin } = chart.whole; // without those a chart may be drawn here that has little room
+  const layout = structuredClone(themed({ ...chart.plot.layout, annotations, margin }, chart.parent.firstElementChild));
   const lines = [...title.split("\n").filter(Boolean), ...address].map(plain);
   const style = getComputedStyle(chart.parent.firstElementChild);
   layout.paper_bgcolor = style.getPropertyValue("--st-background-color").trim() || "white";
@@ -31,7 +32,7 @@ export async function exported(chart, format) {
   layout.title = { text: lines.join("<br>"), font: { size: 15 }, ...at };
   const room = 24 + 20 * lines.length;
   const { t = 0, r = 0 } = layout.margin ?? {};
-  layout.margin = { ...layout.margin, t: t + room, r: r + 24 }; // other programs draw the labels in wider type
+  layout.margin = { ...layout.margin, t: t + room, r: r + 48 }; // other programs draw the labels in wider type
   const size = { width: Math.max(chart.plot.clientWidth, 640), height: layout.height + room };
   const picture = { data: chart.plot.data, layout: { ...layout, ...size } };
   await globalThis.Plotly.downloadImage(picture, { format, filename: name, scale: format === "png" ? 2 : 1, ...size });

@@ -5,7 +5,6 @@ Most scripts are modules that this server's routes serve, since they share other
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -15,7 +14,6 @@ from typing import Any
 import streamlit as st
 from streamlit.components import v2
 
-from dpcore.data.loading import Images
 from pages.parts.serving import files
 from pages.parts.serving.files import served
 
@@ -23,7 +21,7 @@ HERE = Path(__file__).parent
 FAILED = "modules_failed"  # in the session, once its browser could not load a module
 ONCE = "This is drawn once: to follow runs, open the page through app.py, or load it again."
 LEAVING = "leaving"  # in the address that is written while a page is left from its code: the entry stays as it is
-LINKS = "setting_links"
+FRAME = "frame"
 MOUNTED = re.compile(r'^import .* from "\./mounted\.js";$', re.MULTILINE)
 MAX_CHARS = 40  # of a slider's value, as in the field beside it
 
@@ -33,13 +31,14 @@ def follows() -> bool:
     return served() and FAILED not in st.session_state
 
 
-def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None]) -> None:
+def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None] | None) -> None:
     """Show what the script `<name>.js` draws of the data.
 
-    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so:
-    each needs a callback.
+    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so,
+    unless it is None.
     """
-    callbacks = {f"on_{each}_change": call for each, call in (dict.fromkeys(tells, lambda: None) | calls).items()}
+    called = dict.fromkeys(tells, lambda: None) | calls
+    callbacks = {f"on_{each}_change": call for each, call in called.items() if call}
     if f"{name}.js" in files.MODULES:
         data = {**data, "module": files.address(f"{name}.js")}
         callbacks["on_failed_change"] = lambda: st.session_state.update({FAILED: sent(key, "failed")})
@@ -102,11 +101,6 @@ def _move(field: str) -> tuple[str | None, int]:
     return None, 0
 
 
-def follow_links(opened: Callable[[], None]) -> None:
-    """Let every link that is marked with `data-opens` call `opened`, which finds its address; once on a page."""
-    mount("setting_links", LINKS, {}, opened=opened)
-
-
 @dataclass(frozen=True)
 class Table:
     """What holds after each of some numbers of steps, as epsilon; between two of them, what holds after the later one.
@@ -158,62 +152,20 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
         st.subheader(sentences[0], anchor=False)
 
 
-@dataclass(frozen=True)
-class Answering:
-    """A run whose network answers: its answers when the page is drawn, and what follows from there."""
+def run_progress(progress: Mapping[str, Any], key: str) -> None:
+    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs.
 
-    run: str
-    label: str
-    color: str
-    active: bool
-    after: int  # number of the last event that is known
-    answers: Sequence[Sequence[float]] | None  # for each image the probability of each class; None before the first
-
-
-def answers_strip(images: Images, classes: Sequence[str], runs: Sequence[Answering], detail: int) -> None:
-    """Show test images in a row, below each what the run in the place `detail` answers, as it learns.
-
-    A click on one shows the probabilities of all runs; the hint is said there before there are any.
+    `progress` names the `run` and its `label`, says whether it is `active`, its `state` as `state_of` does, the number
+    `after` of the last event that is known, the `step` and the `steps` of the whole run, the `paces` of its latest
+    reports in steps per second, how many `reports` the pace of the run is the median of, its `device` ("" before it has
+    begun), the event `preparing` that says how far its features are, and whether it is `held` between two steps.
     """
-    data = {
-        "label": "Test images, and what is answered for each",
-        "images": b64encode(images.images.tobytes()).decode(),
-        "shape": (1, *images.images.shape[1:])[-3:],
-        "labels": images.labels.tolist(),
-        "classes": list(classes),
-        "runs": [asdict(each) for each in runs],
-        "detail": detail,
-        "hint": "Press Train: what the network answers appears here.",
-    }
     if follows():
-        mount("answers", "answers", data)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """A run as the page knows it when it is drawn."""
-
-    run: str
-    after: int  # number of the last event that is known
-    label: str
-    state: dict[str, Any]  # what `state_of` says
-    active: bool
-    step: int
-    steps: int  # of the whole run
-    paces: tuple[float, ...]  # the steps per second of the latest reports
-    reports: int  # how many of them the pace of the run is the median of
-    device: str  # "" before the run has begun
-    preparing: Mapping[str, Any] | None  # the event that says how far its features are
-    held: bool = False  # it waits between two steps
-
-
-def run_progress(progress: Progress, key: str) -> None:
-    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs."""
-    if follows():
-        mount("run_progress", key, asdict(progress), "changed")
+        mount("run_progress", key, progress, "changed")
         return
-    words = f"**{progress.label}** · {progress.state['words']}, step {progress.step:,} of {progress.steps:,}."
-    st.caption(f"{words} {ONCE}" if progress.active else words)
+    said = f"{progress['state']['words']}, step {progress['step']:,} of {progress['steps']:,}."
+    words = f"**{progress['label']}** · {said}"
+    st.caption(f"{words} {ONCE}" if progress["active"] else words)
 
 
 @dataclass(frozen=True)
@@ -233,7 +185,6 @@ class Row:
 
     id: str
     cells: dict[str, str]
-    ticked: bool = False
     after: int = 0  # number of the last event that is known
     step: int = 0
     steps: int = 0  # of the whole run
@@ -245,10 +196,10 @@ def runs_table(
 ) -> None:
     """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
 
-    `ticking` says that at most so many runs can be ticked, `most`, that some are which are no rows here, `elsewhere`,
-    why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
-    `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
-    has begun or ended.
+    `ticking` says which runs are `ticked`, here or elsewhere, that at most so many can be, `most`, why no more can be,
+    `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`, `sorted` and
+    `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run has begun or
+    ended.
     """
     data = {"label": "Runs", "columns": [asdict(each) for each in columns], "rows": [asdict(each) for each in rows]}
     data["following"] = files.address("runs.js") if follows() else ""
@@ -257,15 +208,9 @@ def runs_table(
         st.caption(ONCE)
 
 
-def ticks(key: str) -> list[tuple[int, str, bool]]:
-    """What was ticked, for `ticked`: a number, higher for later ticks, the run, and whether it is ticked now.
-
-    Nothing that the browser cannot have sent is among them.
-    """
-    found = []
-    asked = sent(key, "ticked")
-    for each in asked if isinstance(asked, list) else ():
-        match each:
-            case {"number": int(number), "run": str(run), "on": bool(on)}:
-                found.append((number, run, on))
-    return found
+def ticks(key: str) -> tuple[int, list[str]]:
+    """A number, higher for later ticks, and all that is ticked then, for `ticked`; 0 if the browser sent nonsense."""
+    match sent(key, "ticked"):
+        case [int(number), *runs] if all(isinstance(run, str) for run in runs):
+            return number, runs
+    return 0, []

@@ -1,16 +1,15 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
-import { added, leaving, mounted } from "./mounted.js";
+import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./chart_theme.js";
-import { fitted, lowered, narrowed } from "./labels_below.js";
+import { fitted, narrowed } from "./labels_below.js";
 import { Preview } from "./preview.js";
 
 const PAUSE = 100; // ms from one drawing to the next
 const SHARE = 2; // and so many times as long as a drawing takes: a busy browser has time for other things
 const LABEL = /^<span style="color:(#\w+)">(.*?)<\/span> (.*)$/; // as dpcore's `written` marks a line's label
-const reported = new Set(); // runs of whose end Python knows
 let plotly = null;
 
 class Chart {
@@ -97,10 +96,11 @@ class Chart {
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
     const height = this.data.fits ? fitted(this.figure.layout, this.data.height, width) : this.data.height;
-    const layout = spread({ ...this.figure.layout, width, height }, this.plot);
+    const layout = this.whole = spread({ ...this.figure.layout, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
-    const fitting = this.data.fits ? this.low(layout, width) : narrowed(layout, width);
+    const { layout: fitting, key } = narrowed(layout, width, this.data.fits);
+    this.list(key);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
@@ -115,30 +115,28 @@ class Chart {
     this.took = performance.now() - this.drawn;
   }
 
-  /* The layout for this width; the labels for which it has no room are in the key. */
-  low(layout, width) {
-    const { layout: fitting, key } = lowered(layout, width);
+  /* Write the labels for which the chart has no room into the key, which can be shut where the chart stays in sight. */
+  list(key) {
+    this.key.classList.toggle("open", !this.data.fits);
+    this.key.open ||= !this.data.fits;
     this.key.hidden = !key.length;
     this.lines.replaceChildren(...key.map(({ text }) => {
       const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];
       const line = document.createElement("p");
-      Object.assign(added(line, "span", { textContent: glyph }).style, { color });
+      const drawn = added(line, "span", { className: "line", ariaHidden: "true" }); // as `drawn_line` of tables.py
+      drawn.dataset.line = glyph;
+      drawn.style.color = color;
       line.append(` ${words.replaceAll("<br>", " ")}`);
       return line;
     }));
-    return fitting;
   }
 
-  /* What the reader must know of the runs; Python hears once of each end. */
+  /* What the reader must know of the runs. */
   say(waiting = false) {
     const all = [...this.following.runs.values()];
     const told = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
     const sentence = told ?? (waiting ? "Waiting for the server …" : "");
     if (this.said.textContent !== sentence) this.said.textContent = sentence;
-    const ended = all.filter((each) => each.ended && !reported.has(each.run)).map((each) => each.run);
-    if (!ended.length || !this.data.tells || leaving()) return;
-    ended.forEach((run) => reported.add(run));
-    this.tell("ended", ended.join(" "));
   }
 
   fill() {

@@ -90,16 +90,14 @@ def live_chart(
     height: int | None = None,
     title: str = "",
     file: str = "",
-    tells: bool = False,
     fits: bool = False,
     preview: Preview = None,
     clicked: Callable[[], None] | None = None,
 ) -> None:
     """Draw the figure; its traces grow with the events of the runs that it follows.
 
-    Follow only runs that are active, each from `after`, the number of the last event in the figure. With `tells` the
-    page, or the fragment around, is run again once when a run has ended. `title`, of one or several lines, stands
-    over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart.
+    Follow only runs that are active, each from `after`, the number of the last event in the figure. `title`, of one or
+    several lines, stands over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart.
     A chart that `fits` is lower in a low window, as far as its labels allow, so that what stands below it is seen too.
 
     With `preview` the chart follows a slider while it is moved: it says how the chart is drawn where the field of a
@@ -115,12 +113,11 @@ def live_chart(
         "height": height or figure.layout["height"] or HEIGHT,
         "title": title,
         "name": file or key,
-        "tells": tells,
         "fits": fits,
         "clicks": clicked is not None,
         "plotly": files.address(files.PLOTLY),
     }
-    mount("live_chart", key, data, "ended", **({"clicked": clicked} if clicked else {}))
+    mount("live_chart", key, data, clicked=clicked)
 
 
 def clicked_point(key: str) -> tuple[float, float] | None:

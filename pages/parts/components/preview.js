@@ -4,9 +4,12 @@ const SLOW = 1500; // ms without an answer after which the reader is told that t
 const HELD = 60_000; // ms for which what the page draws of earlier stops is held back, unless the slider settles before
 
 export class Preview {
+  ahead = false; // of what the page draws
+  address = ""; // where the page's last run says that the chart can be asked for
+
   /* `take` draws what the server answers, `release` what the page has drawn meanwhile; `waits` hears of a slow answer. */
   constructor(take, release, waits) {
-    Object.assign(this, { take, release, waits, address: "", until: 0 });
+    Object.assign(this, { take, release, waits });
     this.moved = (event) => this.follow(event);
     this.settled = ({ detail }) => detail.field === this.field && this.end();
     document.addEventListener("slider-moved", this.moved);
@@ -14,21 +17,14 @@ export class Preview {
   }
 
   close() {
-    this.until = 0;
-    this.address = "";
+    this.end();
     document.removeEventListener("slider-moved", this.moved);
     document.removeEventListener("slider-settled", this.settled);
   }
 
-  /* Where the page's last run says that the chart can be asked for. */
   ready(address) {
     this.address = address;
     this.unable = undefined;
-  }
-
-  /* Whether the chart is ahead of what the page draws. */
-  get ahead() {
-    return performance.now() < this.until;
   }
 
   follow(event) {
@@ -37,7 +33,7 @@ export class Preview {
     event.preventDefault();
     this.wanted = event.detail;
     this.field = field;
-    this.until = performance.now() + HELD;
+    this.ahead = true;
     clearTimeout(this.ending);
     this.ending = setTimeout(() => this.end(), HELD);
     this.ask();
@@ -61,8 +57,8 @@ export class Preview {
 
   end() {
     clearTimeout(this.ending);
-    if (!this.until) return;
-    this.until = 0;
+    if (!this.ahead) return;
+    this.ahead = false;
     this.wanted = undefined;
     this.release();
   }

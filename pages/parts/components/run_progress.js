@@ -1,4 +1,4 @@
-/* How far a run is, from its events. See `Progress` of elements.py for what `data` holds. */
+/* How far a run is, from its events. See `run_progress` of elements.py for what `data` holds. */
 import { added, leaving, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 
@@ -68,7 +68,7 @@ export default mounted(Progress);
 
 const whole = (number) => number.toLocaleString("en");
 
-/* Where a run stands: what `Progress` of elements.py holds, after the events since. */
+/* Where a run stands: what `data` holds, after the events since. */
 export function sentence({ step, steps, paces, device, preparing, held, end, state: { status, words, starts } }) {
   const place = `step ${whole(step)} of ${whole(steps)}`;
   if (status === "queued") return starts ? `${words}, ${starts}` : words;

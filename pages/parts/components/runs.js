@@ -11,11 +11,11 @@
 
    A part of the page that shows several runs has one Following of them. */
 
-const MAX_RUNS = 32; // runs in one connection, as the server allows: MAX_RUNS_FOLLOWED of routes.py
+const MAX_RUNS = 32; // runs in the connection, as the server allows: MAX_RUNS_FOLLOWED of routes.py
 const LAST = 999_999_999_999; // after every event
 const SLEPT = 20_000; // ms between two ticks after which the machine has slept, and the connection may be dead
 const runs = new Map();
-let connections = []; // {ids, source}
+let connection = { ids: [] }; // {ids, source}
 let failures = 0; // in a row
 let reached = false; // once
 let planned = { timer: 0, due: Infinity }; // the next look at who is followed
@@ -35,7 +35,7 @@ export function follow(run, after, heard) {
     followed.events = [];
     followed.last = after;
     followed.ended = false;
-    connections.filter((each) => each.ids.includes(run)).forEach(close);
+    if (connection.ids.includes(run)) close();
   } else if (first > begins) {
     followed.events = followed.events.filter((each) => each.number > first);
   }
@@ -86,22 +86,19 @@ function plan(delay) {
   planned = { timer: setTimeout(connect, delay), due };
 }
 
-/* One connection for every MAX_RUNS runs that somebody follows and that may still say something. */
+/* One connection for the runs that somebody follows and that may still say something. */
 function connect() {
   planned = { timer: 0, due: Infinity };
   for (const [run, followed] of runs) if (!followed.listeners.size) runs.delete(run);
   const open = [...runs.values()].filter((each) => !each.ended && !each.unknown).map((each) => each.run);
-  const kept = connections.filter((each) => each.ids.some((run) => open.includes(run)));
-  connections.filter((each) => !kept.includes(each)).forEach(close);
-  const fresh = open.filter((run) => !kept.some((each) => each.ids.includes(run)));
-  if (!fresh.length) return;
-  kept.forEach(close);
-  for (let i = 0; i < open.length; i += MAX_RUNS) listen(open.slice(i, i + MAX_RUNS));
+  if (open.length && open.every((run) => connection.ids.includes(run))) return;
+  close();
+  if (open.length) listen(open.slice(0, MAX_RUNS)); // the others when one of these has ended
 }
 
-function close(connection) {
-  connection.source.close();
-  connections = connections.filter((each) => each !== connection);
+function close() {
+  connection.source?.close();
+  connection = { ids: [] };
 }
 
 function address(ids, after) {
@@ -110,8 +107,7 @@ function address(ids, after) {
 
 function listen(ids) {
   const source = new EventSource(address(ids, ids.map((run) => runs.get(run).last)));
-  const connection = { ids, source };
-  connections.push(connection);
+  connection = { ids, source };
   source.onopen = () => {
     reached = true;
     failures = 0;
@@ -129,13 +125,13 @@ function listen(ids) {
   on(source, "problem", (followed) => { followed.broken = true; });
   on(source, "end", (followed) => {
     followed.ended = !followed.broken;
-    if (followed.broken) retry(connection); // the store failed; it may be back
+    if (followed.broken) retry(source); // the store failed; it may be back
+    else plan(0);
     followed.broken = false;
-    if (ids.every((run) => runs.get(run)?.ended ?? true)) close(connection);
   });
   source.onerror = () => {
     if (source.readyState === EventSource.CLOSED) ids.forEach(ask); // the answer was no stream
-    retry(connection);
+    retry(source);
   };
 }
 
@@ -154,11 +150,11 @@ function tell(followed) {
 }
 
 /* Connect again later, from the last event that came: 1, 2, 4, then every 8 seconds. */
-function retry(connection) {
-  if (!connections.includes(connection)) return;
-  close(connection);
+function retry(source) {
+  if (connection.source !== source) return;
+  close();
   failures += 1;
-  connection.ids.map((run) => runs.get(run)).filter(Boolean).forEach(tell);
+  runs.forEach(tell);
   plan(1000 * 2 ** Math.min(failures - 1, 3));
 }
 
@@ -178,7 +174,7 @@ async function ask(run) {
 }
 
 function wake() {
-  [...connections].forEach(close);
+  close();
   plan(0);
 }
 

@@ -6,17 +6,14 @@ class RunsTable {
   constructor(parent) {
     this.box = added(parent, "div", { className: "scrolling runs-box", tabIndex: 0, role: "region" });
     this.table = added(this.box, "table", { className: "runs" });
-    this.count = Date.now(); // the number of the last tick, of which an earlier table has made none
-    this.unheard = []; // ticks that the server has not answered yet
+    this.told = 0; // the number of the last tick: until the server has heard of it, what is ticked here holds
   }
 
   show({ data, setTriggerValue }) {
     this.tell = setTriggerValue;
     this.data = data;
     this.box.ariaLabel = data.label;
-    this.unheard = this.unheard.filter(({ number }) => number > data.heard);
-    this.ticked = new Set(data.rows.filter((each) => each.ticked).map((each) => each.id));
-    for (const { run, on } of this.unheard) this.set(run, on);
+    if (data.heard >= this.told) this.ticked = new Set(data.ticked);
     this.reported = "";
     const kept = document.activeElement?.closest?.("[data-cell]")?.dataset.cell;
     this.table.replaceChildren(this.head(), this.body());
@@ -72,23 +69,19 @@ class RunsTable {
     added(label, "span", { textContent: cells.name, title: cells.name });
   }
 
-  set(run, on) {
+  /* All that is ticked is told each time: of two messages in quick succession the server may hear the last alone. */
+  choose(run, on) {
     if (on) this.ticked.add(run);
     else this.ticked.delete(run);
-  }
-
-  /* What the server has not answered is told again: of two messages in quick succession it may hear the last alone. */
-  choose(run, on) {
-    this.set(run, on);
     this.rows.get(run).row.classList.toggle("ticked", on);
     this.limit();
-    this.unheard.push({ number: (this.count += 1), run, on });
-    this.tell("ticked", this.unheard);
+    this.told = Math.max(Date.now(), this.told + 1); // higher than that of a table that stood here before
+    this.tell("ticked", [this.told, ...this.ticked]);
   }
 
   /* No more can be ticked than can be compared. */
   limit() {
-    const full = this.ticked.size + this.data.elsewhere >= this.data.most;
+    const full = this.ticked.size >= this.data.most;
     for (const box of this.table.querySelectorAll("input[type=checkbox]")) {
       box.disabled = full && !box.checked;
       box.title = box.disabled ? this.data.full : "";

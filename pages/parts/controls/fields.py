@@ -8,17 +8,20 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from dpcore import check
 from dpcore.check import verbatim
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.training.settings import SETTINGS, Count, Number
+from dpcore.training.settings import SETTINGS, Count, Number, Slider, worded
 from dpcore.training.slider_stops import show
 from dpcore.written_number import read_number
 
 NAMED = re.compile(r"Expected (\w+)=(?:`[^`]*`|.*?) to ")  # how a sentence about a value begins
 INSTEAD = {"epochs": "steps", "batch": "q"}  # the field that may stand in place of another
+QUANTITIES = words_in(Path(__file__).with_name("quantities.toml"))
 T = TypeVar("T")
 
 
@@ -179,17 +182,39 @@ def quantity_of(name: str, *, start: float | None = None, key: str | None = None
     setting = SETTINGS[name]
     if not isinstance(setting, Number | Count) or setting.slider is None:
         raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
-    slider = setting.slider
+    return _quantity(setting, setting.slider, name, key or name, start, setting.unit_said)
+
+
+def own_quantity(key: str, start: float | str | None = None, most: float | None = None) -> Quantity:
+    """The field of a number that is no setting of a run, by its entry in quantities.toml.
+
+    It starts from `start`, if that is given, and is at most `most`, if the entry does not say.
+    """
+    entry = QUANTITIES[key]
+    default, least, most = entry.get("default"), entry.get("least", 0), entry.get("most", most)
+    if entry.get("whole"):
+        number = Count(default=default, low=least, high=most)
+    elif most is None:
+        number = Number(default=default, low=0, rule=check.positive)
+    else:
+        number = Number(default=default, low=least, high=most, ends=entry.get("ends", "[]"))
+    setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
+    return _quantity(setting, setting.slider, entry.get("name", key), key, start, entry.get("help", ""))
+
+
+def _quantity(
+    setting: Number | Count, slider: Slider, name: str, key: str, start: float | str | None, more_help: str
+) -> Quantity:
     return Quantity(
-        key or name,
+        key,
         setting.label,
-        show(setting.default if start is None else start),
+        start if isinstance(start, str) else show(setting.default if start is None else start),
         slider.low,
         slider.high,
         lambda value: setting.check(name, value),
         slider.left,
         slider.right,
-        "\n\n".join(each for each in (slider.help, setting.unit_said) if each),
+        "\n\n".join(each for each in (slider.help, more_help) if each),
         whole=isinstance(setting, Count),
         coarse=slider.coarse,
         stops=slider.stops,

@@ -17,28 +17,16 @@ from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS
 from dpcore.training.slider_stops import show
-from pages.parts.controls.fields import Fields, Options, Quantity, epochs_text, moved_texts, quantity_of
+from pages.parts.controls.fields import Fields, Options, Quantity, epochs_text, moved_texts, own_quantity, quantity_of
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
 
-N = Quantity(
-    "n", "Training examples n", str(DEFAULTS.examples), 100, 1e7,
-    lambda n: check.whole(1, 10**12, n=n), "fewer people", "more people", whole=True,
-    help=help_on("examples"),
-)  # fmt: skip
+N = own_quantity("n", DEFAULTS.examples)
 BATCH = replace(quantity_of("batch", start=DEFAULTS.batch), accept=lambda batch: check.whole(1, 10**12, batch=batch))
-Q = Quantity(
-    "q", "Sampling rate q", f"{DEFAULTS.batch}/{DEFAULTS.examples}", 1e-5, 1,
-    lambda q: check.in_range(0, 1, ends="(]", q=q), "more private", "steadier",
-    help=help_on("q", "poisson"),
-)  # fmt: skip
+Q = own_quantity("q", f"{DEFAULTS.batch}/{DEFAULTS.examples}")
 SIGMA = replace(quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma))
 EPOCHS = quantity_of("epochs", start=DEFAULTS.epochs)
-STEPS = Quantity(
-    "steps", "Steps T", str(DEFAULTS.steps_of_epochs), 1, 1e6,
-    lambda steps: check.whole(1, MAX_STEPS, steps=steps), "more private", "more accurate", whole=True,
-    help=help_on("steps"),
-)  # fmt: skip
+STEPS = own_quantity("steps", DEFAULTS.steps_of_epochs, MAX_STEPS)
 DELTA = quantity_of("delta")
 CLIP_NORM = quantity_of("clip_norm", start=DEFAULTS.clip_norm)
 SAMPLING = Options("sampling", "Batch or q", ("batch", "q"))
@@ -52,16 +40,8 @@ SAMPLER = Options(
     "sampler", "How batches are drawn", tuple(SAMPLERS), lambda name: SAMPLERS[name].title,
     f"{help_on('sampler', 'adjacency')}\n\n{NOT_PROVEN}",
 )  # fmt: skip
-RECORDS = Quantity(
-    "records", "Records of one person k", "2", 1, MAX_RECORDS,
-    lambda records: check.whole(1, MAX_RECORDS, records=records), "fewer", "more", whole=True,
-    help="All of them are present, or none: epsilon covers the person.",
-)  # fmt: skip
-LARGEST = Quantity(
-    "largest", "Largest batch B", str(round(1.25 * DEFAULTS.batch)), 1, 1e5,
-    lambda largest: check.whole(1, MAX_EXAMPLES, largest=largest), "more is cut", "less is cut", whole=True,
-    help="A larger batch is cut to B records, chosen uniformly.",
-)  # fmt: skip
+RECORDS = own_quantity("records", most=MAX_RECORDS)
+LARGEST = own_quantity("largest", round(1.25 * DEFAULTS.batch), MAX_EXAMPLES)
 NEUTRAL = (
     "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
     "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "

@@ -169,10 +169,10 @@ def several(
     return tuple(each for each in options if each in chosen)
 
 
-def accountant_pills(place: Any) -> tuple[str, ...]:
+def accountant_pills() -> tuple[str, ...]:
     """Draw the accountants to show over the certified band."""
     label, names = "Accountants, over the certified band", [name for name in ACCOUNTANTS if name != CERTIFIED]
-    return several(place, label, names, "accountants", DEFAULT_ACCOUNTANTS, titled, help_on("accountant", "band"))
+    return several(st, label, names, "accountants", DEFAULT_ACCOUNTANTS, titled, help_on("accountant", "band"))
 
 
 def titled(accountant: str) -> str:

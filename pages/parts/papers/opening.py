@@ -18,7 +18,7 @@ from dpcore.training.models import models_for
 from dpcore.training.settings import SETTINGS, Choice
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate.question import load
-from pages.parts.components.elements import LINKS, text_sent
+from pages.parts.components.elements import FRAME, text_sent
 from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
@@ -103,7 +103,7 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
 @uninterrupted
 def open_link() -> None:
     """Set the controls to the clicked link's settings, and ask for its page. As a callback."""
-    address = urlsplit(text_sent(LINKS, "opened"))
+    address = urlsplit(text_sent(FRAME, "opened"))
     name = address.path.removeprefix("./")
     ours = address.path and not address.netloc
     if ours and name in [page.address for page in menu.PAGES if page.has_controls]:

@@ -23,8 +23,8 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.controls.widgets import several
 from pages.parts.papers.opening import link_of_run, links
 from pages.parts.results.exports import Columns
-from pages.parts.results.odds import head, linked, term
-from pages.parts.results.tables import framed, place_of, table
+from pages.parts.results.odds import linked
+from pages.parts.results.tables import place_of, table
 
 PAPERS = "verdicts papers"  # the class of its tables
 HEADS = ("Theirs", "Ours")
@@ -111,24 +111,17 @@ def line_of(setting: PrintedSetting) -> str:
 
 
 def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
-    place = place_of(name)
-    heads = f"<th scope=col>{name}</th>"
-    heads += "".join(f"<th scope=col class=number>{head(each, place)}</th>" for each in HEADS)
-    heads += f"<th scope=col>{term('outcome', place, 'Verdict')}</th>"
-    return framed(name, f"{PAPERS} numbers", heads, (_row(each, f"{place}-{row}") for row, each in enumerate(found)))
+    rows = (_row(each, f"{place_of(name)}-{row}") for row, each in enumerate(found))
+    return table(name, f"{PAPERS} numbers", (name, *HEADS, "Verdict"), rows, HEADS, {"Verdict": "outcome"})
 
 
-def _row(found: Comparison, own: str) -> str:
+def _row(found: Comparison, own: str) -> list[str]:
     entry, ways = found.entry, links(found)
     small = f"{escape(line_of(entry.setting))} " if entry.setting else ""
     small += f"<span class=ways>{ways}</span>" if ways else ""
-    ours = escape(found.ours_text) or "–"
-    texts = zip(HEADS, (escape(entry.printed), _recorded(ours, found.record, own)), strict=True)
-    cells = "".join(f'<td class=number data-label="{head}">{text}</td>' for head, text in texts)
-    return (
-        f"<tr><th scope=row>{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small></th>{cells}"
-        f"<td data-label=Verdict>{badge(found.outcome)} {linked(found.why)}</td></tr>"
-    )
+    number = f"{escape(entry.place)}: {escape(entry.quantity)}<small>{small}</small>"
+    ours = _recorded(escape(found.ours_text) or "–", found.record, own)
+    return [number, escape(entry.printed), ours, f"{badge(found.outcome)} {linked(found.why)}"]
 
 
 def _recorded(text: str, record: Recorded | None, own: str) -> str:

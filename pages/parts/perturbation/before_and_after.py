@@ -12,7 +12,6 @@ from dpcore.data.catalogue import DATASETS, available
 from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.columns import unit_rows
-from dpcore.data.tabular.table import REST
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
@@ -20,7 +19,6 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
 from pages.parts.results.tables import framed, image, table
 
-PIXELS = 56  # of a side of an image on the page
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
 INPUT = LocalInputPerturbation()
 
@@ -68,11 +66,10 @@ def public_rows(dataset: str, classes: tuple[str, ...]) -> Public:
         names = tuple(pair[0] if each > 0 else pair[1] for each in problem.test_labels)
         return Public(features, problem.test_rows, names)
     test = load(dataset, available(dataset)[0]).test
-    first = test.labels == data.classes.index(pair[0])
-    other = ~first if pair[1] == REST else test.labels == data.classes.index(pair[1])
-    kept = np.flatnonzero(first | other)
+    signs = data.signs(test.labels, classes)
+    kept = np.flatnonzero(signs)
     features = test.images[kept].reshape(len(kept), -1) / 127.5 - 1.0
-    names = tuple(pair[0] if first[each] else pair[1] for each in kept)
+    names = tuple(pair[0] if signs[each] > 0 else pair[1] for each in kept)
     return Public(features, unit_rows(features, data.bound), names)
 
 
@@ -118,4 +115,4 @@ def _image(values: FloatArray, alt: str, caption: str, *, stretched: bool = Fals
     shades = np.full((height * side, 2), (0, 0), dtype=np.uint8)  # grey and opacity: what is left over is clear
     shades[: values.size, 0] = (255 * np.clip((values - low) / max(high - low, 1e-12), 0, 1)).round()
     shades[: values.size, 1] = 255
-    return image(shades.reshape(height, side, 2), alt, PIXELS, caption)
+    return image(shades.reshape(height, side, 2), alt, caption)

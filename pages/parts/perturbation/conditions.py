@@ -14,7 +14,6 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS, available
 from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
-from dpcore.data.tabular.table import REST
 from dpcore.figures.perturbation import method_style
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, plain
@@ -87,11 +86,8 @@ def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
     if dataset not in DATASETS:
         problem = data.problem(classes)
         return problem.examples, problem.features
-    first, second = data.pair(classes)  # of images: as a table of numbers they would take a gigabyte here
-    labels = load(dataset, available(dataset)[0]).train.labels
-    number = data.classes.index(first)
-    other = labels != number if second == REST else labels == data.classes.index(second)
-    return int(np.count_nonzero((labels == number) | other)), data.features + 1
+    labels = load(dataset, available(dataset)[0]).train.labels  # a table of all numbers would take a gigabyte
+    return int(np.count_nonzero(data.signs(labels, classes))), data.features + 1
 
 
 def task_of(request: Request) -> Task:

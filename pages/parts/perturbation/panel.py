@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpcore import check
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import REST, Table
 from dpcore.figures.perturbation import perturbation_alt, perturbation_figure
@@ -15,43 +14,23 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from dpcore.training.perturbation.request import EPSILONS, MAX_SEEDS, MAX_STEPS, Request
-from pages.parts.controls.fields import Fields, Options, Quantity
+from dpcore.training.perturbation.request import EPSILONS, MAX_RATE, MAX_REGULARISER, MAX_SEEDS, MAX_STEPS, Request
+from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
 from pages.parts.jobs import Asked, ShownJob, line_end
-from pages.parts.perturbation.conditions import promise
+from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, expected_seconds, numbers, results, results_of
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
 DEFAULT = Request()
-SEEDS = Quantity(
-    "fits", "Seeds", str(DEFAULT.seeds), 1, MAX_SEEDS, lambda seeds: check.whole(1, MAX_SEEDS, seeds=seeds),
-    "quicker", "steadier means", help=help_on("fits"), whole=True, name="seeds", stops=(1, 2, 3, 5, 10, 20, 50, 100),
-)  # fmt: skip
-STEPS = Quantity(
-    "descent", "Steps T of descent", str(DEFAULT.steps), 1, 1000,
-    lambda steps: check.whole(1, MAX_STEPS, steps=steps), "less noise", "nearer the minimum",
-    help=help_on("descent"),
-    whole=True, name="steps",
-)  # fmt: skip
-RATE = Quantity(
-    "stride", "Step size", "1", 0.01, 100, lambda rate: check.in_range(0, 1e6, ends="(]", rate=rate),
-    "smaller", "larger", name="rate",
-)  # fmt: skip
-REGULARISER = Quantity(
-    "ridge", "Regulariser", str(DEFAULT.regulariser), 1e-4, 1,
-    lambda ridge: check.in_range(0, 1e3, regulariser=ridge), "nearer the data", "less noise",
-    help=help_on("regulariser"),
-    name="regulariser",
-)  # fmt: skip
-CLIP = Quantity(
-    "longest", "Clipping norm G", str(DEFAULT.clip_norm), 0.01, 10,
-    lambda norm: check.in_range(1e-6, 1e6, clip_norm=norm), "less noise", "truer gradients",
-    help=help_on("row_norm"), name="clip_norm",
-)  # fmt: skip
+SEEDS = own_quantity("fits", DEFAULT.seeds, MAX_SEEDS)
+STEPS = own_quantity("descent", DEFAULT.steps, MAX_STEPS)
+RATE = own_quantity("stride", most=MAX_RATE)
+REGULARISER = own_quantity("ridge", DEFAULT.regulariser, MAX_REGULARISER)
+CLIP = own_quantity("longest", str(DEFAULT.clip_norm))
 STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=help_on("step_size"))
 CHOSEN = [format(each, "g") for each in EPSILONS]
 SHOWN = ShownJob(
@@ -59,10 +38,6 @@ SHOWN = ShownJob(
     replaces=True,
 )  # fmt: skip
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
-APART = (
-    "**Shown separately: no proof that these methods reach the epsilon requested.** A condition of their theorem fails "
-    "for this model, or there is no theorem. The table of conditions below names the reason."
-)
 
 
 def request_form() -> Asked:
@@ -195,7 +170,7 @@ def charts(found: Results, picked: Sequence[str]) -> None:
         for measure in TITLES:
             _chart(found, measure, picked, kept=True)
     if any(found.spreads("accuracy", kept=False)):
-        st.markdown(APART)
+        st.markdown(TEXTS["apart"])
         beside = st.container(key="fan").columns(2, gap="medium")
         for column, measure in zip(beside, TITLES, strict=True):
             with column:

@@ -71,9 +71,9 @@ def sign(worth: Worth) -> str:
     return f'<b class=sign style="color:{COLORS.get(worth, GREY)}">{SIGNS[worth]}</b>'
 
 
-def legend(place: str) -> str:
+def legend() -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
-    kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, place, word)}</span>" for kind, word in IN_A_WORD.items())
+    kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, 'legend', word)}</span>" for kind, word in IN_A_WORD.items())
     verdicts = (f"<span>{sign(Worth(name))}{word}</span>" for name, word in WORDS["verdicts"].items())
     return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
 
@@ -159,4 +159,4 @@ def on_screen(page: str) -> None:
 
 def visitor_line(found: Risks) -> None:
     """Draw the odds as x of 100, the legend of the marks, and the limits of the promise."""
-    st.html(f"<div class=visitor>{odds_icons(found)}{legend('legend')}{not_promised()}</div>")
+    st.html(f"<div class=visitor>{odds_icons(found)}{legend()}{not_promised()}</div>")

@@ -23,6 +23,7 @@ from pages.parts.results.odds import head, sign, term
 
 HEADS = ("Epsilon", "÷\N{NO-BREAK SPACE}certified")
 FORMS = ("text", "Markdown")  # of a statement
+PIXELS = 56  # of an image's width
 
 
 class VerdictRow(NamedTuple):
@@ -50,15 +51,21 @@ def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[Ver
 
 
 def table(
-    name: str, kind: str, heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[str] = ()
+    name: str,
+    kind: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Collection[str] = (),
+    words: Mapping[str, str] = {},
 ) -> str:
     """An HTML table of a kind that the style sheet knows, of rows of HTML; the first cell of a row is its head.
 
-    The glossary explains the heads, which are plain texts; under some stand `numbers`. On a narrow screen a row is a
-    block whose cells carry their heads.
+    The glossary explains the heads, which are plain texts, by its entries for them or by those that `words` names;
+    under some stand `numbers`. On a narrow screen a row is a block whose cells carry their heads.
     """
     looks = [" class=number" if each in numbers else "" for each in heads]
-    top = (f"<th scope=col{look}>{head(each, place_of(name))}</th>" for look, each in zip(looks, heads, strict=True))
+    told = [term(words[each], place_of(name), each) if each in words else head(each, place_of(name)) for each in heads]
+    top = (f"<th scope=col{look}>{each}</th>" if each else "<td></td>" for look, each in zip(looks, told, strict=True))
     opened = [f'<td{look} data-label="{escape(each)}">' for look, each in zip(looks, heads, strict=True)][1:]
     lines = (
         f"<tr><th scope=row>{first}</th>{''.join(f'{a}{b}</td>' for a, b in zip(opened, rest, strict=True))}</tr>"
@@ -81,16 +88,20 @@ def place_of(name: str) -> str:
     return name.lower().replace(" ", "-")
 
 
-def image(shades: np.ndarray, alt: str, width: int, caption: str = "") -> str:
+def image(shades: np.ndarray, alt: str, caption: str = "") -> str:
     """A figure of bytes as HTML: grey (h, w), or grey and opacity (h, w, 2)."""
+    size = f"width={PIXELS} height={PIXELS * shades.shape[0] // shades.shape[1]}"
+    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure><img src="{image_source(shades)}" {size} alt="{escape(alt)}">{note}</figure>'
+
+
+def image_source(shades: np.ndarray) -> str:
+    """An image of bytes as an address that holds it: as for `image`, or colours (h, w, 3)."""
     from PIL import Image  # here, not above: few pages draw one
 
     file = BytesIO()
     Image.fromarray(shades).save(file, "PNG")
-    source = b64encode(file.getvalue()).decode()
-    size = f"width={width} height={width * shades.shape[0] // shades.shape[1]}"
-    note = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
-    return f'<figure><img src="data:image/png;base64,{source}" {size} alt="{escape(alt)}">{note}</figure>'
+    return f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
 
 
 def drawn_line(style: Style) -> str:

@@ -27,7 +27,7 @@ from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn
 from pages.parts.results.exports import numbers_table
-from pages.parts.results.tables import framed, table
+from pages.parts.results.tables import table
 from pages.parts.runs.listing import WORDS, Chosen, spent_by_run
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
@@ -155,14 +155,10 @@ def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Se
     """A table with a column for each run; its texts are escaped."""
     names = [name_of(run) for run in runs]
     names = [f"{each[:MAX_NAME_CHARS]}…" if len(each) > MAX_NAME_CHARS else each for each in names]
-    heads = "".join(f"<th scope=col>{escape(each)}</th>" for each in names)
-    body = [
-        f"<tr><th scope=row>{escape(title)}</th>{''.join(f'<td>{escape(each)}</td>' for each in values)}</tr>"
-        for title, values in rows.items()
-    ]
+    body = [[*map(escape, (title, *values))] for title, values in rows.items()]
     if any(ways):
-        body.append(f"<tr><th scope=row>Load these settings</th>{''.join(f'<td>{each}</td>' for each in ways)}</tr>")
-    return framed(label, "measured", f"<td></td>{heads}", body)
+        body.append(["Load these settings", *ways])
+    return table(label, "measured", ("", *names), body)
 
 
 def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:

@@ -45,7 +45,7 @@ def show_examples() -> None:
 def _table() -> int:
     runs = [each.run for each in examples()]
     left = learn(filter(None, (spending_of(run) for run in runs)))
-    ticking = {"most": 0, "elsewhere": 0, "full": EXAMPLE, "heard": 0}
-    rows = [row(run, None, True, "", best=run.id == "private") for run in runs]
+    ticking = {"ticked": [run.id for run in runs], "most": 0, "full": EXAMPLE, "heard": 0}
+    rows = [row(run, None, "", best=run.id == "private") for run in runs]
     runs_table(columns_of(runs, order_shown()), rows, key="runs_examples", ticking=ticking)
     return left

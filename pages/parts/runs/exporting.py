@@ -1,8 +1,7 @@
 """Runs as files: export to other programs, and import from another store."""
 
-import io
+import shutil
 import tempfile
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,14 +65,10 @@ def written(form: TextForm | FolderForm, records: Sequence[RunRecord]) -> tuple[
     file = file_name(form, [each.run.id for each in records])
     if isinstance(form, TextForm):
         return file, form.write(records), form.media
-    packed = io.BytesIO()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as beside:
         form.write(records, Path(folder))
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(Path(folder).rglob("*")):
-                if path.is_file():
-                    archive.write(path, path.relative_to(folder))
-    return f"{file}.zip", packed.getvalue(), "application/zip"
+        packed = shutil.make_archive(f"{beside}/packed", "zip", folder)
+        return f"{file}.zip", Path(packed).read_bytes(), "application/zip"
 
 
 @uninterrupted

@@ -148,18 +148,11 @@ def ticked_ids() -> list[str]:
 
 @uninterrupted
 def take_ticks(store: Store) -> None:
-    """Count the ticks in the table; as a callback."""
-    ids = ticked_ids()
-    heard = st.session_state.get(HEARD, 0)
-    for number, run, on in sorted(ticks(KEY)):
-        if number <= heard:
-            continue
-        heard = number
-        ids = [each for each in ids if each != run]
-        if on and len(ids) < MAX_RUNS:
-            ids.append(run)
-    st.session_state[HEARD] = heard
-    tick_only(runs_of(store, ids))
+    """Tick what is ticked in the table; as a callback."""
+    number, runs = ticks(KEY)
+    if number > st.session_state.get(HEARD, 0):
+        st.session_state[HEARD] = number
+        tick_only(runs_of(store, runs[:MAX_RUNS]))
 
 
 def tick_only(runs: Sequence[Run]) -> None:
@@ -194,11 +187,10 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
     stars = {each.id for each, _ in best.values()}
     price = _price(runs_of(store, ticked))
-    rows = [row(run, tests.get(run.id), run.id in ticked, starts.get(run.id, ""), best=run.id in stars) for run in runs]
-    for each in filter(lambda each: each.ticked and price, rows):
+    rows = [row(run, tests.get(run.id), starts.get(run.id, ""), best=run.id in stars) for run in runs]
+    for each in filter(lambda each: each.id in ticked and price, rows):
         each.cells["best"] = price
-    elsewhere, heard = len(set(ticked) - {run.id for run in runs}), st.session_state.get(HEARD, 0)
-    ticking = {"most": MAX_RUNS, "elsewhere": elsewhere, "full": FULL, "heard": heard}
+    ticking = {"ticked": ticked, "most": MAX_RUNS, "full": FULL, "heard": st.session_state.get(HEARD, 0)}
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
     calls = {"ticked": partial(take_ticks, store), "sorted": _sort, "changed": changed}
     runs_table(columns_of(runs, order, best=bool(price)), rows, key=KEY, ticking=ticking, **calls)
@@ -247,7 +239,7 @@ def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | Non
     return Spending(accountant, each.plan, each.settings["delta"], each.step)
 
 
-def row(run: Run, test: Evaluated | None, ticked: bool, starts: str, *, best: bool = False) -> Row:
+def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
     took = "" if run.started is None else duration(max((run.ended or time.time()) - run.started, 0))
@@ -255,7 +247,7 @@ def row(run: Run, test: Evaluated | None, ticked: bool, starts: str, *, best: bo
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
     cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
     state = state_of(run, starts) if run.active else None
-    return Row(run.id, cells, ticked, run.sequence, done_by(run) or 0, _steps(run), state)
+    return Row(run.id, cells, run.sequence, done_by(run) or 0, _steps(run), state)
 
 
 def _steps(run: Run) -> int:

@@ -18,6 +18,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -42,7 +43,6 @@ PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the 
 BOARD_SECONDS = 1.0  # for which an answer is kept: the store is asked once, however many ask here
 
 _feeds: dict[Store, Feeds] = {}
-_boards: dict[Store, tuple[float, str]] = {}  # when each store's board was read last, and what it said
 _readers: set[object] = set()
 
 
@@ -120,19 +120,16 @@ def on_board(store: Store) -> dict[str, str]:
 async def board(request: Request) -> Response:
     """The teacher's notes, as JSON."""
     try:
-        text = await asyncio.to_thread(_board_lately)
+        text = await asyncio.to_thread(lambda: _board_in(ensure_pool().store, int(time.monotonic() / BOARD_SECONDS)))
     except StoreError:  # the page says what is wrong with it
         return PlainTextResponse("The run store cannot be used.", 503)
     return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-def _board_lately() -> str:
-    store = ensure_pool().store
-    read, text = _boards.get(store, (-BOARD_SECONDS, ""))
-    if time.monotonic() - read >= BOARD_SECONDS:
-        text = json.dumps(on_board(store))
-        _boards[store] = time.monotonic(), text
-    return text
+@lru_cache(maxsize=8)
+def _board_in(store: Store, period: int) -> str:
+    """The notes as they were first asked for in a period of `BOARD_SECONDS`."""
+    return json.dumps(on_board(store))
 
 
 ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS, Route(BOARD_ADDRESS, board)]

@@ -1,6 +1,6 @@
 """All that the pages use of Streamlit beside its documented interface, written for 1.67; requirements.txt pins that.
 
-In the browser `components/history.js` stands in for `history.pushState`, the sliders read `data-test-script-state`, and
+In the browser `components/frame.js` stands in for `history.pushState`, the sliders read `data-test-script-state`, and
 the style sheet names elements by `data-testid`.
 """
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpcore import check
 from dpcore.data.catalogue import absent_of, dataset_of, remedy
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -28,7 +27,16 @@ from dpcore.training.settings import DRAWN, MAX_LR, NOISE_GENERATORS, SCALES, SE
 from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import Data, data_in
-from pages.parts.controls.fields import Fields, Line, Options, Quantity, epochs_text, moved_texts, quantity_of
+from pages.parts.controls.fields import (
+    Fields,
+    Line,
+    Options,
+    Quantity,
+    epochs_text,
+    moved_texts,
+    own_quantity,
+    quantity_of,
+)
 from pages.parts.controls.mechanism import ChosenSetting, noise_schedule
 from pages.parts.train.run_labels import MAX_RUNS
 
@@ -36,11 +44,7 @@ BATCHES = "batches"  # in the address; `sampler` is the Lab's accounting
 PUBLIC_EXAMPLES = 1000  # held out by default, if any
 LEFT_OUT = ("acceptance", "stop_epsilon")  # also absent from the plain method
 NO_NOISE = replace(controls.SIGMA, accept=quantity_of("sigma").accept)  # 0 too
-SEEDS = Quantity(
-    "seeds", "Runs", "1", 1, MAX_RUNS, lambda seeds: check.whole(1, MAX_RUNS, seeds=seeds),
-    help=f"{help_on('runs')}\n\nEach has its own secret seed. A fixed seed is the first of a series.",
-    stops=tuple(range(1, MAX_RUNS + 1)), whole=True,
-)  # fmt: skip
+SEEDS = own_quantity("seeds", most=MAX_RUNS)
 SEED = Line(
     "seed", SETTINGS["seed"].label,
     "Each run draws a secret seed by default. A fixed seed makes a run repeatable. Epsilon then holds only against "

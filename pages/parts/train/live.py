@@ -16,7 +16,7 @@ from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
-from pages.parts.components.elements import Progress, run_progress
+from pages.parts.components.elements import run_progress
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import cancel_button, problems_said, say_failure
 from pages.parts.results import cache
@@ -29,11 +29,6 @@ from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
 
 MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
-RESUME = (
-    "Queues the rest as a new run, from the last checkpoint. Without a checkpoint it begins again with the same seed. "
-    "On the same device, with the same threads and versions, both runs together cost what one costs. Elsewhere a "
-    "checkpoint is refused. If a run began again elsewhere, release only one of the two."
-)
 STOPS = "The run keeps its state and waits. Waiting costs no privacy."
 GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
 
@@ -118,7 +113,7 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
             "then, resuming uses an earlier checkpoint."
         )
     if ended_early(run) and may_change(run):
-        pressed = {"on_click": resume, "args": (store, run.id), "help": RESUME, "width": "stretch"}
+        pressed = {"on_click": resume, "args": (store, run.id), "help": run_charts.WORDS["resume"], "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
         say_failure(run, "run")
@@ -156,12 +151,21 @@ def _do(act: Any, store: Store, run: str) -> None:
 def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
-    device = history.started.device if history.started else ""
-    preparing = asdict(history.preparing) if history.preparing else None
-    label, state = described(watched.config), state_of(run, watched.starts)
-    done = {"step": history.step, "steps": run.plan.steps, "paces": history.paces, "reports": REPORTS}
-    known = Progress(*watched.since, label, state, run.active, device=device, preparing=preparing, held=held, **done)
-    run_progress(known, key)
+    progress = {
+        "run": run.id,
+        "after": history.sequence,
+        "label": described(watched.config),
+        "state": state_of(run, watched.starts),
+        "active": run.active,
+        "step": history.step,
+        "steps": run.plan.steps,
+        "paces": history.paces,
+        "reports": REPORTS,
+        "device": history.started.device if history.started else "",
+        "preparing": asdict(history.preparing) if history.preparing else None,
+        "held": held,
+    }
+    run_progress(progress, key)
 
 
 def run_key(watched: Sequence[Watched]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -12,6 +13,7 @@ from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norm
 from dpcore.figures.layout import NORMAL, written
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
 from dpcore.figures.training import MAX_POINTS, accuracy_lines, decisions_figure
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, percent, short
@@ -34,16 +36,7 @@ REPORTED = (  # field of a report, axis, words, title of the picture, whether it
     ("loss", "training loss", "training loss", "Training loss", False),
     ("clipped", "gradients clipped, %", "share of gradients clipped", "Gradients clipped", True),
 )
-NORMS_READ = (
-    "The thick line is the median; the areas hold the middle half and nine tenths of the gradients. Gradients above "
-    "the line C are cut to C. If the whole fan is above, every gradient is cut and only directions survive. If it is "
-    "below, none is cut, and the noise, sigma times C, is larger than needed. If you raise C, lower the learning rate. "
-    "These figures are computed from the raw training data. Epsilon does not cover them, so do not publish them."
-)
-RAW = (
-    "These curves are computed from the raw training data. Epsilon covers the model, not these curves, nor a GPU run's "
-    "remark on its recorded step. Do not publish them."
-)
+WORDS = words_in(Path(__file__).with_name("words.toml"))
 NAMED = ("clip_norm", "lr")  # added to the few words for a run
 NONE = "–"  # before the first number
 INVALID = "invalid: the paper's count of accepted steps"
@@ -111,7 +104,7 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
             live_chart(figure, follows, key=f"{quantity}_chart", alt=alt, **words)
     with classes:
         _classes(detail)
-    st.caption(RAW)
+    st.caption(WORDS["raw"])
 
 
 def _classes(detail: Watched) -> None:
@@ -139,7 +132,7 @@ def gradient_norms(watched: Watched) -> None:
         follows = [Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines]
         live_chart(figure, follows, key="norms_chart", alt=alt, **named)
     with words:
-        st.caption(NORMS_READ)
+        st.caption(WORDS["norms_read"])
 
 
 def _going_on(watched: Sequence[Watched]) -> list[int]:

@@ -4,9 +4,9 @@ A history is a value that does not change when other sessions read on.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.editing import done_by
@@ -22,7 +22,6 @@ from pages.parts.results import cache
 from pages.parts.train.run_labels import labels_of
 
 MAX_HISTORIES = 64  # runs in memory
-_histories: "OrderedDict[tuple[str, str], History]" = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -124,10 +123,12 @@ def watched_runs(store: Store, ids: Sequence[str]) -> list[Watched]:
 def history_of(store: Store, run: str) -> History:
     """Read the history of a run up to now."""
     with _lock:
-        key = (str(store.path), run)
-        known = _histories.get(key, History())
-        history = _histories[key] = known.followed_by(store.tail(run, known.sequence))
-        _histories.move_to_end(key)
-        while len(_histories) > MAX_HISTORIES:
-            _histories.popitem(last=False)
-        return history
+        known = _known(str(store.path), run)
+        known[0] = known[0].followed_by(store.tail(run, known[0].sequence))
+        return known[0]
+
+
+@lru_cache(MAX_HISTORIES)
+def _known(store: str, run: str) -> list[History]:
+    """The history of a run so far; `history_of` replaces it."""
+    return [History()]

@@ -28,7 +28,7 @@ def sent(monkeypatch):
 def page() -> None:
     import plotly.graph_objects as go
 
-    from pages.parts.components.elements import LiveNumber, Progress, live_figures, run_progress
+    from pages.parts.components.elements import LiveNumber, live_figures, run_progress
     from pages.parts.components.live_chart import Growth, live_chart
 
     figure = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}]})
@@ -36,7 +36,7 @@ def page() -> None:
     live_figures([LiveNumber("Loss", "0.5")], "figures")
     for active in (True, False):
         state = {"words": "running" if active else "finished"}
-        run_progress(Progress("a", 2, "Run", state, active, 40, 4000, (), 9, "cpu", None), f"bar_{active}")
+        run_progress({"label": "Run", "state": state, "active": active, "step": 40, "steps": 4000}, f"bar_{active}")
 
 
 def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(monkeypatch):
@@ -53,7 +53,7 @@ def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_
 def test_with_the_routes_the_browser_gets_the_figure_and_what_it_follows(sent):
     table = Table((10, 20), (0.5, 0.9))
     growth = Growth("a", 7, 0, scale=100.0, table=table, label=Label("acc", "{} %"))
-    live_chart(FIGURE, [growth, Mark("a", 7, shape=0)], key="chart", alt="A line.", title="A\nB", tells=True)
+    live_chart(FIGURE, [growth, Mark("a", 7, shape=0)], key="chart", alt="A line.", title="A\nB")
     (said,) = sent
     data = json.loads(json.dumps(said["data"]))
     assert said["key"] == "chart"

@@ -18,4 +18,4 @@ def test_what_an_entry_says_is_escaped_and_its_arxiv_number_a_link(monkeypatch: 
 def test_a_head_that_is_no_word_of_the_glossary_stands_as_it_is():
     assert head("R&D", "table") == "R&amp;D"
     assert "popovertarget" in head("Kind", "table")
-    assert legend("here").count("popovertarget") == 3
+    assert legend().count("popovertarget") == 3

@@ -6,7 +6,7 @@ import pytest
 
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from pages.parts import outcome
+from pages.parts import lab
 from pages.parts.controls.fields import Fields
 from pages.parts.train.form import baseline_of, form_of
 from pages.parts.train.run_history import watched_runs
@@ -19,12 +19,12 @@ OWN = baseline_of(FIRST)
 def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict]]:
     """The sentences and numbers of each headline."""
     found: list[tuple[list[str], dict]] = []
-    monkeypatch.setattr(outcome, "headline", lambda sentences, numbers: found.append((sentences, numbers)))
+    monkeypatch.setattr(lab, "headline", lambda sentences, numbers: found.append((sentences, numbers)))
     return found
 
 
 def say(store: Store, ids: list[str], **texts: str) -> None:
-    outcome.say_outcome(form_of(Fields(texts), "cpu", lab=True), {}, None, watched_runs(store, ids))
+    lab.say_outcome(form_of(Fields(texts), "cpu", lab=True), {}, None, watched_runs(store, ids))
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_a_private_run_that_has_not_ended_has_no_price_yet(store: Store, said: l
 
 
 def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(store: Store, said: list) -> None:
-    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2")
+    say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
     (((before, sentence), numbers),) = said
     assert "{" not in before  # until the run has an accuracy
-    assert "The run in the chart: {accuracy} % right at epsilon {epsilon}." in sentence
+    assert "The run in the chart: {accuracy} % right at epsilon {epsilon}, delta 1e-5." in sentence
     assert set(numbers) == {"accuracy", "epsilon"}

@@ -82,12 +82,12 @@ def test_two_ticks_before_an_answer_both_count_and_an_old_one_does_not_count_twi
     runs = [finished(store) for _ in range(3)]
     page = tick(opened(), runs[0], runs[1])
     assert addressed(page) == runs[:2]
-    page = send(page, "ticked", [{"number": 0, "run": runs[2], "on": True}])
+    page = send(page, "ticked", [0, runs[2]])
     assert addressed(page) == runs[:2]
 
 
 def test_nonsense_from_a_browser_changes_nothing(store: Store):
-    for nonsense in [None, "x", [1], [{"number": "1"}], [{"number": 1, "run": [], "on": True}], {}]:
+    for nonsense in [None, "x", ["1"], [10**9, 1], [10**9, []], {}]:
         run = finished(store)
         page = opened(run)
         for event in ("ticked", "sorted"):
