@@ -87,48 +87,36 @@ class Store:
         worker: str | None = None,
         *,
         run: str | None = None,
-        said: Sequence[Event] = (),
         planned: Plan | None = None,
         secret: int | None = None,
         owner: str = "",
-        sweep: str | None = None,
-        parent: Run | None = None,
-        guard: Callable[[Database], None] | None = None,
     ) -> str:
         """Queue a request, such as the `RunConfig` of a training run, or hand it to `worker` at once; return the id.
 
         A process that does the work itself names itself as worker. The id is short and safe in URLs; `run` may give
         one of `new_id`. The store keeps a training run's plan and any job's secret seed, and makes them if they are
-        not given. `said` are its first events, `parent` is the run that it continues. `guard` may raise an error
-        first, in the same transaction. Errors: ValueError, and nothing is stored, for settings without a plan.
+        not given. Errors: ValueError, and nothing is stored, for settings without a plan.
         """
-        run = run or self.new_id()
-        row = row_of(run, request, name, worker, planned, secret, said=said)
-        row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id}
-        if said and parent and parent.origin:  # the checkpoint ties it to that machine
-            row["origin"] = json.dumps(parent.origin)
-        with self.writing() as db:
-            if guard:
-                guard(db)
-            insert(db, row, said)
-        return run
+        row = row_of(run or self.new_id(), request, name, worker, planned, secret) | {"owner": owner}
+        self.add_rows([row])
+        return row["id"]
 
-    def submit_all(
+    def add_rows(
         self,
-        asked: Sequence[tuple[Any, str]],
-        *,
-        owner: str = "",
-        sweep: str | None = None,
-        guard: Callable[[Database], None] | None = None,
+        rows: Sequence[dict[str, Any]],
+        said: Sequence[Event] = (),
+        guard: Callable[[Database], None] = lambda db: None,
     ) -> list[str]:
-        """Queue (request, name) pairs, all or none; the new ids, in that order. Errors: as for `submit`."""
-        own = {"owner": owner, "sweep": sweep}
-        rows = [row_of(self.new_id(), request, name) | own for request, name in asked]
+        """Store rows of `row_of`, all or none, each with its first events; return their ids.
+
+        `guard` may raise an error first, in the same transaction.
+        """
+        bodies = [(place, body_of(event)) for place, event in enumerate(said, 1)]
         with self.writing() as db:
-            if guard:
-                guard(db)
+            guard(db)
             for row in rows:
                 insert(db, row)
+                db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies])
         return [row["id"] for row in rows]
 
     def cancel(self, run: str) -> Status:
@@ -212,9 +200,8 @@ class Store:
         At most `limit` runs run at once, and none begins while the queue is paused. With `devices` only runs that ask
         for one of them count.
         """
-        query = f"SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {_asking_for(devices)})"
         with self.reading() as db:  # without the write lock: idle workers ask often
-            if not _may_begin(db, limit, devices) or not db.execute(query, tuple(devices)).fetchone()[0]:
+            if not _may_begin(db, limit, devices):
                 return None
         now = time.time()
         with self.writing() as db:
@@ -234,15 +221,15 @@ class Store:
         with self.writing() as db:
             return db.execute(query, (run.id, run.worker, run.sequence)).fetchone() is not None
 
-    def recover(self, run: Run, reason: str, most: int = MAX_ATTEMPTS) -> Status | None:
+    def recover(self, run: Run, reason: str) -> Status | None:
         """Queue a running run again whose worker is gone, so that it continues; its new status.
 
-        It ends as lost if the process that submitted it did the work, or after `most` attempts without progress, and
-        as cancelled if somebody asked for that. None, and no change, if it has shown a sign of life since `run` was
-        read.
+        It ends as lost if the process that submitted it did the work, or after MAX_ATTEMPTS without progress, and as
+        cancelled if somebody asked for that. None, and no change, if it has shown a sign of life since `run` was read.
         """
-        values = {"id": run.id, "worker": run.worker, "beat": run.heartbeat, "most": most, "now": time.time()}
-        values |= {"reason": reason, "vain": f"{reason} It made no progress in {most} attempts."}
+        values = {"id": run.id, "worker": run.worker, "beat": run.heartbeat, "now": time.time()}
+        vain = f"{reason} It made no progress in {MAX_ATTEMPTS} attempts."
+        values |= {"most": MAX_ATTEMPTS, "reason": reason, "vain": vain}
         with self.writing() as db:
             row = db.execute(RECOVER, values).fetchone()
         return Status(row["status"]) if row else None
@@ -301,11 +288,9 @@ class Store:
 
 
 def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
-    """Return whether fewer than `limit` runs run (on the devices, if named) and the queue is not paused."""
-    query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {_asking_for(devices)}) < ?
+    """Return whether a run waits, fewer than `limit` run (on the devices, if named), and the queue is not paused."""
+    asking = f"AND {DEVICE} IN ({', '.join('?' * len(devices))})" if devices else ""
+    query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {asking}) < ?
+        AND EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {asking})
         AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
-    return bool(db.execute(query, (*devices, limit)).fetchone()[0])
-
-
-def _asking_for(devices: Sequence[str]) -> str:
-    return f"AND {DEVICE} IN ({', '.join('?' * len(devices))})" if devices else ""
+    return bool(db.execute(query, (*devices, limit, *devices)).fetchone()[0])

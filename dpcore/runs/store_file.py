@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.kinds import AnyEvent
-from dpcore.runs.record import StoreError, body_of
+from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
 
@@ -57,11 +56,9 @@ _REASONS = {  # primary result code -> condition, way out
 Database = sqlite3.Connection
 
 
-def insert(db: Database, row: Mapping[str, Any], said: Sequence[AnyEvent] = ()) -> None:
-    """Write a row of `row_of`, and the first events of its run."""
+def insert(db: Database, row: Mapping[str, Any]) -> None:
+    """Write a row of `row_of`."""
     db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
-    bodies = enumerate(map(body_of, said), 1)
-    db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies])
 
 
 class StoreFile:
@@ -96,12 +93,8 @@ class StoreFile:
         """Give the connection in a transaction; an error undoes it."""
         with self.reading() as db:
             db.execute("BEGIN IMMEDIATE")
-            try:
+            with db:
                 yield db
-                db.execute("COMMIT")
-            finally:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
 
     def _identity(self) -> tuple[int, int]:
         file = os.stat(self.path)
@@ -156,7 +149,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     """Create or update the tables, once, in whichever process comes first."""
     _use_write_ahead_log(db)
     db.execute("BEGIN IMMEDIATE")
-    try:
+    with db:
         version = _version(db, path)
         tables = TABLES.read_text(encoding="utf-8")
         if version:
@@ -165,10 +158,6 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
         _keep_private(path)  # before a secret is written
-        db.execute("COMMIT")
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
 
 
 def _keep_private(path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
-from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.record import Run, Status, checkpoint_path, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import named_runs
 from dpcore.runs.worker_process import Slots
@@ -137,5 +137,6 @@ def submit_sweep(
 ) -> str:
     """Queue the runs of a sweep; its id."""
     sweep = store.new_id()
-    store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
+    own = {"owner": owner, "sweep": sweep}
+    store.add_rows([row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)])
     return sweep
