@@ -12,8 +12,8 @@ from scipy.special import ndtr
 from dpcore import check
 from dpcore.audit.bounds.exact import (
     ALLOWED,
-    GradientsFinding,
-    HistoryFinding,
+    GRADIENTS,
+    HISTORY,
     audit_distances,
     audit_influence,
     audit_releases,
@@ -22,7 +22,7 @@ from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
 from dpcore.audit.bounds.one_run import OneRunFinding, audit_one_run
-from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, TradeoffFinding, audit_tradeoff
+from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, audit_tradeoff
 from dpcore.audit.bounds.per_step import PerStepFinding, audit_per_step
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.audit.bounds.sampling import audit_sampling
@@ -146,8 +146,8 @@ class Outcomes:
         if self._drawn:
             yield "clipping", self._clipping(self._drawn)
         gaps, moves = [look.differs for look in looks], [look.remembered for look in looks]
-        yield "gradients", audit_distances(GradientsFinding, gaps, tried=ROWS * len(looks), confidence=confidence)
-        yield "history", audit_distances(HistoryFinding, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
+        yield "gradients", audit_distances(GRADIENTS, gaps, tried=ROWS * len(looks), confidence=confidence)
+        yield "history", audit_distances(HISTORY, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
         yield "sampler", self._sampler()
         if self._drawn:
             yield "releases", self._releases(self._drawn)
@@ -212,9 +212,8 @@ class Outcomes:
             note = NO_CLAIM
         if note or claim is None:
             yield "per_step", PerStepFinding(confidence=confidence, note=note, scores=(0, 0))
-            yield "one_run", OneRunFinding(confidence=confidence, note=note, canaries=len(scores))
-            for name in ("one_run_curve", "one_run_gaussian"):
-                yield name, TradeoffFinding(confidence=confidence, note=note, canaries=len(scores))
+            for name in ("one_run", "one_run_curve", "one_run_gaussian"):
+                yield name, OneRunFinding(confidence=confidence, note=note, canaries=len(scores))
             yield "in_out", TwoRunFinding(confidence=confidence, note=note, scores=(0, 0))
             return
         yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)

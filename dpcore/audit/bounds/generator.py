@@ -31,8 +31,7 @@ class NormalTally:
     """Counts of the draws so far."""
 
     draws: int
-    smallest: float
-    largest: float
+    size: float  # of the largest draw
     tail: FloatArray  # draws of size TAIL or more
     bins: IntArray  # (BINS,) of the first draws
     first: int  # draws of the first block, in which equal numbers are counted
@@ -41,11 +40,6 @@ class NormalTally:
     ties_expected: float  # of normal numbers rounded to the returned type; 0 if that is too coarse
     ties_spread: float  # their variance over that
     not_finite: int
-
-    @property
-    def size(self) -> float:
-        """The largest draw by size."""
-        return max(abs(self.smallest), abs(self.largest))
 
     def beyond(self, threshold: float) -> int:
         """Count the draws larger by size than a threshold of at least TAIL."""
@@ -67,7 +61,7 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
     (3000, 1000, 1000, 3.9)
     """
     check.whole(1, draws=draws, block=block)
-    drawn, smallest, largest, not_finite = 0, math.inf, -math.inf, 0
+    drawn, size, not_finite = 0, 0.0, 0
     tail, bins, first = np.zeros(0), np.zeros(BINS, dtype=np.int64), None
     while drawn < draws:
         values = _finite(draw, min(block, draws - drawn))
@@ -76,11 +70,12 @@ def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK)
         if drawn < SHAPE:
             place = (ndtr(values.astype(np.float64)) * BINS).astype(np.int64).clip(0, BINS - 1)
             bins = bins + np.bincount(place, minlength=BINS)
-        far = values[np.abs(values) >= TAIL].astype(np.float64)
+        sizes = np.abs(values)
+        far = values[sizes >= TAIL].astype(np.float64)
         tail = np.concatenate([tail, far]) if far.size else tail
-        smallest, largest = float(values.min(initial=smallest)), float(values.max(initial=largest))
+        size = float(sizes.max(initial=size))
         drawn, not_finite = drawn + values.size + missing, not_finite + missing
-        yield NormalTally(drawn, smallest, largest, read_only(tail), read_only(bins), *first, not_finite)
+        yield NormalTally(drawn, size, read_only(tail), read_only(bins), *first, not_finite)
 
 
 def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
