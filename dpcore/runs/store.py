@@ -11,14 +11,16 @@ share the shortest run goes first.
 
 import json
 import secrets
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
-from dpcore.runs.store_file import FILE, RECOVER, RUNS, Database, StoreFile, insert
+from dpcore.runs.store_file import FILE, RECOVER, RUNS, Database, explained, identity_of, insert, opened
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 
@@ -68,11 +70,35 @@ class Store:
     def __init__(self, home: Path | str | None = None) -> None:
         self.home = Path(home).absolute() if home is not None else state_directory()
         self.path = self.home / FILE
-        self._file = StoreFile(self.path)
-        self.rows, self.reading, self.writing = self._file.rows, self._file.reading, self._file.writing
+        self._lock = threading.Lock()  # one thread at a time has the connection
+        with explained(self.path):
+            self.db = opened(self.path)
+            self._found = identity_of(self.path)
 
     def close(self) -> None:
-        self._file.close()
+        with self._lock:
+            self.db.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """Give the connection for reading; readers never wait for writers."""
+        with self._lock, explained(self.path):
+            # SQLite would go on writing into the file that was replaced
+            if identity_of(self.path) != self._found:
+                raise FileNotFoundError("it was replaced while in use; start the program again")
+            yield self.db
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self.reading() as db:
+            return db.execute(query, values).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[Database]:
+        """Give the connection in a transaction; an error undoes it."""
+        with self.reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            with db:
+                yield db
 
     def __enter__(self) -> "Store":
         return self

@@ -2,9 +2,8 @@
 
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -61,59 +60,23 @@ def insert(db: Database, row: Mapping[str, Any]) -> None:
     db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
 
 
-class StoreFile:
-    """The open file, for any number of threads, one at a time; StoreError names the path and the reason if it fails."""
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn errors of the file inside into StoreErrors, which name the path, the reason and a way out."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
+        raise StoreError(f"Expected the run store {path} to be {condition}, but: {error}. {way_out}") from error
+    except OSError as error:
+        raise StoreError(f"Expected the run store {path} to be a file in a writable directory: {error}.") from error
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        with self._errors():
-            self.db = opened(path)
-            self._found = self._identity()
 
-    def close(self) -> None:
-        with self._lock:
-            self.db.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for reading; readers never wait for writers."""
-        with self._lock, self._errors():
-            # SQLite would go on writing into the file that was replaced
-            if self._identity() != self._found:
-                raise FileNotFoundError("it was replaced while in use; start the program again")
-            yield self.db
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        with self.reading() as db:
-            return db.execute(query, values).fetchall()
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection in a transaction; an error undoes it."""
-        with self.reading() as db:
-            db.execute("BEGIN IMMEDIATE")
-            with db:
-                yield db
-
-    def _identity(self) -> tuple[int, int]:
-        file = os.stat(self.path)
-        return file.st_dev, file.st_ino
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
-            raise StoreError(
-                f"Expected the run store {self.path} to be {condition}, but: {error}. {way_out}"
-            ) from error
-        except OSError as error:
-            raise StoreError(
-                f"Expected the run store {self.path} to be a file in a writable directory: {error}."
-            ) from error
+def identity_of(path: Path) -> tuple[int, int]:
+    """The file at the path, which another one may replace."""
+    file = os.stat(path)
+    return file.st_dev, file.st_ino
 
 
 def opened(path: Path) -> Database:
