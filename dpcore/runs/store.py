@@ -20,35 +20,22 @@ from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
-from dpcore.runs.store_file import FILE, RECOVER, RUNS, Database, explained, identity_of, insert, opened
+from dpcore.runs.store_file import FILE, RUNS, SAVED, Database, explained, identity_of, insert, opened, sql_of
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 
-DEVICE = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
-
-# Each owner is asked for once: for each run it took seconds with 10,000 runs. SQLite finds a slow plan by itself.
-QUEUE = f"""WITH waiting AS MATERIALIZED (SELECT DISTINCT owner FROM runs WHERE status = 'queued'),
-began AS MATERIALIZED (
-    SELECT owner, (SELECT MAX(started) FROM runs WHERE runs.owner = waiting.owner) AS last FROM waiting
-),
-busy AS MATERIALIZED (SELECT owner, COUNT(*) AS runs FROM runs WHERE status = 'running' GROUP BY owner)
-SELECT id FROM (
-    SELECT id, number, {DEVICE} AS device, MAX(created, COALESCE(last, 0)) AS since,
-        COALESCE(busy.runs, 0) + ROW_NUMBER() OVER (PARTITION BY owner ORDER BY cost, number) AS share
-    FROM runs INDEXED BY runs_by_status CROSS JOIN began USING (owner) LEFT JOIN busy USING (owner)
-    WHERE status = 'queued'
-) {{asking}} ORDER BY share, since, number"""
+QUEUE = sql_of("queue")
+RECOVER = sql_of("recover").format(saved=SAVED)
 
 
 def in_order(db: Database) -> list[str]:
     """The ids of the queued runs, in the order in which workers would claim them now."""
-    return [row["id"] for row in db.execute(QUEUE.format(asking=""))]
+    return [row["id"] for row in db.execute(QUEUE, {"devices": None})]
 
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
     """The first queued run, or the first that asks for one of the devices if any are named."""
-    asking = f"WHERE device IN ({', '.join('?' * len(devices))})" if devices else ""
-    row = db.execute(f"{QUEUE.format(asking=asking)} LIMIT 1", tuple(devices)).fetchone()
+    row = db.execute(f"{QUEUE} LIMIT 1", {"devices": json.dumps(devices) if devices else None}).fetchone()
     return row["id"] if row else None
 
 
@@ -315,7 +302,8 @@ class Store:
 
 def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
     """Return whether a run waits, fewer than `limit` run (on the devices, if named), and the queue is not paused."""
-    asking = f"AND {DEVICE} IN ({', '.join('?' * len(devices))})" if devices else ""
+    device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
+    asking = f"AND {device} IN ({', '.join('?' * len(devices))})" if devices else ""
     query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {asking}) < ?
         AND EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {asking})
         AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""

@@ -12,9 +12,6 @@ from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
 
-TABLES = Path(__file__).with_name("tables.sql")  # of a new store
-UPDATES = Path(__file__).with_name("updates.sql")  # of a store of an earlier version
-
 RUNS = """
 SELECT runs.*, events.sequence AS sequence, events.body AS body
 FROM runs LEFT JOIN events ON events.run = runs.id
@@ -25,17 +22,10 @@ FROM runs LEFT JOIN events ON events.run = runs.id
 SAVED = """(SELECT body FROM events WHERE run = runs.id AND body LIKE '{"event": "checkpointed"%'
     ORDER BY sequence DESC LIMIT 1)"""
 
-RECOVER = f"""
-UPDATE runs SET
-    status = CASE WHEN cancelling THEN 'cancelled' WHEN handed OR attempts >= :most THEN 'lost' ELSE 'queued' END,
-    error = CASE WHEN cancelling THEN NULL WHEN handed THEN :reason WHEN attempts >= :most THEN :vain END,
-    ended = CASE WHEN cancelling OR handed OR attempts >= :most THEN :now END,
-    worker = CASE WHEN cancelling OR handed OR attempts >= :most THEN worker END,
-    attempts = attempts + NOT (cancelling OR handed OR attempts >= :most),
-    cost = COALESCE(MAX(json_extract(plan, '$.steps') - COALESCE(json_extract({SAVED}, '$.step'), 0), 0)
-        * (json_extract(settings, '$.batch') + COALESCE(json_extract(settings, '$.public'), 0)), cost)
-WHERE id = :id AND worker IS :worker AND heartbeat IS :beat AND status = 'running' RETURNING status
-"""
+
+def sql_of(name: str) -> str:
+    """The SQL of a file of this folder."""
+    return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
 
 
 FILE = "runs.sqlite3"
@@ -114,9 +104,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     db.execute("BEGIN IMMEDIATE")
     with db:
         version = _version(db, path)
-        tables = TABLES.read_text(encoding="utf-8")
-        if version:
-            tables = UPDATES.read_text(encoding="utf-8").partition(f"-- version {version + 1}\n")[2]
+        tables = sql_of("updates").partition(f"-- version {version + 1}\n")[2] if version else sql_of("tables")
         for statement in tables.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
