@@ -20,7 +20,7 @@ from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
-from dpcore.runs.store_file import FILE, RUNS, SAVED, Database, explained, identity_of, insert, opened, sql_of
+from dpcore.runs.store_file import FILE, RUNS, SAVED, TESTED, Database, explained, identity_of, insert, opened, sql_of
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 
@@ -201,11 +201,9 @@ class Store:
 
     def latest_tests(self, runs: Sequence[str]) -> dict[str, Evaluated]:
         """The last evaluation of each run that has one."""
-        query = """SELECT body FROM events WHERE run = ? AND body LIKE '{"event": "evaluated"%'
-            ORDER BY sequence DESC LIMIT 1"""
-        with self.reading() as db:
-            rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
-        return {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
+        query = f"SELECT id, {TESTED} AS body FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+        rows = self.rows(query, (json.dumps(list(runs)),))
+        return {row["id"]: event_from_json(TRAINING.name, json.loads(row["body"])) for row in rows if row["body"]}
 
     def claim(self, worker: str, limit: int = 1, devices: Sequence[str] = ()) -> Run | None:
         """Give this worker the first run of the queue; None if there is none to begin.

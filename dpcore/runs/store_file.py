@@ -18,9 +18,17 @@ FROM runs LEFT JOIN events ON events.run = runs.id
     AND events.sequence = (SELECT MAX(sequence) FROM events WHERE run = runs.id)
 """
 
-# the event of the last checkpoint, from which a run continues
-SAVED = """(SELECT body FROM events WHERE run = runs.id AND body LIKE '{"event": "checkpointed"%'
-    ORDER BY sequence DESC LIMIT 1)"""
+LAST = "(SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"  # the newest event of a run
+
+
+def latest(event: str) -> str:
+    """The newest event of a run that has this name, in SQL."""
+    own = f"""run = runs.id AND body LIKE '{{"event": "{event}"%'"""
+    return f"(SELECT body FROM events WHERE {own} ORDER BY sequence DESC LIMIT 1)"
+
+
+SAVED = latest("checkpointed")  # from which a run continues
+TESTED = latest("evaluated")
 
 
 def sql_of(name: str) -> str:
