@@ -4,8 +4,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -201,13 +200,17 @@ def _export(store: Store, arguments: argparse.Namespace) -> int:
         assert isinstance(form, TextForm)
         sys.stdout.write(form.write(records))
         return 0
-    path = Path(arguments.to)
-    with _sentences(path):
+    path = to = Path(arguments.to)
+    try:
         if isinstance(form, TextForm):
-            path = path / file_name(form, ids) if path.is_dir() else path
+            path = to / file_name(form, ids) if to.is_dir() else to
             _write(path, form.write(records))
         else:
             _fill(path, form, records)
+    except FileExistsError:
+        raise ValueError(f"Expected nothing at {to}: export overwrites nothing.") from None
+    except OSError as error:
+        raise ValueError(f"Expected {to} to be writable, but: {error.strerror or error}.") from error
     if arguments.json:
         print_json({"runs": ids, "format": form.name, "to": str(path)})
     else:
@@ -237,17 +240,6 @@ def _fill(path: Path, form: FolderForm, records: Sequence[RunRecord]) -> None:
         if made:
             shutil.rmtree(path, ignore_errors=True)
         raise
-
-
-@contextmanager
-def _sentences(path: Path) -> Iterator[None]:
-    """Turn errors of the file system into ValueErrors."""
-    try:
-        yield
-    except FileExistsError:
-        raise ValueError(f"Expected nothing at {path}: export overwrites nothing.") from None
-    except OSError as error:
-        raise ValueError(f"Expected {path} to be writable, but: {error.strerror or error}.") from error
 
 
 def _check_import(arguments: argparse.Namespace) -> None:

@@ -24,7 +24,7 @@ from dpcore.audit.bounds.generator import (
     p_reach,
     p_shape,
     p_ties,
-    tallies,
+    tally_of,
 )
 from dpcore.privacy.mechanism import Mechanism, Release
 
@@ -43,7 +43,7 @@ def clipped(radius: float, seed: int = 0):
 
 
 def last(draw, draws: int = DRAWS, block: int = 2**16) -> NormalTally:
-    return list(tallies(draw, draws, block=block))[-1]
+    return tally_of(draw, draws, block=block)
 
 
 def test_normal_numbers_fail_each_test_no_more_often_than_they_may() -> None:
@@ -110,7 +110,7 @@ def test_a_wrong_generator_fails_the_test_that_is_meant_for_it(name: str) -> Non
 def test_blocks_are_counted_as_all_at_once() -> None:
     drawn = normal(3)(100_000)
     rest = iter(drawn)
-    *_, blocked = tallies(lambda count: list(islice(rest, count)), 100_000, block=30_000)
+    blocked = tally_of(lambda count: list(islice(rest, count)), 100_000, block=30_000)
     whole = last(lambda count: drawn, 100_000, block=100_000)
     assert blocked.size == np.abs(drawn).max() == whole.size
     np.testing.assert_array_equal(blocked.bins, whole.bins)
