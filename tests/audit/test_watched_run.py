@@ -13,7 +13,6 @@ from dpcore.audit import watched_run as module
 from dpcore.audit.events import Counted, Stopped
 from dpcore.audit.request import MAX_DRAWS, AuditRequest
 from dpcore.audit.run_audit import outcomes_of, torch_counts
-from dpcore.audit.verdict import event_of
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
@@ -47,11 +46,10 @@ def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound
     assert torch.equal(watch.run.engine.parameters, plain.engine.parameters)
     assert watch.observer.releases == plain.plan.steps
     claim = watch.request.by.claims(watch.config, watch.accepted)
-    found = {name: event_of(name, finding) for name, finding in outcomes_of(watch, claim)}
+    found = dict(outcomes_of(watch, claim))
     assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [1.0] * 4
-    figures = dict(found["clipping"].figures)
-    assert 0.5 < figures["largest"] <= 1 + 1e-3, "and some example comes near to it"
-    assert dict(found["history"].figures)["largest"] == 0.0
+    assert 0.5 < found["clipping"].largest <= 1 + 1e-3, "and some example comes near to it"
+    assert found["history"].largest == 0.0
     assert found["noise"].p_value > 1e-3
 
 

@@ -136,7 +136,6 @@ def submit_sweep(
     store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
 ) -> str:
     """Queue the runs of a sweep; its id."""
-    sweep = store.new_id()
-    own = {"owner": owner, "sweep": sweep}
+    own = {"owner": owner, "sweep": store.new_id()}
     store.add_rows([row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)])
-    return sweep
+    return own["sweep"]
