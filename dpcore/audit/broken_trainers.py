@@ -80,7 +80,6 @@ class Scaled(Wrapper):
         self._factor = factor
 
     def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add noise of the wrong standard deviation."""
         self._part.add(piece, target, std * self._factor(), scale)
 
 
@@ -92,7 +91,6 @@ class Reseeded(Wrapper):
         self._first = noise.states()
 
     def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Add the noise of the first step again."""
         self._part.words[piece].restore(self._first[piece])
         self._part.add(piece, target, std, scale)
 
@@ -105,7 +103,6 @@ class Reclipped(Wrapper):
         self._clipping_for = clipping_for
 
     def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """Sum gradients that are clipped in another way."""
         return self._part.clipped_sum(x, y, self._clipping_for(clipping), *others)
 
 
@@ -133,7 +130,6 @@ class Replayed(Wrapper):
         self._period, self._drawn, self._first = period, 0, words.state()
 
     def draw(self, count: int) -> Tensor:
-        """Return the next words, or those of the first epoch again."""
         if self._drawn % self._period == 0:
             self._part.restore(self._first)
         self._drawn += 1

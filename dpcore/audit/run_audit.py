@@ -4,6 +4,7 @@ import hashlib
 import math
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import torch
@@ -12,8 +13,8 @@ from scipy.special import ndtr
 from dpcore import check
 from dpcore.audit.bounds.exact import (
     ALLOWED,
-    GradientsFinding,
-    HistoryFinding,
+    GRADIENTS,
+    HISTORY,
     audit_distances,
     audit_influence,
     audit_releases,
@@ -22,7 +23,7 @@ from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
 from dpcore.audit.bounds.one_run import OneRunFinding, audit_one_run
-from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, TradeoffFinding, audit_tradeoff
+from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, audit_tradeoff
 from dpcore.audit.bounds.per_step import PerStepFinding, audit_per_step
 from dpcore.audit.bounds.roc import Roc, roc_of
 from dpcore.audit.bounds.sampling import audit_sampling
@@ -39,6 +40,7 @@ from dpcore.training.models import MODELS
 from dpcore.training.plan import first_steps
 from dpcore.training.randomness.missing_mass import BITS, FURTHER, generator_of
 from dpcore.training.randomness.streams import new_secret
+from dpcore.training.training_run import TrainingRun
 
 TRAINING_REPORTS = 40
 TORCH_REPORTS = 12
@@ -62,15 +64,15 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     watched = WatchedRun(request, start)
     yield watched.prepared()
     yield from _train(watched)
-    outcomes, found = Outcomes(watched), list[Measured]()
-    for name, finding in outcomes.each():
-        found.append(event_of(name, finding, outcomes.unaccounted))
+    claim, found = request.by.claims(watched.config, watched.accepted), list[Measured]()
+    for name, finding in outcomes_of(watched, claim):
+        found.append(event_of(name, finding, "" if claim else watched.plan.unaccounted))
         yield found[-1]
         if isinstance(finding, LossFinding) and finding.roc:
             yield from traced(name, finding.roc)
     yield from torch_counts(request.torch_draws, start)
     yield from _scores(watched)
-    yield judge(found, outcomes.claim, watched.config.delta, request.confidence)
+    yield judge(found, claim, watched.config.delta, request.confidence)
     yield Finished(watched.record.steps, time.perf_counter() - began)
 
 
@@ -126,112 +128,94 @@ def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
             yield Counted(drawn, largest, 2 * drawn * float(ndtr(-largest)))
 
 
-class Outcomes:
-    """Computes the findings of one watched run."""
+def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+    """Yield each test's name and finding, in the order of the reports."""
+    drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None  # the noise of the settings
+    yield from _of_noise(watched, claim, drawn)
+    yield from _of_steps(watched, claim, drawn)
+    yield from _of_canaries(watched, claim)
+    yield "losses", _of_losses(watched)
 
-    def __init__(self, watched: WatchedRun) -> None:
-        self._watched, self._record, self._config = watched, watched.record, watched.config
-        self._confidence, self._delta = watched.request.confidence, watched.config.delta
-        self.claim = watched.request.by.claims(watched.config, watched.accepted)
-        self.unaccounted = "" if self.claim else watched.plan.unaccounted
-        self._drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None  # the noise of the settings
 
-    def each(self) -> Iterator[tuple[str, Finding]]:
-        """Yield each test's name and finding."""
-        looks, confidence = self._record.looks, self._confidence
-        yield "noise", self._noise()
-        yield "fresh_noise", self._fresh_noise()
-        yield "evidence", self._record.evidence.finding(self._confidence)
-        yield "generator", self._generator()
-        if self._drawn:
-            yield "clipping", self._clipping(self._drawn)
-        gaps, moves = [look.differs for look in looks], [look.remembered for look in looks]
-        yield "gradients", audit_distances(GradientsFinding, gaps, tried=ROWS * len(looks), confidence=confidence)
-        yield "history", audit_distances(HistoryFinding, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
-        yield "sampler", self._sampler()
-        if self._drawn:
-            yield "releases", self._releases(self._drawn)
-        yield from self._of_canaries()
-        yield "losses", self._losses()
+def _of_noise(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+    record, delta, confidence = watched.record, watched.config.delta, watched.request.confidence
+    noise, charged = np.array(record.noise), claim or drawn
+    if charged is None or not record.steps:
+        yield "noise", NoiseFinding(confidence=confidence, projections=noise.size, note=NO_NOISE)
+    else:
+        sigma = np.array(record.sigmas)[:, None]
+        yield "noise", audit_noise(noise, charged, delta, sigma=sigma, confidence=confidence)
+    if drawn is None or not record.steps:
+        yield "fresh_noise", RepetitionFinding(confidence=confidence, steps=0, note=NO_NOISE)
+    else:
+        yield "fresh_noise", audit_repetition(record.noise, confidence=confidence)
+    yield "evidence", record.evidence.finding(confidence)
+    radius = largest_drawn(generator_of(str(watched.run.device), watched.config.noise_generator))
+    user = Charged(claim, delta, radius) if claim else None
+    yield "generator", audit_generator(partial(_draw, watched.run), DRAWS, charged=user, confidence=confidence)
 
-    def _noise(self) -> Finding:
-        noise, mechanism = np.array(self._record.noise), self.claim or self._drawn
-        if mechanism is None or not self._record.steps:
-            return NoiseFinding(confidence=self._confidence, projections=noise.size, note=NO_NOISE)
-        sigma = np.array(self._record.sigmas)[:, None]
-        return audit_noise(noise, mechanism, self._delta, sigma=sigma, confidence=self._confidence)
 
-    def _fresh_noise(self) -> Finding:
-        if self._drawn is None or not self._record.steps:
-            return RepetitionFinding(confidence=self._confidence, steps=0, note=NO_NOISE)
-        return audit_repetition(self._record.noise, confidence=self._confidence)
+def _draw(run: TrainingRun, count: int) -> FloatArray:
+    """Draw `count` numbers from the trainer's source of noise, at a standard deviation of 1."""
+    noise, size = run.noise, len(run.engine.parameters)
+    vector = torch.zeros(-(-count // size), size, dtype=torch.float64)
+    for row in vector:
+        for piece, part in enumerate(noise.pieces(row)):
+            noise.add(piece, part, 1.0)
+    return vector.flatten()[:count].numpy()
 
-    def _generator(self) -> Finding:
-        device = str(self._watched.run.device)
-        radius = largest_drawn(generator_of(device, self._config.noise_generator))
-        charged = Charged(self.claim, self._delta, radius) if self.claim else None
-        return audit_generator(self._draw, DRAWS, charged=charged, confidence=self._confidence)
 
-    def _draw(self, count: int) -> FloatArray:
-        """Draw `count` numbers from the trainer's source of noise, at a standard deviation of 1."""
-        noise, size = self._watched.run.noise, len(self._watched.run.engine.parameters)
-        vector = torch.zeros(-(-count // size), size, dtype=torch.float64)
-        for row in vector:
-            for piece, part in enumerate(noise.pieces(row)):
-                noise.add(piece, part, 1.0)
-        return vector.flatten()[:count].numpy()
-
-    def _clipping(self, drawn: Mechanism) -> Finding:
-        limit = CLIPPINGS[self._config.clipping].sensitivity(MODELS[self._config.model].groups)
-        lengths = [length / limit for look in self._record.looks for length in (look.alone, look.moved)]
-        return audit_influence(lengths, self.claim or drawn, self._delta, allowed=ALLOWED, confidence=self._confidence)
-
-    def _sampler(self) -> Finding:
-        return audit_sampling(
-            self._record.inclusions,
-            self._config.q,
-            batch_sizes=self._record.sizes,
-            examples=self._config.examples,
-            confidence=self._confidence,
-        )
-
-    def _releases(self, drawn: Mechanism) -> Finding:
-        plan = self._watched.plan
-        steps = first_steps(plan.charged or plan.drawn, self._watched.observer.releases)
+def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+    record, config, plan, confidence = watched.record, watched.config, watched.plan, watched.request.confidence
+    looks = record.looks
+    if drawn:
+        limit = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
+        lengths = [length / limit for look in looks for length in (look.alone, look.moved)]
+        charged = claim or drawn
+        yield "clipping", audit_influence(lengths, charged, config.delta, allowed=ALLOWED, confidence=confidence)
+    gaps, moves = [look.differs for look in looks], [look.remembered for look in looks]
+    yield "gradients", audit_distances(GRADIENTS, gaps, tried=ROWS * len(looks), confidence=confidence)
+    yield "history", audit_distances(HISTORY, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
+    batches = {"batch_sizes": record.sizes, "examples": config.examples}
+    yield "sampler", audit_sampling(record.inclusions, config.q, **batches, confidence=confidence)
+    if drawn:
+        steps = first_steps(plan.charged or plan.drawn, watched.observer.releases)
         released = Mechanism((*plan.first, *steps)) if steps else drawn
-        return audit_releases(released, self.claim, self._delta, confidence=self._confidence)
+        yield "releases", audit_releases(released, claim, config.delta, confidence=confidence)
 
-    def _of_canaries(self) -> Iterator[tuple[str, Finding]]:
-        """Yield the findings of the canaries on each step and on everything together; without canaries, sentences."""
-        watched, claim, delta, confidence = self._watched, self.claim, self._delta, self._confidence
-        scores, inside = watched.scores.sums, watched.canaries.inside
-        note = "" if self._record.steps else NO_CANARIES
-        if not len(scores):
-            note = watched.without_canaries or NO_CANARIES
-        elif claim is None:
-            note = NO_CLAIM
-        if note or claim is None:
-            yield "per_step", PerStepFinding(confidence=confidence, note=note, scores=(0, 0))
-            yield "one_run", OneRunFinding(confidence=confidence, note=note, canaries=len(scores))
-            for name in ("one_run_curve", "one_run_gaussian"):
-                yield name, TradeoffFinding(confidence=confidence, note=note, canaries=len(scores))
-            yield "in_out", TwoRunFinding(confidence=confidence, note=note, scores=(0, 0))
-            return
-        yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)
-        _, claimed = claimed_band(claim, delta)
-        yield "one_run", audit_one_run(scores, inside, delta, claimed=claimed, confidence=confidence)
-        band, family = tradeoff_bounds(claim), NoiseFamily(claim)
-        curve = None if band.empty else band.lower
-        yield "one_run_curve", audit_tradeoff(scores, inside, family, delta, claimed=curve, confidence=confidence)
-        yield "one_run_gaussian", audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence)
-        apart = (scores[inside], scores[~inside])
-        yield "in_out", audit_two_run(*apart, delta, independent=False, confidence=confidence)
 
-    def _losses(self) -> Finding:
-        try:
-            return audit_losses(*self._watched.losses(), self._delta, confidence=self._confidence)
-        except RuntimeError as error:
-            return LossFinding(confidence=self._confidence, note=f"Nothing can be shown: {error}.")
+def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+    """Yield the findings of the canaries on each step and on everything together; without canaries, sentences."""
+    delta, confidence = watched.config.delta, watched.request.confidence
+    scores, inside = watched.scores.sums, watched.canaries.inside
+    note = "" if watched.record.steps else NO_CANARIES
+    if not len(scores):
+        note = watched.without_canaries or NO_CANARIES
+    elif claim is None:
+        note = NO_CLAIM
+    if note or claim is None:
+        yield "per_step", PerStepFinding(confidence=confidence, note=note, scores=(0, 0))
+        for name in ("one_run", "one_run_curve", "one_run_gaussian"):
+            yield name, OneRunFinding(confidence=confidence, note=note, canaries=len(scores))
+        yield "in_out", TwoRunFinding(confidence=confidence, note=note, scores=(0, 0))
+        return
+    yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)
+    _, claimed = claimed_band(claim, delta)
+    yield "one_run", audit_one_run(scores, inside, delta, claimed=claimed, confidence=confidence)
+    band, family = tradeoff_bounds(claim), NoiseFamily(claim)
+    curve = None if band.empty else band.lower
+    yield "one_run_curve", audit_tradeoff(scores, inside, family, delta, claimed=curve, confidence=confidence)
+    yield "one_run_gaussian", audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence)
+    apart = (scores[inside], scores[~inside])
+    yield "in_out", audit_two_run(*apart, delta, independent=False, confidence=confidence)
+
+
+def _of_losses(watched: WatchedRun) -> Finding:
+    confidence = watched.request.confidence
+    try:
+        return audit_losses(*watched.losses(), watched.config.delta, confidence=confidence)
+    except RuntimeError as error:
+        return LossFinding(confidence=confidence, note=f"Nothing can be shown: {error}.")
 
 
 def largest_drawn(generator: str) -> float:

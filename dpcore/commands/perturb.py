@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from statistics import fmean, stdev
 from typing import Any
 
@@ -9,7 +10,6 @@ from dpcore import check
 from dpcore.commands import DELTA, Parser, number, parser_of, print_json, whole
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent, plain
-from dpcore.runs.kinds import event_to_json
 from dpcore.training.perturbation.comparison import compare
 from dpcore.training.perturbation.events import Event, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS, Protection
@@ -75,8 +75,7 @@ def summary(request: Request, events: Iterable[Event]) -> dict[str, Any]:
     results = []
     for event in events:
         if isinstance(event, Prepared):
-            prepared = event_to_json(event)
-            del prepared["event"]
+            prepared = asdict(event)
         elif isinstance(event, Measured):
             results.append(_result(event))
         elif isinstance(event, Skipped):

@@ -10,7 +10,7 @@ from dpcore import check, commands
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
-from dpcore.privacy.report.attack_risk import Between, Risks, risks_of
+from dpcore.privacy.report.attack_risk import Risks, risks_of
 from dpcore.privacy.report.numbers import placed
 from dpcore.privacy.report.statement import statement
 from dpcore.privacy.tradeoff import Gaussian
@@ -62,17 +62,13 @@ def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks
         },
         "gdp": {"kind": "approximate", "mu": mu, "beta": Gaussian(mu).beta(alpha).tolist()},
         "risks": {
-            "advantage": _pair(found.advantage),
-            "error": _pair(found.error),
-            "true_positives": {f"{rate:g}": _pair(bounds) for rate, bounds in found.true_positives.items()},
-            "mu": {**_pair(found.mu), "least": found.least},
+            "advantage": found.advantage._asdict(),
+            "error": found.error._asdict(),
+            "true_positives": {f"{rate:g}": bounds._asdict() for rate, bounds in found.true_positives.items()},
+            "mu": {**found.mu._asdict(), "least": found.least},
             "posterior": found.sure,
         },
     }
-
-
-def _pair(bounds: Between) -> dict[str, float | None]:
-    return {"lower": bounds.lower, "upper": bounds.upper}
 
 
 def _table(band: Band) -> str:

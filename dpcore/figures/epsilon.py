@@ -175,6 +175,13 @@ def profile_figure(
     size: Size = NORMAL,
 ) -> go.Figure:
     """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each accountant."""
+    return figure_of(*profile_parts(profiles, log=log, height=height, ghost=ghost, size=size), size)
+
+
+def profile_parts(
+    profiles: Mapping[str, Curve], *, log: bool, height: int = 430, ghost: Ghost | None = None, size: Size
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The traces and the layout of `profile_figure`."""
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(profiles, key=lambda each: each != CERTIFIED):
         traces += _traces(name, profiles[name])
@@ -183,7 +190,7 @@ def profile_figure(
     shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= power_ticks(*np.log10(DELTAS[[0, -1]]))
-    return figure_of(traces, shape, size)
+    return traces, shape
 
 
 def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[dict[str, Any]]:

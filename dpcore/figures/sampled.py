@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, Content, at_least, at_most, bounds_traces, finite, lie, profile_figure
+from dpcore.figures.epsilon import LIE, Content, at_least, at_most, bounds_traces, finite, lie, profile_parts
 from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, line
 from dpcore.figures.style import SAMPLED_LOOK, Style, faded
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -75,12 +75,11 @@ def sampled_profile_figure(
     profiles: Mapping[str, Curve], shown: Sampled, *, log: bool = False, size: Size = NORMAL, **more: Any
 ) -> go.Figure:
     """Delta against epsilon for another sampler, in front of the curves for Poisson batches."""
-    plain = profile_figure(profiles, log=log, size=size, **more)
+    plain, shape = profile_parts(profiles, log=log, size=size, **more)
     both = _bounds(shown, f"{shown.sampler.title}, {shown.sampler.adjacency}, at most", None)
-    ahead, shape = figure_of(both, {}, size), plain.layout.to_plotly_json()
     if not log:
         shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]
-    return figure_of([*_traces_of(ahead), *(faint(each) for each in _traces_of(plain))], shape)
+    return figure_of([*both, *map(faint, plain)], shape, size)
 
 
 def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
@@ -128,11 +127,6 @@ def unfilled(trace: dict[str, Any]) -> dict[str, Any]:
     """A curve without the hatched region below it, if it has one."""
     left_out = ("fill", "fillpattern") if "fillpattern" in trace else ()
     return {key: value for key, value in trace.items() if key not in left_out}
-
-
-def _traces_of(figure: go.Figure) -> list[dict[str, Any]]:
-    traces: Any = figure.data  # plotly's own types do not say what is in it
-    return [each.to_plotly_json() for each in traces]
 
 
 def _between(sampler: Sampler) -> dict[str, Any]:

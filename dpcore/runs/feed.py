@@ -6,7 +6,6 @@ Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
 
 from dpcore.runs.expected import start_of
 from dpcore.runs.in_words import state_of
@@ -30,54 +29,30 @@ class RunFeed:
 
     def __init__(self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
         self._store, self._run, self._pause = store, run, pause
-        self._events: list[bytes] = []
-        self._status = b""
-        self._ended = False
+        self.events: list[bytes] = []
+        self.status = b""
+        self.ended = False
         self.failed = False  # because of the store
-        self._news = asyncio.Event()  # replaced at each news
-        self._readers = 0
+        self.readers: set[asyncio.Event] = set()  # of each reader, set at news
         self._looking: asyncio.Task[None] | None = None
 
-    async def messages(self, after: int) -> AsyncGenerator[bytes, None]:
-        """The messages after event number `after`, known ones first, until the run has ended.
-
-        A slow reader gets all news in one piece, so nothing piles up for it.
-        """
-        self._readers += 1
-        try:
-            status = b""
-            while True:
-                news = self._news
-                if not self._ended and (self._looking is None or self._looking.done()):
-                    self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
-                if after < len(self._events):
-                    after, piece = len(self._events), b"".join(self._events[after:])
-                    yield piece
-                elif self._status != status:
-                    status = self._status
-                    yield status
-                elif self._ended:
-                    yield message("end", {"run": self._run})
-                    return
-                elif not await happened(news):
-                    yield KEEP_ALIVE
-        finally:
-            self._readers -= 1
-
-    @property
-    def idle(self) -> bool:
-        return not self._readers
+    def since(self, after: int, status: bytes) -> list[bytes]:
+        """The messages for a reader with this status and the events up to number `after`; it looks for more."""
+        if not self.ended and (self._looking is None or self._looking.done()):
+            self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
+        changed = [self.status] if self.status != status else []
+        return [*self.events[after:], *changed, *([message("end", {"run": self._run})] if self.ended else [])]
 
     async def _look_while_read(self) -> None:
-        while self._readers and not self._ended:
+        while self.readers and not self.ended:
             try:
-                run, status, bodies = await asyncio.to_thread(self._look, len(self._events))
+                run, status, bodies = await asyncio.to_thread(self._look, len(self.events))
             except (StoreError, UnknownRun) as error:
                 self.failed = True
                 self._take(message("problem", {"run": self._run, "problem": str(error)}), [], ended=True)
                 return
             self._take(message("status", status), bodies, ended=not run.active)
-            if not self._ended:
+            if not self.ended:
                 await self._pause(LOOK_SECONDS if (run.position or 0) <= NEAR_PLACES else FAR_LOOK_SECONDS)
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
@@ -86,12 +61,12 @@ class RunFeed:
         return run, {"run": run.id, **state_of(run, starts)}, self._store.bodies(self._run, after)
 
     def _take(self, status: bytes, bodies: list[tuple[int, str]], *, ended: bool) -> None:
-        if not bodies and status == self._status and ended == self._ended:
+        if not bodies and status == self.status and ended == self.ended:
             return
-        self._events += [f"id: {self._run}.{number}\ndata: {body}\n\n".encode() for number, body in bodies]
-        self._status, self._ended = status, ended
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        self.events += [f"id: {self._run}.{number}\ndata: {body}\n\n".encode() for number, body in bodies]
+        self.status, self.ended = status, ended
+        for news in self.readers:
+            news.set()
 
 
 class Feeds:
@@ -107,7 +82,7 @@ class Feeds:
             del self._feeds[run]
         if run not in self._feeds:
             await asyncio.to_thread(self._store.run, run)
-            idle = [each for each, feed in self._feeds.items() if feed.idle]
+            idle = [each for each, feed in self._feeds.items() if not feed.readers]
             for oldest in idle[: max(len(self._feeds) + 1 - self._most, 0)]:
                 del self._feeds[oldest]
         return self._feeds.setdefault(run, RunFeed(self._store, run))
@@ -123,34 +98,30 @@ async def happened(news: asyncio.Event) -> bool:
     return True
 
 
-async def merged(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
-    """The messages of several feeds as they come, each after its event number; a slow reader delays all."""
-    ready: asyncio.Queue[bytes | Exception | None] = asyncio.Queue(1)
+async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
+    """The messages of several runs as they come, each after its event number, until all have ended.
 
-    async def pass_on(feed: RunFeed, after: int) -> None:
-        try:
-            async with aclosing(feed.messages(after)) as messages:
-                async for piece in messages:
-                    await ready.put(piece)
-        except Exception as error:  # else the reader would wait for ever
-            await ready.put(error)
-        await ready.put(None)
-
-    tasks = [asyncio.create_task(pass_on(feed, after)) for feed, after in feeds]
+    A slow reader gets all news in one piece, so nothing piles up for it.
+    """
+    news, had = asyncio.Event(), {feed: (after, b"") for feed, after in wanted}
+    for feed, _ in wanted:
+        feed.readers.add(news)
     try:
-        left = len(tasks)
-        while left:
-            piece = await ready.get()
-            if isinstance(piece, Exception):
-                raise piece
-            if piece is None:
-                left -= 1
-            else:
-                yield piece
+        while had:
+            news.clear()
+            pieces = []
+            for feed, (after, status) in list(had.items()):
+                pieces += feed.since(after, status)
+                had[feed] = max(after, len(feed.events)), feed.status
+                if feed.ended:
+                    del had[feed]
+            if pieces:
+                yield b"".join(pieces)
+            elif not await happened(news):
+                yield KEEP_ALIVE
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)  # else a task may be collected half done
+        for feed, _ in wanted:
+            feed.readers.discard(news)
 
 
 def message(name: str, content: dict[str, object]) -> bytes:

@@ -8,7 +8,6 @@ import os
 import reprlib
 import tomllib
 from dataclasses import asdict, dataclass, field, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -117,12 +116,22 @@ def usual() -> Limits:
 def limits_of(home: Path) -> Limits:
     """The limits in force. Errors: StoreError names the fault in the file."""
     try:
-        text = (home / FILE).read_bytes()
+        values = tomllib.loads((home / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return usual()
     except OSError as error:
         raise StoreError(f"Expected {FILE} to be a file that can be read: {error}.") from error
-    return _parsed(text, usual())
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"Expected {FILE} to be TOML, lines as steps = 20000, but: {error}.") from error
+    for name, value in values.items():
+        if name not in TITLES:
+            raise StoreError(f"Expected {reprlib.repr(name)} in {FILE} to be one of: {', '.join(TITLES)}.")
+        if not isinstance(value, int | float):
+            raise StoreError(f"Expected {name}={reprlib.repr(value)} in {FILE} to be a whole number.")
+    try:
+        return Limits(**{**asdict(usual()), **values})
+    except ValueError as error:
+        raise StoreError(f"In {FILE}: {error}") from error
 
 
 def overdue(seconds: float) -> str:
@@ -142,20 +151,3 @@ def write(home: Path, limits: Limits) -> None:
             file.write("".join(lines).encode())
     except OSError as error:
         raise StoreError(f"Expected {FILE} to be a file that can be written: {error}.") from error
-
-
-@lru_cache(maxsize=8)
-def _parsed(text: bytes, otherwise: Limits) -> Limits:
-    try:
-        values = tomllib.loads(text.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"Expected {FILE} to be TOML, lines as steps = 20000, but: {error}.") from error
-    for name, value in values.items():
-        if name not in TITLES:
-            raise StoreError(f"Expected {reprlib.repr(name)} in {FILE} to be one of: {', '.join(TITLES)}.")
-        if not isinstance(value, int | float):
-            raise StoreError(f"Expected {name}={reprlib.repr(value)} in {FILE} to be a whole number.")
-    try:
-        return Limits(**{**asdict(otherwise), **values})
-    except ValueError as error:
-        raise StoreError(f"In {FILE}: {error}") from error

@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from dpcore import check
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import limits_of, overdue, usual
 from dpcore.runs.ray_pool import pool_here
@@ -71,9 +70,6 @@ class Pool(PoolThread):
         clock: Callable[[], float] = time.monotonic,
         hire: Callable[[Path, IO[bytes], str, Slots, float], Worker] = Worker,
     ) -> None:
-        if slots is not None:
-            check.whole(1, slots=slots)
-        check.positive(grace=grace, stale=stale)
         super().__init__(store, "dpcore-pool")
         self.slots, self.train, self.grace = slots, train, grace
         self._clock, self._hire = clock, hire

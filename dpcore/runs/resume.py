@@ -1,6 +1,7 @@
 """Continue a run that ended early, or a claimed job whose worker is gone."""
 
 import importlib
+import json
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
-from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path
+from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import Database
 from dpcore.training.checkpoint_header import label_of
@@ -44,32 +45,23 @@ class Rest:
         self,
         store: Store,
         worker: str | None = None,
-        guard: Callable[[Database], None] | None = None,
+        guard: Callable[[Database], None] = lambda db: None,
     ) -> None:
-        """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.submit` raises.
+        """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.add_rows` raises.
 
         Errors: ValueError if another run continues, or continued, the run before; UnknownRun if that is gone.
         """
         before, secret = self.before, store.secret(self.before.id)
+        row = row_of(self.id, before.config, before.name, worker, self.plan, secret, said=self.said)
+        row |= {"owner": before.owner, "sweep": before.sweep, "parent": before.id}
+        if self.said and before.origin:  # the checkpoint ties it to that machine
+            row["origin"] = json.dumps(before.origin)
 
         def asked(db: Database) -> None:
             _check_alone(db, before.id)
-            if guard:
-                guard(db)
+            guard(db)
 
-        store.submit(
-            before.config,
-            before.name,
-            worker,
-            run=self.id,
-            said=self.said,
-            planned=self.plan,
-            secret=secret,
-            owner=before.owner,
-            sweep=before.sweep,
-            parent=before,
-            guard=asked,
-        )
+        store.add_rows([row], self.said, asked)
 
 
 def ended_early(run: Run) -> bool:

@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 from dpcore import check
 from dpcore.runs.record import IMPORTED, Run
 from dpcore.runs.store import Store
+from dpcore.runs.store_file import LAST, TESTED
 
-LAST = "(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
-TESTED = """(SELECT json_extract(body, '$.accuracy') FROM events WHERE run = runs.id
-    AND body LIKE '{"event": "evaluated"%' ORDER BY sequence DESC LIMIT 1)"""
 ORDERS = {  # name of an order -> SQL
     "started": "runs.number",
     "name": "LOWER(runs.name)",
     "status": "runs.status",
     **{each: f"json_extract(runs.settings, '$.{each}')" for each in
        ("dataset", "model", "optimizer", "sigma", "batch", "epochs")},
-    "accuracy": f"COALESCE({LAST}, {TESTED})",
+    "accuracy": f"COALESCE(json_extract({LAST}, '$.accuracy'), json_extract({TESTED}, '$.accuracy'))",
     "duration": "COALESCE(runs.ended, (julianday('now') - 2440587.5) * 86400) - runs.started",
     "owner": "runs.owner",
 }  # fmt: skip
@@ -112,9 +110,7 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
 def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
     """The latest wanted training runs that finished here, at most `limit`, newest first; imported runs are left out."""
     where, values = _condition(wanted, *FINISHED, f"NOT {ELSEWHERE}")
-    query = f"""SELECT id, name, plan, settings,
-        (SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1) AS body
-        FROM runs {where} ORDER BY number DESC LIMIT ?"""
+    query = f"SELECT id, name, plan, settings, {LAST} AS body FROM runs {where} ORDER BY number DESC LIMIT ?"
     said = [(row, json.loads(row["body"] or "{}")) for row in store.rows(query, (*values, limit))]
     return [
         RunResult(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])

@@ -11,42 +11,31 @@ share the shortest run goes first.
 
 import json
 import secrets
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
-from dpcore.runs.store_file import FILE, RECOVER, RUNS, Database, StoreFile, insert
+from dpcore.runs.store_file import FILE, RUNS, SAVED, TESTED, Database, explained, identity_of, insert, opened, sql_of
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 
-DEVICE = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
-
-# Each owner is asked for once: for each run it took seconds with 10,000 runs. SQLite finds a slow plan by itself.
-QUEUE = f"""WITH waiting AS MATERIALIZED (SELECT DISTINCT owner FROM runs WHERE status = 'queued'),
-began AS MATERIALIZED (
-    SELECT owner, (SELECT MAX(started) FROM runs WHERE runs.owner = waiting.owner) AS last FROM waiting
-),
-busy AS MATERIALIZED (SELECT owner, COUNT(*) AS runs FROM runs WHERE status = 'running' GROUP BY owner)
-SELECT id FROM (
-    SELECT id, number, {DEVICE} AS device, MAX(created, COALESCE(last, 0)) AS since,
-        COALESCE(busy.runs, 0) + ROW_NUMBER() OVER (PARTITION BY owner ORDER BY cost, number) AS share
-    FROM runs INDEXED BY runs_by_status CROSS JOIN began USING (owner) LEFT JOIN busy USING (owner)
-    WHERE status = 'queued'
-) {{asking}} ORDER BY share, since, number"""
+QUEUE = sql_of("queue")
+RECOVER = sql_of("recover").format(saved=SAVED)
 
 
 def in_order(db: Database) -> list[str]:
     """The ids of the queued runs, in the order in which workers would claim them now."""
-    return [row["id"] for row in db.execute(QUEUE.format(asking=""))]
+    return [row["id"] for row in db.execute(QUEUE, {"devices": None})]
 
 
 def first(db: Database, devices: Sequence[str] = ()) -> str | None:
     """The first queued run, or the first that asks for one of the devices if any are named."""
-    asking = f"WHERE device IN ({', '.join('?' * len(devices))})" if devices else ""
-    row = db.execute(f"{QUEUE.format(asking=asking)} LIMIT 1", tuple(devices)).fetchone()
+    row = db.execute(f"{QUEUE} LIMIT 1", {"devices": json.dumps(devices) if devices else None}).fetchone()
     return row["id"] if row else None
 
 
@@ -68,11 +57,35 @@ class Store:
     def __init__(self, home: Path | str | None = None) -> None:
         self.home = Path(home).absolute() if home is not None else state_directory()
         self.path = self.home / FILE
-        self._file = StoreFile(self.path)
-        self.rows, self.reading, self.writing = self._file.rows, self._file.reading, self._file.writing
+        self._lock = threading.Lock()  # one thread at a time has the connection
+        with explained(self.path):
+            self.db = opened(self.path)
+            self._found = identity_of(self.path)
 
     def close(self) -> None:
-        self._file.close()
+        with self._lock:
+            self.db.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """Give the connection for reading; readers never wait for writers."""
+        with self._lock, explained(self.path):
+            # SQLite would go on writing into the file that was replaced
+            if identity_of(self.path) != self._found:
+                raise FileNotFoundError("it was replaced while in use; start the program again")
+            yield self.db
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self.reading() as db:
+            return db.execute(query, values).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[Database]:
+        """Give the connection in a transaction; an error undoes it."""
+        with self.reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            with db:
+                yield db
 
     def __enter__(self) -> "Store":
         return self
@@ -87,48 +100,36 @@ class Store:
         worker: str | None = None,
         *,
         run: str | None = None,
-        said: Sequence[Event] = (),
         planned: Plan | None = None,
         secret: int | None = None,
         owner: str = "",
-        sweep: str | None = None,
-        parent: Run | None = None,
-        guard: Callable[[Database], None] | None = None,
     ) -> str:
         """Queue a request, such as the `RunConfig` of a training run, or hand it to `worker` at once; return the id.
 
         A process that does the work itself names itself as worker. The id is short and safe in URLs; `run` may give
         one of `new_id`. The store keeps a training run's plan and any job's secret seed, and makes them if they are
-        not given. `said` are its first events, `parent` is the run that it continues. `guard` may raise an error
-        first, in the same transaction. Errors: ValueError, and nothing is stored, for settings without a plan.
+        not given. Errors: ValueError, and nothing is stored, for settings without a plan.
         """
-        run = run or self.new_id()
-        row = row_of(run, request, name, worker, planned, secret, said=said)
-        row |= {"owner": owner, "sweep": sweep, "parent": parent and parent.id}
-        if said and parent and parent.origin:  # the checkpoint ties it to that machine
-            row["origin"] = json.dumps(parent.origin)
-        with self.writing() as db:
-            if guard:
-                guard(db)
-            insert(db, row, said)
-        return run
+        row = row_of(run or self.new_id(), request, name, worker, planned, secret) | {"owner": owner}
+        self.add_rows([row])
+        return row["id"]
 
-    def submit_all(
+    def add_rows(
         self,
-        asked: Sequence[tuple[Any, str]],
-        *,
-        owner: str = "",
-        sweep: str | None = None,
-        guard: Callable[[Database], None] | None = None,
+        rows: Sequence[dict[str, Any]],
+        said: Sequence[Event] = (),
+        guard: Callable[[Database], None] = lambda db: None,
     ) -> list[str]:
-        """Queue (request, name) pairs, all or none; the new ids, in that order. Errors: as for `submit`."""
-        own = {"owner": owner, "sweep": sweep}
-        rows = [row_of(self.new_id(), request, name) | own for request, name in asked]
+        """Store rows of `row_of`, all or none, each with its first events; return their ids.
+
+        `guard` may raise an error first, in the same transaction.
+        """
+        bodies = [(place, body_of(event)) for place, event in enumerate(said, 1)]
         with self.writing() as db:
-            if guard:
-                guard(db)
+            guard(db)
             for row in rows:
                 insert(db, row)
+                db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies])
         return [row["id"] for row in rows]
 
     def cancel(self, run: str) -> Status:
@@ -200,11 +201,9 @@ class Store:
 
     def latest_tests(self, runs: Sequence[str]) -> dict[str, Evaluated]:
         """The last evaluation of each run that has one."""
-        query = """SELECT body FROM events WHERE run = ? AND body LIKE '{"event": "evaluated"%'
-            ORDER BY sequence DESC LIMIT 1"""
-        with self.reading() as db:
-            rows = {run: db.execute(query, (run,)).fetchone() for run in runs}
-        return {run: event_from_json(TRAINING.name, json.loads(row["body"])) for run, row in rows.items() if row}
+        query = f"SELECT id, {TESTED} AS body FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+        rows = self.rows(query, (json.dumps(list(runs)),))
+        return {row["id"]: event_from_json(TRAINING.name, json.loads(row["body"])) for row in rows if row["body"]}
 
     def claim(self, worker: str, limit: int = 1, devices: Sequence[str] = ()) -> Run | None:
         """Give this worker the first run of the queue; None if there is none to begin.
@@ -212,9 +211,8 @@ class Store:
         At most `limit` runs run at once, and none begins while the queue is paused. With `devices` only runs that ask
         for one of them count.
         """
-        query = f"SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {_asking_for(devices)})"
         with self.reading() as db:  # without the write lock: idle workers ask often
-            if not _may_begin(db, limit, devices) or not db.execute(query, tuple(devices)).fetchone()[0]:
+            if not _may_begin(db, limit, devices):
                 return None
         now = time.time()
         with self.writing() as db:
@@ -234,15 +232,15 @@ class Store:
         with self.writing() as db:
             return db.execute(query, (run.id, run.worker, run.sequence)).fetchone() is not None
 
-    def recover(self, run: Run, reason: str, most: int = MAX_ATTEMPTS) -> Status | None:
+    def recover(self, run: Run, reason: str) -> Status | None:
         """Queue a running run again whose worker is gone, so that it continues; its new status.
 
-        It ends as lost if the process that submitted it did the work, or after `most` attempts without progress, and
-        as cancelled if somebody asked for that. None, and no change, if it has shown a sign of life since `run` was
-        read.
+        It ends as lost if the process that submitted it did the work, or after MAX_ATTEMPTS without progress, and as
+        cancelled if somebody asked for that. None, and no change, if it has shown a sign of life since `run` was read.
         """
-        values = {"id": run.id, "worker": run.worker, "beat": run.heartbeat, "most": most, "now": time.time()}
-        values |= {"reason": reason, "vain": f"{reason} It made no progress in {most} attempts."}
+        values = {"id": run.id, "worker": run.worker, "beat": run.heartbeat, "now": time.time()}
+        vain = f"{reason} It made no progress in {MAX_ATTEMPTS} attempts."
+        values |= {"most": MAX_ATTEMPTS, "reason": reason, "vain": vain}
         with self.writing() as db:
             row = db.execute(RECOVER, values).fetchone()
         return Status(row["status"]) if row else None
@@ -301,11 +299,10 @@ class Store:
 
 
 def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
-    """Return whether fewer than `limit` runs run (on the devices, if named) and the queue is not paused."""
-    query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {_asking_for(devices)}) < ?
+    """Return whether a run waits, fewer than `limit` run (on the devices, if named), and the queue is not paused."""
+    device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
+    asking = f"AND {device} IN ({', '.join('?' * len(devices))})" if devices else ""
+    query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {asking}) < ?
+        AND EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {asking})
         AND NOT EXISTS (SELECT 1 FROM board WHERE name = '{PAUSED}')"""
-    return bool(db.execute(query, (*devices, limit)).fetchone()[0])
-
-
-def _asking_for(devices: Sequence[str]) -> str:
-    return f"AND {DEVICE} IN ({', '.join('?' * len(devices))})" if devices else ""
+    return bool(db.execute(query, (*devices, limit, *devices)).fetchone()[0])

@@ -2,20 +2,15 @@
 
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from dpcore.runs.kinds import AnyEvent
-from dpcore.runs.record import StoreError, body_of
+from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
-
-TABLES = Path(__file__).with_name("tables.sql")  # of a new store
-UPDATES = Path(__file__).with_name("updates.sql")  # of a store of an earlier version
 
 RUNS = """
 SELECT runs.*, events.sequence AS sequence, events.body AS body
@@ -23,21 +18,22 @@ FROM runs LEFT JOIN events ON events.run = runs.id
     AND events.sequence = (SELECT MAX(sequence) FROM events WHERE run = runs.id)
 """
 
-# the event of the last checkpoint, from which a run continues
-SAVED = """(SELECT body FROM events WHERE run = runs.id AND body LIKE '{"event": "checkpointed"%'
-    ORDER BY sequence DESC LIMIT 1)"""
+LAST = "(SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"  # the newest event of a run
 
-RECOVER = f"""
-UPDATE runs SET
-    status = CASE WHEN cancelling THEN 'cancelled' WHEN handed OR attempts >= :most THEN 'lost' ELSE 'queued' END,
-    error = CASE WHEN cancelling THEN NULL WHEN handed THEN :reason WHEN attempts >= :most THEN :vain END,
-    ended = CASE WHEN cancelling OR handed OR attempts >= :most THEN :now END,
-    worker = CASE WHEN cancelling OR handed OR attempts >= :most THEN worker END,
-    attempts = attempts + NOT (cancelling OR handed OR attempts >= :most),
-    cost = COALESCE(MAX(json_extract(plan, '$.steps') - COALESCE(json_extract({SAVED}, '$.step'), 0), 0)
-        * (json_extract(settings, '$.batch') + COALESCE(json_extract(settings, '$.public'), 0)), cost)
-WHERE id = :id AND worker IS :worker AND heartbeat IS :beat AND status = 'running' RETURNING status
-"""
+
+def latest(event: str) -> str:
+    """The newest event of a run that has this name, in SQL."""
+    own = f"""run = runs.id AND body LIKE '{{"event": "{event}"%'"""
+    return f"(SELECT body FROM events WHERE {own} ORDER BY sequence DESC LIMIT 1)"
+
+
+SAVED = latest("checkpointed")  # from which a run continues
+TESTED = latest("evaluated")
+
+
+def sql_of(name: str) -> str:
+    """The SQL of a file of this folder."""
+    return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
 
 
 FILE = "runs.sqlite3"
@@ -57,70 +53,28 @@ _REASONS = {  # primary result code -> condition, way out
 Database = sqlite3.Connection
 
 
-def insert(db: Database, row: Mapping[str, Any], said: Sequence[AnyEvent] = ()) -> None:
-    """Write a row of `row_of`, and the first events of its run."""
+def insert(db: Database, row: Mapping[str, Any]) -> None:
+    """Write a row of `row_of`."""
     db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
-    bodies = enumerate(map(body_of, said), 1)
-    db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies])
 
 
-class StoreFile:
-    """The open file, for any number of threads, one at a time; StoreError names the path and the reason if it fails."""
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn errors of the file inside into StoreErrors, which name the path, the reason and a way out."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
+        raise StoreError(f"Expected the run store {path} to be {condition}, but: {error}. {way_out}") from error
+    except OSError as error:
+        raise StoreError(f"Expected the run store {path} to be a file in a writable directory: {error}.") from error
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._lock = threading.Lock()
-        with self._errors():
-            self.db = opened(path)
-            self._found = self._identity()
 
-    def close(self) -> None:
-        with self._lock:
-            self.db.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for reading; readers never wait for writers."""
-        with self._lock, self._errors():
-            # SQLite would go on writing into the file that was replaced
-            if self._identity() != self._found:
-                raise FileNotFoundError("it was replaced while in use; start the program again")
-            yield self.db
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
-        with self.reading() as db:
-            return db.execute(query, values).fetchall()
-
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection in a transaction; an error undoes it."""
-        with self.reading() as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            finally:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-
-    def _identity(self) -> tuple[int, int]:
-        file = os.stat(self.path)
-        return file.st_dev, file.st_ino
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
-            raise StoreError(
-                f"Expected the run store {self.path} to be {condition}, but: {error}. {way_out}"
-            ) from error
-        except OSError as error:
-            raise StoreError(
-                f"Expected the run store {self.path} to be a file in a writable directory: {error}."
-            ) from error
+def identity_of(path: Path) -> tuple[int, int]:
+    """The file at the path, which another one may replace."""
+    file = os.stat(path)
+    return file.st_dev, file.st_ino
 
 
 def opened(path: Path) -> Database:
@@ -156,19 +110,13 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     """Create or update the tables, once, in whichever process comes first."""
     _use_write_ahead_log(db)
     db.execute("BEGIN IMMEDIATE")
-    try:
+    with db:
         version = _version(db, path)
-        tables = TABLES.read_text(encoding="utf-8")
-        if version:
-            tables = UPDATES.read_text(encoding="utf-8").partition(f"-- version {version + 1}\n")[2]
+        tables = sql_of("updates").partition(f"-- version {version + 1}\n")[2] if version else sql_of("tables")
         for statement in tables.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
         _keep_private(path)  # before a secret is written
-        db.execute("COMMIT")
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
 
 
 def _keep_private(path: Path) -> None:

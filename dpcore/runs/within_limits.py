@@ -11,6 +11,7 @@ from dpcore.audit.request import AuditRequest
 from dpcore.runs.export.imported import ImportedRun, take_in
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import FILE, Limits, limits_of
+from dpcore.runs.record import row_of
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import Database
@@ -29,7 +30,8 @@ def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", swee
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    return store.submit_all(asked, owner=owner, sweep=sweep, guard=lambda db: check_room(db, limits, owner, len(asked)))
+    rows = [row_of(store.new_id(), request, name) | {"owner": owner, "sweep": sweep} for request, name in asked]
+    return store.add_rows(rows, guard=lambda db: check_room(db, limits, owner, len(rows)))
 
 
 def submit_rest(store: Store, run: str) -> str:

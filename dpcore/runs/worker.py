@@ -171,8 +171,9 @@ def perform(
     `pause` waits while the store cannot take them. StoreError if that lasts: once this process ends, the job is free.
     """
     with Pulse(store, run.id, run.worker, _interrupt_main, partial(longest_here, store.home)) as pulse:
-        note = _done(store, run, train, interrupts, pulse, pause)
-    if _patiently(note, pause) is Status.FINISHED:
+        ended = _outcome(store, run, train, interrupts, pulse, pause)
+    note = partial(store.end, run.id, *ended, run.worker) if ended else partial(_leave, store, run)
+    if _patiently(note, pause) and ended and ended[0] is Status.FINISHED:  # else another worker may have the run
         checkpoint_path(store.home, run.id).unlink(missing_ok=True)
 
 
@@ -184,33 +185,27 @@ def longest_here(home: Path) -> float:
         return math.inf
 
 
-def _done(
+def _outcome(
     store: Store, run: Run, train: Train, interrupts: Interrupts, pulse: Pulse, pause: Callable[[float], object]
-) -> Callable[[], Status | None]:
-    """Do the job, and return a function that notes its end."""
-
-    def end(status: Status, error: str | None = None) -> Status | None:
-        return status if store.end(run.id, status, error, run.worker) else None  # another worker may have the run
-
+) -> tuple[Status, str | None] | None:
+    """Do the job; its final status and the reason, or None if this worker has to leave it."""
     try:
         _train(store, run, train, interrupts, pause)
     except Interrupted:
-        return partial(end, Status.FAILED, overdue(pulse.overdue)) if pulse.overdue else partial(_left, store, run)
+        return (Status.FAILED, overdue(pulse.overdue)) if pulse.overdue else None
     except NotContinued as error:
-        return partial(end, Status.LOST, str(error))
+        return Status.LOST, str(error)
     except StoreError:
         raise
     except Exception as error:  # it ends this run only, and the page shows its traceback
-        return partial(end, Status.FAILED, with_advice(error, traceback.format_exc()))
-    return partial(end, Status.FINISHED)
+        return Status.FAILED, with_advice(error, traceback.format_exc())
+    return Status.FINISHED, None
 
 
-def _left(store: Store, run: Run) -> Status | None:
+def _leave(store: Store, run: Run) -> None:
     """Leave the run to the next worker, unless it was cancelled or is another worker's."""
-    if store.give_back(run):
-        return Status.QUEUED
-    now = store.run(run.id)
-    return store.recover(now, "Its worker was told to end (SIGTERM).") if now.worker == run.worker else None
+    if not store.give_back(run) and (now := store.run(run.id)).worker == run.worker:
+        store.recover(now, "Its worker was told to end (SIGTERM).")
 
 
 def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:

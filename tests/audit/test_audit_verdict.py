@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpcore.audit.bounds.binomial import two_sided
-from dpcore.audit.bounds.exact import ALLOWED, GradientsFinding, HistoryFinding, audit_distances, audit_releases
+from dpcore.audit.bounds.exact import ALLOWED, GRADIENTS, HISTORY, audit_distances, audit_releases
 from dpcore.audit.bounds.noise import audit_noise
 from dpcore.audit.verdict import claimed_band, event_of, holm, judge
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -87,7 +87,7 @@ def test_where_nothing_is_charged_what_was_measured_is_told_without_an_epsilon()
     assert silent.shows.startswith("Nothing can be shown")
 
 
-@pytest.mark.parametrize("kind", [GradientsFinding, HistoryFinding])
+@pytest.mark.parametrize("kind", [GRADIENTS, HISTORY])
 def test_a_distance_beyond_rounding_is_certain_and_one_within_it_is_none(kind) -> None:
     assert audit_distances(kind, [0.0, 0.9 * ALLOWED], tried=2).p_value == 1.0
     assert audit_distances(kind, [0.0, 1.1 * ALLOWED], tried=2).p_value == 0.0

@@ -12,8 +12,7 @@ from dpcore.audit import run_audit
 from dpcore.audit import watched_run as module
 from dpcore.audit.events import Counted, Stopped
 from dpcore.audit.request import MAX_DRAWS, AuditRequest
-from dpcore.audit.run_audit import Outcomes, torch_counts
-from dpcore.audit.verdict import event_of
+from dpcore.audit.run_audit import outcomes_of, torch_counts
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
@@ -46,11 +45,11 @@ def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound
     assert watch.record.looks, "it was looked at closely, which takes steps of its own"
     assert torch.equal(watch.run.engine.parameters, plain.engine.parameters)
     assert watch.observer.releases == plain.plan.steps
-    found = {name: event_of(name, finding) for name, finding in Outcomes(watch).each()}
+    claim = watch.request.by.claims(watch.config, watch.accepted)
+    found = dict(outcomes_of(watch, claim))
     assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [1.0] * 4
-    figures = dict(found["clipping"].figures)
-    assert 0.5 < figures["largest"] <= 1 + 1e-3, "and some example comes near to it"
-    assert dict(found["history"].figures)["largest"] == 0.0
+    assert 0.5 < found["clipping"].largest <= 1 + 1e-3, "and some example comes near to it"
+    assert found["history"].largest == 0.0
     assert found["noise"].p_value > 1e-3
 
 
@@ -88,7 +87,7 @@ def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(mo
 def test_settings_without_noise_have_no_evidence() -> None:
     watch = watched(request_for(sigma=0.0, private=True), 2)
     assert watch.progress(2).evidence == ()
-    assert dict(Outcomes(watch).each())["evidence"].note
+    assert dict(outcomes_of(watch, None))["evidence"].note
 
 
 def test_batches_are_those_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

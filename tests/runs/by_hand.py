@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.pool import Pool
-from dpcore.runs.record import Run, Status, checkpoint_path
+from dpcore.runs.record import Run, Status, checkpoint_path, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import named_runs
 from dpcore.runs.worker_process import Slots
@@ -136,6 +136,6 @@ def submit_sweep(
     store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str = "", owner: str = ""
 ) -> str:
     """Queue the runs of a sweep; its id."""
-    sweep = store.new_id()
-    store.submit_all(named_runs(configs, axes, name), owner=owner, sweep=sweep)
-    return sweep
+    own = {"owner": owner, "sweep": store.new_id()}
+    store.add_rows([row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)])
+    return own["sweep"]

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dpcore.runs import feed as feed_module
-from dpcore.runs.feed import Feeds, RunFeed, merged
+from dpcore.runs.feed import Feeds, RunFeed, messages
 from dpcore.runs.record import Status, StoreError
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
@@ -42,15 +42,15 @@ def named(pieces: list[bytes]) -> list[tuple[str, dict]]:
     return [(name.decode(), json.loads(data)) for name, data in found]
 
 
-async def collected(messages: AsyncIterator[bytes]) -> list[bytes]:
-    return [piece async for piece in messages]
+async def collected(pieces: AsyncIterator[bytes]) -> list[bytes]:
+    return [piece async for piece in pieces]
 
 
 def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end(store):
     run = running(store, 3)
 
     async def watch() -> list[bytes]:
-        reading = asyncio.create_task(collected(RunFeed(store, run).messages(0)))
+        reading = asyncio.create_task(collected(messages([(RunFeed(store, run), 0)])))
         for step in range(4, 40):
             await asyncio.sleep(0.001)
             store.append(run, stepped(step))
@@ -63,7 +63,7 @@ def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end
     assert [(name, said.get("status")) for name, said in named(pieces)] == [
         ("status", "running"), ("status", "finished"), ("end", None),
     ]  # fmt: skip
-    assert pieces[-1] == b'event: end\ndata: {"run": "%s"}\n\n' % run.encode()
+    assert b"".join(pieces).endswith(b'event: end\ndata: {"run": "%s"}\n\n' % run.encode())
     bodies = re.findall(rb"^id: .*\ndata: (.*)$", b"".join(pieces), re.MULTILINE)
     assert json.loads(bodies[-1])["event"] == "finished"
 
@@ -72,7 +72,7 @@ def test_a_reader_goes_on_behind_the_event_that_it_has(store):
     run = running(store, 5)
     store.end(run, Status.FINISHED)
     for after in (0, 2, 5, 10**9):
-        pieces = awaited(collected(RunFeed(store, run).messages(after)))
+        pieces = awaited(collected(messages([(RunFeed(store, run), after)])))
         assert numbers(pieces) == list(range(after + 1, 6))
         assert named(pieces)[-1][0] == "end"
 
@@ -81,10 +81,10 @@ def test_of_a_queued_run_a_reader_hears_its_place_and_when_it_is_expected_to_beg
     run = store.submit(RunConfig())
 
     async def watch() -> list[bytes]:
-        messages = RunFeed(store, run).messages(0)
-        pieces = [await anext(messages)]
+        reading = messages([(RunFeed(store, run), 0)])
+        pieces = [await anext(reading)]
         store.cancel(run)
-        return [*pieces, *[piece async for piece in messages]]
+        return [*pieces, *await collected(reading)]
 
     said = [content for name, content in named(awaited(watch())) if name == "status"]
     assert [(each["position"], each["starts"]) for each in said] == [(1, "starts in a moment"), (None, "")]
@@ -110,7 +110,7 @@ def test_many_readers_cost_the_store_one_look_get_what_has_come_in_one_piece_and
     async def watch() -> list[list[bytes]]:
         pause = Paused()
         feed = RunFeed(store, run, pause)
-        readers = [asyncio.create_task(collected(feed.messages(0))) for _ in range(50)]
+        readers = [asyncio.create_task(collected(messages([(feed, 0)]))) for _ in range(50)]
         await pause.begun.wait()
         assert looks == [(run, 0)]
         store.append(run, stepped(6))
@@ -132,11 +132,11 @@ def test_nobody_looks_at_the_store_once_nobody_reads(store, monkeypatch):
     async def watch() -> None:
         pause = Paused()
         feed = RunFeed(store, run, pause)
-        messages = feed.messages(0)
-        await anext(messages)
-        assert not feed.idle
-        await messages.aclose()
-        assert feed.idle
+        reading = messages([(feed, 0)])
+        await anext(reading)
+        assert feed.readers
+        await reading.aclose()
+        assert not feed.readers
         await pause.begun.wait()
         pause.over.set()
         await feed._looking
@@ -149,11 +149,11 @@ def test_a_store_that_fails_is_said_and_ends_the_feed(store):
     run = running(store, 2)
 
     async def watch() -> list[bytes]:
-        messages, pieces = RunFeed(store, run).messages(0), []
+        reading, pieces = messages([(RunFeed(store, run), 0)]), []
         while not numbers(pieces):
-            pieces.append(await anext(messages))
+            pieces.append(await anext(reading))
         store.path.unlink()
-        return pieces + await collected(messages)
+        return pieces + await collected(reading)
 
     pieces = awaited(watch())
     assert numbers(pieces) == [1, 2]
@@ -174,8 +174,8 @@ def test_who_comes_after_the_store_has_failed_for_a_moment_gets_the_run_again(st
         failing = await feeds.of(run)
         with monkeypatch.context() as patch:
             patch.setattr(store, "bodies", busy)
-            first = await collected(failing.messages(0))
-        return [first, await collected((await feeds.of(run)).messages(0))]
+            first = await collected(messages([(failing, 0)]))
+        return [first, await collected(messages([(await feeds.of(run), 0)]))]
 
     first, second = awaited(twice())
     assert dict(named(first))["problem"] == {"run": run, "problem": "it is busy"}
@@ -188,7 +188,7 @@ def test_the_feeds_of_several_runs_come_in_one_stream(store):
 
     async def watch() -> list[bytes]:
         feeds = Feeds(store)
-        both = merged([(await feeds.of(first), 1), (await feeds.of(second), 0)])
+        both = messages([(await feeds.of(first), 1), (await feeds.of(second), 0)])
         reading = asyncio.create_task(collected(both))
         store.end(first, Status.FINISHED)
         store.append(second, Evaluated(3, 0.3, 0.5, 1.0, (0.5,) * 10))

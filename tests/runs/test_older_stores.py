@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from dpcore.runs.kinds import event_to_json
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import FILE, UPDATES, VERSION
+from dpcore.runs.store_file import FILE, VERSION, sql_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Finished, Started
 from dpcore.training.plan import plan
@@ -60,7 +60,7 @@ def old(home: Path, request: pytest.FixtureRequest) -> Path:
     db = sqlite3.connect(home / FILE)
     db.execute("PRAGMA journal_mode = WAL")
     db.executescript(FIRST)
-    changes = UPDATES.read_text().split("-- version ")  # the first one, to version 2, is at place 1
+    changes = sql_of("updates").split("-- version ")  # the first one, to version 2, is at place 1
     for version in range(2, request.param + 1):
         db.executescript(f"-- {changes[version - 1]} PRAGMA user_version = {version};")
     insert = "INSERT INTO runs (id, name, settings, status, created) VALUES (?, '', ?, ?, 1.0)"

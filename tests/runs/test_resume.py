@@ -115,7 +115,7 @@ def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch
     def full(*_: object, **__: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(store, "submit", full)
+    monkeypatch.setattr(store, "add_rows", full)
     with pytest.raises(OSError, match="no room"):
         submit_rest(store, run)
     assert list((store.home / "checkpoints").iterdir()) == [checkpoint_path(store.home, run)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs import store_file
-from dpcore.runs.record import StoreError
+from dpcore.runs.record import StoreError, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import FILE, VERSION
 from dpcore.training.config import RunConfig
@@ -123,6 +123,6 @@ def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store
         with pytest.raises(RuntimeError, match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy="):
             store.append(run, event)
         with pytest.raises(RuntimeError, match="every number to be finite"):
-            store.submit(RunConfig(), said=[event])
+            store.add_rows([row_of(store.new_id(), RunConfig(), "")], [event])
     assert store.tail(run) == []
     assert len(store.runs()) == 1

@@ -99,15 +99,15 @@ def test_a_disk_that_is_full_for_a_while_costs_the_run_nothing(
 ) -> None:
     def train(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
         yield Started(config.examples, 1, 0.5, "cpu", 1, "test double")
-        pages = store._file.db.execute("PRAGMA page_count").fetchone()[0]
-        store._file.db.execute(f"PRAGMA max_page_count = {pages}")
+        pages = store.db.execute("PRAGMA page_count").fetchone()[0]
+        store.db.execute(f"PRAGMA max_page_count = {pages}")
         for _step in range(5):
             yield Started(config.examples, 1, 0.5, "cpu", 1, "x" * 10_000)
 
     def free_some_space(seconds: float) -> None:
         waited.append(seconds)
         if len(waited) == 3:
-            store._file.db.execute("PRAGMA max_page_count = 100000")
+            store.db.execute("PRAGMA max_page_count = 100000")
 
     waited: list[float] = []
     perform(store, claimed, train, interrupts, free_some_space)

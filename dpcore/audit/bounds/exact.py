@@ -75,33 +75,25 @@ def audit_influence(
     )
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GradientsFinding(Finding):
-    """A comparison of the engine's clipped gradients with the audit's own."""
-
-    tried: int
-    largest: float  # distance of the two, in clipping norms
-
-    def _measured(self) -> str:
-        far = nearest(self.largest, 3)
-        return f"Of {self.tried} examples tried, none is over {far} clipping norms from the audit's own gradient."
+# of the engine's clipped gradients from the audit's own
+GRADIENTS = "Of {tried} examples tried, none is over {far} clipping norms from the audit's own gradient."
+HISTORY = (  # of releases that an example outside their batches moves: memory of the data beyond the releases
+    "{tried} examples were left out of an earlier batch. With its release unchanged, a later release moves by up to "
+    "{far} clipping norms."
+)
 
 
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HistoryFinding(Finding):
-    """A test for memory of the data beyond the releases."""
+class DistancesFinding(Finding):
+    """The largest of the distances between vectors that only rounding may keep apart."""
 
     tried: int
-    largest: float  # move of a release by an example outside its batch, in clipping norms
+    largest: float  # in clipping norms
+    sentence: str  # GRADIENTS or HISTORY
 
     def _measured(self) -> str:
-        far = nearest(self.largest, 3)
-        return (
-            f"{self.tried} examples were left out of an earlier batch. With its release unchanged, a later release "
-            f"moves by up to {far} clipping norms."
-        )
+        return self.sentence.format(tried=self.tried, far=nearest(self.largest, 3))
 
 
 @final
@@ -118,21 +110,18 @@ class ReleasesFinding(Finding):
 
 
 def audit_distances(
-    kind: type[GradientsFinding | HistoryFinding],
-    distances: list[float],
-    *,
-    tried: int,
-    confidence: float = CONFIDENCE,
-) -> Finding:
+    sentence: str, distances: list[float], *, tried: int, confidence: float = CONFIDENCE
+) -> DistancesFinding:
     """Compare distances of `tried` examples, in clipping norms, with the error of rounding.
 
-    >>> [audit_distances(HistoryFinding, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
+    >>> [audit_distances(HISTORY, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
     [0.0, 1.0]
     """
+    largest = max(distances, default=0.0)
+    own = {"tried": tried, "largest": largest, "sentence": sentence}
     if not distances:
-        return kind(confidence=confidence, tried=0, largest=0.0, note=NO_STEP)
-    largest = max(distances)
-    return kind(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, tried=tried, largest=largest)
+        return DistancesFinding(confidence=confidence, note=NO_STEP, **own)
+    return DistancesFinding(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, **own)
 
 
 def audit_releases(

@@ -4,7 +4,7 @@ Draws are counted block by block, so 1e9 of them need no memory. README.md has t
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
 from typing import NamedTuple, final
@@ -31,8 +31,7 @@ class NormalTally:
     """Counts of the draws so far."""
 
     draws: int
-    smallest: float
-    largest: float
+    size: float  # of the largest draw
     tail: FloatArray  # draws of size TAIL or more
     bins: IntArray  # (BINS,) of the first draws
     first: int  # draws of the first block, in which equal numbers are counted
@@ -41,11 +40,6 @@ class NormalTally:
     ties_expected: float  # of normal numbers rounded to the returned type; 0 if that is too coarse
     ties_spread: float  # their variance over that
     not_finite: int
-
-    @property
-    def size(self) -> float:
-        """The largest draw by size."""
-        return max(abs(self.smallest), abs(self.largest))
 
     def beyond(self, threshold: float) -> int:
         """Count the draws larger by size than a threshold of at least TAIL."""
@@ -56,31 +50,32 @@ class NormalTally:
         return int(np.count_nonzero(self.tail > threshold))
 
 
-def tallies(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> Iterator[NormalTally]:
-    """Yield the tally after each block of draws; `draw(n)` returns n numbers claimed to be standard normal.
+def tally_of(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> NormalTally:
+    """Count draws, block by block; `draw(n)` returns n numbers claimed to be standard normal.
 
     Numbers that are not finite are counted and left out. Errors: ValueError if `draw` returns too many or too few.
 
     >>> generator = np.random.default_rng(0)
-    >>> *_, last = tallies(generator.standard_normal, 3000, block=1000)
+    >>> last = tally_of(generator.standard_normal, 3000, block=1000)
     >>> last.draws, last.first, last.distinct, round(last.size, 2)
     (3000, 1000, 1000, 3.9)
     """
     check.whole(1, draws=draws, block=block)
-    drawn, smallest, largest, not_finite = 0, math.inf, -math.inf, 0
-    tail, bins, first = np.zeros(0), np.zeros(BINS, dtype=np.int64), None
+    drawn, size, not_finite = 0, 0.0, 0
+    tail, bins, first = np.zeros(0), np.zeros(BINS, dtype=np.int64), (0, 0, 0, 0.0, 1.0)
     while drawn < draws:
         values = _finite(draw, min(block, draws - drawn))
-        first = _ties(values) if first is None else first
+        first = first if drawn else _ties(values)
         missing = min(block, draws - drawn) - values.size
         if drawn < SHAPE:
             place = (ndtr(values.astype(np.float64)) * BINS).astype(np.int64).clip(0, BINS - 1)
             bins = bins + np.bincount(place, minlength=BINS)
-        far = values[np.abs(values) >= TAIL].astype(np.float64)
+        sizes = np.abs(values)
+        far = values[sizes >= TAIL].astype(np.float64)
         tail = np.concatenate([tail, far]) if far.size else tail
-        smallest, largest = float(values.min(initial=smallest)), float(values.max(initial=largest))
+        size = float(sizes.max(initial=size))
         drawn, not_finite = drawn + values.size + missing, not_finite + missing
-        yield NormalTally(drawn, smallest, largest, read_only(tail), read_only(bins), *first, not_finite)
+    return NormalTally(drawn, size, read_only(tail), read_only(bins), *first, not_finite)
 
 
 def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
@@ -177,7 +172,7 @@ def audit_generator(
     >>> found.rejected, found.distinct == 10**5
     (False, True)
     """
-    *_, tally = tallies(draw, draws, block=block)
+    tally = tally_of(draw, draws, block=block)
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
         return GeneratorFinding(confidence=confidence, draws=tally.draws, p_value=0.0, note=note)

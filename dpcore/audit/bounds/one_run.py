@@ -183,17 +183,20 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OneRunFinding(Finding):
-    """The power of one run's scores to guess membership; its p-value tests the claimed epsilon, if there is one."""
+    """The power of one run's scores to guess membership; its p-value tests the claim, if there is one."""
 
     canaries: int
+    condition: str = ""  # of epsilon
+    strength: float | None = None  # of a family of trade-off functions: weaker members are refuted
     guesses: Guesses | None = None  # those that show most
     tried: int = 1  # numbers of guesses tried, for Bonferroni's correction
 
     def _measured(self) -> str:
         made = self.guesses or Guesses(0, 0, 0)
+        condition = f" {self.condition}" if self.condition else ""
         return (
             f"{made.correct} of {made.made} guesses on {self.canaries:,} canaries are right: epsilon is at least "
-            f"{outward(self.epsilon or 0.0, math.floor)}."
+            f"{outward(self.epsilon or 0.0, math.floor)}{condition}."
         )
 
 

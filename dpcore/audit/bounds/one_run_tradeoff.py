@@ -16,18 +16,25 @@ from dpcore.audit.bounds.binomial import epsilon_with_noise, with_noise
 from dpcore.audit.bounds.finding import (
     CONFIDENCE,
     Evidence,
-    Finding,
     bonferroni,
     constant,
     scores_and_flags,
     trouble,
 )
-from dpcore.audit.bounds.one_run import BONFERRONI, Attempts, Guesses, attempts, check_counts, largest, too_few
+from dpcore.audit.bounds.one_run import (
+    BONFERRONI,
+    Attempts,
+    Guesses,
+    OneRunFinding,
+    attempts,
+    check_counts,
+    largest,
+    too_few,
+)
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 
@@ -154,26 +161,6 @@ def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float
     return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TradeoffFinding(Finding):
-    """The strongest member of a family that one run refutes; its p-value tests the claim, if there is one."""
-
-    canaries: int
-    condition: str = ""
-    strength: float | None = None  # of the family: weaker members are refuted
-    guesses: Guesses | None = None
-    tried: int = 1
-
-    def _measured(self) -> str:
-        made = self.guesses or Guesses(0, 0, 0)
-        condition = f" {self.condition}" if self.condition else ""
-        return (
-            f"{made.correct} of {made.made} guesses on {self.canaries:,} canaries are right: epsilon is at least "
-            f"{outward(self.epsilon or 0.0, math.floor)}{condition}."
-        )
-
-
 def audit_tradeoff(
     scores: ArrayLike,
     included: ArrayLike,
@@ -184,7 +171,7 @@ def audit_tradeoff(
     guesses: tuple[int, int] | None = None,
     choice: str = BONFERRONI,
     confidence: float = CONFIDENCE,
-) -> TradeoffFinding:
+) -> OneRunFinding:
     """Find the strongest member of a family that the scores of m canaries refute, and test the claim.
 
     Arguments are those of `audit_one_run`; training must not lie below the curve `claimed`, such as a certified one.
@@ -192,11 +179,11 @@ def audit_tradeoff(
     score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
-        return TradeoffFinding(confidence=confidence, canaries=score.size, note=note)
+        return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
     seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
     strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
     p_values = [tradeoff_p_value(seen.canaries, each.made, each.correct, claimed) for each in seen.tried if claimed]
-    return TradeoffFinding(
+    return OneRunFinding(
         confidence=confidence,
         p_value=bonferroni(p_values) if claimed else None,
         epsilon=family.epsilon(strength, delta),

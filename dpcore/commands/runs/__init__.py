@@ -4,7 +4,7 @@ import argparse
 import os
 
 from dpcore.commands import Parser, parser_of, print_json
-from dpcore.commands.runs.actions import ACTIONS
+from dpcore.commands.runs.actions import add_actions
 from dpcore.commands.train import open_store
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import UnknownRun, state_directory
@@ -13,23 +13,18 @@ from dpcore.runs.store_file import FILE
 
 def parser() -> Parser:
     made = parser_of("runs", "Work with the runs in the store (DPCORE_HOME).")
-    actions = made.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    for action in ACTIONS.values():
-        own = actions.add_parser(action.name, help=action.help)
-        action.add(own)
-        own.add_argument("--json", action="store_true", help="print JSON")
+    add_actions(made)
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do the action and return its exit status."""
-    action = ACTIONS[arguments.action]
-    action.check(arguments)
-    if not action.begins and not os.path.exists(state_directory() / FILE):  # a question makes no store
+    arguments.check(arguments)
+    if not arguments.begins and not os.path.exists(state_directory() / FILE):  # a question makes no store
         return _nothing(arguments)
     with open_store() as store:
         recover_dead(store)
-        return action.act(store, arguments)
+        return arguments.act(store, arguments)
 
 
 def _nothing(arguments: argparse.Namespace) -> int:

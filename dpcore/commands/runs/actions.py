@@ -4,9 +4,8 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from dpcore.runs.export.imported_events import MAX_BYTES
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.in_words import name_of, progress_of, status_of, when
 from dpcore.runs.kinds import KINDS, TRAINING, event_to_json
-from dpcore.runs.record import Run, checkpoint_path, worker_name
+from dpcore.runs.record import Run, checkpoint_path, row_of, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.run_table import counted
 from dpcore.runs.store import PAUSED, Store
@@ -32,28 +31,6 @@ from dpcore.training.resume_point import resume_point_of
 ALL_KINDS = "all"
 WAITS = "The queue is paused. Continue it on the page Runs: 'python -m dpcore app'."
 PRICE = "Releasing the best of them costs more than that run alone, because each uses the data."
-
-
-@dataclass(frozen=True)
-class Action:
-    """One action; `act` returns the exit status."""
-
-    name: str
-    help: str
-    add: Callable[[Parser], None]  # adds its arguments; --json is added to all
-    act: Callable[[Store, argparse.Namespace], int]
-    check: Callable[[argparse.Namespace], None] = lambda _: None  # raises ValueError before a store exists
-    begins: bool = False  # makes a store if there is none
-
-
-def add_id(parser: Parser) -> None:
-    """Add the id of one run."""
-    parser.add_argument("id", metavar="ID", help="id of a run")
-
-
-def add_ids(parser: Parser) -> None:
-    """Add the ids of one or more runs."""
-    parser.add_argument("id", metavar="ID", nargs="+", help="id of a run")
 
 
 def as_object(item: Run) -> dict[str, Any]:
@@ -68,12 +45,6 @@ def in_columns(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _of_list(parser: Parser) -> None:
-    kinds = [*KINDS, ALL_KINDS]
-    parser.add_argument("--kind", choices=kinds, default=TRAINING.name, help=f"kind of jobs (default {TRAINING.name})")
-    parser.add_argument("--watch", action="store_true", help="show queued and running runs until Ctrl-C")
 
 
 def _check_list(arguments: argparse.Namespace) -> None:
@@ -100,11 +71,6 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_show(parser: Parser) -> None:
-    add_id(parser)
-    parser.add_argument("--watch", action="store_true", help="show the run until it ends, with its accuracy as a curve")
-
-
 def _show(store: Store, arguments: argparse.Namespace) -> int:
     item = store.run(arguments.id)
     if arguments.watch:
@@ -129,14 +95,6 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_sweep(parser: Parser) -> None:
-    add_settings(parser)
-    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
-    parser.add_argument("--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid)
-    parser.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="number of runs for each combination")
-    parser.add_argument("--name", default="", help="first words of the name of each run")
-
-
 def _check_sweep(arguments: argparse.Namespace) -> None:
     """Read the grid before a store exists. Defaults of other settings suit its first values."""
     check.whole(1, MAX_RUNS, seeds=arguments.seeds)
@@ -156,7 +114,7 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
 
 def _sweep(store: Store, arguments: argparse.Namespace) -> int:
     sweep, named = store.new_id(), named_runs(arguments.configs, arguments.axes, arguments.name)
-    runs = store.submit_all(named, sweep=sweep)
+    runs = store.add_rows([row_of(store.new_id(), *each) | {"sweep": sweep} for each in named])
     if arguments.json:
         print_json({"sweep": sweep, "runs": runs})
         return 0
@@ -196,11 +154,6 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
     return status
 
 
-def _of_delete(parser: Parser) -> None:
-    add_ids(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
-
-
 def _delete(store: Store, arguments: argparse.Namespace) -> int:
     runs = [store.run(each) for each in dict.fromkeys(arguments.id)]
     for item in runs:  # all of them or none
@@ -227,13 +180,6 @@ def _agreed(runs: list[Run]) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _of_export(parser: Parser) -> None:
-    add_ids(parser)
-    forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
-    parser.add_argument("--format", choices=list(FORMS), default="json", help=forms)
-    parser.add_argument("--to", metavar="PATH", help="file or folder to write (default: standard output)")
-
-
 def _check_export(arguments: argparse.Namespace) -> None:
     form = FORMS[arguments.format]
     if len(arguments.id) > 1 and not form.several:
@@ -254,13 +200,17 @@ def _export(store: Store, arguments: argparse.Namespace) -> int:
         assert isinstance(form, TextForm)
         sys.stdout.write(form.write(records))
         return 0
-    path = Path(arguments.to)
-    with _sentences(path):
+    path = to = Path(arguments.to)
+    try:
         if isinstance(form, TextForm):
-            path = path / file_name(form, ids) if path.is_dir() else path
+            path = to / file_name(form, ids) if to.is_dir() else to
             _write(path, form.write(records))
         else:
             _fill(path, form, records)
+    except FileExistsError:
+        raise ValueError(f"Expected nothing at {to}: export overwrites nothing.") from None
+    except OSError as error:
+        raise ValueError(f"Expected {to} to be writable, but: {error.strerror or error}.") from error
     if arguments.json:
         print_json({"runs": ids, "format": form.name, "to": str(path)})
     else:
@@ -292,21 +242,6 @@ def _fill(path: Path, form: FolderForm, records: Sequence[RunRecord]) -> None:
         raise
 
 
-@contextmanager
-def _sentences(path: Path) -> Iterator[None]:
-    """Turn errors of the file system into ValueErrors."""
-    try:
-        yield
-    except FileExistsError:
-        raise ValueError(f"Expected nothing at {path}: export overwrites nothing.") from None
-    except OSError as error:
-        raise ValueError(f"Expected {path} to be writable, but: {error.strerror or error}.") from error
-
-
-def _of_import(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="file of 'export --format json'")
-
-
 def _check_import(arguments: argparse.Namespace) -> None:
     """Read and check the file before a store exists."""
     try:
@@ -324,16 +259,47 @@ def _import(store: Store, arguments: argparse.Namespace) -> int:
     return 0
 
 
-ACTIONS = {
-    each.name: each
-    for each in (
-        Action("list", "list the runs, newest first", _of_list, _list, _check_list),
-        Action("show", "show a run and its settings", _of_show, _show),
-        Action("cancel", "cancel a run; it stops within one step", add_id, _cancel),
-        Action("resume", "continue an interrupted run here, under a new id", add_id, _resume),
-        Action("export", "write runs as tables, scripts, a model card, ...", _of_export, _export, _check_export),
-        Action("import", "import an exported run, marked as imported", _of_import, _import, _check_import, True),
-        Action("delete", "delete ended runs for good", _of_delete, _delete),
-        Action("sweep", "queue runs over one or two settings", _of_sweep, _sweep, _check_sweep, True),
-    )
-}
+Check = Callable[[argparse.Namespace], None]
+Act = Callable[[Store, argparse.Namespace], int]
+
+
+def add_actions(parser: Parser) -> None:
+    """Add each action with its arguments; `act` does it and returns the exit status.
+
+    `check` raises ValueError before a store exists, and an action that `begins` makes a store if there is none.
+    """
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+
+    def action(name: str, about: str, act: Act, check: Check = lambda _: None, *, begins: bool = False) -> Parser:
+        made = actions.add_parser(name, help=about)
+        made.set_defaults(act=act, check=check, begins=begins)
+        return made
+
+    one: dict[str, Any] = {"metavar": "ID", "help": "id of a run"}
+    made = action("list", "list the runs, newest first", _list, _check_list)
+    kinds = [*KINDS, ALL_KINDS]
+    made.add_argument("--kind", choices=kinds, default=TRAINING.name, help=f"kind of jobs (default {TRAINING.name})")
+    made.add_argument("--watch", action="store_true", help="show queued and running runs until Ctrl-C")
+    made = action("show", "show a run and its settings", _show)
+    made.add_argument("id", **one)
+    made.add_argument("--watch", action="store_true", help="show the run until it ends, with its accuracy as a curve")
+    action("cancel", "cancel a run; it stops within one step", _cancel).add_argument("id", **one)
+    action("resume", "continue an interrupted run here, under a new id", _resume).add_argument("id", **one)
+    made = action("export", "write runs as tables, scripts, a model card, ...", _export, _check_export)
+    made.add_argument("id", nargs="+", **one)
+    forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
+    made.add_argument("--format", choices=list(FORMS), default="json", help=forms)
+    made.add_argument("--to", metavar="PATH", help="file or folder to write (default: standard output)")
+    made = action("import", "import an exported run, marked as imported", _import, _check_import, begins=True)
+    made.add_argument("file", metavar="FILE", help="file of 'export --format json'")
+    made = action("delete", "delete ended runs for good", _delete)
+    made.add_argument("id", nargs="+", **one)
+    made.add_argument("--yes", action="store_true", help="do not ask")
+    made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
+    add_settings(made)
+    grid = "a setting and its values, such as sigma=1,2,4; once or twice"
+    made.add_argument("--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid)
+    made.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="number of runs for each combination")
+    made.add_argument("--name", default="", help="first words of the name of each run")
+    for each in actions.choices.values():
+        each.add_argument("--json", action="store_true", help="print JSON")

@@ -19,7 +19,7 @@ from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
 from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
 from dpcore.runs.record import IMPORTED, Status, row_of
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import Database, insert
+from dpcore.runs.store_file import Database
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
 from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
@@ -95,11 +95,8 @@ def take_in(
 
     `guard` may raise an error in the transaction. `within_limits.keep` also checks the limits.
     """
-    run = store.new_id()
-    row = row_of(run, imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
-    with store.writing() as db:
-        guard(db)
-        insert(db, row | imported.columns, imported.events)
+    row = row_of(store.new_id(), imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
+    (run,) = store.add_rows([row | imported.columns], imported.events, guard)
     return run
 
 
@@ -124,6 +121,8 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
     for name in ("created", "started", "ended"):
         if run[name] is not None:
             check.in_range(0, time.time() + DAY, **{name: run[name]})
+    if not isinstance(note, str):
+        raise ValueError("Expected the note of the run to be a text.")
     if not re.fullmatch("[0-9a-z]{1,40}", run["id"]):
         raise ValueError("Expected the id of the run to be letters and digits.")
     running = status is Status.RUNNING
@@ -136,15 +135,9 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
         "ended": run["started"] if running else run["ended"],
         "error": error or None,
         "tags": json.dumps(clean(run.get("tags", ()))),
-        "note": _note(note),
+        "note": text(note, MAX_NOTE_CHARS, "note", lines=True),
         "origin": json.dumps(_origin(origin) | {IMPORTED: f"run {run['id']} of another store"}),
     }
-
-
-def _note(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("Expected the note of the run to be a text.")
-    return text(value, MAX_NOTE_CHARS, "note", lines=True)
 
 
 def _origin(value: Any) -> dict[str, str]:

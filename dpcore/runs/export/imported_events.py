@@ -121,19 +121,14 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < MAX_INT
 
 
-def _is_number(value: Any) -> bool:
-    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS
-
-
 _SIMPLE = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     int: ("a whole number of at most 63 bits", _is_whole),
-    float: ("a finite number", _is_number),
-    str: (f"a text of at most {MAX_TEXT_CHARS:,} characters", _is_text),
+    float: ("a finite number", lambda value: _is_whole(value) or (isinstance(value, float) and math.isfinite(value))),
+    str: (
+        f"a text of at most {MAX_TEXT_CHARS:,} characters",
+        lambda value: isinstance(value, str) and len(value) <= MAX_TEXT_CHARS,
+    ),
 }
 
 

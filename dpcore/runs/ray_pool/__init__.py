@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, TypeVar
 
-from dpcore import check
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
@@ -51,8 +50,6 @@ class RayPool(PoolThread):
     def __init__(
         self, store: Store, address: str, cpus: int = 1, gpus: float = 1.0, train: str = TRAINING.work
     ) -> None:
-        check.whole(1, cpus=cpus)
-        check.positive(gpus=gpus)
         super().__init__(store, "dpcore-ray-pool")
         self.address = address
         self._head: subprocess.Popen[bytes] | None = None

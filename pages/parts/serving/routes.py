@@ -25,7 +25,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from dpcore.runs.feed import Feeds, RunFeed, merged
+from dpcore.runs.feed import Feeds, RunFeed, messages
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError, UnknownRun
 from dpcore.runs.store import PAUSED, Store
@@ -105,7 +105,7 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes,
     reader = object()
     _readers.add(reader)
     try:
-        async with aclosing(merged(feeds)) as pieces:
+        async with aclosing(messages(feeds)) as pieces:
             async for piece in pieces:
                 yield piece
     finally:

@@ -193,7 +193,7 @@ def test_the_secret_seed_of_a_run_reaches_its_node_and_that_of_no_other_and_noth
     cluster = FakeCluster()
     before = store.submit(RunConfig())
     store.cancel(before)
-    run = store.submit(RunConfig(), parent=store.run(before))
+    run = store.submit(RunConfig())
     lead(streams_of(store, cluster, "steps"), lambda: over(store))
     (stream,) = cluster.streams
     assert (stream.job.run.id, stream.job.seed) == (run, store.secret(run))
