@@ -71,6 +71,9 @@ class Reader:
             if PATTERNS.rounds.search(around):
                 share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
                 yield self._value("q", share, each.start())._replace(end=each.end(end))
+        for each in PATTERNS.training_part.finditer(self.text):
+            part, *whole = (self._value("examples", each[k], each.start(k)) for k in each.groupdict() if each[k])
+            yield from (part, *(other._replace(why=FIELDS["examples"]["reason"]) for other in whole))
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))
@@ -87,8 +90,8 @@ class Reader:
         own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name or field)
         said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
         another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
-        another = another or (field == "examples" and PATTERNS.split.match(after))
-        if another or (own and not PATTERNS.of_persons.match(after)):
+        parts = field == "examples" and (PATTERNS.split.match(after) or PATTERNS.evaluated.search(before))
+        if another or parts or (own and not PATTERNS.of_persons.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if field == "epsilon" and self._scale and PATTERNS.below.search(before):
             return Found(field, figure[0], start, end, REASONS["another"])
@@ -133,6 +136,7 @@ class Reader:
         field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
         said = self._sentence(start)[-80:]
         drawn = PATTERNS.in_each.search(said) or (PATTERNS.people.search(unit[0]) and PATTERNS.drawn.search(said))
+        drawn = drawn or (PATTERNS.rounds_of.search(said) and PATTERNS.each_of_them.match(after))
         if field == "examples" and (drawn or PATTERNS.each_step.match(after[len(unit[0]) :])):
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
@@ -152,9 +156,8 @@ class Reader:
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
         without = self.text[slice(*row)] + ("" if field in ("epsilon", "delta", "sigma") else line)
-        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without):
+        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without) or PATTERNS.script.search(sentence):
             why = REASONS["another"]
-        why = REASONS["another"] if PATTERNS.script.search(sentence) else why
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])

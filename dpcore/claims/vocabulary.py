@@ -50,7 +50,7 @@ NAMES = (  # at the end of the text before a number
     _any("letters", r"(?:(?<![\w-])|(?<=\s--))", _AROUND["after_letter"], "(?:"),
 )
 UNITS = _any(
-    "units", r"(?:[^\S\n]|-|\n(?=[a-z]+s\b(?! \d)))?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?"
+    "units", rf"(?:[^\S\n]|-|\n(?={_AROUND['next_line']}))?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?"
 )  # after a number
 OTHERS = {
     field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[\s\"'-]*$")
