@@ -72,8 +72,9 @@ class Reader:
                 share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
                 yield self._value("q", share, each.start())._replace(end=each.end(end))
         for each in PATTERNS.training_part.finditer(self.text):
-            part, *whole = (self._value("examples", each[k], each.start(k)) for k in each.groupdict() if each[k])
-            yield from (part, *(other._replace(why=FIELDS["examples"]["reason"]) for other in whole))
+            yield self._value("examples", each[each.lastgroup or 0], each.start(each.lastgroup or 0))._replace(
+                rank=FINAL
+            )
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))

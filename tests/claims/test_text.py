@@ -143,6 +143,14 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "512 Beispiele pro Batch": {"batch": 512}, "100 clients à chaque tour, 50 tours": {"batch": 100, "steps": 50},
     "nombre d’époques fixé à 30": {"epochs": 30.0}, "tasa de muestreo del 1 %": {"q": 0.01}, "6 rodadas": {"steps": 6},
     "moltiplicatore di rumore pari a 1,1; 10.000 iterazioni": {"sigma": 1.1, "steps": 10_000},
+    "Rows: 604,560\nTrain split: 500,000 rows; validation: 60,000": {"examples": 500_000}, "2^9 rows a step": {"batch": 512},
+    "Sampling: Poisson\nAccountant: PRV": {"sampler": "poisson", "accountant": "pld"}, "(2, 2^-20)-DP": {"epsilon": "2",
+    "delta": 2**-20}, "shuffled once per epoch": {"sampler": "shuffle"}, "Runde 1: ε = 1.2\nRunde 12: ε = 2.2": {
+    "steps": 12, "epsilon": "2.2"}, "[第 10 轮] ε=1.5\n[第 20 轮] ε=2.7": {"epochs": 20.0, "epsilon": "2.7"},
+    "{\"a\": [{\"step\": 62, \"eps\": 1.9}, {\"step\": 70, \"eps\": 2.4}], \"delta\": 2e-06}": {"steps": 70,
+    "epsilon": "2.4", "delta": 2e-6}, "`get_noise_multiplier`\nreturned 0.71": {"sigma": 0.71}, "épsilon = 3": {
+    "epsilon": "3"}, "engine.get_epsilon(1e-6)\n7.4": {"epsilon": "7.4", "delta": 1e-6},
+    "(2, 1e-6)-DP, above that of a GAN at (9, 1e-6)": {"epsilon": "2", "delta": 1e-6},
     "orçamento de privacidade: 3": {"epsilon": "3"}, "comptable des moments": {"accountant": "moments"},
     "Hinzufügen oder Entfernen eines Patienten": {"adjacency": "add_remove"}, "échantillonnage poissonien": {
     "sampler": "poisson"}, "remplacement d'un exemple": {"adjacency": "replace_one"},
