@@ -39,8 +39,8 @@ class Reader:
         self._cells = {place: each for each in cells for place in range(each.start, each.end)}
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
-        self._cohorts = PATTERNS.cohorts.search(text)
-        self._scale = PATTERNS.scale.search(text)
+        whole = (PATTERNS.cohorts, PATTERNS.scale, PATTERNS.federated, PATTERNS.any_round, PATTERNS.short_rate)
+        self._cohorts, self._scale, self._federated, self._any_round, self._rate = (each.search(text) for each in whole)
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
 
     def found(self) -> list[Found]:
@@ -72,9 +72,7 @@ class Reader:
                 share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
                 yield self._value("q", share, each.start())._replace(end=each.end(end))
         for each in PATTERNS.training_part.finditer(self.text):
-            yield self._value("examples", each[each.lastgroup or 0], each.start(each.lastgroup or 0))._replace(
-                rank=FINAL
-            )
+            yield self._value("examples", each["n"], each.start("n"))._replace(rank=FINAL)
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))
@@ -94,9 +92,9 @@ class Reader:
         parts = field == "examples" and (PATTERNS.split.match(after) or PATTERNS.evaluated.search(before))
         if another or parts or (own and not PATTERNS.of_persons.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
-        if field == "epsilon" and self._scale and PATTERNS.below.search(before):
+        if PATTERNS.below.search(before) and (self._scale if field == "epsilon" else PATTERNS.of_n.match(figure[0])):
             return Found(field, figure[0], start, end, REASONS["another"])
-        if field == "steps" and PATTERNS.letter_r.match(name) and not PATTERNS.any_round.search(self.text):
+        if field == "steps" and PATTERNS.letter_r.match(name) and not self._any_round:
             return Found("", figure[0], start, end, REASONS["elsewhere"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
@@ -105,13 +103,13 @@ class Reader:
     def _before(self, start: int, low: int) -> str:
         """Return the text before a number, with the head of its cell or the keys around it."""
         if cell := self._cells.get(start):
-            return f"{cell.head} | {self.text[max(low, cell.start) : start].lstrip()}"
+            own = self.text[max(low, cell.start) : start].lstrip()
+            return own if low > cell.start and "(" in own else f"{cell.head} | {own}"
         path = self._paths[bisect_right(self._places, start) - 1]
         before = self.text[low:start]
-        if path:
-            own = PATTERNS.key_start.split(before)[-1]
-            return f"{path} {own.lstrip()}" if own.strip() or before[-1:] in "([{" else f"{path} {before}"
-        return before
+        own = PATTERNS.key_start.split(before)[-1]
+        inner = own.lstrip() if own.strip() or before[-1:] in "([{" else before
+        return f"{path} {inner}" if path else before
 
     def _sentence(self, start: int) -> str:
         """Return the sentence before a place."""
@@ -121,7 +119,7 @@ class Reader:
     def _named(self, before: str, after: str, start: int) -> tuple[str, str]:
         """Return the field of a number and the words before its name, or "" and perhaps the name of a reason."""
         if PATTERNS.short_n.search(before):  # epochs in the examples of Opacus, which have -sr beside it
-            return ("epochs", "") if PATTERNS.short_rate.search(self.text) else ("", "option")
+            return ("epochs", "") if self._rate else ("", "option")
         named = _name_at(before)
         if not named and PATTERNS.head_like.search(sentence := self._sentence(start)):
             plain = PATTERNS.asides.sub("", sentence)
@@ -142,7 +140,7 @@ class Reader:
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
-        rounds = unit[0].strip() == "轮" and PATTERNS.federated.search(self.text)
+        rounds = unit[0].strip() == "轮" and self._federated
         return "steps" if rounds else field, before
 
     def _value(self, field: str, text: str, start: int, lead: str = "") -> Found:

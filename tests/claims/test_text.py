@@ -143,7 +143,8 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "512 Beispiele pro Batch": {"batch": 512}, "100 clients à chaque tour, 50 tours": {"batch": 100, "steps": 50},
     "nombre d’époques fixé à 30": {"epochs": 30.0}, "tasa de muestreo del 1 %": {"q": 0.01}, "6 rodadas": {"steps": 6},
     "moltiplicatore di rumore pari a 1,1; 10.000 iterazioni": {"sigma": 1.1, "steps": 10_000},
-    "Rows: 604,560\nTrain split: 500,000 rows; validation: 60,000": {"examples": 500_000}, "2^9 rows a step": {"batch": 512},
+    "Rows: 604,560\nTrain split: 500,000 rows; validation: 60,000": {"examples": 500_000},
+    "2^5 rows a step": {"batch": 32},
     "Sampling: Poisson\nAccountant: PRV": {"sampler": "poisson", "accountant": "pld"}, "(2, 2^-20)-DP": {"epsilon": "2",
     "delta": 2**-20}, "shuffled once per epoch": {"sampler": "shuffle"}, "Runde 1: ε = 1.2\nRunde 12: ε = 2.2": {
     "steps": 12, "epsilon": "2.2"}, "[第 10 轮] ε=1.5\n[第 20 轮] ε=2.7": {"epochs": 20.0, "epsilon": "2.7"},
@@ -151,6 +152,19 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "epsilon": "2.4", "delta": 2e-6}, "`get_noise_multiplier`\nreturned 0.71": {"sigma": 0.71}, "épsilon = 3": {
     "epsilon": "3"}, "engine.get_epsilon(1e-6)\n7.4": {"epsilon": "7.4", "delta": 1e-6},
     "(2, 1e-6)-DP, above that of a GAN at (9, 1e-6)": {"epsilon": "2", "delta": 1e-6},
+    "batch_size=900, --mini_bs 30": {"batch": 900}, "| Batch size | 96 (3 GPUs x 4 x 8) |\n| σ | 0.7 |": {"batch": 96,
+    "sigma": 0.7}, "N = 8,000; δ = 1e-6, below 1/N": {"examples": 8000, "delta": 1e-6}, "N = 8,000, δ < 1/N": {
+    "examples": 8000}, "$K=70$ clients. Per round, $m=9$ clients are sampled": {"batch": 9, "examples": 70},
+    "r=050 acc=0.6 eps=3.3\nr=200 acc=0.7 eps=7.2": {"steps": 200, "epsilon": "7.2"},
+    "배치 크기는 1,000, 에포크는 60, 노이즈 배수는 1.5이다. 데이터 4,000장": {"batch": 1000, "epochs": 60, "sigma": 1.5,
+    "examples": 4000}, "총 500 라운드, 매 라운드 20명": {"steps": 500, "batch": 20},
+    "푸아송 샘플링": {"sampler": "poisson"},
+    "ノイズ乗数を0.9、バッチサイズを64、エポック数を3とした": {"sigma": 0.9, "batch": 64, "epochs": 3.0},
+    "反復回数 9000、プライバシー損失は3": {"steps": 9000, "epsilon": "3"},
+    "批处理大小为64，共训练 30 个轮次，噪声尺度 2": {
+    "batch": 64, "epochs": 30.0, "sigma": 2.0},
+    "样本总数 6000，泊松子采样，迭代次数为90": {"examples": 6000, "steps": 90,
+    "sampler": "poisson"}, "{\"history\": [{\"noise_multiplier\": 2, \"num_steps\": 90}]}": {"sigma": 2.0, "steps": 90},
     "orçamento de privacidade: 3": {"epsilon": "3"}, "comptable des moments": {"accountant": "moments"},
     "Hinzufügen oder Entfernen eines Patienten": {"adjacency": "add_remove"}, "échantillonnage poissonien": {
     "sampler": "poisson"}, "remplacement d'un exemple": {"adjacency": "replace_one"},
