@@ -179,8 +179,7 @@ class Reader:
                     why = REASONS["supposed"]
                 yield Found(field, value, *each.span(), why)
         for each in words.NAMED_ACCOUNTANT.finditer(self.text):
-            name = each["name"].lower()
-            yield Found("accountant", words.OPACUS.get(name, name), *each.span("name"))
+            yield Found("accountant", words.OPACUS.get(name := each["name"].lower(), name), *each.span("name"))
 
 
 def _name_at(before: str) -> tuple[str, str] | None:

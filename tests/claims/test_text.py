@@ -165,6 +165,20 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "batch": 64, "epochs": 30.0, "sigma": 2.0},
     "样本总数 6000，泊松子采样，迭代次数为90": {"examples": 6000, "steps": 90,
     "sampler": "poisson"}, "{\"history\": [{\"noise_multiplier\": 2, \"num_steps\": 90}]}": {"sigma": 2.0, "steps": 90},
+    "I0614 02:11:09.5 train.py:3] global_step: 50, eps: 3.4\nI0614 02:32:18.1 train.py:3] global_step: 90, eps: 6.1": {
+    "steps": 90, "epsilon": "6.1"}, "delta: 1.e-5": {"delta": 1e-5}, "a population of one million users": {
+    "examples": 1_000_000}, "train_batch_size 90, per_device_train_batch_size 9, gradient_accumulation_steps 10": {
+    "batch": 90}, "| σ | 0.7 |\n| ARC-E | 31 |": {"sigma": 0.7}, "The lot size is $L = 480$": {"batch": 480},
+    "In every one of the $R = 9$ rounds $8$ clients are sampled": {"steps": 9, "batch": 8}, "ɛ: 7": {"epsilon": "7"},
+    "client_num_in_total: 340, client_num_per_round: 8": {"examples": 340, "batch": 8}, "d_steps = 2": {},
+    "110 updates on 50 randomly drawn notes each": {"steps": 110, "batch": 50},
+    "10 test rows\nbatch size 8": {"batch": 8}, "--batch_size 900 --proc_batch_size 30": {"batch": 900},
+    "Data: 8,931 loan applications": {"examples": 8931}, "el multiplicador de ruido es 1,6": {"sigma": 1.6},
+    "(so that 50 steps make an epoch)": {}, "shuffled, without replacement": {"sampler": "shuffle"},
+    "8.5×10³ updates on 2.6×10⁵ spectra": {"steps": 8500, "examples": 260_000}, "5 % der Geräte je Runde": {"q": 0.05},
+    "It is trained on 8,000 tickets and tested on 1,000 generated tickets": {"examples": 8000},
+    "python -m opacus.scripts.compute_dp_sgd_privacy -s 0.25 -n 1.5 -e 80 -d 1e-6": {"q": 0.25, "sigma": 1.5,
+    "epochs": 80.0, "delta": 1e-6},
     "orçamento de privacidade: 3": {"epsilon": "3"}, "comptable des moments": {"accountant": "moments"},
     "Hinzufügen oder Entfernen eines Patienten": {"adjacency": "add_remove"}, "échantillonnage poissonien": {
     "sampler": "poisson"}, "remplacement d'un exemple": {"adjacency": "replace_one"},
