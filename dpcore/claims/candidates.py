@@ -39,8 +39,8 @@ class Reader:
         self._cells = {place: each for each in cells for place in range(each.start, each.end)}
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
-        self._cohorts = PATTERNS.cohorts.search(text)
-        self._scale = PATTERNS.scale.search(text)
+        whole = (PATTERNS.cohorts, PATTERNS.scale, PATTERNS.federated, PATTERNS.any_round, PATTERNS.short_rate)
+        self._cohorts, self._scale, self._federated, self._any_round, self._rate = (each.search(text) for each in whole)
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
 
     def found(self) -> list[Found]:
@@ -71,6 +71,8 @@ class Reader:
             if PATTERNS.rounds.search(around):
                 share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
                 yield self._value("q", share, each.start())._replace(end=each.end(end))
+        for each in PATTERNS.training_part.finditer(self.text):
+            yield self._value("examples", each["n"], each.start("n"))._replace(rank=FINAL)
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))
@@ -87,12 +89,12 @@ class Reader:
         own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name or field)
         said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
         another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
-        another = another or (field == "examples" and PATTERNS.split.match(after))
-        if another or (own and not PATTERNS.of_persons.match(after)):
+        parts = field == "examples" and (PATTERNS.split.match(after) or PATTERNS.evaluated.search(before))
+        if another or parts or (own and not PATTERNS.of_persons.match(after)):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
-        if field == "epsilon" and self._scale and PATTERNS.below.search(before):
+        if PATTERNS.below.search(before) and (self._scale if field == "epsilon" else PATTERNS.of_n.match(figure[0])):
             return Found(field, figure[0], start, end, REASONS["another"])
-        if field == "steps" and PATTERNS.letter_r.match(name) and not PATTERNS.any_round.search(self.text):
+        if field == "steps" and PATTERNS.letter_r.match(name) and not self._any_round:
             return Found("", figure[0], start, end, REASONS["elsewhere"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
@@ -101,13 +103,13 @@ class Reader:
     def _before(self, start: int, low: int) -> str:
         """Return the text before a number, with the head of its cell or the keys around it."""
         if cell := self._cells.get(start):
-            return f"{cell.head} | {self.text[max(low, cell.start) : start].lstrip()}"
+            own = self.text[max(low, cell.start) : start].lstrip()
+            return own if low > cell.start and "(" in own else f"{cell.head} | {own}"
         path = self._paths[bisect_right(self._places, start) - 1]
         before = self.text[low:start]
-        if path:
-            own = PATTERNS.key_start.split(before)[-1]
-            return f"{path} {own.lstrip()}" if own.strip() or before[-1:] in "([{" else f"{path} {before}"
-        return before
+        own = PATTERNS.key_start.split(before)[-1]
+        inner = own.lstrip() if own.strip() or before[-1:] in "([{" else before
+        return f"{path} {inner}" if path else before
 
     def _sentence(self, start: int) -> str:
         """Return the sentence before a place."""
@@ -117,7 +119,7 @@ class Reader:
     def _named(self, before: str, after: str, start: int) -> tuple[str, str]:
         """Return the field of a number and the words before its name, or "" and perhaps the name of a reason."""
         if PATTERNS.short_n.search(before):  # epochs in the examples of Opacus, which have -sr beside it
-            return ("epochs", "") if PATTERNS.short_rate.search(self.text) else ("", "option")
+            return ("epochs", "") if self._rate else ("", "option")
         named = _name_at(before)
         if not named and PATTERNS.head_like.search(sentence := self._sentence(start)):
             plain = PATTERNS.asides.sub("", sentence)
@@ -133,11 +135,12 @@ class Reader:
         field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
         said = self._sentence(start)[-80:]
         drawn = PATTERNS.in_each.search(said) or (PATTERNS.people.search(unit[0]) and PATTERNS.drawn.search(said))
+        drawn = drawn or (PATTERNS.rounds_of.search(said) and PATTERNS.each_of_them.match(after))
         if field == "examples" and (drawn or PATTERNS.each_step.match(after[len(unit[0]) :])):
             return "batch", before
         if field not in ("batch", "q") and unit["rate"] is None:
             return "", ""
-        rounds = unit[0].strip() == "轮" and PATTERNS.federated.search(self.text)
+        rounds = unit[0].strip() == "轮" and self._federated
         return "steps" if rounds else field, before
 
     def _value(self, field: str, text: str, start: int, lead: str = "") -> Found:
@@ -152,9 +155,8 @@ class Reader:
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
         row = self._cells[start].row if start in self._cells else (0, 0)
         without = self.text[slice(*row)] + ("" if field in ("epsilon", "delta", "sigma") else line)
-        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without):
+        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without) or PATTERNS.script.search(sentence):
             why = REASONS["another"]
-        why = REASONS["another"] if PATTERNS.script.search(sentence) else why
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
             return Found(field, text, start, end, why or REASONS["place"])
@@ -177,8 +179,7 @@ class Reader:
                     why = REASONS["supposed"]
                 yield Found(field, value, *each.span(), why)
         for each in words.NAMED_ACCOUNTANT.finditer(self.text):
-            name = each["name"].lower()
-            yield Found("accountant", words.OPACUS.get(name, name), *each.span("name"))
+            yield Found("accountant", words.OPACUS.get(name := each["name"].lower(), name), *each.span("name"))
 
 
 def _name_at(before: str) -> tuple[str, str] | None:

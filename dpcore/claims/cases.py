@@ -13,7 +13,8 @@ from dpcore.claims.claim import Claim
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import epochs_of, nearest, plain
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import sampler_of
+from dpcore.privacy.sampling.truncated import TruncatedPoisson
 
 NEAR = 1e-9  # relative rounding of floats
 COARSE = 0.05  # the largest relative error of a rounded number
@@ -93,7 +94,7 @@ def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
 def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
     """Return the readings at one rate and noise; a sampler that goes by epochs has two lengths of an epoch."""
     low, high = epoch_lengths(q)
-    if not SAMPLERS[sampler].by_epoch:
+    if not sampler_of(sampler).by_epoch:
         return [_case(q, sigma, steps_of(claim, low, high), 1, 0.0)]
     found = [_case(q, sigma, steps_of(claim, low, low), low, max(0.0, 1 - low * q) if low < high else 0.0)]
     return found if low == high else [*found, _case(q, sigma, steps_of(claim, high, high), high, 0.0)]
@@ -115,6 +116,9 @@ def clashes(claim: Claim) -> tuple[str, ...]:
     ('A batch of 256 of 60,000 examples is q = 0.004267, not the claimed 0.01.',)
     """
     batch = _batch_clash(claim)
+    drawn = sampler_of(claim.sampler or "poisson")
+    if isinstance(drawn, TruncatedPoisson) and claim.examples not in (None, drawn.examples):
+        return (f"The batches are of {drawn.examples:,} examples, not the claimed {claim.examples:,}.",)
     if claim.mechanism is not None:
         return (*batch, *_mechanism_clashes(claim, claim.mechanism))
     if claim.q is None and (batch or claim.batch is None or claim.examples is None):

@@ -10,7 +10,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.mechanism import MAX_SIGMA, MIN_SIGMA, Mechanism
 from dpcore.privacy.report.statement import ADJACENCY
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import SAMPLERS, sampler_of
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.selection.best_of import NumberOfRuns
 
@@ -23,10 +23,7 @@ MEANT = {  # in words, as within a sentence
     "zero_out": "zero-out: data sets that differ in one example, present or without a gradient",
     "replace_one": "replace-one: data sets that differ in one example, present or replaced by another",
 }
-# The adjacency of the bounds of each sampler.
-OWN_ADJACENCY = {
-    name: next(key for key, words in ADJACENCIES.items() if words == SAMPLERS[name].adjacency) for name in BATCHES
-}
+FORMS = tuple(each.form or name for name, each in SAMPLERS.items() if each.form or name in BATCHES)
 MAX_EXAMPLES = 10**12
 MAX_EPOCHS = 1e9
 CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields; each raises an error for a bad value
@@ -39,7 +36,7 @@ CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields; each r
     ("steps", partial(check.whole, 1, MAX_STEPS)),
     ("epochs", check.positive),
     ("epochs", partial(check.in_range, 0, MAX_EPOCHS)),
-    ("sampler", partial(check.one_of, BATCHES)),
+    ("sampler", lambda sampler: own_adjacency(sampler)),
     ("adjacency", partial(check.one_of, ADJACENCIES)),
     ("accountant", partial(check.one_of, ACCOUNTANTS)),
 )
@@ -65,7 +62,7 @@ class Claim:
     sigma: float | None = None
     epochs: float | None = None
     steps: int | None = None
-    sampler: str | None = None  # one of BATCHES
+    sampler: str | None = None  # one of FORMS, with its numbers
     adjacency: str | None = None  # one of ADJACENCIES
     accountant: str | None = None  # one of ACCOUNTANTS
     runs: NumberOfRuns | None = None  # of which the best is published, if epsilon is to cover that
@@ -80,6 +77,18 @@ class Claim:
 
 
 NAMES = tuple(each.name for each in fields(Claim))
+
+
+def own_adjacency(sampler: str) -> str:
+    """Return the adjacency of a sampler's bounds, which is that of all records of a person if it has their number.
+
+    Errors: ValueError for an unknown sampler.
+
+    >>> own_adjacency("poisson_group:4"), own_adjacency("shuffle")
+    ('add_remove', 'zero_out')
+    """
+    words = sampler_of(sampler).adjacency
+    return next(key for key, each in ADJACENCIES.items() if each == words.partition(" of ")[0])
 
 
 def values_of(claim: Claim) -> dict[str, object]:

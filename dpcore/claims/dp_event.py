@@ -68,7 +68,7 @@ def event_in(text: str) -> Any:
     Errors: ValueError for any other text.
     """
     try:
-        return _literal(ast.parse(text.strip(), mode="eval").body)
+        return _literal(ast.parse(text.strip().replace("\n...", "\n"), mode="eval").body)
     except (SyntaxError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError):
         raise ValueError("Expected the text to be a DpEvent as Python prints it.") from None
 

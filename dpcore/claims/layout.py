@@ -119,7 +119,7 @@ def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
     for start, line in lines_of(text):
         counter = PATTERNS.counter.search(line[:200])
         if counter and PATTERNS.log_start.match(line[: counter.start()]) and PATTERNS.epsilon.search(line):
-            alike.setdefault(PATTERNS.figures.sub("#", line.strip()), []).append(
+            alike.setdefault(PATTERNS.figures.sub("#", line.strip(" \t\r\n,")), []).append(
                 _log((start, start + len(line)), counter, start)
             )
     private = {each.row for each in cells if PATTERNS.epsilon.search(each.head)}
@@ -143,6 +143,6 @@ def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
 
 
 def _log(line: tuple[int, int], counter: re.Match[str], shift: int) -> Log:
-    field = "epochs" if counter["unit"].lower().startswith("ep") else "steps"
+    field = "epochs" if counter["unit"][0] in "eEéÉエ에轮" else "steps"
     start, end = shift + counter.start("count"), shift + counter.end()
     return Log(field, int(counter["count"]), start, end, line)

@@ -15,6 +15,7 @@ from dpcore.claims.vocabulary import FACTS, PATTERNS, RULES
 MAKERS: dict[str, Callable[[str], str]] = {
     "unescaped": html.unescape,
     "folded": lambda letter: _folded(letter),
+    "power_of_two": lambda power: f"{2.0 ** int(power.partition('^')[2]):.17g}",
     "counted": lambda word: FACTS["counts"][word.lower()],
 }
 

@@ -111,6 +111,7 @@ def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
     values = {(each.field, each.value) for each in found if each.field in PARTS and not each.why}
     parts = dict(values)
     product = math.prod(parts.values()) if {"device_batch", "devices"} <= {*parts} and len(parts) == len(values) else 0
+    whole = parts.get("device_batch", 0) * parts.get("accumulation", 1)
     several = parts["accumulation"] > 1 if "accumulation" in parts else PATTERNS.accumulated.search(text)
     for each in found:
         if each.field in PARTS and product and not each.why:
@@ -119,7 +120,7 @@ def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
             yield each._replace(field="batch", why=each.why or REASONS["one_device"])
         elif each.field in PARTS:
             yield each._replace(field="", why=REASONS["elsewhere"])
-        elif each.field == "batch" and several and each.rank != FINAL:
+        elif each.field == "batch" and several and each.rank != FINAL and each.value != whole:
             yield each._replace(why=each.why or REASONS["accumulated"])
         else:
             yield each._replace(field="sigma", why=REASONS["spread"]) if each.field == "spread" else each

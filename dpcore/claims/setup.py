@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from dpcore import check
 from dpcore.claims.cases import Case, cases_of, rates_of
-from dpcore.claims.claim import ADJACENCIES, BATCHES, OWN_ADJACENCY, Claim
+from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Kind, Mechanism, Reading
 from dpcore.privacy.report.numbers import nearest, plain
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
@@ -43,8 +42,7 @@ def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) 
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
     (4.377, 4.377)
     """
-    check.one_of(SAMPLERS, sampler=name)
-    return _of(SAMPLERS[name].curve(q, sigma, steps, delta).last)
+    return _of(sampler_of(name).curve(q, sigma, steps, delta).last)
 
 
 @lru_cache(maxsize=256)
@@ -52,7 +50,7 @@ def mechanism_bounds(mechanism: Mechanism, sampler: str, delta: float) -> Bounds
     """Bound epsilon of steps that differ; only Poisson batches have such bounds."""
     if sampler == Poisson.name:
         return _of(ACCOUNTANTS[CERTIFIED].spent(mechanism, delta))
-    return Bounds(0.0, math.inf, Kind.CERTIFIED, NOT_HERE.format(BATCHES[sampler]))
+    return Bounds(0.0, math.inf, Kind.CERTIFIED, NOT_HERE.format(sampler_of(sampler).phrase))
 
 
 def _of(found: Reading) -> Bounds:
@@ -108,9 +106,15 @@ class ClaimedSetup:
     @property
     def lengths(self) -> tuple[int, ...]:
         """The possible lengths of an epoch; empty if they do not matter."""
-        if not SAMPLERS[self.sampler].by_epoch or len(self.mechanism.releases) > 1:
+        if not sampler_of(self.sampler).by_epoch or len(self.mechanism.releases) > 1:
             return ()
         return tuple(sorted({each.epoch for each in self.cases}))
+
+    @property
+    def neighbours(self) -> str:
+        """The adjacency in words, with the number of records if neighbours differ by several."""
+        _, of, records = sampler_of(self.sampler).adjacency.partition(" of ")
+        return f"{ADJACENCIES[self.adjacency]} adjacency{of}{records}"
 
     def proven_bounds(self) -> Bounds:
         """Return the smallest lower and the largest upper bound of all readings.
@@ -137,11 +141,12 @@ class ClaimedSetup:
         steps = f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
         word = "step" if self.most == 1 else "steps"
         lengths = " or ".join(f"{each:,}" for each in self.lengths)
+        batches = sampler_of(self.sampler).phrase + (f" ({self.sampler})" if ":" in self.sampler else "")
         sigmas = _spread([release.sigma for each in self.cases for release in each.most.releases])
         return (
-            f"{BATCHES[self.sampler]}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
+            f"{batches}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
             f"{f', {lengths} an epoch' if lengths else ''}, delta = {plain(self.delta)} "
-            f"and {ADJACENCIES[self.adjacency]} adjacency{f', {self.runs.phrase}' if self.runs else ''}"
+            f"and {self.neighbours}{f', {self.runs.phrase}' if self.runs else ''}"
         )
 
     def _of_case(self, case: Case) -> Bounds:
@@ -169,12 +174,12 @@ class ClaimedSetup:
 
     def _rate(self, case: Case) -> float:
         """Return the sampler's rate, one over the length of an epoch if it goes by epochs."""
-        return 1 / case.epoch if SAMPLERS[self.sampler].by_epoch else case.most.releases[0].q
+        return 1 / case.epoch if sampler_of(self.sampler).by_epoch else case.most.releases[0].q
 
     def _transferred(self, own: Bounds) -> Bounds:
         """Return the bounds under the claim's adjacency, from those under the sampler's own: README.md, section 2."""
-        proven = OWN_ADJACENCY[self.sampler]
-        poisson = self.sampler == "poisson" and self.adjacency in PRESENT
+        proven = own_adjacency(self.sampler)
+        poisson = self.sampler.partition(":")[0] in ("poisson", "poisson_group") and self.adjacency in PRESENT
         if self.adjacency == proven or poisson:
             return own
         names = ADJACENCIES[self.adjacency], ADJACENCIES[proven]
@@ -203,7 +208,7 @@ def setup_of(claim: Claim) -> ClaimedSetup:
     """
     assert claim.delta is not None
     sampler = claim.sampler or "poisson"
-    adjacency = claim.adjacency or OWN_ADJACENCY[sampler]
+    adjacency = claim.adjacency or own_adjacency(sampler)
     return ClaimedSetup(cases_of(claim, sampler), claim.delta, sampler, adjacency, claim.runs)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from dpcore.claims import review
 from dpcore.claims.accountant_variants import Recount, giving, recounts
 from dpcore.claims.cases import clashes
-from dpcore.claims.claim import ADJACENCIES, MEANT, Claim, values_of
+from dpcore.claims.claim import MEANT, Claim, values_of
 from dpcore.claims.dp_event import event_of
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest, outward
 from dpcore.privacy.report.statement import delta_warning
+from dpcore.privacy.sampling import sampler_of
 
 
 class Standing(StrEnum):
@@ -104,7 +105,7 @@ def _condition(claim: Claim, setup: ClaimedSetup) -> str:
     if claim.sampler is None:
         return "If batches are Poisson-sampled"
     if claim.adjacency is None and setup.sampler != "poisson":
-        return f"Under {ADJACENCIES[setup.adjacency]} adjacency"
+        return f"Under {setup.neighbours}"
     return ""
 
 
@@ -119,7 +120,7 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
         notes.append(f"{review.NOTES['assumed']} {_if_shuffled(claim, certificate)}".strip())
     elif setup.sampler != "poisson":
         notes.append(review.NOTES["count_poisson"])
-    if claim.adjacency is None:
+    if claim.adjacency is None and sampler_of(setup.sampler).records == 1:
         notes.append(review.NOTES["adjacency"].format(MEANT[setup.adjacency]))
     if setup.fewest < setup.most:
         notes.append(review.NOTES["steps"].format(setup.fewest, setup.most))

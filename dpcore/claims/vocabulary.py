@@ -47,13 +47,13 @@ NAMES = (  # at the end of the text before a number
     _any("headed", _AROUND["start"], f"(?i:{_AROUND['symbol']}{_AROUND['headed_gap']})"),
     _any("headed", _AROUND["option"], "[ =]$"),
     _any("headed", r"[;,(]\s{1,4}", " $"),  # in a list, as in "sigma 1.1, epochs 15"
-    _any("letters", r"(?:(?<![\w-])|(?<=\s--))", _AROUND["after_letter"], "(?:"),
+    _any("letters", r"(?:(?<![\w-])(?<![A-Z][A-Z] )|(?<=\s--))", _AROUND["after_letter"], "(?:"),
 )
 UNITS = _any(
-    "units", r"(?:[^\S\n]|-|\n(?=[a-z]+s\b(?! \d)))?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?"
+    "units", rf"(?:[^\S\n]|-|\n(?={_AROUND['next_line']}))?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?"
 )  # after a number
 OTHERS = {
-    field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[\s\"'-]*$")
+    field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[ \t\"'-]*\Z")
     for field, words in FIELDS.items()
     for each in ["|".join([FACTS["models"], *([words["other"]] if "other" in words else [])])]
 }

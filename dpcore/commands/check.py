@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcore import check
 from dpcore.claims import Claim, ClaimVerdict, judge, printed_epsilon, read_claim
-from dpcore.claims.claim import ADJACENCIES, BATCHES, joined
+from dpcore.claims.claim import ADJACENCIES, FORMS, joined
 from dpcore.claims.reading import MAX_JSON_CHARS, NONE_PASSED, Read
 from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
@@ -35,9 +35,7 @@ def parser() -> Parser:
     made.add_argument("--sigma", type=number, help=NOISE)
     made.add_argument("--epochs", type=number, help="passes over the data, instead of steps")
     made.add_argument("--steps", type=whole, help="number of steps T")
-    made.add_argument(
-        "--sampler", metavar="NAME", help=f"how batches are drawn (default poisson): {', '.join(BATCHES)}"
-    )
+    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn (default poisson): {'; '.join(FORMS)}")
     made.add_argument("--adjacency", metavar="NAME", help=f"neighbouring data sets: {', '.join(ADJACENCIES)}")
     made.add_argument("--accountant", metavar="ID", help=f"accountant of the claim: {', '.join(ACCOUNTANTS)}")
     add_best_of(made)

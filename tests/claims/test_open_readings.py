@@ -10,10 +10,11 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpcore.claims import Claim, Printed, Standing, judge
-from dpcore.claims.claim import BATCHES, OWN_ADJACENCY
+from dpcore.claims.claim import BATCHES, own_adjacency
 from dpcore.claims.setup import delta_without, log_chance_kept, sampler_bounds, setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
+from dpcore.privacy.sampling import sampler_of
 
 ODD = Claim(delta=1e-5, batch=300, examples=1000, sigma=1.0, sampler="fixed_order")
 
@@ -118,9 +119,29 @@ def test_every_sampler_has_bounds_in_order_or_says_why_not() -> None:
         found = sampler_bounds(name, 0.01, 1.0, 300, 1e-5)
         assert 0 <= found.lower <= found.upper, name
         assert math.isfinite(found.upper) or found.note, name
-        assert OWN_ADJACENCY[name], name
+        assert own_adjacency(name), name
     with pytest.raises(ValueError, match="Expected sampler='weighted' to be one of: poisson"):
         sampler_bounds("weighted", 0.01, 1.0, 300, 1e-5)
+
+
+@pytest.mark.parametrize("sampler", ["poisson_group:4", "truncated_poisson:602:60000"])
+def test_a_sampler_with_numbers_is_judged_by_its_own_bounds(sampler: str) -> None:
+    claim = Claim(q=512 / 60_000, sigma=1.068, steps=468, delta=1e-5, sampler=sampler)
+    last = sampler_of(sampler).curve(512 / 60_000, 1.068, 468, 1e-5).last
+    setup = setup_of(claim)
+    assert setup.proven_bounds()[:2] == (last.lower, last.value)
+    assert f"({sampler})" in str(setup)
+    assert str(setup).endswith(
+        " and add/remove adjacency of 4 records" if "group" in sampler else " and zero-out adjacency"
+    )
+    replaced = setup_of(replace(claim, adjacency="replace_one")).proven_bounds()
+    assert replaced.lower == last.lower
+    assert math.isinf(replaced.upper)
+    with pytest.raises(ValueError, match="to be poisson_group:K, with K records of one person"):
+        replace(claim, sampler="poisson_group")
+    clash = judge(replace(claim, epsilon=Printed("3"), examples=50_000, sampler="truncated_poisson:602:60000"))
+    assert clash.standing is Standing.CONTRADICTORY
+    assert "are of 60,000 examples" in clash.sentence
 
 
 def test_bounds_of_samplers_are_those_of_their_proofs() -> None:
