@@ -26,7 +26,21 @@ MEANT = {  # in words, as within a sentence
 FORMS = tuple(each.form or name for name, each in SAMPLERS.items() if each.form or name in BATCHES)
 MAX_EXAMPLES = 10**12
 MAX_EPOCHS = 1e9
-CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields; each raises an error for a bad value
+
+
+def own_adjacency(sampler: str) -> str:
+    """Return the adjacency of a sampler's bounds, which is that of all records of a person if it has their number.
+
+    Errors: ValueError for an unknown sampler.
+
+    >>> own_adjacency("poisson_group:4"), own_adjacency("shuffle")
+    ('add_remove', 'zero_out')
+    """
+    words = sampler_of(sampler).adjacency
+    return next(key for key, each in ADJACENCIES.items() if each == words.partition(" of ")[0])
+
+
+CHECKS: tuple[tuple[str, Callable[..., object]], ...] = (  # of the fields; each raises an error for a bad value
     ("delta", check.delta),
     ("q", partial(check.in_range, 0, 1, ends="(]")),
     ("sigma", check.positive),
@@ -36,7 +50,7 @@ CHECKS: tuple[tuple[str, Callable[..., None]], ...] = (  # of the fields; each r
     ("steps", partial(check.whole, 1, MAX_STEPS)),
     ("epochs", check.positive),
     ("epochs", partial(check.in_range, 0, MAX_EPOCHS)),
-    ("sampler", lambda sampler: own_adjacency(sampler)),
+    ("sampler", own_adjacency),
     ("adjacency", partial(check.one_of, ADJACENCIES)),
     ("accountant", partial(check.one_of, ACCOUNTANTS)),
 )
@@ -77,18 +91,6 @@ class Claim:
 
 
 NAMES = tuple(each.name for each in fields(Claim))
-
-
-def own_adjacency(sampler: str) -> str:
-    """Return the adjacency of a sampler's bounds, which is that of all records of a person if it has their number.
-
-    Errors: ValueError for an unknown sampler.
-
-    >>> own_adjacency("poisson_group:4"), own_adjacency("shuffle")
-    ('add_remove', 'zero_out')
-    """
-    words = sampler_of(sampler).adjacency
-    return next(key for key, each in ADJACENCIES.items() if each == words.partition(" of ")[0])
 
 
 def values_of(claim: Claim) -> dict[str, object]:
