@@ -77,7 +77,8 @@ def _words(setting: Setting, hint: str) -> dict[str, Any]:
 
 def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
     """Show the figure in the widget; unchanged sets of lines move in place, by one message to the browser."""
-    old, new = list(shown.data), list(figure.data)
+    old: Any = shown.data  # plotly's own types do not say what is in it
+    new: Any = figure.data
     with shown.batch_update():
         if [line.name for line in old] == [line.name for line in new]:
             for line, moved in zip(old, new, strict=True):
