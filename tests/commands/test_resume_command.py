@@ -11,7 +11,7 @@ from dpcore.commands.train import closing
 from dpcore.runs.record import Status, checkpoint_path, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.store import Store
-from dpcore.training import checkpoint, progress
+from dpcore.training import checkpoint, progress, training_run
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Event, Finished, Started
 from dpcore.training.loop import train
@@ -88,7 +88,8 @@ def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
         run, _ = cut_off(store, Status.LOST)
         path = checkpoint_path(store.home, run)
         if damage == "elsewhere":
-            monkeypatch.setattr(checkpoint, "where", lambda _: {"device": "cpu (X)", "threads": "1", "torch": "1"})
+            elsewhere = {"device": "cpu (X)", "threads": "1", "torch": "1"}
+            monkeypatch.setattr(training_run, "machine_of", lambda device, threads: elsewhere)
         else:
             path.write_bytes(b"nonsense" if damage == "nonsense" else path.read_bytes()[:-1000])
         left = path.read_bytes()
