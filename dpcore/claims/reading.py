@@ -200,8 +200,7 @@ def read_claim(text: str) -> Read:
 
 
 def _of_json(found: Any, text: str) -> Read:
-    states = [found, *found.values()] if isinstance(found, Mapping) else []
-    if state := next(filter(_has_history, states), None):
+    if state := next(filter(_has_history, _states(found)), None):
         return _around(text, *history_span(text), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
         return Read(read_event(found))
@@ -210,9 +209,17 @@ def _of_json(found: Any, text: str) -> Read:
     return read_text(text)
 
 
-def _has_history(state: Any) -> bool:
+def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
+    """Yield an object of JSON and those within it."""
+    if isinstance(found, Mapping) and depth:
+        yield found
+        for each in found.values():
+            yield from _states(each, depth - 1)
+
+
+def _has_history(state: Mapping[str, Any]) -> bool:
     """True for the state of an accountant; the history of a training's metrics is a table of names."""
-    history = state.get("history", {}) if isinstance(state, Mapping) else {}
+    history = state.get("history", {})
     return not isinstance(history[0] if isinstance(history, list) and history else history, Mapping)
 
 

@@ -301,9 +301,12 @@ def test_whatever_is_written_in_the_usual_way_is_read_back(epsilon: str, power: 
     assert claim.delta == pytest.approx(10.0**-power)
 
 
-def test_numbers_beside_a_history_are_read_too() -> None:
-    state = {"history": [[1.1, 0.01, 1000]], "mechanism": "gdp", "epsilon": "3.00", "delta": 1e-5}
-    claim = read_claim(json.dumps(state)).claim
+@pytest.mark.parametrize("keys", [(), ("accountant",), ("engine", "accountant")])
+def test_numbers_beside_a_history_are_read_too(keys: tuple[str, ...]) -> None:
+    state: dict[str, object] = {"history": [[1.1, 0.01, 1000]], "mechanism": "gdp"}
+    for key in reversed(keys):
+        state = {key: state}
+    claim = read_claim(json.dumps(state | {"epsilon": "3.00", "delta": 1e-5})).claim
     assert claim.mechanism == Mechanism.constant(0.01, 1.1, 1000)
     expected = {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000, "accountant": "gdp"}
     assert plainly(replace(claim, mechanism=None)) == expected
