@@ -1,20 +1,26 @@
 """All values that a plain text may claim, each with its place, its rank, and a reason if it belongs elsewhere."""
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dpcore.claims import vocabulary as words
 from dpcore.claims.claim import NAMES, Claim
 from dpcore.claims.layout import cells_of, logs_of, paths_of
+from dpcore.claims.likeness import LEARNT, features, hashed, likeness
 from dpcore.claims.printed import printed_epsilon
-from dpcore.claims.vocabulary import FIELDS, FINAL, PATTERNS, PLAIN, REASONS, SUPPOSED, TARGET
+from dpcore.claims.vocabulary import FIELDS, FINAL, LIKENED, PATTERNS, PLAIN, REASONS, SUPPOSED, TARGET
 from dpcore.written_number import read_number
 
 WHOLE = ("batch", "examples", "steps", "devices", "nodes", "device_batch", "accumulation")
 SHARES = ("q", "delta")  # fields printed as fractions: 3/10 epochs are a place in a training
 MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
+MAX_LIKENED = 400  # numbers
+LIKELY, SURE = 0.2, 0.95  # shares that are enough for a number, and for one that another reason passes over
 BEFORE, AFTER, SENTENCE = 100, 60, 240  # characters around a number that tell its meaning
 
 
@@ -39,22 +45,56 @@ class Reader:
         self._cells = {place: each for each in cells for place in range(each.start, each.end)}
         self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
         self._places, self._paths = paths_of(text)
-        whole = (PATTERNS.cohorts, PATTERNS.scale, PATTERNS.federated, PATTERNS.any_round, PATTERNS.short_rate)
-        self._cohorts, self._scale, self._federated, self._any_round, self._rate = (each.search(text) for each in whole)
+        self._cohorts, self._scale, self._rate = (
+            each.search(text) for each in (PATTERNS.cohorts, PATTERNS.scale, PATTERNS.short_rate)
+        )
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
+        self._figures = list(PATTERNS.figure.finditer(text))
+        self._products = [each for each in PATTERNS.product.finditer(text) if _is_product(each["parts"], each["n"])]
 
     def found(self) -> list[Found]:
         """Return all values in the order of the text."""
         known = list(self._known())
         taken = {place for each in known for place in range(each.start, each.end)}
+        taken |= {place for each in self._products for place in range(*each.span())}
         rest, last = [], 0
-        for figure in PATTERNS.figure.finditer(self.text):
+        for figure in self._figures:
             if figure.start() not in taken:
-                read = self._figure(figure, last)
-                whole = rest and rest[-1].field == "batch" and PATTERNS.of_whole.fullmatch(self.text[last : read.start])
-                rest.append(self._value("examples", figure[0], read.start) if whole and figure["odd"] is None else read)
+                rest.append(self._figure(figure, last))
             last = figure.end()
         return sorted({*known, *rest, *self._words()}, key=lambda each: (each.start, each.field))
+
+    def surroundings(self) -> Iterator[tuple[re.Match[str], float, list[int]]]:
+        """Yield the first numbers of the text, each with its value and its features."""
+        values = [(each, value) for each in self._figures[:MAX_LIKENED] if (value := _number(each[0])) is not None]
+        for place, (figure, value) in enumerate(values):
+            cell = self._cells.get(figure.start())
+            keys = f"{cell.head if cell else ''} {self._paths[bisect_right(self._places, figure.start()) - 1]}"
+            yield figure, value, hashed(features(self.text, figure.span(), [each for _, each in values], place, keys))
+
+    def likened(self, found: list[Found]) -> list[Found]:
+        """Fill fields that no name gives a value with numbers that have such surroundings in other texts."""
+        surroundings = list(self.surroundings())
+        shares = likeness([each for *_, each in surroundings])
+        named = [each for each in found if not each.why]
+        taken = {each.start for each in named}
+        passed = {each.start for each in found if each.why != REASONS["elsewhere"] and not _contradicts(each)}
+        lacking = {*LEARNT} - {each.field for each in named}
+        losses = [each for each in found if each.field == "epsilon" and _contradicts(each)]
+        if len({self.text.count("\n", 0, each.start) for each in losses}) < len(losses):  # no log: two in one line
+            lacking -= {"epsilon"}
+        filled = []
+        for place, k in zip(*np.unravel_index(np.argsort(-shares, axis=None), shares.shape), strict=True):
+            figure, field, share = surroundings[place][0], LEARNT[k], shares[place, k]
+            enough = SURE if figure.start() in passed else LIKELY
+            if share > enough and field in lacking and figure.start() not in taken:
+                value = self._value(field, figure[0], figure.start())
+                if not value.why:
+                    filled.append(value._replace(rank=PLAIN if share > SURE else LIKENED))
+                    lacking.remove(field)
+                    taken.add(figure.start())
+        places = {each.start for each in filled}
+        return [*(each for each in found if each.start not in places), *filled]
 
     def _known(self) -> Iterator[Found]:
         """Yield the ends of logs, pairs of epsilon and delta, shares of all clients, and orders of Renyi DP."""
@@ -71,8 +111,8 @@ class Reader:
             if PATTERNS.rounds.search(around):
                 share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
                 yield self._value("q", share, each.start())._replace(end=each.end(end))
-        for each in PATTERNS.training_part.finditer(self.text):
-            yield self._value("examples", each["n"], each.start("n"))._replace(rank=FINAL)
+        for each in self._products:
+            yield self._value("batch", each["n"], each.start("n"))._replace(rank=FINAL)
         for each in PATTERNS.order.finditer(self.text):
             if each.start() not in self._earlier:
                 yield Found("accountant", "rdp", *each.span("order"))
@@ -81,21 +121,17 @@ class Reader:
         """Read one number by the words around it."""
         start, end = figure.span()
         before, after = self._before(start, max(last, start - BEFORE)), self.text[end : end + AFTER]
-        field, lead = self._named(before, after, start)
+        short_n = PATTERNS.short_n.search(before)  # epochs in the examples of Opacus, which have -sr beside it
+        if short_n and not self._rate:
+            return Found("", figure[0], start, end, REASONS["option"])
+        field, lead = ("epochs", "") if short_n else _name_at(before) or self._head(start) or ("", before)
         if not field:
-            return Found("", figure[0], start, end, REASONS[lead or "elsewhere"])
+            return Found("", figure[0], start, end, REASONS["elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
-        name = before[len(lead) :]
-        own = field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(name or field)
-        said = PATTERNS.help.match(after) if field in ("batch", "epochs", "steps") else None
-        another = said and (said["local"] or field == ("steps" if said["epochs"] else "epochs"))
-        parts = field == "examples" and (PATTERNS.split.match(after) or PATTERNS.evaluated.search(before))
-        if another or parts or (own and not PATTERNS.of_persons.match(after)):
+        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(before[len(lead) :]):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
         if PATTERNS.below.search(before) and (self._scale if field == "epsilon" else PATTERNS.of_n.match(figure[0])):
             return Found(field, figure[0], start, end, REASONS["another"])
-        if field == "steps" and PATTERNS.letter_r.match(name) and not self._any_round:
-            return Found("", figure[0], start, end, REASONS["elsewhere"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
         return self._value(field, figure[0], start, lead)
@@ -116,32 +152,12 @@ class Reader:
         place = bisect_right(self._stops, start)
         return self.text[max(self._stops[place - 1] if place else 0, start - SENTENCE) : start]
 
-    def _named(self, before: str, after: str, start: int) -> tuple[str, str]:
-        """Return the field of a number and the words before its name, or "" and perhaps the name of a reason."""
-        if PATTERNS.short_n.search(before):  # epochs in the examples of Opacus, which have -sr beside it
-            return ("epochs", "") if self._rate else ("", "option")
-        named = _name_at(before)
-        if not named and PATTERNS.head_like.search(sentence := self._sentence(start)):
-            plain = PATTERNS.asides.sub("", sentence)
-            long = words.LONG_NAME.match(plain)
-            named = _name_at(plain) or (_name_at(f"{long['name']} | ") if long else None)
-        if named and (named[0] != "examples" or not PATTERNS.preposition.search(before) or PATTERNS.noun.match(after)):
-            return named
-        if PATTERNS.trained_on.search(self._sentence(start)) and PATTERNS.noun.match(after):
-            return "examples", before
-        unit = words.UNITS.match(after)
-        if not unit or unit.lastgroup is None:
-            return "", ""
-        field = next(name for name in FIELDS if name in unit.groupdict() and unit[name])
-        said = self._sentence(start)[-80:]
-        drawn = PATTERNS.in_each.search(said) or (PATTERNS.people.search(unit[0]) and PATTERNS.drawn.search(said))
-        drawn = drawn or (PATTERNS.rounds_of.search(said) and PATTERNS.each_of_them.match(after))
-        if field == "examples" and (drawn or PATTERNS.each_step.match(after[len(unit[0]) :])):
-            return "batch", before
-        if field not in ("batch", "q") and unit["rate"] is None:
-            return "", ""
-        rounds = unit[0].strip() == "轮" and self._federated
-        return "steps" if rounds else field, before
+    def _head(self, start: int) -> tuple[str, str] | None:
+        """Return the field that a sentence like a head names, with asides in brackets or a clause, as `_name_at`."""
+        if not PATTERNS.head_like.search(sentence := self._sentence(start)):
+            return None
+        long = words.LONG_NAME.match(plain := PATTERNS.asides.sub("", sentence))
+        return _name_at(plain) or (_name_at(f"{long['name']} | ") if long else None)
 
     def _value(self, field: str, text: str, start: int, lead: str = "") -> Found:
         """Read a value, with its rank and the reason if it does not belong to the claim."""
@@ -153,9 +169,7 @@ class Reader:
         rank = SUPPOSED if supposed else TARGET if aimed else FINAL if done else PLAIN
         reason = FIELDS[field].get("reason") or REASONS["another"]
         why = reason if words.OTHERS[field].search(lead[-80:]) else ""
-        row = self._cells[start].row if start in self._cells else (0, 0)
-        without = self.text[slice(*row)] + ("" if field in ("epsilon", "delta", "sigma") else line)
-        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.without.search(without) or PATTERNS.script.search(sentence):
+        if PATTERNS.formula.search(lead[-12:]) or PATTERNS.script.search(sentence):
             why = REASONS["another"]
         why = REASONS["earlier"] if start in self._earlier else why
         if "/" in text and field not in SHARES:
@@ -177,7 +191,11 @@ class Reader:
                     why = REASONS["denied"]
                 elif field == "sampler" and (PATTERNS.supposed.search(before) or each.start() in aside):
                     why = REASONS["supposed"]
-                yield Found(field, value, *each.span(), why)
+                vague = value == "gdp" or self.text[each.end() : each.end() + 1] in (
+                    "(",
+                    "=",
+                )  # also of the CLT; a call
+                yield Found(field, value, *each.span(), why, TARGET if vague else PLAIN)
         for each in words.NAMED_ACCOUNTANT.finditer(self.text):
             yield Found("accountant", words.OPACUS.get(name := each["name"].lower(), name), *each.span("name"))
 
@@ -186,6 +204,21 @@ def _name_at(before: str) -> tuple[str, str] | None:
     """Return the field whose name is at the end of a text, and the text before the name."""
     found = next((found for found in (pattern.search(before) for pattern in words.NAMES) if found), None)
     return (found.lastgroup, before[: found.start(found.lastgroup)]) if found and found.lastgroup else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(read_number(text))
+    except ValueError:
+        return None
+
+
+def _contradicts(found: Found) -> bool:
+    return found.why.startswith(REASONS["twice"].partition("{")[0])
+
+
+def _is_product(parts: str, n: str) -> bool:
+    return math.prod(float(read_number(each[0])) for each in PATTERNS.part.finditer(parts)) == float(read_number(n))
 
 
 def read_value(field: str, text: str) -> Any:

