@@ -39,8 +39,6 @@ OPTIONS = (
     (0.3, 0.3),
     (0.5, 0.5),
 )
-BONFERRONI, SPLIT = "bonferroni", "split"
-CHOICES = (BONFERRONI, SPLIT)  # corrections for trying several numbers of guesses
 MAX_EPSILON = 100.0  # would take more than e^100 canaries
 HALVINGS = 17  # of an interval between a number and its double
 PLACES = int.from_bytes(b"places")  # seed of the order of canaries; no coin uses it
@@ -89,33 +87,15 @@ def options(canaries: int) -> list[tuple[int, int]]:
     return list(dict.fromkeys((up, min(down, canaries - up)) for up, down in counts))
 
 
-def attempts(
-    scores: FloatArray,
-    included: NDArray[np.bool_],
-    chosen: tuple[int, int] | None,
-    choice: str,
-    delta: float,
-    error: float,
-) -> Attempts:
-    """Return the guesses that count: the chosen numbers, or all options, or the best option of a random half.
+def attempts(scores: FloatArray, included: NDArray[np.bool_]) -> Attempts:
+    """Return the guesses of all options.
 
-    Such a half chooses, and the other half is counted. Canaries are first shuffled by a fixed seed: scores often come
-    with members first, so the place of an equal score, or its half, would reveal membership.
-    Errors: ValueError unless `choice` is one of CHOICES.
+    Canaries are first shuffled by a fixed seed: scores often come with members first, so the place of an equal score
+    would reveal membership.
     """
-    check.one_of(CHOICES, choice=choice)
     order = np.random.default_rng(PLACES).permutation(scores.size)
     scores, included = scores[order], included[order]
-    if chosen is not None:
-        return Attempts(scores.size, (ranked(scores, included, *chosen),))
-    if choice == BONFERRONI:
-        return Attempts(scores.size, tuple(ranked(scores, included, *each) for each in options(scores.size)))
-    half = scores.size // 2
-    first, second = ((scores[start::2][:half], included[start::2][:half]) for start in (0, 1))
-    guesses = [ranked(*first, *each) for each in options(half)]
-    worth = [one_run_epsilon(half, each.made, each.correct, delta, error) for each in guesses]
-    best = guesses[int(np.argmax(worth))]
-    return Attempts(half, (ranked(*second, best.inside, best.outside),))
+    return Attempts(scores.size, tuple(ranked(scores, included, *each) for each in options(scores.size)))
 
 
 def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
@@ -205,15 +185,12 @@ def audit_one_run(
     included: ArrayLike,
     delta: float,
     *,
-    guesses: tuple[int, int] | None = None,
-    choice: str = BONFERRONI,
     claimed: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> OneRunFinding:
     """Bound epsilon from the scores of m canaries and their membership, both (m,).
 
-    `guesses`, if chosen in advance, are the numbers of guesses in and out. Otherwise several numbers are tried:
-    "bonferroni" corrects for all tries, "split" chooses on one half of the canaries and counts on the other.
+    Several numbers of guesses are tried, and Bonferroni's correction pays for all of them.
     **Guarantees:** the bound fails with probability 1 - confidence at most, over the fair coins and the training,
     whatever the dependence between scores.
 
@@ -226,7 +203,7 @@ def audit_one_run(
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
-    seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
+    seen = attempts(score, inside)
     epsilon, best = best_guesses(seen, delta, (1 - confidence) / len(seen.tried))
     p_value = None
     if claimed is not None:

@@ -22,7 +22,6 @@ from dpcore.audit.bounds.finding import (
     trouble,
 )
 from dpcore.audit.bounds.one_run import (
-    BONFERRONI,
     Attempts,
     Guesses,
     OneRunFinding,
@@ -168,8 +167,6 @@ def audit_tradeoff(
     delta: float,
     *,
     claimed: Tradeoff | None = None,
-    guesses: tuple[int, int] | None = None,
-    choice: str = BONFERRONI,
     confidence: float = CONFIDENCE,
 ) -> OneRunFinding:
     """Find the strongest member of a family that the scores of m canaries refute, and test the claim.
@@ -180,7 +177,7 @@ def audit_tradeoff(
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
-    seen = attempts(score, inside, guesses, choice, delta, 1 - confidence)
+    seen = attempts(score, inside)
     strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
     p_values = [tradeoff_p_value(seen.canaries, each.made, each.correct, claimed) for each in seen.tried if claimed]
     return OneRunFinding(

@@ -12,7 +12,9 @@ from scipy.optimize import linprog
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.bounds.one_run import (
     OPTIONS,
+    Attempts,
     Guesses,
+    attempts,
     audit_one_run,
     one_run_epsilon,
     one_run_p_value,
@@ -25,6 +27,7 @@ from dpcore.audit.bounds.one_run_tradeoff import (
     NoiseFamily,
     audit_tradeoff,
     rejects,
+    strongest,
     tradeoff_p_value,
 )
 from dpcore.privacy import gaussian
@@ -89,11 +92,10 @@ def response(generator: np.random.Generator, epsilon: float, canaries: int = 400
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("choice", ["bonferroni", "split"])
-def test_the_bound_fails_no_more_often_than_it_may(choice: str) -> None:
+def test_the_bound_fails_no_more_often_than_it_may() -> None:
     fails, epsilon = 0, 1.0
     for seed in range(250):
-        found = audit_one_run(*response(np.random.default_rng(seed), epsilon), 1e-5, choice=choice, claimed=epsilon)
+        found = audit_one_run(*response(np.random.default_rng(seed), epsilon), 1e-5, claimed=epsilon)
         fails += found.rejected
         assert found.epsilon is not None
         assert found.rejected == (found.epsilon > epsilon) or abs(found.epsilon - epsilon) < 1e-3
@@ -117,16 +119,6 @@ def test_a_larger_epsilon_than_claimed_is_rejected() -> None:
     )
 
 
-def test_numbers_of_guesses_that_were_chosen_before_pay_for_none() -> None:
-    scores, included = response(np.random.default_rng(1), 2.0)
-    chosen = audit_one_run(scores, included, 1e-5, guesses=(200, 200))
-    assert chosen.tried == 1
-    assert chosen.guesses == ranked(scores, included, 200, 200)
-    correct = chosen.guesses.correct
-    assert chosen.epsilon == pytest.approx(one_run_epsilon(400, 400, correct, 1e-5, 0.05))
-    assert audit_one_run(scores, included, 1e-5, choice="split").canaries == 200
-
-
 def test_at_the_bound_the_p_value_is_the_error() -> None:
     for canaries, correct, delta in [(100, 90, 0.0), (1000, 700, 1e-5), (50, 50, 1e-4)]:
         epsilon = one_run_epsilon(canaries, canaries, correct, delta, 0.05)
@@ -144,19 +136,19 @@ def test_guesses_follow_from_scores_alone() -> None:
     assert all(up + down <= 101 for up, down in options(101))
 
 
-@pytest.mark.parametrize("choice", ["bonferroni", "split"])
-def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_ordered(choice: str) -> None:
+def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_ordered() -> None:
     """Those that are in stand first, or last, as concatenated scores do; the scores have nothing to do with it."""
     tied = {"two values": np.random.default_rng(0).integers(0, 2, 1000), "all 0 but one": np.arange(1000) == 700}
     for (name, scores), first in itertools.product(tied.items(), (True, False)):
         included = (np.arange(1000) < 500) == first
-        found = audit_one_run(scores, included, 1e-5, choice=choice, claimed=0.0)
+        found = audit_one_run(scores, included, 1e-5, claimed=0.0)
         assert not found.rejected, (name, first)
         assert found.epsilon == 0, (name, first)
-        whole = audit_one_run(scores, included, 1e-5, guesses=(500, 500), claimed=0.0)
-        assert (whole.p_value or 0) > 0.01, (name, first)
+        *_, whole = attempts(scores * 1.0, included).tried
+        assert whole.made == 1000
+        assert one_run_p_value(1000, 1000, whole.correct, 0.0, 1e-5) > 0.01, (name, first)
     included = np.arange(1000) < 500
-    assert audit_one_run(included * 1.0, included, 1e-5, choice=choice, claimed=3.0).rejected
+    assert audit_one_run(included * 1.0, included, 1e-5, claimed=3.0).rejected
 
 
 def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
@@ -175,7 +167,6 @@ def test_errors_of_whoever_calls_are_named() -> None:
         (lambda: audit_one_run(np.ones(3), np.ones(4, dtype=bool), 1e-5), r"included of shape \(4,\)"),
         (lambda: audit_one_run(np.ones((3, 2)), np.ones(3, dtype=bool), 1e-5), "1 dimensions"),
         (lambda: audit_one_run(np.arange(3), [0.5, 1, 0], 1e-5), "false or true"),
-        (lambda: audit_one_run(np.arange(30), np.ones(30), 1e-5, choice="best"), "choice='best'"),
         (lambda: one_run_p_value(10, 11, 3, 1.0, 0.0), "guesses=11"),
         (lambda: one_run_p_value(10, 9, 10, 1.0, 0.0), "correct=10"),
         (lambda: one_run_p_value(10, 9, 3, -1.0, 0.0), "epsilon=-1"),
@@ -273,13 +264,13 @@ def gaussian_scores(seed: int, mu: float, canaries: int = 600) -> tuple[np.ndarr
 
 def test_the_bound_of_mu_fails_no_more_often_than_it_may_and_refutes_a_smaller_mu() -> None:
     for mu, canaries, trials, refuted in [(1.0, 20, 200, 0.0), (1.0, 600, 100, 0.3), (3.0, 600, 50, 1.1)]:
-        options, found = (canaries // 10, canaries // 10), []
+        found = []
         for seed in range(trials):
-            scores, included = gaussian_scores(seed, mu, canaries)
-            found.append(audit_tradeoff(scores, included, GaussianFamily(), 1e-5, guesses=options))
-        exceeding = sum(each.epsilon > gaussian.epsilon_of(1e-5, mu) for each in found)
+            guesses = ranked(*gaussian_scores(seed, mu, canaries), canaries // 10, canaries // 10)
+            found.append(strongest(Attempts(canaries, (guesses,)), GaussianFamily(), 0.05)[0])
+        exceeding = sum(GaussianFamily().epsilon(each, 1e-5) > gaussian.epsilon_of(1e-5, mu) for each in found)
         assert exceeding <= stats.binom.ppf(0.999, trials, 0.05), (mu, canaries)
-        assert np.median([each.strength for each in found]) >= refuted, (mu, canaries)
+        assert np.median(found) >= refuted, (mu, canaries)
 
 
 def test_the_refuted_mu_is_that_of_a_linear_program_and_its_epsilon_that_of_the_closed_form() -> None:

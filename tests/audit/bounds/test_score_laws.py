@@ -112,12 +112,10 @@ def test_guesses_are_right_as_often_as_expected() -> None:
 
 
 def test_nobody_shows_more_than_the_limit() -> None:
-    included = np.random.default_rng(0).random(300) < 0.5
-    perfect = audit_one_run(included * 1.0, included, DELTA, guesses=(int(included.sum()), int((~included).sum())))
-    assert perfect.epsilon == pytest.approx(most_of_one_run(300, DELTA))
-    assert audit_one_run(included * 1.0, included, DELTA).epsilon <= perfect.epsilon
+    included, most = np.random.default_rng(0).random(300) < 0.5, most_of_one_run(300, DELTA)
+    assert audit_one_run(included * 1.0, included, DELTA).epsilon <= most
     for less in (100, 200, 299):
-        assert one_run_p_value(300, less, less, perfect.epsilon, DELTA) >= 0.05 * (1 - 1e-3)
+        assert one_run_p_value(300, less, less, most, DELTA) >= 0.05 * (1 - 1e-3)
 
 
 def test_more_canaries_are_expected_to_show_more_but_less_than_it_costs() -> None:
