@@ -146,7 +146,7 @@ def _origin(value: Any) -> dict[str, str]:
     only(values, {*ORIGIN, IMPORTED}, "the origin of the run", [*ORIGIN, IMPORTED])
     found = {}
     for name in [each for each in values if each != IMPORTED]:
-        said = text(typed(values[name], str, f"{name} in the origin of the run"), MAX_REASON_CHARS, name)
+        said = typed(values[name], str, f"{name} in the origin of the run")
         if not re.fullmatch(ORIGIN[name], said):
             raise ValueError(
                 f"Expected {name} in the origin of the run to be as runs here note it, not {shortly(said)}."

@@ -4,12 +4,12 @@ import json
 import math
 import types
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from reprlib import Repr
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.editing import text
+from dpcore.runs.in_words import printable
 from dpcore.training.config import RunConfig
 from dpcore.training.events import (
     KINDS,
@@ -22,7 +22,6 @@ from dpcore.training.events import (
     Preparing,
     Started,
     Stepped,
-    Unsaved,
 )
 from dpcore.training.plan import Plan
 
@@ -93,6 +92,8 @@ def record(values: Any, kind: type[Value], name: str) -> Value:
 def typed(value: Any, kind: Any, name: str) -> Any:
     """Convert the value to the type, such as lists to tuples; ValueError names one that is wrong or too long.
 
+    Texts, which pages, terminals and files print, lose their control characters.
+
     >>> typed([1, 2.5], tuple[float, ...], "norms"), typed(None, int | None, "seed")
     ((1.0, 2.5), None)
     """
@@ -104,7 +105,7 @@ def typed(value: Any, kind: Any, name: str) -> Any:
     word, good = _SIMPLE[kind]
     if not good(value):
         raise ValueError(f"Expected {name} to be {word}, but it is {shortly(value)}.")
-    return float(value) if kind is float else value
+    return float(value) if kind is float else printable(value) if kind is str else value
 
 
 def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
@@ -157,25 +158,7 @@ def _event(value: Any, name: str) -> Event:
     kind = values.pop("event", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"Expected {name} to be one of {', '.join(KINDS)}.")
-    return _worded(record(values, KINDS[kind], name))
-
-
-def _worded(event: Event) -> Event:
-    """Clean the texts of the event, which pages, terminals and files print."""
-
-    def kept(value: str, what: str) -> str:
-        return text(value, MAX_TEXT_CHARS, what)
-
-    match event:
-        case Started():
-            origin = tuple((kept(name, "origin"), kept(value, "origin")) for name, value in event.origin)
-            return replace(
-                event, device=kept(event.device, "device"), engine=kept(event.engine, "engine"), origin=origin
-            )
-        case Unsaved():
-            return replace(event, reason=kept(event.reason, "reason"))
-        case _:
-            return event
+    return record(values, KINDS[kind], name)
 
 
 def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
