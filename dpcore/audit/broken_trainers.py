@@ -65,13 +65,6 @@ class Trainer:
     # settings trained, steps accepted -> the mechanism charged; None if nothing is charged
 
 
-class Silence(Wrapper):
-    """A source of noise that adds none."""
-
-    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        """Leave the target as it is."""
-
-
 class Scaled(Wrapper):
     """A source of noise with a wrong standard deviation: the right one times a factor, asked for at each draw."""
 
@@ -181,7 +174,7 @@ def _clipping(name: str, clipping_for: Callable[[Clipping], Clipping], **parts: 
 
 OWN = _named("own")
 _BROKEN = (
-    _noise("no_noise", lambda run: Silence(run.noise)),
+    _noise("no_noise", lambda run: Scaled(run.noise, lambda: 0.0)),
     _noise("half_noise", lambda run: Scaled(run.noise, lambda: 0.5)),
     _noise("noise_divided_twice", lambda run: Scaled(run.noise, lambda: 1 / run.config.batch)),
     _clipping("no_clipping", lambda _: Flat(math.inf)),

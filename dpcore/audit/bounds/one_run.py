@@ -4,7 +4,7 @@ Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -56,13 +56,6 @@ class Guesses(NamedTuple):
         return self.inside + self.outside
 
 
-class Attempts(NamedTuple):
-    """Guesses on a number of canaries, tried in one or several ways; each way pays for all."""
-
-    canaries: int
-    tried: tuple[Guesses, ...]
-
-
 def ranked(scores: FloatArray, included: NDArray[np.bool_], inside: int, outside: int) -> Guesses:
     """Guess that the canaries with the highest scores are in, and those with the lowest out.
 
@@ -87,15 +80,15 @@ def options(canaries: int) -> list[tuple[int, int]]:
     return list(dict.fromkeys((up, min(down, canaries - up)) for up, down in counts))
 
 
-def attempts(scores: FloatArray, included: NDArray[np.bool_]) -> Attempts:
-    """Return the guesses of all options.
+def attempts(scores: FloatArray, included: NDArray[np.bool_]) -> tuple[Guesses, ...]:
+    """Return the guesses of all options, each of which pays for all.
 
     Canaries are first shuffled by a fixed seed: scores often come with members first, so the place of an equal score
     would reveal membership.
     """
     order = np.random.default_rng(PLACES).permutation(scores.size)
     scores, included = scores[order], included[order]
-    return Attempts(scores.size, tuple(ranked(scores, included, *each) for each in options(scores.size)))
+    return tuple(ranked(scores, included, *each) for each in options(scores.size))
 
 
 def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
@@ -203,28 +196,28 @@ def audit_one_run(
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
-    seen = attempts(score, inside)
-    epsilon, best = best_guesses(seen, delta, (1 - confidence) / len(seen.tried))
+    tried = attempts(score, inside)
+    epsilon, best = best_guesses(score.size, tried, delta, (1 - confidence) / len(tried))
     p_value = None
     if claimed is not None:
-        p_values = (one_run_p_value(seen.canaries, each.made, each.correct, claimed, delta) for each in seen.tried)
+        p_values = (one_run_p_value(score.size, each.made, each.correct, claimed, delta) for each in tried)
         p_value = bonferroni(p_values)
     return OneRunFinding(
         confidence=confidence,
         p_value=p_value,
         epsilon=epsilon,
         evidence=Evidence.BOUND,
-        canaries=seen.canaries,
+        canaries=score.size,
         guesses=best,
-        tried=len(seen.tried),
+        tried=len(tried),
     )
 
 
-def best_guesses(seen: Attempts, delta: float, error: float) -> tuple[float, Guesses]:
+def best_guesses(canaries: int, tried: Sequence[Guesses], delta: float, error: float) -> tuple[float, Guesses]:
     """Return the largest lower bound of epsilon that any of the guesses gives at an error, and those guesses."""
-    found = [one_run_epsilon(seen.canaries, each.made, each.correct, delta, error) for each in seen.tried]
+    found = [one_run_epsilon(canaries, each.made, each.correct, delta, error) for each in tried]
     best = int(np.argmax(found))
-    return found[best], seen.tried[best]
+    return found[best], tried[best]
 
 
 def too_few(canaries: int, confidence: float) -> str:
@@ -248,8 +241,8 @@ def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE)
 def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
     """Return the lower bound of epsilon from the expected number of right guesses, for scores with these laws."""
     check.whole(1, canaries=canaries)
-    guesses = tuple(expected_guesses(laws, canaries, *each) for each in options(canaries))
-    return best_guesses(Attempts(canaries, guesses), delta, (1 - confidence) / len(guesses))[0]
+    tried = [expected_guesses(laws, canaries, *each) for each in options(canaries)]
+    return best_guesses(canaries, tried, delta, (1 - confidence) / len(tried))[0]
 
 
 def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:

@@ -5,6 +5,7 @@ Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy i
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -22,7 +23,6 @@ from dpcore.audit.bounds.finding import (
     trouble,
 )
 from dpcore.audit.bounds.one_run import (
-    Attempts,
     Guesses,
     OneRunFinding,
     attempts,
@@ -177,30 +177,30 @@ def audit_tradeoff(
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
         return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
-    seen = attempts(score, inside)
-    strength, best = strongest(seen, family, (1 - confidence) / len(seen.tried))
-    p_values = [tradeoff_p_value(seen.canaries, each.made, each.correct, claimed) for each in seen.tried if claimed]
+    tried = attempts(score, inside)
+    strength, best = strongest(score.size, tried, family, (1 - confidence) / len(tried))
+    p_values = [tradeoff_p_value(score.size, each.made, each.correct, claimed) for each in tried if claimed]
     return OneRunFinding(
         confidence=confidence,
         p_value=bonferroni(p_values) if claimed else None,
         epsilon=family.epsilon(strength, delta),
         evidence=Evidence.CONDITIONAL,
-        canaries=seen.canaries,
+        canaries=score.size,
         condition=family.condition,
         strength=strength,
         guesses=best,
-        tried=len(seen.tried),
+        tried=len(tried),
     )
 
 
-def strongest(seen: Attempts, family: Family, error: float) -> tuple[float, Guesses]:
+def strongest(canaries: int, tried: Sequence[Guesses], family: Family, error: float) -> tuple[float, Guesses]:
     """Return the strongest member that any of the guesses rejects, and those guesses."""
-    best = seen.tried[0]
+    best = tried[0]
 
     def rejected(strength: float) -> bool:
         nonlocal best
         f = family.tradeoff(strength)
-        telling = [each for each in seen.tried if rejects(seen.canaries, each.made, each.correct, f, error)]
+        telling = [each for each in tried if rejects(canaries, each.made, each.correct, f, error)]
         best = telling[0] if telling else best
         return bool(telling)
 

@@ -12,7 +12,6 @@ from scipy.optimize import linprog
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.bounds.one_run import (
     OPTIONS,
-    Attempts,
     Guesses,
     attempts,
     audit_one_run,
@@ -144,7 +143,7 @@ def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_o
         found = audit_one_run(scores, included, 1e-5, claimed=0.0)
         assert not found.rejected, (name, first)
         assert found.epsilon == 0, (name, first)
-        *_, whole = attempts(scores * 1.0, included).tried
+        *_, whole = attempts(scores * 1.0, included)
         assert whole.made == 1000
         assert one_run_p_value(1000, 1000, whole.correct, 0.0, 1e-5) > 0.01, (name, first)
     included = np.arange(1000) < 500
@@ -267,7 +266,7 @@ def test_the_bound_of_mu_fails_no_more_often_than_it_may_and_refutes_a_smaller_m
         found = []
         for seed in range(trials):
             guesses = ranked(*gaussian_scores(seed, mu, canaries), canaries // 10, canaries // 10)
-            found.append(strongest(Attempts(canaries, (guesses,)), GaussianFamily(), 0.05)[0])
+            found.append(strongest(canaries, [guesses], GaussianFamily(), 0.05)[0])
         exceeding = sum(GaussianFamily().epsilon(each, 1e-5) > gaussian.epsilon_of(1e-5, mu) for each in found)
         assert exceeding <= stats.binom.ppf(0.999, trials, 0.05), (mu, canaries)
         assert np.median(found) >= refuted, (mu, canaries)
