@@ -28,8 +28,6 @@ MAX_SCORES_OUT = 20_000  # of single steps, for canaries outside the batch
 
 @dataclass(frozen=True, eq=False)
 class Canaries:
-    """The canaries of a run."""
-
     inside: NDArray[np.bool_]  # (m,) membership in the data
     coordinates: Tensor  # (m,) of their gradients
     length: float  # of their gradients before clipping

@@ -24,8 +24,6 @@ from dpcore.training.training_run import Snapshot, TrainingRun
 
 
 class SeenStep(NamedTuple):
-    """One observed step."""
-
     x: Tensor  # (b, ...) the engine's examples
     y: Tensor  # (b,)
     norms: Tensor  # of the gradients, before clipping

@@ -49,7 +49,6 @@ class AuditRequest:
 
     @property
     def by(self) -> Trainer:
-        """The trainer under audit."""
         return TRAINERS[self.trainer]
 
     @property

@@ -69,7 +69,6 @@ class Record:
 
     @property
     def steps(self) -> int:
-        """The number of steps watched."""
         return len(self.sizes)
 
     def noise_factor(self) -> float | None:
@@ -169,7 +168,6 @@ class WatchedRun:
         )
 
     def progress(self, step: int) -> Watched:
-        """Return the event of the progress at a step."""
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
         alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))

@@ -65,7 +65,6 @@ def print_json(values: Any) -> None:
 
 
 def add_best_of(parser: Parser) -> None:
-    """Add --best-of."""
     about = f"epsilon is to cover the choice of the best of so many runs: {FORMS}"
     parser.add_argument("--best-of", dest="runs", type=partial(_read, read_runs), metavar="K", help=about)
 

@@ -105,7 +105,6 @@ def _object(answer: Answer, judged: Verdict) -> dict[str, Any]:
 
 
 def _lines(answer: Answer, judged: Verdict) -> list[str]:
-    """Return the answer, its cost, its verdict and its notes."""
     target, reading = answer.target, answer.reading
     delta = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
     beyond = "" if answer.beyond is None else f"; {answer.solved} = {answer.beyond:.10g} overshoots"

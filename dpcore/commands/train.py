@@ -207,7 +207,6 @@ def printer(as_json: bool, finals: list[Finished] | None = None) -> Callable[[Ev
 
 
 def _line(event: Event) -> str:
-    """Return an event in words."""
     match event:
         case Preparing():
             return f"features: {event.done} of {event.total} images"

@@ -54,7 +54,6 @@ class Dataset:
 
     @property
     def files(self) -> tuple[File, ...]:
-        """All files."""
         return (self.arrays,) if self.arrays else self.idx or self.batches
 
     @property

@@ -35,7 +35,6 @@ class PrintedSetting:
 
     @property
     def q(self) -> float:
-        """The sampling rate."""
         return self.batch / self.n
 
     @property

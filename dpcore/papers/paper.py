@@ -33,7 +33,6 @@ class Ladder:
 
     @property
     def epsilons(self) -> tuple[float, ...]:
-        """The epsilons of every rung."""
         return tuple(epsilon for epsilon, _ in self.rungs[0].configs)
 
     @property
@@ -81,8 +80,6 @@ class Area:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a map."""
-
     x: FloatArray  # (X,) increasing
     y: FloatArray  # (Y,) increasing
     area: IntArray  # (Y, X) number of the map's area
@@ -129,7 +126,6 @@ class Calculator:
 
     @property
     def usual(self) -> dict[str, float]:
-        """The default values."""
         return {each.name: each.usual for each in self.asks}
 
 

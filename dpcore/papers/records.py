@@ -20,8 +20,6 @@ FOLDER = Path(__file__).parent / "recorded"
 
 
 class OnTheWay(NamedTuple):
-    """A test on the way."""
-
     step: int
     accuracy: float  # on the test set, in [0, 1]
     accepted: int | None = None  # of simulated annealing: the steps accepted until then

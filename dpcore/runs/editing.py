@@ -32,8 +32,6 @@ DELETE FROM deleted WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.sweep = dele
 
 @dataclass(frozen=True)
 class Deleted:
-    """A deleted run."""
-
     id: str
     parent: str | None
     stored_plan: str | None

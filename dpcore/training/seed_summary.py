@@ -11,8 +11,6 @@ from dpcore.training.events import Finished
 
 
 class Summary(NamedTuple):
-    """Figures of several runs."""
-
     runs: int
     mean: float
     spread: float  # sample standard deviation; 0 for a single run

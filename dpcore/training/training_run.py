@@ -143,7 +143,6 @@ class TrainingRun:
         return Snapshot(self.engine.parameters.clone(), self.descent.snapshot(), self.noise.states())
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot."""
         self.engine.parameters.copy_(snapshot.parameters)
         self.descent.restore(snapshot.state)
         self.noise.restore(snapshot.noise)

@@ -22,8 +22,6 @@ MIN_INCLUSIONS = 5.0  # expected in all: with fewer, no test can reject
 
 
 class SamplingTest(NamedTuple):
-    """The outcome of one test."""
-
     name: str
     p_value: float
     sentence: str

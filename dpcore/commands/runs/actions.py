@@ -34,7 +34,6 @@ PRICE = "Releasing the best of them costs more than that run alone, because each
 
 
 def as_object(item: Run) -> dict[str, Any]:
-    """Return a run for JSON."""
     values = asdict(item) | {"last": event_to_json(item.last) if item.last else None}
     del values["stored_plan"]
     return values
@@ -172,7 +171,6 @@ def _delete(store: Store, arguments: argparse.Namespace) -> int:
 
 
 def _agreed(runs: list[Run]) -> bool:
-    """Ask at the terminal."""
     if not sys.stdin.isatty():
         raise ValueError("Expected --yes without a terminal: a deleted run is gone for good.")
     named = ", ".join(f"{item.id} ({name_of(item)})" for item in runs)

@@ -111,7 +111,6 @@ def _affirmed(plan: Plan) -> Plan:
 
 
 def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any]:
-    """The columns of the run's row."""
     note, origin = values.pop("note", ""), values.pop("origin", {})
     run = typed_table(values, TOLD, "the run", ("tags",))
     check.one_of([each.value for each in Status if each is not Status.QUEUED], status=run["status"])

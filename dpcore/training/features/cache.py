@@ -52,8 +52,6 @@ class Key(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Features with their digest."""
-
     values: Tensor  # (n, views, channels, h, w), float16 on the CPU; read-only
     digest: str  # SHA-256 of the values, which must be the same for a resumed run
     note: str = ""  # a sentence if they could not be kept; empty otherwise

@@ -33,8 +33,6 @@ class ClippedSum(NamedTuple):
 
 
 class Treatment(NamedTuple):
-    """The treatment of each example's gradient."""
-
     clipping: Clipping
     inverse: list[Tensor] | None  # 1 / D^2 shaped as the parameters
     transform: Transform | None

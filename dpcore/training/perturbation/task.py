@@ -45,7 +45,6 @@ class Task:
 
     @cached_property
     def model(self) -> RowModel:
-        """Model of that name."""
         return MODELS[self.model_name]
 
     @property
