@@ -18,9 +18,8 @@ ORDERS: FloatArray = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.aran
 ORDERS.setflags(write=False)
 
 MNIST = PrintedSetting(n=60_000, batch=256, sigma=1.3, epochs=15, clip_norm=1.5, dataset="mnist")
-# Figure 4's caption (also PMC7695347): at these epochs epsilon by the CLT is the same with less noise.
-TOP, TOP_LESS = replace(MNIST, epochs=20), replace(MNIST, sigma=1.06, epochs=20)
-BOTTOM, BOTTOM_LESS = replace(MNIST, sigma=0.7, epochs=70), replace(MNIST, sigma=0.638, epochs=70)
+SETTINGS = {name: replace(MNIST, **changes) for name, changes in WORDS["settings"].items()}
+TOP, TOP_LESS, BOTTOM, BOTTOM_LESS = SETTINGS.values()
 
 
 @dataclass(frozen=True)
@@ -121,14 +120,5 @@ TEXT = (  # the numbers that section 4.1 reads out of Table 1
         ours=lambda: 200 * (1 - ROW_2.delta) / (1 + math.exp(moments_epsilon(ROW_2))),
     ),
 )
-FIGURE_4 = (  # the same epsilon with less noise, by its text and its caption
-    _entry("Figure 4, above", "moments", TOP, "1.34", WORDS["figure_4"]["above"]),
-    _entry("Figure 4, above", "less_noise", TOP, "1.06"),
-    _entry("Figure 4, above", "central", TOP_LESS, "1.34"),
-    _entry("Figure 4, above", "mu", TOP_LESS, "0.35"),
-    _entry("Figure 4, below", "moments", BOTTOM, "8.68"),
-    _entry("Figure 4, below", "less_noise", BOTTOM, "0.638"),
-    _entry("Figure 4, below", "central", BOTTOM_LESS, "8.68", WORDS["figure_4"]["below"]),
-    _entry("Figure 4, below", "mu", BOTTOM_LESS, "1.78"),
-)
+FIGURE_4 = tuple(_entry(**each | {"setting": SETTINGS[each["setting"]]}) for each in WORDS["figure_4"])
 ENTRIES = (*OF_TABLES, *TEXT, *FIGURE_4)

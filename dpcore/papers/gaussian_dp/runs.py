@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcore.papers.entry import POINTS, PrintedSetting, Trained, accuracy, without_privacy
-from dpcore.papers.gaussian_dp.numbers import BOTTOM, BOTTOM_LESS, ON_MNIST, TABLES, TOP, TOP_LESS, WORDS, PrivateRow
+from dpcore.papers.gaussian_dp.numbers import ON_MNIST, SETTINGS, TABLES, TOP, TOP_LESS, WORDS, PrivateRow
 from dpcore.papers.paper import Sweep
 from dpcore.training.config import RunConfig
 
@@ -13,14 +13,11 @@ NETWORK |= {"optimizer": "sgd", "momentum": 0.0}
 TEXTS = WORDS["runs"]
 MEAN_OF_TEN, ONE_RUN = (f"{TEXTS['differs']} {TEXTS[runs]}" for runs in ("of_ten", "of_one"))
 LR = 0.15  # of Figure 4
-COUNTED = [  # setting, epochs, and the accuracy reached by then
-    (setting, epochs, printed)
-    for setting, counts in ((BOTTOM_LESS, (18, 26, 45)), (BOTTOM, (23, 33, 64)))
-    for epochs, printed in zip(counts, ("95", "96", "97"), strict=True)
-]
+# setting, epochs, and the accuracy reached by then
+COUNTED = [(SETTINGS[each["setting"]], each["epochs"], each["printed"]) for each in WORDS["counted"]]
 AT_4 = (  # accountant, setting, accuracy at its epsilon 4, and why ours differs
-    ("moments", BOTTOM, "92", ""),
-    ("gdp", BOTTOM_LESS, "96", TEXTS["too_early"]),
+    ("moments", SETTINGS["bottom"], "92", ""),
+    ("gdp", SETTINGS["bottom_less"], "96", TEXTS["too_early"]),
 )
 
 EPOCHS = 20.0  # of Tables 2 to 4 without privacy
