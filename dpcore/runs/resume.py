@@ -1,12 +1,12 @@
 """Continue a run that ended early, or a claimed job whose worker is gone."""
 
-import importlib
 import json
 import shutil
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
@@ -171,7 +171,7 @@ def job_events(
     `home` holds its checkpoint. Errors: NotContinued, before the first event, if a begun job cannot continue here.
     """
     if run.kind != TRAINING.name:
-        events = load(kind_named(run.kind).work)(run.request, secret=secret)
+        events = resolve_name(kind_named(run.kind).work)(run.request, secret=secret)
         return _behind(events, said)
     if said and isinstance(said[-1], Finished):  # its worker died before it noted the end
         return (event for event in ())
@@ -181,12 +181,6 @@ def job_events(
         file.unlink()  # a power cut took the last events, but not the checkpoint after them
     events = train(run.config, file=file, planned=run.plan, secret=secret, resume_point=point)
     return _explained(events) if point else events
-
-
-def load(work: str) -> Train:
-    """Import the function "module:name"."""
-    module, _, name = work.partition(":")
-    return getattr(importlib.import_module(module), name)
 
 
 def _explained(events: Generator[Any, None, None]) -> Generator[Any, None, None]:

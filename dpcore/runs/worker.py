@@ -17,12 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TypeVar
 
 from dpcore.runs.holding import Holding
 from dpcore.runs.limits import limits_of, overdue
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
-from dpcore.runs.resume import NotContinued, Train, job_events, load
+from dpcore.runs.resume import NotContinued, Train, job_events
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Started
@@ -276,7 +277,7 @@ def main() -> None:
     """Import, warm up unless a job is waiting, claim, work, end; `Worker` gives the home, and options as JSON."""
     home, options = sys.argv[1], json.loads(sys.argv[2])
     os.nice(NICENESS)
-    train, devices = load(options["train"]), options["devices"]
+    train, devices = resolve_name(options["train"]), options["devices"]
     if options["memory"]:
         take_part(options["memory"])
     with Store(home) as store:

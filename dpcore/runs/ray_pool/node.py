@@ -9,11 +9,12 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 import dpcore
 from dpcore.runs.record import Run, Status, checkpoint_path
-from dpcore.runs.resume import NotContinued, job_events, load
+from dpcore.runs.resume import NotContinued, job_events
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import locked
 from dpcore.runs.worker import take_part, with_advice
@@ -93,7 +94,7 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
             put(job.checkpoint, file)
         if 0 < shape.gpus < 1:  # other runs use it too
             take_part(FOR_RUNS * shape.gpus)
-        for event in job_events(home, job.run, job.seed, job.said, load(train)):
+        for event in job_events(home, job.run, job.seed, job.said, resolve_name(train)):
             yield _with_checkpoint(event, file) if isinstance(event, Checkpointed) else Said(event)
         ended = Ended(Status.FINISHED)
     except NotContinued as error:
