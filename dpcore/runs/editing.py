@@ -14,20 +14,10 @@ from typing import Any
 from dpcore.runs.in_words import printable
 from dpcore.runs.record import Run, Status, checkpoint_path
 from dpcore.runs.store import Store, cancel
-from dpcore.runs.store_file import Database
+from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.plan import Plan
 
-_KEEP = """
-INSERT INTO deleted SELECT id, sweep, parent, plan,
-    (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1),
-    started IS NOT NULL OR EXISTS (SELECT 1 FROM runs AS rest WHERE rest.parent = runs.id)
-        OR EXISTS (SELECT 1 FROM deleted AS rest WHERE rest.parent = runs.id AND rest.begun)
-FROM runs WHERE (sweep IS NOT NULL OR parent IS NOT NULL) AND {which}
-"""
-_FORGET = """
-DELETE FROM deleted WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.sweep = deleted.sweep)
-    AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = deleted.parent)
-"""
+_KEEP, _FORGET = sql_of("keep_releases"), sql_of("forget_releases")
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,14 @@ from typing import Any
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path, row_of
 from dpcore.runs.store import Store
-from dpcore.runs.store_file import Database
+from dpcore.runs.store_file import Database, sql_of
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.events import Checkpointed, Event, Finished, Started, Stepped
 from dpcore.training.plan import Plan, check_anew, check_budget
 from dpcore.training.resume_point import resume_point_of
 from dpcore.whole_file import private
 
-_RESTS = """SELECT id, status FROM (
-        SELECT id, status, number FROM runs WHERE parent = ?
-        UNION ALL SELECT id, 'deleted', 0 FROM deleted WHERE parent = ? AND begun
-    ) ORDER BY status IN ('queued', 'running') DESC, status = 'finished' DESC, number DESC"""
+_RESTS = sql_of("rests")
 _ENDED = "run {rest} continued it and is {status}. Resume that run, which is charged for both."
 _WHY = {  # status of the run that continues another -> why no other run may
     Status.QUEUED: "run {rest} continues it already and is queued.",
@@ -117,7 +114,7 @@ def _check_alone(db: Database, run: str) -> None:
     """
     if not db.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone():
         raise UnknownRun(f"Run {run} was deleted.")
-    if row := db.execute(_RESTS, (run, run)).fetchone():
+    if row := db.execute(_RESTS, {"run": run}).fetchone():
         why = _WHY.get(row["status"], _ENDED).format(rest=row["id"], status=row["status"])
         raise ValueError(f"Run {run} can be resumed once, but {why}")
 
