@@ -12,12 +12,6 @@ from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
 
-RUNS = """
-SELECT runs.*, events.sequence AS sequence, events.body AS body
-FROM runs LEFT JOIN events ON events.run = runs.id
-    AND events.sequence = (SELECT MAX(sequence) FROM events WHERE run = runs.id)
-"""
-
 LAST = "(SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"  # the newest event of a run
 
 
