@@ -11,15 +11,17 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.limits import limits_of, usual
-from dpcore.runs.record import IMPORTED, StoreError, device_here
+from dpcore.runs.record import StoreError, device_here
+from dpcore.runs.run_table import ELSEWHERE
 from dpcore.runs.store import PAUSED, Store
-from dpcore.runs.store_file import LAST, SAVED
+from dpcore.runs.store_file import LAST, SAVED, sql_of
 from dpcore.runs.worker_process import Slots, slots_of
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
@@ -208,16 +210,10 @@ def _per_step(batch: int | None, public: int | None) -> float:
 
 
 _ALIKE = ", ".join(f"json_extract(settings, '$.{name}')" for name in ALIKE)
-_JOBS = f"""SELECT id, kind, started, ended, json_array({_ALIKE}) AS alike, json_extract(plan, '$.steps') AS steps,
-    json_extract(settings, '$.batch') AS batch, json_extract(settings, '$.public') AS public,
-    {{body}} AS body, {{reports}} AS reports FROM runs WHERE """
 # newest first
 _REPORTS = f"""(SELECT json_group_array(json_extract(body, '$.steps_per_second')) FROM (SELECT body FROM events
     WHERE run = runs.id AND body LIKE '{{"event": "stepped"%' ORDER BY sequence DESC LIMIT {REPORTS}))"""
-_QUEUED = _JOBS.format(body=SAVED, reports="'[]'") + "status = 'queued'"
-_RUNNING = _JOBS.format(body=LAST, reports=_REPORTS) + "status = 'running'"
-_PAST = (
-    _JOBS.format(body=LAST, reports="'[]'")
-    + f"""status = 'finished'
-    AND (origin IS NULL OR json_extract(origin, '$.{IMPORTED}') IS NULL) ORDER BY number DESC LIMIT {RECENT}"""
-)
+_timed = partial(sql_of("timed_runs").format, alike=_ALIKE, reports="'[]'")
+_QUEUED = _timed(body=SAVED, which="status = 'queued'")
+_RUNNING = _timed(body=LAST, reports=_REPORTS, which="status = 'running'")
+_PAST = _timed(body=LAST, which=f"status = 'finished' AND NOT {ELSEWHERE} ORDER BY number DESC LIMIT {RECENT}")
