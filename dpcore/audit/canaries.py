@@ -51,9 +51,7 @@ class WithCanaries(Wrapper):
     def __init__(self, engine: Any, canaries: Canaries, classes: int) -> None:
         super().__init__(engine)
         self._canaries, self._classes = canaries, classes
-        self.others = engine.parameters.new_zeros(
-            len(canaries)
-        )  # the last sum of all others in the canaries' coordinates
+        self.others = engine.parameters.new_zeros(len(canaries))  # the others' last sum in these coordinates
 
     def clipped_sum(
         self, x: Tensor, y: Tensor, clipping: Clipping, inverse: Tensor | None = None, *others: Any

@@ -115,9 +115,7 @@ def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
     [(1000, True)]
     """
     check.whole(0, MAX_DRAWS, draws=draws)
-    own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[
-        :7
-    ]  # reveals nothing of the run's seed
+    own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[:7]  # reveals nothing of the seed
     generator = torch.Generator().manual_seed(int.from_bytes(own_seed))
     block, largest, drawn = torch.empty(min(TORCH_BLOCK, max(draws, 1))), 0.0, 0
     every = -(-draws // TORCH_BLOCK // TORCH_REPORTS) or 1

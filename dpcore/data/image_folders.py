@@ -69,9 +69,7 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
         found = _in_zip(path, archive) if archive else _in_folder(path)
         classes, files = _by_class(path, found)
         given = [sorted(name for name in files if name.parts[0] == part) for part in PARTS]
-        names = [
-            names[place] for names in given for place in shuffled(len(names))
-        ]  # the last may be held out as public
+        names = [names[place] for names in given for place in shuffled(len(names))]  # the last may be held out
         pixels = _decoded({f"{name} in {path}": files[name] for name in names})
     labels, count = np.array([classes.index(name.parts[1]) for name in names], np.uint8), len(given[0])
     parts = (pixels[:count], labels[:count]), (pixels[count:], labels[count:])

@@ -148,9 +148,7 @@ class GeneratorFinding(Finding):
     p_far: float | None = None  # of the number beyond FAR
     p_shape: float | None = None  # of the bins
     p_ties: float | None = None  # of the pairs of equal numbers
-    impossible: float | None = (
-        None  # probability of a release beyond the radius, which proves that an example took part
-    )
+    impossible: float | None = None  # chance of a release beyond the radius, which proves that an example took part
 
     def _measured(self) -> str:
         expected = short(self.expected_beyond or 0.0)
