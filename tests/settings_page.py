@@ -37,10 +37,9 @@ def line(name: str, setting: Setting) -> str:
 def range_of(setting: Setting) -> str:
     """Its possible values, in words."""
     match setting:
-        case Number(low=low, high=math.inf, ends=ends):
-            return f"{'at least' if ends[0] == '[' else 'above'} {low:g}"
         case Number(low=low, high=high, ends=ends):
-            return f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
+            least = "at least" if ends[0] == "[" else "above"
+            return f"{least} {low:g}" if high == math.inf else f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
         case Count(low=low, high=high, none=none):
             most = "" if high is None else f", at most {high}"
             return f"a whole number of at least {low}{most}{', or ' + none if none else ''}"

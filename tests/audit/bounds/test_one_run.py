@@ -144,8 +144,7 @@ def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_o
         assert not found.rejected, (name, first)
         assert found.epsilon == 0, (name, first)
         *_, whole = attempts(scores * 1.0, included)
-        assert whole.made == 1000
-        assert one_run_p_value(1000, 1000, whole.correct, 0.0, 1e-5) > 0.01, (name, first)
+        assert one_run_p_value(1000, whole.made, whole.correct, 0.0, 1e-5) > 0.01, (name, first)
     included = np.arange(1000) < 500
     assert audit_one_run(included * 1.0, included, 1e-5, claimed=3.0).rejected
 
