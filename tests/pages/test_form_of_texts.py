@@ -67,10 +67,8 @@ def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(mo
 
 def test_every_preset_is_a_setting_and_a_form():
     for name, preset in PRESETS.items():
-        texts = {
-            key: text for key, text in preset._asdict().items() if text and key not in ("source", "rate", "dataset")
-        }
-        texts |= {f"rate_{preset.schedule}": preset.rate} if preset.rate else {}
+        texts = {key: text for key, text in preset.items() if text and key not in ("source", "rate", "dataset")}
+        texts |= {f"rate_{preset['schedule']}": preset["rate"]} if preset["rate"] else {}
         setting = setting_of(Fields(texts))
-        assert setting.n == int(preset.n), name
+        assert setting.n == int(preset["n"]), name
         assert form_of(Fields(texts | {"dataset": "other"}), "cpu", lab=True).mechanism == setting.mechanism, name

@@ -84,22 +84,22 @@ def test_mu_adds_over_releases_in_squares():
 def test_each_presets_name_is_known_and_its_texts_are_accepted():
     for name, preset in presets.PRESETS.items():
         for key in ("n", "batch", "sigma", "epochs", "delta", "clip_norm"):
-            read(getattr(mechanism, key.upper()), getattr(preset, key))
-        assert preset.optimizer in mechanism.OPTIMIZERS, name
-        assert preset.schedule in SCHEDULES, name
-        n, batch, sigma, epochs, rate = map(
-            float, (preset.n, preset.batch, preset.sigma, preset.epochs, preset.rate or 0)
-        )
+            read(getattr(mechanism, key.upper()), preset[key])
+        assert preset["optimizer"] in mechanism.OPTIMIZERS, name
+        assert preset["schedule"] in SCHEDULES, name
+        n, batch, sigma, epochs = (float(preset[key]) for key in ("n", "batch", "sigma", "epochs"))
         steps = math.ceil(epochs * n / batch - 1e-9)
-        assert Recipe(preset.schedule, rate).mechanism(batch / n, sigma, steps).steps == steps, name
-        assert preset.source
+        assert (
+            Recipe(preset["schedule"], float(preset["rate"] or 0)).mechanism(batch / n, sigma, steps).steps == steps
+        ), name
+        assert preset["source"]
 
 
 def test_a_papers_presets_are_settings_of_its_numbers():
-    def numbers(of) -> list[float]:
-        return [float(getattr(of, name)) for name in ("n", "batch", "sigma", "epochs", "clip_norm", "delta")]
+    def numbers(of: dict[str, str]) -> list[float]:
+        return [float(of[name]) for name in ("n", "batch", "sigma", "epochs", "clip_norm", "delta")]
 
-    known = [numbers(each.setting) for paper in PAPERS.values() for each in paper.entries if each.setting]
+    known = [numbers(vars(each.setting)) for paper in PAPERS.values() for each in paper.entries if each.setting]
     for name, preset in presets.PRESETS.items():
         assert numbers(preset) in known or not re.match("Moments|PIGDO|SA-DPSGD|Gaussian", name), name
 

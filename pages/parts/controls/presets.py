@@ -2,7 +2,6 @@
 
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 import streamlit as st
 
@@ -10,27 +9,9 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
 SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
-
-
-class Preset(NamedTuple):
-    """Texts of the exact fields, and where the setting comes from."""
-
-    source: str
-    n: str
-    batch: str
-    sigma: str
-    epochs: str
-    clip_norm: str
-    optimizer: str = "sgd"
-    delta: str = "1e-5"
-    schedule: str = "constant"
-    rate: str = ""
-    dataset: str = "mnist"  # empty where none that everybody can train is meant
-
-
 FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"), parse_float=str)
-PRESETS = {
-    title: Preset(each["source"], **{name: str(value) for name, value in settings.items()})
+PRESETS = {  # the texts of the exact fields, and where the setting comes from
+    title: FILE["usual"] | {name: str(value) for name, value in settings.items()} | {"source": each["source"]}
     for each in FILE["sources"]
     for title, settings in each["presets"].items()
 }
@@ -52,19 +33,19 @@ def apply(name: str) -> None:
     if name not in PRESETS:
         return
     preset = PRESETS[name]
-    st.session_state.update(sampling="batch", length="epochs", dataset=preset.dataset)
+    st.session_state.update(sampling="batch", length="epochs")
     st.session_state[SHOWN] = 0
-    for field in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule"):
-        st.session_state[field] = getattr(preset, field)
-    if preset.rate:
-        st.session_state[f"rate_{preset.schedule}"] = preset.rate
+    for field in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule", "dataset"):
+        st.session_state[field] = preset[field]
+    if preset["rate"]:
+        st.session_state[f"rate_{preset['schedule']}"] = preset["rate"]
 
 
 def current(values: dict[str, str], chosen: str) -> str:
     """The preset that the fields match, `chosen` before others that say the same, or the custom entry."""
     for name in (chosen, *PRESETS):
         if name in PRESETS:
-            wanted = PRESETS[name]._asdict()
+            wanted = PRESETS[name]
             if all(_same(values[key], wanted[key]) for key in values.keys() & wanted.keys()):
                 return name
     return CUSTOM

@@ -98,7 +98,7 @@ def preset_choice() -> None:
     fill_in = uninterrupted(lambda: presets.apply(st.session_state["preset"]))
     st.selectbox("Start from", [presets.CUSTOM, *presets.PRESETS], key="preset", on_change=fill_in)
     if found in presets.PRESETS:
-        st.caption(f"Source: {linked(presets.PRESETS[found].source)}.")
+        st.caption(f"Source: {linked(presets.PRESETS[found]['source'])}.")
 
 
 def sampler_choice(n: int) -> str:
