@@ -14,7 +14,6 @@ from dpcore.figures.runs import SYMBOLS, Outcome
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import as_text, name_of, unreadable, when
-from dpcore.runs.kinds import AUDIT, PERTURBATION
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import RunResult, Wanted, ended, imported
 from dpcore.runs.store import Store
@@ -37,13 +36,6 @@ from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_labels import NAMES
 
 TICK = "Tick a run to see its accuracy, privacy cost and settings. The chart shows all finished runs."
-ELSEWHERE = {  # kind of job -> sentence, page, title, parameter of its address
-    PERTURBATION.name: (
-        "A ticked comparison has its charts on another page:",
-        "pages/perturbation.py", "Perturbation", "comparison",
-    ),
-    AUDIT.name: ("A ticked audit has its results on another page:", "pages/audit.py", "Audit", "run"),
-}  # fmt: skip
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
 ORIGINS: dict[str, str] = WORDS["origins"]
 OTHERS = "Audits, comparisons and runs of other versions or on data that are not here are left out."
@@ -83,11 +75,11 @@ def _options(row: Any, *, accuracy: bool = True) -> tuple[str, str]:
 
 def _without_charts(chosen: Chosen) -> None:
     """Link to the pages that show the ticked jobs without charts here."""
-    for kind, (sentence, page, title, parameter) in ELSEWHERE.items():
+    for kind, each in WORDS["elsewhere"].items():
         if own := [run for run in chosen.others if run.kind == kind]:
-            st.markdown(sentence)
-            link(page, title, {parameter: own[0].id})
-    if any(run.kind not in ELSEWHERE for run in chosen.others):
+            st.markdown(each["sentence"])
+            link(each["page"], each["title"], {each["parameter"]: own[0].id})
+    if any(run.kind not in WORDS["elsewhere"] for run in chosen.others):
         st.info(WORDS["no_chart"])
 
 

@@ -56,17 +56,9 @@ READING = f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS}
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
-MODELS = {"cnn": "CNN", "mlp": "MLP", "linear": "Linear", "logistic": "Logistic", "map_cnn": "CNN of maps"}
+MODELS, COLUMNS = WORDS["models"], WORDS["columns"]
 OTHER_JOBS = {PERTURBATION.name: "comparison", AUDIT.name: "audit"}
-ONE_RUN, BEST_OF = "Epsilon as one run", "As the best of these"
-TITLES = {
-    "name": "Run", "status": "Status", "accuracy": "Accuracy", "epsilon": "Epsilon", "best": BEST_OF, "dataset": "Data",
-    "model": "Model", "optimizer": "Optimizer", "sigma": "Sigma", "batch": "Batch", "epochs": "Epochs",
-    "duration": "Time", "tags": "Tags", "owner": "Owner",
-}  # fmt: skip
-NUMBERS = ("accuracy", "epsilon", "best", "sigma", "batch", "epochs", "duration")
-UNSORTED = ("best", "tags")
-ALWAYS = ("name", "status", "accuracy", "epsilon")  # on a narrow screen too
+ONE_RUN, BEST_OF = "Epsilon as one run", COLUMNS["best"]["title"]
 
 
 def wanted_runs(store: Store) -> Wanted:
@@ -317,11 +309,10 @@ def _offset() -> int:
 def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[Column]:
     empty = {"best": not best, "tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
-    for name in (name for name in TITLES if not empty.get(name)):
-        kinds = ["number"] * (name in NUMBERS) + ["minor"] * (name not in ALWAYS)
+    for name in (name for name in COLUMNS if not empty.get(name)):
         way = ("descending" if order.descending else "ascending") if order.by == name else ""
-        title = ONE_RUN if best and name == "epsilon" else TITLES[name]
-        columns.append(Column(name, title, " ".join(kinds), sorts=name not in UNSORTED, sorted=way))
+        title = {"title": ONE_RUN} if best and name == "epsilon" else {}
+        columns.append(Column(name, **COLUMNS[name] | title, sorted=way))
     return columns
 
 
@@ -329,8 +320,8 @@ def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list
 def _sort() -> None:
     """Sort the table from its first run on; a second click reverses the order."""
     asked, before = text_sent(KEY, "sorted"), order_shown()
-    if asked in TITLES and asked not in UNSORTED:
-        descending = not before.descending if before.by == asked else asked in NUMBERS
+    if asked in COLUMNS and COLUMNS[asked]["sorts"]:
+        descending = not before.descending if before.by == asked else "number" in COLUMNS[asked]["kind"]
         SORT.set(f"{'-' if descending else ''}{asked}")
         show_from(0)
 
