@@ -4,7 +4,6 @@ import streamlit as st
 
 from dpcore.figures import profile_figure
 from dpcore.figures.alt_texts import profile_alt
-from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.training.slider_stops import show
@@ -89,8 +88,7 @@ with picture:
         ghost = ghost_over_delta(pinned) if pinned else None
         profiles = {name: cache.profile(name, mechanism) for name in names}
         others = sampled.sampled_profile_of(form.sampler, mechanism) if mechanism else None
-        look = {"log": log, "ghost": ghost, "size": chart_size()}
-        figure = sampled_profile_figure(profiles, others, **look) if others else profile_figure(profiles, **look)
+        figure = profile_figure(profiles, others, log=log, ghost=ghost, size=chart_size())
         origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
         chart(figure, "profile_chart", profile_alt(profiles, others), "Privacy profile", origin)
 with left, place:

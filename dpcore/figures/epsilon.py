@@ -166,22 +166,10 @@ def curves_content(
     return Content(traces, ends, bounds)
 
 
-def profile_figure(
-    profiles: Mapping[str, Curve],
-    *,
-    log: bool = False,
-    height: int = 430,
-    ghost: Ghost | None = None,
-    size: Size = NORMAL,
-) -> go.Figure:
-    """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each accountant."""
-    return figure_of(*profile_parts(profiles, log=log, height=height, ghost=ghost, size=size), size)
-
-
 def profile_parts(
-    profiles: Mapping[str, Curve], *, log: bool, height: int = 430, ghost: Ghost | None = None, size: Size
+    profiles: Mapping[str, Curve], *, log: bool, height: int, ghost: Ghost | None, size: Size
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The traces and the layout of `profile_figure`."""
+    """The traces and the layout of `profile_figure` for Poisson batches."""
     traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
     for name in sorted(profiles, key=lambda each: each != CERTIFIED):
         traces += _traces(name, profiles[name])

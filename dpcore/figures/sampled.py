@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, Content, at_least, at_most, bounds_traces, finite, lie, profile_parts
+from dpcore.figures.epsilon import LIE, Content, Ghost, at_least, at_most, bounds_traces, finite, lie, profile_parts
 from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, line
 from dpcore.figures.style import SAMPLED_LOOK, Style, faded
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -71,11 +71,22 @@ def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
     return Content([*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds)
 
 
-def sampled_profile_figure(
-    profiles: Mapping[str, Curve], shown: Sampled, *, log: bool = False, size: Size = NORMAL, **more: Any
+def profile_figure(
+    profiles: Mapping[str, Curve],
+    shown: Sampled | None = None,
+    *,
+    log: bool = False,
+    height: int = 430,
+    ghost: Ghost | None = None,
+    size: Size = NORMAL,
 ) -> go.Figure:
-    """Delta against epsilon for another sampler, in front of the curves for Poisson batches."""
-    plain, shape = profile_parts(profiles, log=log, size=size, **more)
+    """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each accountant.
+
+    Another sampler, if one is `shown`, stands in front of these curves for Poisson batches.
+    """
+    plain, shape = profile_parts(profiles, log=log, height=height, ghost=ghost, size=size)
+    if shown is None:
+        return figure_of(plain, shape, size)
     both = _bounds(shown, f"{shown.sampler.title}, {shown.sampler.adjacency}, at most", None)
     if not log:
         shape["xaxis"]["range"] = [0, max(shape["xaxis"]["range"][1], 1.05 * highest(shown))]

@@ -12,7 +12,7 @@ from dpcore.figures import PRESENT, charted, epochs_at, gaussian_line, profile_f
 from dpcore.figures.alt_texts import profile_alt, tradeoff_alt
 from dpcore.figures.epsilon import LIE
 from dpcore.figures.lab import CURVE, lab_figure
-from dpcore.figures.sampled import FAINT, HATCHED, Sampled, SampledBand, sampled_ends, sampled_profile_figure
+from dpcore.figures.sampled import FAINT, HATCHED, Sampled, SampledBand, sampled_ends
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
@@ -108,11 +108,8 @@ def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
     sampler = SAMPLERS["shuffle"]
     curve = sampler.profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
     shown = Sampled(sampler, curve, np.ones(3))
-    traces, layout = parts(sampled_profile_figure(PROFILES, shown, log=log))
-    plain, large = (
-        parts(each)[0]
-        for each in (profile_figure(PROFILES, size=PRESENT), sampled_profile_figure(PROFILES, shown, size=PRESENT))
-    )
+    traces, layout = parts(profile_figure(PROFILES, shown, log=log))
+    plain, large = (parts(profile_figure(PROFILES, each, size=PRESENT))[0] for each in (None, shown))
     pens = [{each["line"]["width"] for each in drawn.values()} for drawn in (plain, large)]
     assert pens[0] == pens[1], "what is large is so once"
     assert traces["Shuffled every epoch, zero-out, at most"]["fillpattern"] == HATCHED

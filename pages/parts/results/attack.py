@@ -12,7 +12,6 @@ import streamlit as st
 from dpcore.figures import Line, gaussian_line, growth_figure, profile_figure, tradeoff_figure
 from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
 from dpcore.figures.layout import Size
-from dpcore.figures.sampled import sampled_profile_figure
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.accountants.base import Kind
@@ -248,8 +247,7 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
         profiles = {name: cache.profile(name, mechanism) for name in look.names}
         drawn["ghost"] = ghost_over_delta(look.pinned) if look.pinned else None
         shown = sampled_profile_of(look.sampler, mechanism)
-        figure = sampled_profile_figure(profiles, shown, **drawn) if shown else profile_figure(profiles, **drawn)
-        return Picture(figure, profile_alt(profiles, shown), "Privacy profile")
+        return Picture(profile_figure(profiles, shown, **drawn), profile_alt(profiles, shown), "Privacy profile")
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
     if not bands:
         return None
