@@ -4,7 +4,6 @@ A lesson is written in a file of its own, without Python; docs/adding.md says ho
 """
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import Any, ClassVar
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Risks
@@ -261,17 +261,15 @@ class _Names:
 
 def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
     """The lesson in a file; `every_answer` ends the reason of each answer."""
-    found = tomllib.loads(file.read_text(encoding="utf-8"))
+    found = words_in(file)
     scenes = SimpleNamespace(**{name: _scene(settings) for name, settings in found["scenes"].items()})
-    shared = found.get("every_answer", "")
+    shared = f" {found['every_answer']}" if "every_answer" in found else ""
     return Lesson(
         name=file.stem,
         title=found["title"],
         scenes=scenes,
-        steps=tuple((getattr(scenes, each["scene"]), _joined(each["text"])) for each in found["steps"]),
-        answers=tuple(
-            Answer(each["text"], each["right"], _joined(f"{each['why']} {shared}")) for each in found["answers"]
-        ),
+        steps=tuple((getattr(scenes, each["scene"]), each["text"]) for each in found["steps"]),
+        answers=tuple(Answer(each["text"], each["right"], each["why"] + shared) for each in found["answers"]),
         recipes=tuple(found.get("runs", ())),
         ratios=found.get("ratios", {}),
         numbers=numbers,
@@ -282,7 +280,3 @@ def _scene(settings: Mapping[str, Any]) -> Scene:
     """A scene of these settings; a file writes 1.0 as 1, and a tuple as a list."""
     kinds = {name: type(getattr(Scene, name)) for name in settings}
     return Scene(**{name: kinds[name](value) for name, value in settings.items()})
-
-
-def _joined(text: str) -> str:
-    return " ".join(text.split())

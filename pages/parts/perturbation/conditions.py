@@ -1,6 +1,5 @@
 """The four places where noise can go: their picture, the text of the chosen one, and the conditions that hold."""
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -15,10 +14,10 @@ from dpcore.data.catalogue import DATASETS, available
 from dpcore.data.loading import load
 from dpcore.data.tabular import TABLES
 from dpcore.figures.perturbation import method_style
+from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, plain
 from dpcore.privacy.report.verdict import Worth
-from dpcore.training.perturbation import methods
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.base import Condition
 from dpcore.training.perturbation.models import MODELS
@@ -42,7 +41,7 @@ class Place(NamedTuple):
     said: str
 
 
-TEXTS = tomllib.loads(Path(__file__).with_name("places.toml").read_text(encoding="utf-8"))
+TEXTS = words_in(Path(__file__).with_name("places.toml"))
 PLACES = tuple(Place(**each) for each in TEXTS["places"])
 BY_ID = {place.id: place for place in PLACES}
 PLACE = Remembered("place")  # the id of the chosen one, if any
@@ -71,11 +70,6 @@ def choose_pressed() -> None:
         PLACE.set("" if PLACE.value == pressed else pressed)
 
 
-PROTECTED = {
-    methods.Protection.CENTRAL: "from readers of the model",
-    methods.Protection.LOCAL: "even from the analyst",
-    methods.Protection.NONE: "from nobody",
-}
 Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at each epsilon, which rise
 
 
@@ -153,7 +147,7 @@ def _row(request: Request, task: Task, name: str, where: str) -> list[str]:
     kind = Kind.CLAIMED if worth is Worth.CLAIMS_LESS else Kind.UPPER
     words = WORDS[kind] + (f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else "")
     said = term(kind, f"{where}-{name}", words) if method.takes_epsilon else "no epsilon"
-    protected = PROTECTED[method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
+    protected = TEXTS["protected"][method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
     title = f"{drawn_line(method_style(name))} {escape(method.title)}"
     return [title, escape(protected), said, f"{sign(worth)} {linked(verdict)}<br>{checked(found)}"]
 

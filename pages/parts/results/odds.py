@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
@@ -12,6 +11,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from dpcore.figures.style import ATTACK_LOOK, DOUBTFUL, GREY, HOLDS, REFUTED
+from dpcore.privacy import words_in
 from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
 from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
@@ -19,7 +19,7 @@ from dpcore.privacy.report.statement import odds
 from dpcore.privacy.report.verdict import SIGNS, Worth
 
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
-WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+WORDS = words_in(Path(__file__).with_name("words.toml"))
 PEOPLE = 100
 COLUMNS = 10
 PITCH, ROW = 10, 13  # units of the drawing between two people, and between two rows

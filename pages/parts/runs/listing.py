@@ -2,7 +2,6 @@
 
 import math
 import time
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ import streamlit as st
 from dpcore.check import verbatim
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
+from dpcore.privacy import words_in
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import marked, percent, value_text
@@ -38,7 +38,7 @@ from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
 from pages.parts.visitors import current_user
 
-WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+WORDS = words_in(Path(__file__).with_name("words.toml"))
 MAX_FIND_CHARS = 200
 ALL = ""
 ANY, BOUNDS = "any", ("any", "1", "2", "4", "8")  # epsilons that the best run may have at most
