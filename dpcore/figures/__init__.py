@@ -1,30 +1,9 @@
 """Value objects in, plotly figures out: the same charts on the pages and in a notebook."""
 
+# ruff: noqa: F401
 from dpcore.figures.epsilon import charted, curves_figure, epochs_at, epsilon_figure
 from dpcore.figures.heatmap import heatmap_figure
 from dpcore.figures.layout import NORMAL, PRESENT, Size
 from dpcore.figures.sampled import profile_figure
 from dpcore.figures.tradeoff import Line, gaussian_line, growth_figure, tradeoff_figure
 from dpcore.figures.training import Track, accuracy_figure, classes_figure, norms_figure, schedule_figure, track_figure
-
-__all__ = [
-    "NORMAL",
-    "PRESENT",
-    "Line",
-    "Size",
-    "Track",
-    "accuracy_figure",
-    "charted",
-    "classes_figure",
-    "curves_figure",
-    "epochs_at",
-    "epsilon_figure",
-    "gaussian_line",
-    "growth_figure",
-    "heatmap_figure",
-    "norms_figure",
-    "profile_figure",
-    "schedule_figure",
-    "track_figure",
-    "tradeoff_figure",
-]

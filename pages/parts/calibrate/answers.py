@@ -155,7 +155,7 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
         return
     assert isinstance(asked.target, EpsilonTarget)
     with st.spinner(COUNTING, show_time=sampler.slow):
-        found = answer_for(name, asked.solve, asked.target, asked.q, asked.sigma, asked.steps)
+        found = answer_for(name, asked)
     if isinstance(found, str):
         st.error(f"{sampler.title}: {found}")
         return
@@ -185,15 +185,13 @@ def unsolvable(name: str, asked: Asked) -> str:
 
 
 @lru_cache(maxsize=256)
-def answer_for(
-    name: str, solved: str, target: EpsilonTarget, q: float, sigma: float, steps: int
-) -> SampledAnswer | str:
-    """The answer for a sampler, or why there is none; `steps` are those of Poisson batches."""
-    sampler = sampler_of(name)
+def answer_for(name: str, asked: Asked) -> SampledAnswer | str:
+    """The answer for a sampler to a question about Poisson batches, or why there is none."""
+    sampler, target, q = sampler_of(name), asked.target, asked.q
     try:
-        if solved == "sigma":
-            return for_sampler.sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, steps))
-        return for_sampler.steps_for_sampler(sampler, target, q, sigma)
+        if asked.solve == "sigma":
+            return for_sampler.sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, asked.steps))
+        return for_sampler.steps_for_sampler(sampler, target, q, asked.sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
 

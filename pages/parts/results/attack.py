@@ -104,13 +104,13 @@ def edges_of(band: Band, name: str = "Certified") -> list[Named]:
 
 
 class Measure(NamedTuple):
-    """One number of a curve, with its unit and its word in the glossary."""
+    """One number of a curve in its unit, and its word in the glossary."""
 
     label: str
     value: Callable[[Tradeoff], float]
     worse: bool  # a larger value is worse for privacy, so that a bound is rounded up
     blind: float
-    percent: bool = True
+    unit: str = " %"
     word: str = ""  # where it is not the label itself
 
 
@@ -162,15 +162,15 @@ def _measures(prior: float, least: float) -> list[Measure]:
     found = []
     for rate in RATES:
         label = f"True positives at {100 * rate:g} % false positives"
-        found.append(Measure(label, lambda f, r=rate: float(f.power(r)), True, rate, word="True positives"))
+        found.append(Measure(label, lambda f, r=rate: 100 * float(f.power(r)), True, 100 * rate, word="True positives"))
     above = f"mu, where both errors are at least {plain(raised(least))}"
-    wrong, rare = f"Chance of a wrong guess at prior {show(prior)}", min(prior, 1 - prior)
+    wrong, rare = f"Chance of a wrong guess at prior {show(prior)}", 100 * min(prior, 1 - prior)
     return [
-        Measure("Smallest type I + type II error", lambda f: 1 - advantage(f), False, 1.0),
-        Measure("Largest advantage", advantage, True, 0.0),
+        Measure("Smallest type I + type II error", lambda f: 100 * (1 - advantage(f)), False, 100.0),
+        Measure("Largest advantage", lambda f: 100 * advantage(f), True, 0.0),
         *found,
-        Measure(wrong, lambda f: bayes_risk(f, prior), False, rare, word="Chance of a wrong guess"),
-        Measure(above, lambda f: mu_above(f, least), True, 0.0, percent=False, word="mu"),
+        Measure(wrong, lambda f: 100 * bayes_risk(f, prior), False, rare, word="Chance of a wrong guess"),
+        Measure(above, lambda f: mu_above(f, least), True, 0.0, unit="", word="mu"),
     ]
 
 
@@ -179,34 +179,27 @@ def _row(measure: Measure, band: Band, curves: Sequence[Named]) -> list[str]:
         head(measure.label, PLACE, measure.word),
         _of_band(measure, band),
         *(_single(measure, each) for each in curves),
-        _written(measure, f"{nearest(_scaled(measure, measure.blind))}"),
+        f"{nearest(measure.blind)}{measure.unit}",
     ]
 
 
 def _of_band(measure: Measure, band: Band) -> str:
     if band.empty:
         return "n/a"
-    low, high = sorted(_scaled(measure, measure.value(f)) for f in (band.lower, band.upper))
+    low, high = sorted(measure.value(f) for f in (band.lower, band.upper))
     if math.isinf(high):
         return "no bound"
-    return _written(measure, f"{outward(low, math.floor)} to {outward(high, math.ceil)}")
+    return f"{outward(low, math.floor)} to {outward(high, math.ceil)}{measure.unit}"
 
 
 def _single(measure: Measure, each: Named) -> str:
-    value = _scaled(measure, measure.value(each.f))
+    value = measure.value(each.f)
     if math.isinf(value):
         return "no bound"
     if not each.kind.is_bound:
-        return _written(measure, f"{KIND_MARKS[each.kind]} {short(value)}")
-    return _written(measure, f"≤ {outward(value, math.ceil)}" if measure.worse else f"≥ {outward(value, math.floor)}")
-
-
-def _scaled(measure: Measure, value: float) -> float:
-    return 100 * value if measure.percent else value
-
-
-def _written(measure: Measure, text: str) -> str:
-    return f"{text} %" if measure.percent else text
+        return f"{KIND_MARKS[each.kind]} {short(value)}{measure.unit}"
+    bound = f"≤ {outward(value, math.ceil)}" if measure.worse else f"≥ {outward(value, math.floor)}"
+    return f"{bound}{measure.unit}"
 
 
 class Look(NamedTuple):

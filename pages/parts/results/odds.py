@@ -130,21 +130,18 @@ def _drawing(after: int) -> str:
 
     It is an image, since Streamlit removes SVG from HTML.
     """
-    drawn = (
-        _people(GREY, BODY, 0, BEFORE)
-        + _people(ATTACK_LOOK[0], BODY, BEFORE, after)
-        + _people(ABSENT, BODY, max(after, BEFORE), PEOPLE)
-    )
+    groups = ((GREY, 0, BEFORE), (ATTACK_LOOK[0], BEFORE, after), (ABSENT, max(after, BEFORE), PEOPLE))
+    drawn = "".join(_people(*each) for each in groups)
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * ROW}"
     image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"
     alt = f"{PEOPLE} people: {BEFORE} are guessed right by chance, at most {after} after seeing the model."
     return f'<img class=people alt="{alt}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
 
 
-def _people(color: str, body: int, first: int, last: int) -> str:
+def _people(color: str, first: int, last: int) -> str:
     """People as two strokes with round ends: a dot for the head, and a thicker one below it."""
     corners = [(PITCH * (k % COLUMNS) + PITCH // 2, ROW * (k // COLUMNS)) for k in range(first, last)]
-    strokes = ((min(body, HEAD), 2, 0), (body, 7, 1))  # width, how far down, length
+    strokes = ((HEAD, 2, 0), (BODY, 7, 1))  # width, how far down, length
     paths = "".join(
         f"<path stroke-width='{width}' d='{''.join(f'M{x} {y + down}v{length}' for x, y in corners)}'/>"
         for width, down, length in strokes

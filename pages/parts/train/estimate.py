@@ -86,8 +86,7 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     if mechanism is None:
         st.warning(planned.unaccounted)
         return
-    names = [name for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS) if name in ACCOUNTANTS]
-    ends = [(name, cache.final(name, mechanism, config.delta).last) for name in names]
+    ends = [(name, cache.final(name, mechanism, config.delta).last) for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS)]
     listed = "\n".join(f"* {titled(name)} **{marked(end.value, end.kind, end.lower)}**" for name, end in ends)
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
     visitor_line(cache.risks(mechanism, config.delta))
