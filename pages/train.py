@@ -11,11 +11,8 @@ from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_buttons
 from pages.parts.train.estimate import estimate, expected
 from pages.parts.train.live import watch
+from pages.parts.train.run_charts import WORDS
 from pages.parts.train.settings_form import last_good, settings_form
-
-ABOUT = (
-    "The Lab compares at a glance. Here you choose every setting, follow each measurement, resume a run and export it."
-)
 
 left, right = page_columns("Train one model: every setting, every measurement")
 
@@ -25,7 +22,7 @@ if store is None:
 with left:
     form, place, _ = settings_form(device, lab=False)
 with right:
-    st.caption(ABOUT)
+    st.caption(WORDS["about"])
     form = last_good(form, st)
 with left:
     st.button("Reset", type="tertiary", on_click=start_over, key="reset", help="Sets every control to its default.")

@@ -13,20 +13,17 @@ from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.training.plan import plan
 from pages.parts.controls.widgets import choice_of
 from pages.parts.results import cache
+from pages.parts.results.odds import WORDS
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 ROUND = 10
 GUESSES = "attacker_guesses"  # in the session: for each model the digits of its round, and what was guessed of them
 MODELS = ("without privacy", "private")
-RULES = (
-    "Two models were trained on the same 200 digits. For each digit below, was it one of them? A model tends to be "
-    "surer of what it has seen."
-)
 
 
 def play() -> None:
     """Ten digits: was each in the training set? The score stands beside what the certified bound allows."""
-    st.markdown(RULES)
+    st.markdown(WORDS["lab"]["attacker"])
     model = choice_of(st, "Attack the model", MODELS, "attacked_model")
     played = st.session_state.setdefault(GUESSES, {})
     digits, guesses = played.setdefault(model, _new_round())

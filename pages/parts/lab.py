@@ -38,7 +38,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.results import attack, cache
 from pages.parts.results.attack import band_and_clt
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
-from pages.parts.results.odds import legend, not_promised, odds_icons
+from pages.parts.results.odds import WORDS, legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, image_source, verdict_table
 from pages.parts.shell.menu import SMALL, chart_size, link
@@ -56,10 +56,6 @@ HEIGHT = 470
 BESIDE_HEIGHT = 180  # of the small chart, whose key stands below it in a column this narrow
 UNTRAINABLE = "You cannot train with these settings;<br>see the note under the button"
 NO_STORE = "Nothing can be trained here:<br>there is no store for its runs"
-ALT = (
-    "Line chart of epsilon against epoch for each chosen accountant, with the certified band. Below it, over the same "
-    "axis, the test accuracy of the runs shown."
-)
 
 
 class Shown(NamedTuple):
@@ -277,7 +273,7 @@ def alt_of(
     ends += [otherwise.words] if otherwise else []
     spent = f" Epsilon at the end: {', '.join(ends)}." if ends else ""
     bought = f" Accuracy at the end: {', '.join(reached)}." if reached else ""
-    return f"{ALT}{spent}{bought}"
+    return f"{WORDS['lab']['alt']}{spent}{bought}"
 
 
 def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool, size: Size) -> list[Growth | Mark]:

@@ -19,6 +19,7 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest
 from pages.parts.components.elements import follows, mount
 from pages.parts.controls import mechanism as controls
+from pages.parts.results.odds import WORDS
 from pages.parts.results.tables import image
 from pages.parts.train.form import Form
 
@@ -27,10 +28,6 @@ EXAMPLES = 6  # examples of the batch
 WHITE = 255.0  # the largest value of a byte
 SQUARES = 100  # of a batch, each for as many examples
 SPREAD = 2.5  # standard deviations of the noise from grey to black
-ONE_STEP = (
-    "This is what one step learns about the class {label} from {batch} examples of the sample, in a linear layer that "
-    "begins at zero. One step is mostly noise. Many steps together still learn, because their noise averages out."
-)
 
 
 class PicturedStep(NamedTuple):
@@ -101,13 +98,14 @@ def noise_beside(form: Form) -> None:
         "sigma": form.sigma,
         "clip_norm": form.clip_norm,
         "field": controls.SIGMA.key,
-        "words": ONE_STEP.format(label=_class_of(form, step), batch=step.batch),
+        "words": _learned(form, step),
     }
     mount("noise", "noise_beside", data)
 
 
-def _class_of(form: Form, step: PicturedStep) -> str:
-    return DATASETS[form.data.dataset].classes[step.label]
+def _learned(form: Form, step: PicturedStep) -> str:
+    label = DATASETS[form.data.dataset].classes[step.label]
+    return WORDS["lab"]["one_step"].format(label=label, batch=step.batch)
 
 
 def _numbers(values: FloatArray) -> str:
@@ -127,7 +125,7 @@ def step_shown(form: Form) -> None:
         st.html(step_html(form, step, played))
         again = lambda: st.session_state.update(step_played=played + 1)  # noqa: E731
         st.button("Play again", type="tertiary", icon=":material/replay:", key="play_step", on_click=again)
-        st.caption(ONE_STEP.format(label=_class_of(form, step), batch=step.batch))
+        st.caption(_learned(form, step))
 
 
 def step_html(form: Form, step: PicturedStep, played: int = 0) -> str:
