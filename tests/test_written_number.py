@@ -10,10 +10,11 @@ from dpcore.claims.candidates import read_value
 from dpcore.claims.printed import printed_epsilon
 from dpcore.claims.reading import read_text
 from dpcore.commands import number, whole
+from dpcore.training.settings import Slider
 from dpcore.written_number import read_number
 from pages.parts.controls.fields import Quantity, read
 
-SIGMA = Quantity("sigma", "Sigma", "1", 0, 1e9, lambda _: None)
+SIGMA = Quantity("sigma", "Sigma", "1", Slider(0, 1e9), lambda _: None)
 WRITTEN = {
     "1e-5": 1e-5, "1E−05": 1e-5, "10^-5": 1e-5, "10^{-5}": 1e-5, "10⁻⁵": 1e-5, "10−5": 1e-5, "1 × 10^-5": 1e-5,
     "2.5·10⁻⁶": 2.5e-6, "1\\times10^{-5}": 1e-5, "60,000": 60_000.0, "60k": 60_000.0, "1.2M": 1.2e6, "1 %": 0.01,

@@ -17,6 +17,7 @@ from dpcore.privacy.report.numbers import marked, outward
 from dpcore.privacy.schedule import SCHEDULES, Recipe
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
+from dpcore.training.settings import Slider
 from dpcore.training.slider_stops import grid, show
 from pages.parts.controls import mechanism, presets
 from pages.parts.controls.fields import Quantity, read
@@ -24,7 +25,7 @@ from pages.parts.results import cache
 from pages.parts.results.tables import HEADS, epsilon_sentence, verdict_table
 from pages.parts.train.form import baseline_of
 
-ANY = Quantity("value", "Value", "1", 0.1, 10, lambda value: None)
+ANY = Quantity("value", "Value", "1", Slider(0.1, 10), lambda value: None)
 MECHANISM = Mechanism.constant(0.01, 2.0, 200)
 NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 39, "1e-400", "0x10"]
 
@@ -44,7 +45,7 @@ def test_what_is_shown_is_what_is_read(value: float):
 
 def test_every_slider_stop_and_default_is_accepted():
     for quantity in [value for value in vars(mechanism).values() if isinstance(value, Quantity)]:
-        stops = grid(quantity.low, quantity.high, quantity.whole, quantity.coarse)
+        stops = grid(quantity.slider.low, quantity.slider.high, quantity.whole, quantity.slider.coarse)
         assert len(stops) >= 10, quantity
         assert all(a < b for a, b in pairwise(stops)), quantity
         for stop in stops:

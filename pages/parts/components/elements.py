@@ -169,17 +169,6 @@ def run_progress(progress: Mapping[str, Any], key: str) -> None:
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column, by what its cells are called."""
-
-    id: str
-    title: str
-    kind: str = ""  # "number" stands to the right, "minor" is left out on a narrow screen
-    sorts: bool = False  # whether a click on its head sorts by it
-    sorted: str = ""  # "ascending" or "descending", where the table is sorted by it
-
-
-@dataclass(frozen=True)
 class Row:
     """A run as it stands when the table is drawn: texts by the names of the columns, shown as they are."""
 
@@ -192,16 +181,22 @@ class Row:
 
 
 def runs_table(
-    columns: Sequence[Column], rows: Sequence[Row], *, key: str, ticking: Mapping[str, Any], **calls: Callable[[], None]
+    columns: Sequence[Mapping[str, Any]],
+    rows: Sequence[Row],
+    *,
+    key: str,
+    ticking: Mapping[str, Any],
+    **calls: Callable[[], None],
 ) -> None:
     """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
 
-    `ticking` says which runs are `ticked`, here or elsewhere, that at most so many can be, `most`, why no more can be,
-    `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`, `sorted` and
-    `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run has begun or
-    ended.
+    A column has the `id` of its cells, what words.toml says of it, and how the table is `sorted` by it: "ascending",
+    "descending" or "". `ticking` says which runs are `ticked`, here or elsewhere, that at most so many can be, `most`,
+    why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
+    `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
+    has begun or ended.
     """
-    data = {"label": "Runs", "columns": [asdict(each) for each in columns], "rows": [asdict(each) for each in rows]}
+    data = {"label": "Runs", "columns": columns, "rows": [asdict(each) for each in rows]}
     data["following"] = files.address("runs.js") if follows() else ""
     mount("runs_table", key, data | {**ticking}, **calls)
     if not follows() and any(each.state for each in rows):

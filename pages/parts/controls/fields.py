@@ -32,15 +32,10 @@ class Quantity:
     key: str
     label: str
     default: str
-    low: float
-    high: float
+    slider: Slider
     accept: Callable[[float], None]  # raises ValueError naming the thing, its value and the condition
-    left: str = ""  # what it means to go left, and right
-    right: str = ""
     help: str = ""
     whole: bool = False
-    coarse: bool = False
-    stops: tuple[float, ...] = ()  # of the slider, where round numbers from low to high do not suit
     name: str = ""  # what sentences call it, where that is not its key
 
 
@@ -205,27 +200,16 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
 def _quantity(
     setting: Number | Count, slider: Slider, name: str, key: str, start: float | str | None, more_help: str
 ) -> Quantity:
-    return Quantity(
-        key,
-        setting.label,
-        start if isinstance(start, str) else show(setting.default if start is None else start),
-        slider.low,
-        slider.high,
-        lambda value: setting.check(name, value),
-        slider.left,
-        slider.right,
-        "\n\n".join(each for each in (slider.help, more_help) if each),
-        whole=isinstance(setting, Count),
-        coarse=slider.coarse,
-        stops=slider.stops,
-        name=name,
-    )
+    default = start if isinstance(start, str) else show(setting.default if start is None else start)
+    accept = lambda value: setting.check(name, value)  # noqa: E731
+    help = "\n\n".join(each for each in (slider.help, more_help) if each)
+    return Quantity(key, setting.label, default, slider, accept, help, isinstance(setting, Count), name)
 
 
 def read(quantity: Quantity, text: str) -> float:
     """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong with it.
 
-    >>> read(Quantity("q", "q", "1", 0, 1, lambda q: None), "256/60000")
+    >>> read(Quantity("q", "q", "1", Slider(0, 1), lambda q: None), "256/60000")
     0.004266666666666667
     """
     value = float(read_number(text, quantity.name or quantity.key))

@@ -15,7 +15,7 @@ from dpcore.privacy.sampling.truncated import MAX_EXAMPLES, TruncatedPoisson
 from dpcore.privacy.schedule import MAX_LEVELS, SCHEDULES, Recipe
 from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
-from dpcore.training.settings import SETTINGS
+from dpcore.training.settings import SETTINGS, Slider
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, Quantity, epochs_text, moved_texts, own_quantity, quantity_of
 
@@ -183,7 +183,8 @@ def noise_schedule(fields: Fields) -> tuple[str, float]:
     if k is None:
         return name, 0.0
     accept = lambda value: check.in_range(0, math.inf, ends="[)", rate=value)  # noqa: E731
-    return name, fields.number(Quantity(f"rate_{name}", "Rate k", show(k.default), k.low, k.high, accept, name="rate"))
+    quantity = Quantity(f"rate_{name}", "Rate k", show(k.default), Slider(k.low, k.high), accept, name="rate")
+    return name, fields.number(quantity)
 
 
 def on_schedule(trouble: str) -> str:

@@ -1,6 +1,5 @@
 """Fields as widgets: numbers with a slider, one of a list, several; the address bar holds what was chosen."""
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -189,13 +188,10 @@ def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
     look = {"label_visibility": "collapsed", "width": FIELD_PIXELS}
     text_field(box, f"{quantity.label}, exact", key, MAX_CHARS, quantity.default, **look)
     st.session_state[f"{key}_good"] = text
-    stops = list(quantity.stops or grid(quantity.low, quantity.high, quantity.whole, quantity.coarse))
-    value = read(quantity, text)
-    place = bisect_left(stops, value)
-    if place == len(stops) or stops[place] != value:
-        stops.insert(place, value)
+    shown, value = quantity.slider, read(quantity, text)
+    stops = sorted({*(shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)), value})
     with box:
-        slider(quantity.label, [show(stop) for stop in stops], show(value), (quantity.left, quantity.right), field=key)
+        slider(quantity.label, [show(stop) for stop in stops], show(value), (shown.left, shown.right), field=key)
 
 
 def _draw_options(options: Options, text: str) -> None:

@@ -8,6 +8,7 @@ from dpcore import check
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import Calculator, CheckedClaim, Paper
 from dpcore.papers.paper import Quantity as Asked
+from dpcore.training.settings import Slider
 from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Quantity
 from pages.parts.controls.widgets import choice_by_title, number
@@ -93,7 +94,5 @@ def _quantity(key: str, asked: Asked) -> Quantity:
     accept = lambda value: check.in_range(asked.low, asked.high, **{asked.name: value})  # noqa: E731
     if asked.whole:
         accept = lambda value: check.whole(int(asked.low), int(asked.high), **{asked.name: value})  # noqa: E731
-    return Quantity(
-        key, asked.label, show(asked.usual), asked.low, asked.high, accept, whole=asked.whole, coarse=True,
-        name=asked.name,
-    )  # fmt: skip
+    shown = Slider(asked.low, asked.high, coarse=True)
+    return Quantity(key, asked.label, show(asked.usual), shown, accept, whole=asked.whole, name=asked.name)

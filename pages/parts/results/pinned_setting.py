@@ -11,6 +11,7 @@ from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, Recipe
+from dpcore.training.settings import Slider
 from pages.parts.controls.fields import Quantity, epochs_text, read
 from pages.parts.controls.mechanism import DELTA, SIGMA, STEPS, ChosenSetting, N, Q
 from pages.parts.controls.url_state import Remembered
@@ -20,7 +21,7 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 PINNED = Remembered("pin")  # the text of a setting; empty where nothing is pinned
 BETWEEN = "~"  # fields; stands in an address as it is
 MAX_CHARS = 200
-RATE = Quantity("rate", "Rate k", "0", 0, 1, lambda rate: None)  # of any schedule
+RATE = Quantity("rate", "Rate k", "0", Slider(0, 1), lambda rate: None)  # of any schedule
 QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
 
 

@@ -28,7 +28,7 @@ from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished
 from dpcore.training.optimizers import OPTIMIZERS
-from pages.parts.components.elements import Column, Row, runs_table, text_sent, ticks
+from pages.parts.components.elements import Row, runs_table, text_sent, ticks
 from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
@@ -306,13 +306,13 @@ def _offset() -> int:
     return int(text) // AT_ONCE * AT_ONCE if text.isdecimal() and len(text) < 10 else 0
 
 
-def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[Column]:
+def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[dict[str, object]]:
     empty = {"best": not best, "tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
     columns = []
     for name in (name for name in COLUMNS if not empty.get(name)):
         way = ("descending" if order.descending else "ascending") if order.by == name else ""
         title = {"title": ONE_RUN} if best and name == "epsilon" else {}
-        columns.append(Column(name, **COLUMNS[name] | title, sorted=way))
+        columns.append({"id": name, **COLUMNS[name], **title, "sorted": way})
     return columns
 
 
