@@ -311,7 +311,7 @@ class ShownJob:
     def follow(self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Any], None]) -> None:
         """Draw the job twice a second while it is active.
 
-        `draw` gets what is read of the job as it is now, its request and its events; its `run` is the job.
+        `draw` gets what `read` makes of the job as it is now, its request and its events; its `run` is the job.
         """
 
         def panel(store: Store, job: str, active: bool) -> None:

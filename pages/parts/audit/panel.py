@@ -111,7 +111,7 @@ def audit_line(run: Run) -> str:
 
 def follow(store: Store, run: Run) -> None:
     """Draw the audit and keep it up to date."""
-    SHOWN.follow(store, run, results.audit_results, lambda found: _draw(store, found))
+    SHOWN.follow(store, run, AuditResults, lambda found: _draw(store, found))
 
 
 def invite() -> None:

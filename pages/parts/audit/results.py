@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
 
@@ -44,19 +44,21 @@ REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of non
 
 @dataclass(frozen=True)
 class AuditResults:
-    """An audit's request and its results so far."""
+    """An audit's request and its results so far, read from its events."""
 
     run: Run | None  # None for the recorded example
     request: AuditRequest
-    prepared: Prepared | None = None
-    progress: tuple[Watched, ...] = ()
-    stopped: Stopped | None = None
-    measured: tuple[Measured, ...] = ()
-    counted: Counted | None = None  # the newest
-    scored: Scored | None = None
-    traced: tuple[Traced, ...] = ()
-    judged: Judged | None = None
-    seconds: float | None = None
+    events: Sequence[object]
+
+    prepared = cached_property(lambda self: last_of(self.events, Prepared))
+    progress = cached_property(lambda self: all_of(self.events, Watched))
+    stopped = cached_property(lambda self: last_of(self.events, Stopped))
+    measured = cached_property(lambda self: all_of(self.events, Measured))
+    counted = cached_property(lambda self: last_of(self.events, Counted))
+    scored = cached_property(lambda self: last_of(self.events, Scored))
+    traced = cached_property(lambda self: all_of(self.events, Traced))
+    judged = cached_property(lambda self: last_of(self.events, Judged))
+    seconds = cached_property(lambda self: getattr(last_of(self.events, Finished), "seconds", None))
 
     @property
     def watched(self) -> Watched | None:
@@ -106,25 +108,7 @@ def example() -> AuditResults:
     """The recorded example; it has no scores and curves of canaries."""
     said = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     events = [event_from_json(AUDIT.name, TESTS.get(each.get("audit"), {}) | each) for each in said]
-    return audit_results(None, REQUEST, events)
-
-
-def audit_results(run: Run | None, request: AuditRequest, said: Sequence[object]) -> AuditResults:
-    """The results in the events of an audit."""
-    finished = last_of(said, Finished)
-    return AuditResults(
-        run,
-        request,
-        last_of(said, Prepared),
-        all_of(said, Watched),
-        last_of(said, Stopped),
-        all_of(said, Measured),
-        last_of(said, Counted),
-        last_of(said, Scored),
-        all_of(said, Traced),
-        last_of(said, Judged),
-        finished.seconds if finished else None,
-    )
+    return AuditResults(None, REQUEST, events)
 
 
 def is_estimate(found: Measured) -> bool:

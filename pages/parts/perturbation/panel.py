@@ -21,7 +21,7 @@ from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
 from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import TEXTS, promise
-from pages.parts.perturbation.results import Results, example, expected_seconds, numbers, results, results_of
+from pages.parts.perturbation.results import Results, example, expected_seconds, numbers, results_of
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
@@ -117,7 +117,7 @@ def line_of(run: Run) -> str:
 
 def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
     """Draw a comparison and keep it up to date, with the lines of the picked methods in front."""
-    SHOWN.follow(store, run, results, lambda found: _draw(store, found, picked))
+    SHOWN.follow(store, run, Results, lambda found: _draw(store, found, picked))
 
 
 def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -32,14 +31,16 @@ BLIND = method_style(next(iter(METHODS)))._replace(color=GREY, dash="dot", glyph
 
 @dataclass(frozen=True)
 class Results:
-    """A comparison: its request and the results until now."""
+    """A comparison: its request and the results until now, read from its events."""
 
     run: Run | None  # None: the example
     request: Request
-    prepared: Prepared | None = None
-    measured: tuple[Measured, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    seconds: float | None = None
+    events: Sequence[object]
+
+    prepared = cached_property(lambda self: last_of(self.events, Prepared))
+    measured = cached_property(lambda self: all_of(self.events, Measured))
+    skipped = cached_property(lambda self: all_of(self.events, Skipped))
+    seconds = cached_property(lambda self: getattr(last_of(self.events, Finished), "seconds", None))
 
     @property
     def done(self) -> int:
@@ -76,13 +77,7 @@ class Results:
 def example() -> Results:
     """Read the comparison that ships with the package: the default settings, measured once."""
     events = json.loads(EXAMPLE.read_text(encoding="utf-8"))
-    return results(None, Request(), [event_from_json(PERTURBATION.name, each) for each in events])
-
-
-def results(run: Run | None, request: Request, events: Sequence[Any]) -> Results:
-    """The results in the events of a comparison."""
-    found = last_of(events, Prepared), all_of(events, Measured), all_of(events, Skipped)
-    return Results(run, request, *found, getattr(last_of(events, Finished), "seconds", None))
+    return Results(None, Request(), [event_from_json(PERTURBATION.name, each) for each in events])
 
 
 def finished(past: Sequence[Run], request: Request | None) -> Run | None:
