@@ -29,7 +29,7 @@ with left, start:
     compare_button(asked, store, past)
 
 with right:
-    picked = place.methods if place else ()
+    picked = place["methods"] if place else ()
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
             st.caption("The controls differ from the comparison below. Press Compare to measure their settings.")

@@ -23,7 +23,7 @@ from pages.parts.components.elements import LEAVING
 from pages.parts.controls.data import Data, choose, nearest_here
 from pages.parts.controls.fields import epochs_text, own_quantity, read
 from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
-from pages.parts.controls.url_state import keep
+from pages.parts.controls.url_state import fill
 from pages.parts.controls.widgets import accountant_choice, best_of_field, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -188,9 +188,7 @@ def loaded(found: Answer, setting: ChosenSetting) -> dict[str, str]:
 @uninterrupted
 def load(fields: Mapping[str, str], go: str = "") -> None:
     """Set the controls, and note the page to open next, if any; for a callback."""
-    for key, text in fields.items():
-        st.session_state[key] = text
-        keep(key, text)
+    fill(fields)
     st.session_state[GO] = go
 
 

@@ -78,9 +78,6 @@ class Drawing(NamedTuple):
     following: Sequence[Growth | Mark | Strip] = ()
 
 
-Preview = Callable[[str, str], Drawing | None] | None  # of a field's key and its text
-
-
 def live_chart(
     figure: go.Figure,
     following: Sequence[Growth | Mark | Strip],
@@ -91,7 +88,7 @@ def live_chart(
     title: str = "",
     file: str = "",
     fits: bool = False,
-    preview: Preview = None,
+    preview: Callable[[str, str], Drawing | None] | None = None,
     clicked: Callable[[], None] | None = None,
 ) -> None:
     """Draw the figure; its traces grow with the events of the runs that it follows.

@@ -13,7 +13,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, read
 from pages.parts.controls.mechanism import N
 from pages.parts.controls.presets import SHOWN
-from pages.parts.controls.url_state import keep
+from pages.parts.controls.url_state import fill
 from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
@@ -63,13 +63,8 @@ def choose(n: int) -> None:
     shown = [each for each in names if each == session.get("dataset")]
     source = session.get("source", _sources(names[0])[0])
     fitting = [found for each in (*shown, *names) if (found := data_of(n, each, source))[0] != OTHER]
-    _choose(*(fitting[0] if fitting else (OTHER, source)))
-
-
-def _choose(dataset: str, source: str) -> None:
-    for key, text in (("dataset", dataset), ("source", source)):
-        st.session_state[key] = text
-        keep(key, text)
+    dataset, source = fitting[0] if fitting else (OTHER, source)
+    fill({"dataset": dataset, "source": source})
 
 
 def follow_number() -> None:
@@ -92,16 +87,15 @@ def follow_number() -> None:
     except ValueError:  # the field says so
         n = session.get(SHOWN, 0)
     if n != session.get(SHOWN) or named not in names:
-        dataset = names[0] if named is None else named
-        _choose(*data_of(n, dataset, session.get("source", "sample")))
+        dataset, source = data_of(n, names[0] if named is None else named, session.get("source", "sample"))
+        fill({"dataset": dataset, "source": source})
 
 
 def note_number(data: Data) -> None:
     """Let the number of examples say what the data say, here and on pages that ask for it; once the data are drawn."""
     st.session_state[SHOWN] = data.n
     if data.here:
-        st.session_state["n"] = show(data.n)
-        keep("n", show(data.n))
+        fill({"n": show(data.n)})
         with suppress(StreamlitAPIException):  # where its field was drawn before, the field has to tell the address
             st.query_params.pop("n", None)
 

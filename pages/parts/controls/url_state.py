@@ -7,7 +7,7 @@ reader goes back or forward, the address says what all of them are.
 What an address asks for in vain is said here too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import streamlit as st
@@ -76,6 +76,13 @@ def settle(key: str, text: str, default: str) -> None:
 def keep(key: str, value: object) -> None:
     """Note a widget's value for other pages."""
     st.session_state[f"{key}_kept"] = value
+
+
+def fill(texts: Mapping[str, str]) -> None:
+    """Set widgets by their keys, here and on other pages."""
+    for key, text in texts.items():
+        st.session_state[key] = text
+        keep(key, text)
 
 
 @uninterrupted

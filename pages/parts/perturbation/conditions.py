@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -29,36 +29,24 @@ from pages.parts.results.odds import linked, term
 from pages.parts.results.tables import drawn_line, place_of, sign, table
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-
-class Place(NamedTuple):
-    """A place, the methods that put noise there, and a text: what gets noise, who is protected and when."""
-
-    id: str
-    title: str
-    method: str  # the name under the picture
-    methods: list[str]
-    drawing: str
-    said: str
-
-
 TEXTS = words_in(Path(__file__).with_name("places.toml"))
-PLACES = tuple(Place(**each) for each in TEXTS["places"])
-BY_ID = {place.id: place for place in PLACES}
+PLACES = {each["id"]: each for each in TEXTS["places"]}
 PLACE = Remembered("place")  # the id of the chosen one, if any
 PICTURE = "places_picture"
 
 
-def chosen_place() -> Place | None:
-    """Draw the picture and the text of the chosen place."""
-    strange = unknown(PLACE.name, [*BY_ID])
-    place = BY_ID.get(PLACE.value)
+def chosen_place() -> dict[str, Any] | None:
+    """Draw the picture and the text of the chosen place, and return what places.toml says of it."""
+    strange = unknown(PLACE.name, [*PLACES])
+    place = PLACES.get(PLACE.value)
     if place is None:
         PLACE.set("")
-    say_unknown(PLACE.name, strange, [*BY_ID], [place.id] if place else [])
-    label = "Where noise can go: " + ", ".join(f"{each.title} ({each.method})" for each in PLACES)
-    data = {"label": label, "chosen": place.id if place else "", "places": TEXTS["places"], "ends": TEXTS["ends"]}
+    say_unknown(PLACE.name, strange, [*PLACES], [place["id"]] if place else [])
+    label = "Where noise can go: " + ", ".join(f"{each['title']} ({each['method']})" for each in PLACES.values())
+    data = {"label": label, "chosen": place["id"] if place else "", "places": TEXTS["places"], "ends": TEXTS["ends"]}
     mount("places_picture", PICTURE, data, pressed=choose_pressed)
-    st.markdown(f"**Noise on {place.title}: {place.method}.** {place.said}" if place else TEXTS["unchosen"])
+    said = "**Noise on {title}: {method}.** {said}".format_map(place) if place else TEXTS["unchosen"]
+    st.markdown(said)
     return place
 
 
@@ -66,7 +54,7 @@ def chosen_place() -> Place | None:
 def choose_pressed() -> None:
     """Choose the place that was pressed in the picture, or unchoose it if it was chosen. As a callback."""
     pressed = st.session_state[PICTURE].get("pressed")
-    if pressed in BY_ID:
+    if pressed in PLACES:
         PLACE.set("" if PLACE.value == pressed else pressed)
 
 
