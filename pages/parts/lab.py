@@ -36,7 +36,7 @@ from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import attack, cache
-from pages.parts.results.attack import band_and_clt
+from pages.parts.results.attack import clt_curve, edges_of
 from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
 from pages.parts.results.odds import WORDS, legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
@@ -375,7 +375,8 @@ def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: floa
     notes = " ".join(ACCOUNTANTS[name].note for name in curves)
     st.markdown(f"**Why they differ.** All of them describe the same noise. {notes}")
     curves_table(mechanism, curves)
-    tradeoff_table(band_and_clt(cache.band(mechanism), cache.mu(mechanism)), "The numbers in the trade-off chart")
+    named = [*edges_of(cache.band(mechanism)), clt_curve(cache.mu(mechanism))]
+    tradeoff_table(named, "The numbers in the trade-off chart")
     curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
     card(mechanism, curves[CERTIFIED], CERTIFIED, n)
 

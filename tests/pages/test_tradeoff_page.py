@@ -17,7 +17,7 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.results import cache
-from pages.parts.results.attack import band_and_clt, error_sentence
+from pages.parts.results.attack import clt_curve, edges_of, error_sentence
 from pages.parts.results.exports import csv_of, tradeoff_columns
 from tests.pages.explained_html import unexplained
 from tests.pages.test_accountants_page import sentences
@@ -140,7 +140,7 @@ def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
     page = opened(session={"tradeoff_table": True})
     assert list(page.dataframe[0].value)[:3] == ["type I error", "Certified, at least", "Certified, at most"]
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
-    text = csv_of(tradeoff_columns(band_and_clt(cache.band(mechanism), cache.mu(mechanism))))
+    text = csv_of(tradeoff_columns([*edges_of(cache.band(mechanism)), clt_curve(cache.mu(mechanism))]))
     rows = list(csv.DictReader(io.StringIO(text)))
     curves = {name: [row for row in rows if row["curve"] == name] for name in {row["curve"] for row in rows}}
     assert {row["kind"] for row in curves["CLT's G_mu"]} == {"approximate"}

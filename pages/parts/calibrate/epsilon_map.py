@@ -12,6 +12,7 @@ import streamlit as st
 
 from dpcore.figures import heatmap_figure
 from dpcore.figures.alt_texts import heatmap_alt
+from dpcore.figures.epsilon import GHOST_NAME
 from dpcore.figures.heatmap import Mark
 from dpcore.figures.layout import Size
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
@@ -29,7 +30,6 @@ from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.layout import throttle
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
-from pages.parts.results.pinned_setting import pinned_mark
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -83,7 +83,9 @@ class Shown(NamedTuple):
         answer = question.answer(question.asked_of(self.solved, self.target, setting), self.by) if self.target else ""
         if not isinstance(answer, str) and (first := answer.mechanism.releases[0]).q == setting.q:
             found.append(Mark(answer.mechanism.steps * first.q, first.sigma, "answer", "diamond"))
-        return [*found, pinned_mark(self.pinned)] if self.pinned else found
+        if pinned := self.pinned:
+            found.append(Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square"))
+        return found
 
     def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
         return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)

@@ -188,15 +188,6 @@ def _at_most(bound: float) -> str:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An answer to a question, the conditions under which it is right, and the reason."""
-
-    text: str
-    right: Mapping[str, Any]  # the name of a number -> its value, or the two ends of its range
-    why: str
-
-
-@dataclass(frozen=True)
 class Lesson:
     """A few scenes with sentences; the last scene is a question."""
 
@@ -204,7 +195,7 @@ class Lesson:
     title: str
     scenes: SimpleNamespace  # by their names in the lesson
     steps: tuple[tuple[Scene, str], ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[Mapping[str, Any], ...]  # text, why, and right: a number's name -> its value, or its two ends
     recipes: tuple[Mapping[str, Any], ...]  # of the runs that one click queues
     ratios: Mapping[str, tuple[str, str]]  # a name -> numerator and denominator: "scene.number"
     numbers: Mapping[str, Any]  # the lesson's own: a value, or a function of the scenes that computes it
@@ -227,9 +218,9 @@ class Lesson:
         """The runs that a step offers; none beside the question."""
         return tuple(self.scene(step).run(**each) for each in self.recipes) if step < self.length else ()
 
-    def is_right(self, answer: Answer) -> bool:
+    def is_right(self, answer: Mapping[str, Any]) -> bool:
         """True if the numbers meet all conditions of an answer."""
-        for name, wanted in answer.right.items():
+        for name, wanted in answer["right"].items():
             low, high = wanted if isinstance(wanted, list) else (wanted, wanted)
             if not low <= self.number(name) <= high:
                 return False
@@ -269,7 +260,7 @@ def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
         title=found["title"],
         scenes=scenes,
         steps=tuple((getattr(scenes, each["scene"]), each["text"]) for each in found["steps"]),
-        answers=tuple(Answer(each["text"], each["right"], each["why"] + shared) for each in found["answers"]),
+        answers=tuple({**each, "why": each["why"] + shared} for each in found["answers"]),
         recipes=tuple(found.get("runs", ())),
         ratios=found.get("ratios", {}),
         numbers=numbers,

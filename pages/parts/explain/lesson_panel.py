@@ -163,10 +163,10 @@ def _following(lesson: Lesson, step: int) -> tuple[str, int] | tuple[()]:
 def _ask(lesson: Lesson) -> None:
     """Draw the question and the verdict on the chosen answer."""
     scene = lesson.scene(lesson.length)
-    answers = {lesson.fill(answer.text, scene): answer for answer in lesson.answers}
+    answers = {lesson.fill(answer["text"], scene): answer for answer in lesson.answers}
     chosen = st.radio(lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name))
     if chosen:
-        right, why = lesson.is_right(answers[chosen]), lesson.fill(answers[chosen].why, scene)
+        right, why = lesson.is_right(answers[chosen]), lesson.fill(answers[chosen]["why"], scene)
         if right:
             st.success(f"**Right.** {why}", icon=":material/check:")
         else:

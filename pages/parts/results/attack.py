@@ -82,10 +82,6 @@ class Compared:
         ]
 
 
-def band_and_clt(band: Band, mu: float) -> list[Named]:
-    return [*edges_of(band), clt_curve(mu)]
-
-
 def growing_curves(mechanism: Mechanism) -> list[Named]:
     """The certified curves of growing lengths, and their limit."""
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}

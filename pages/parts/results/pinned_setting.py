@@ -7,7 +7,6 @@ import streamlit as st
 from dpcore.check import verbatim
 from dpcore.figures import Line, charted, epochs_at
 from dpcore.figures.epsilon import GHOST_NAME, Ghost, ghost_style
-from dpcore.figures.heatmap import Mark
 from dpcore.privacy.accountants import CERTIFIED, Kind
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, plain, raised, short
 from dpcore.privacy.schedule import SCHEDULES, Recipe
@@ -98,10 +97,6 @@ def pinned_line(pinned: ChosenSetting) -> list[Line]:
     """The certified lower trade-off curve of a pinned setting, if there is one."""
     band = cache.band(pinned.mechanism)
     return [] if band.empty else [Line(ghost_style(_label(pinned)), band.lower, Kind.CERTIFIED)]
-
-
-def pinned_mark(pinned: ChosenSetting) -> Mark:
-    return Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square")
 
 
 def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:

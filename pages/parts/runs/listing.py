@@ -134,10 +134,6 @@ def chosen_runs(store: Store) -> Chosen:
     return Chosen([known[run] for run in run_picker.shown_runs()], others)
 
 
-def ticked_ids() -> list[str]:
-    return [*run_picker.shown_runs(), *st.session_state.get(OTHERS, [])]
-
-
 @uninterrupted
 def take_ticks(store: Store) -> None:
     """Tick what is ticked in the table; as a callback."""
@@ -164,7 +160,8 @@ def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -
 
 
 def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) -> int:
-    if tuple(ticked_ids()) != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
+    now = (*run_picker.shown_runs(), *st.session_state.get(OTHERS, []))
+    if now != ticked or st.session_state.pop(CHANGED, False):  # the page is out of date
         st.rerun()
     order = order_shown()
     runs, total, left = _runs(store, wanted, order)

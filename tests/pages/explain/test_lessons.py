@@ -62,9 +62,9 @@ def runs_through(lesson: Lesson) -> None:
     assert lesson.look(lesson.length) in page.radio[0].label, lesson.name
     scene = lesson.scene(lesson.length)
     for answer in lesson.answers:
-        page.radio[0].set_value(lesson.fill(answer.text, scene)).run()
+        page.radio[0].set_value(lesson.fill(answer["text"], scene)).run()
         told = page.success if lesson.is_right(answer) else page.error
-        assert lesson.fill(answer.why, scene) in told[0].value, lesson.name
+        assert lesson.fill(answer["why"], scene) in told[0].value, lesson.name
         assert len(page.success) + len(page.error) == 1, lesson.name
     press(page, "lesson_back")
     assert f"step {lesson.length - 1} of" in panel(page), lesson.name
@@ -79,7 +79,7 @@ def test_every_lesson_runs_from_its_first_step_to_its_question_and_back():
 
 def test_exactly_one_answer_is_right_and_no_sentence_has_a_gap():
     for lesson in LESSONS.values():
-        said = [lesson.fill(f"{each.text} {each.why}", lesson.scene(lesson.length)) for each in lesson.answers]
+        said = [lesson.fill(f"{each['text']} {each['why']}", lesson.scene(lesson.length)) for each in lesson.answers]
         assert not re.search("[{}]", " ".join([*said, *map(lesson.look, range(1, lesson.length + 1))])), lesson.name
         assert [lesson.is_right(answer) for answer in lesson.answers].count(True) == 1, lesson.name
 
