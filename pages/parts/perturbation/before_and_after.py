@@ -17,6 +17,7 @@ from dpcore.privacy.report.numbers import nearest, short
 from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation
 from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import Task
+from pages.parts.perturbation.conditions import TEXTS
 from pages.parts.results.tables import framed, image, table
 
 IMAGES = ("digits", "mnist", "fashion_mnist")  # whose features are the pixels of a square
@@ -39,11 +40,7 @@ def before_and_after(request: Request, task: Task) -> None:
     public = public_rows(request.dataset, request.classes)
     st.html("<h2 class=part>What input perturbation does to one row</h2>")
     st.html(pictures(request, task, public))
-    st.caption(
-        f"A row of the public test part; each square is one {square}, from −1 (black) to 1 (white). The noise has "
-        f"standard deviation {sizes}; the whole row is at most 1 long. Clipping the noisy row, or matching it to the "
-        "nearest public row, costs no privacy. The noise is drawn for this picture, always the same."
-    )
+    st.caption(TEXTS["one_row"].format(square=square, sizes=sizes))
     if request.dataset not in IMAGES:
         st.expander("The row in numbers").html(row_table(request, task, public))
 

@@ -21,6 +21,7 @@ from dpcore.training.perturbation.events import Finished, Measured, Prepared, Sk
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from pages.parts.jobs import all_of, last_of, request_of, scaled_seconds
+from pages.parts.perturbation.conditions import TEXTS
 from pages.parts.results.exports import Columns, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, table
 
@@ -104,10 +105,7 @@ def expected_seconds(request: Request, past: Sequence[Run]) -> float | None:
 def numbers(found: Results) -> None:
     """Draw mean accuracies as a table; all numbers folded, and as CSV."""
     st.html(accuracy_table(found))
-    st.caption(
-        f"Test accuracy in percent, mean over seeds. {NOT_KEPT}: no proof that the method keeps this epsilon. "
-        "Each fit spends its epsilon anew. Accuracies and gaps are computed from the raw data: no epsilon covers them."
-    )
+    st.caption(TEXTS["accuracies"].format(not_kept=NOT_KEPT))
     numbers_table("All numbers of the comparison", "comparison_numbers", lambda: columns(found))
     file = f"perturbation-{found.run.id if found.run else 'example'}.csv"
     csv_button("Download the comparison (CSV)", lambda: columns(found), file, "download")

@@ -27,6 +27,7 @@ from pages.parts.results import cache
 from pages.parts.results.odds import visitor_line
 from pages.parts.shell.menu import chart_size
 from pages.parts.train.form import Form
+from pages.parts.train.run_charts import WORDS
 
 INVITATION = "Train with these settings, or pick a run above, to see its accuracy here."
 EXPLAINED = ("sigma", "batch", "epochs", "clip_norm", "lr", "momentum")
@@ -91,10 +92,7 @@ def estimate(configs: Sequence[RunConfig], store: Store) -> None:
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
     visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:
-        st.caption(
-            f"Each of the {runs} runs has this epsilon if you release it alone. To release several, or the best, costs "
-            "more, since every run used the data."
-        )
+        st.caption(WORDS["several"].format(runs=runs))
     if warning := seed_warning([each.seed for each in configs if each.seed is not None]):
         st.warning(warning)
     if warning := delta_warning(config.delta, config.examples):

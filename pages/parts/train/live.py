@@ -24,6 +24,7 @@ from pages.parts.results.tables import card, drawn_line
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_charts
 from pages.parts.train.buttons import resume
+from pages.parts.train.run_charts import WORDS
 from pages.parts.train.run_history import Watched, watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
@@ -108,12 +109,9 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
     if history.started and (remark := history.started.engine.partition("; ")[2]):
         st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
     if history.unsaved and run.active:
-        st.warning(
-            f"No checkpoint at step {history.unsaved.step:,}: {history.unsaved.reason}. The run tries again. Until "
-            "then, resuming uses an earlier checkpoint."
-        )
+        st.warning(WORDS["unsaved"].format(step=history.unsaved.step, reason=history.unsaved.reason))
     if ended_early(run) and may_change(run):
-        pressed = {"on_click": resume, "args": (store, run.id), "help": run_charts.WORDS["resume"], "width": "stretch"}
+        pressed = {"on_click": resume, "args": (store, run.id), "help": WORDS["resume"], "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
         say_failure(run, "run")
@@ -194,9 +192,6 @@ def _statement(watched: Watched, accountant: str) -> None:
         if mechanism is None:  # cancelled in the queue
             return
     if repeated := watched.plan.repeated:
-        st.caption(
-            f"{repeated:,} steps are charged twice, since the run before had released them, and this one drew them "
-            "again with fresh noise."
-        )
+        st.caption(WORDS["repeated"].format(steps=repeated))
     curve = cache.final(accountant, mechanism, config.delta)
     card(mechanism, curve, accountant, config.examples, ends=watched.run.active, seed=config.seed)
