@@ -118,8 +118,8 @@ def test_every_control_has_the_labels_and_values_of_the_table_and_a_slider_the_s
         for value in stops(control):
             setting.check(name, value)
         if not isinstance(setting, Choice):
-            page = quantity_of(name)
-            wanted = page.stops or grid(page.low, page.high, page.whole, page.coarse)
+            page, shown = quantity_of(name), quantity_of(name).slider
+            wanted = shown.stops or grid(shown.low, shown.high, page.whole, shown.coarse)
             assert stops(control) == sorted({*wanted, setting.default}), name
 
 
