@@ -84,7 +84,9 @@ class Reader:
         if len({self.text.count("\n", 0, each.start) for each in losses}) < len(losses):  # no log: two in one line
             lacking -= {"epsilon"}
         filled = []
-        for place, k in zip(*np.unravel_index(np.argsort(-shares, axis=None), shares.shape), strict=True):
+        for place, k in zip(
+            *np.unravel_index(np.argsort(-shares, axis=None, kind="stable"), shares.shape), strict=True
+        ):
             figure, field, share = surroundings[place][0], LEARNT[k], shares[place, k]
             enough = SURE if figure.start() in passed else LIKELY
             if share > enough and field in lacking and figure.start() not in taken:
@@ -109,8 +111,8 @@ class Reader:
         for each in PATTERNS.k_of_n.finditer(self.text):
             around = self._sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
             if PATTERNS.rounds.search(around):
-                share, end = (each["k"], "k") if "%" in each["k"] else (f"{each['k']}/{each['n']}", "n")
-                yield self._value("q", share, each.start())._replace(end=each.end(end))
+                share = each["k"] if "%" in each["k"] else f"{each['k']}/{each['n']}"
+                yield self._value("q", share, each.start())._replace(end=each.end("k"))
         for each in self._products:
             yield self._value("batch", each["n"], each.start("n"))._replace(rank=FINAL)
         for each in PATTERNS.order.finditer(self.text):
@@ -218,7 +220,8 @@ def _contradicts(found: Found) -> bool:
 
 
 def _is_product(parts: str, n: str) -> bool:
-    return math.prod(float(read_number(each[0])) for each in PATTERNS.part.finditer(parts)) == float(read_number(n))
+    factors = [_number(each[0]) for each in PATTERNS.part.finditer(parts)]
+    return None not in factors and math.prod(filter(None, factors)) == _number(n)
 
 
 def read_value(field: str, text: str) -> Any:

@@ -1,7 +1,7 @@
-"""What a number may be, by the letters and words around it, as learnt from texts that people wrote.
+"""The field of a number by the letters and words around it, as learnt from texts that people wrote.
 
 A linear model of hashed features gives each number a probability for each field. It is asked only for fields that no
-name in the text gives a value, and what it finds is marked. `python -m tests.claims.learn` fits it.
+name in the text gives a value, and what it is less than sure of is marked. `python -m tests.claims.learn` fits it.
 """
 
 import math
@@ -65,7 +65,7 @@ def _side(side: str, tokens: list[str], letters: str) -> Iterator[str]:
 
 def hashed(names: Iterator[str]) -> list[int]:
     """Return the places of features in the weights."""
-    return sorted({zlib.crc32(each.encode()) >> (32 - BITS) for each in names})
+    return sorted({zlib.crc32(each.encode(errors="surrogatepass")) >> (32 - BITS) for each in names})
 
 
 @cache

@@ -54,7 +54,8 @@ def _changed(plain: Plain, pattern: re.Pattern[str], new: str) -> Plain:
         written = MAKERS[new](each[0]) if new in MAKERS else new
         text += [plain.text[last : each.start()], plain.text[start:end], written]
         at += plain.at[last : each.start()] + plain.at[start:end]
-        at += [plain.at[min(each.start(), len(plain.at) - 1)]] * len(written)
+        places = [plain.at[min(each.start(), len(plain.at) - 1)]] * len(written)
+        at += [*places[:-1], plain.at[each.end() - 1]] if new in MAKERS and len(written) > 1 else places
         last = each.end()
     return Plain("".join([*text, plain.text[last:]]), at + plain.at[last:]) if text else plain
 
@@ -66,7 +67,7 @@ def _folded(letter: str) -> str:
 
 
 def _with_points(plain: Plain) -> Plain:
-    """Write decimal commas as points if the text has more of them than of decimal points, as of a section's number."""
+    """Write decimal commas as points if the text has more of them than of points, else those after a sign alone."""
     commas = list(PATTERNS.decimal_comma.finditer(plain.text))
     if len(commas) <= len(PATTERNS.decimal_point.findall(plain.text)):
         return _changed(plain, PATTERNS.comma_after_sign, "decimal")

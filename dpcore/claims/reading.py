@@ -2,7 +2,7 @@
 
 A text is read in four stages: its plain form (plain_text.py), all values that have a name (candidates.py), the decision
 between them, and numbers without a name, by what stands around such numbers in other texts (likeness.py). Nothing is
-invented: an epsilon that its own line contradicts is passed over, and what has no name is marked.
+invented: an epsilon that its own line contradicts is passed over, and what is less than sure is marked.
 """
 
 import json

@@ -50,10 +50,10 @@ def test_a_number_is_read_by_the_words_around_it_and_marked_so() -> None:
     read = read_text(text)
     assert read.claim.examples == 38_000
     assert [each for each in read.left_out if "words around it" in each and "examples 38000" in each]
-    assert read.parts(text)
+    assert ("38,000", "examples") in [(part, each.field) for part, each in read.parts(text) if each]
 
 
-def test_weights_of_a_few_texts_tell_these_apart_and_chance_alone_does_not() -> None:
+def test_weights_of_a_few_texts_tell_these_apart() -> None:
     known = [(f"we drew {n} from all {10 * n} of them", {"batch": n, "examples": 10 * n}) for n in range(20, 60)]
     weights = fitted([numbers_of(*each) for each in known])
     batch, examples = LEARNT.index("batch"), LEARNT.index("examples")
@@ -61,3 +61,15 @@ def test_weights_of_a_few_texts_tell_these_apart_and_chance_alone_does_not() -> 
     scores = [weights[each].sum(0) / len(each) ** 0.5 + weights[-1] for each in rows]
     assert [int(each.argmax()) for each in scores] == [batch, examples]
     assert likeness([]).shape == (0, len(LEARNT))
+
+
+def test_odd_numbers_are_read_at_once_and_where_they_stand() -> None:
+    for text in (
+        "1/0 gpus x 2 = 3",
+        "2 gpus x 1e400 = 1e400",
+        "1" * 39 + ("x" + "1" * 39) * 3 + " gpu",
+        "5 \ud800 rows 7",
+    ):
+        assert not read_text(text).found, text
+    for text, part in [("1 234 567 records of training", "1 234 567"), ("8 GPUs x 4 x 16 accumulated = 512", "512")]:
+        assert [text[each.start : each.end] for each in read_text(text).found] == [part]
