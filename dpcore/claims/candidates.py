@@ -113,6 +113,7 @@ class Reader:
             if PATTERNS.rounds.search(around):
                 share = each["k"] if "%" in each["k"] else f"{each['k']}/{each['n']}"
                 yield self._value("q", share, each.start())._replace(end=each.end("k"))
+                yield self._value("examples", each["n"], each.start("n"))
         for each in self._products:
             yield self._value("batch", each["n"], each.start("n"))._replace(rank=FINAL)
         for each in PATTERNS.order.finditer(self.text):
