@@ -1,10 +1,9 @@
 """docs/settings.md, made from the table of settings: python -m tests.settings_page writes it."""
 
-import math
 from pathlib import Path
 
 from dpcore.commands.train import option
-from dpcore.training.settings import SETTINGS, Count, Number, Setting
+from dpcore.training.settings import SETTINGS, Setting
 
 PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """# Settings of a run
@@ -28,22 +27,10 @@ def line(name: str, setting: Setting) -> str:
     """A setting's row."""
     typed = "--non-private" if name == "private" else option(name)
     default = "secret" if setting.default is None else setting.default
-    words = (setting.help, range_of(setting), setting.unit)
+    words = (setting.help, setting.range, setting.unit)
     needed = " and ".join(need.words for need in setting.needs)
     cells = (f"`{name}`", f"`{typed}`", *words, f"`{default}`", needed, setting.since)
     return f"| {' | '.join(str(cell) for cell in cells)} |\n"
-
-
-def range_of(setting: Setting) -> str:
-    """Its possible values, in words."""
-    match setting:
-        case Number(low=low, high=high, ends=ends):
-            least = "at least" if ends[0] == "[" else "above"
-            return f"{least} {low:g}" if high == math.inf else f"in {ends[0]}{low:g}, {high:g}{ends[1]}"
-        case Count(low=low, high=high, none=none):
-            most = "" if high is None else f", at most {high}"
-            return f"a whole number of at least {low}{most}{', or ' + none if none else ''}"
-    return setting.among or f"one of {', '.join(map(str, setting.choices))}"
 
 
 if __name__ == "__main__":

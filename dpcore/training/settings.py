@@ -89,6 +89,11 @@ class Setting(ABC):
     def check(self, name: str, value: Any) -> None:
         """Raise ValueError unless the setting can have the value, whatever the others are."""
 
+    @property
+    @abstractmethod
+    def range(self) -> str:
+        """Its possible values, in words."""
+
     def is_used(self, run: Any) -> bool:
         """True if it changes anything, given the run's other settings."""
         return all(need.holds(run) for need in self.needs)
@@ -122,6 +127,12 @@ class Number(Setting):
         else:
             check.in_range(self.low, self.high, ends=self.ends, **{name: value})
 
+    @property
+    def range(self) -> str:
+        if self.high == math.inf:
+            return f"{'at least' if self.ends[0] == '[' else 'above'} {self.low:g}"
+        return f"in {self.ends[0]}{self.low:g}, {self.high:g}{self.ends[1]}"
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +147,11 @@ class Count(Setting):
     def check(self, name: str, value: Any) -> None:
         if value is not None or not self.none:
             check.whole(self.low, self.high, **{name: value})
+
+    @property
+    def range(self) -> str:
+        most = f", at most {self.high}" if self.high is not None else ""
+        return f"a whole number of at least {self.low}{most}{', or ' + self.none if self.none else ''}"
 
 
 @final
@@ -152,6 +168,10 @@ class Choice(Setting):
             self.rule(**{name: value})
         else:
             check.one_of(self.choices, **{name: value})
+
+    @property
+    def range(self) -> str:
+        return self.among or f"one of {', '.join(str(each) for each in self.choices)}"
 
 
 def either(names: Iterable[str]) -> str:
