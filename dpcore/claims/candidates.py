@@ -66,11 +66,12 @@ class Reader:
 
     def surroundings(self) -> Iterator[tuple[re.Match[str], float, list[int]]]:
         """Yield the first numbers of the text, each with its value and its features."""
-        values = [(each, value) for each in self._figures[:MAX_LIKENED] if (value := _number(each[0])) is not None]
-        for place, (figure, value) in enumerate(values):
+        pairs = [(each, value) for each in self._figures[:MAX_LIKENED] if (value := _number(each[0])) is not None]
+        values = [value for _, value in pairs]
+        for place, (figure, value) in enumerate(pairs):
             cell = self._cells.get(figure.start())
             keys = f"{cell.head if cell else ''} {self._paths[bisect_right(self._places, figure.start()) - 1]}"
-            yield figure, value, hashed(features(self.text, figure.span(), [each for _, each in values], place, keys))
+            yield figure, value, hashed(features(self.text, figure.span(), values, place, keys))
 
     def likened(self, found: list[Found]) -> list[Found]:
         """Fill fields that no name gives a value with numbers that have such surroundings in other texts."""
@@ -222,7 +223,7 @@ def _contradicts(found: Found) -> bool:
 
 def _is_product(parts: str, n: str) -> bool:
     factors = [_number(each[0]) for each in PATTERNS.part.finditer(parts)]
-    return None not in factors and math.prod(filter(None, factors)) == _number(n)
+    return None not in factors and math.prod(each or 0 for each in factors) == _number(n)
 
 
 def read_value(field: str, text: str) -> Any:

@@ -85,6 +85,22 @@ DRAWN = """() => {  // epochs of the first curve, once it is whole
 }"""
 
 
+def test_a_chart_whose_script_comes_late_stays_though_the_page_was_drawn_again_meanwhile(tab: Page, app: Server):
+    late = []
+    tab.route("**/live_chart.js", lambda route: late.append(route))
+    tab.goto(f"{app.url}/?{NETWORK}")
+    expect(field(tab)).to_be_visible()
+    tab.wait_for_selector(STILL)
+    assert len(late) == 1
+    field(tab).fill("2.5")
+    field(tab).press("Enter")
+    tab.wait_for_url(re.compile("sigma=2.5"))
+    tab.wait_for_selector(STILL)
+    late[0].continue_()
+    complete(tab)
+    expect(tab.locator(LABELS).first).to_be_visible()
+
+
 def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab: Page, app: Server):
     with Store(app.home) as store:
         before = {run.id for run in store.runs()}
