@@ -11,14 +11,7 @@ import torch
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.audit.bounds.exact import (
-    ALLOWED,
-    GRADIENTS,
-    HISTORY,
-    audit_distances,
-    audit_influence,
-    audit_releases,
-)
+from dpcore.audit.bounds.exact import ALLOWED, GRADIENTS, HISTORY, audit_distances, audit_influence, audit_releases
 from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition

@@ -39,10 +39,7 @@ class Rest:
     plan: Plan  # of a run that begins again it includes the releases before
 
     def submit(
-        self,
-        store: Store,
-        worker: str | None = None,
-        guard: Callable[[Database], None] = lambda db: None,
+        self, store: Store, worker: str | None = None, guard: Callable[[Database], None] = lambda db: None
     ) -> None:
         """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.add_rows` raises.
 

@@ -78,11 +78,7 @@ class Interrupts:
     """
 
     def __init__(
-        self,
-        number: signal.Signals = signal.SIGTERM,
-        error: type[BaseException] = Interrupted,
-        *,
-        always: bool = False,
+        self, number: signal.Signals = signal.SIGTERM, error: type[BaseException] = Interrupted, *, always: bool = False
     ) -> None:
         self.asked, self._number, self._error, self._always, self._open = False, number, error, always, always
         self.heed()

@@ -13,15 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
-from dpcore.audit.bounds.finding import (
-    CONFIDENCE,
-    Evidence,
-    Finding,
-    bonferroni,
-    constant,
-    scores_and_flags,
-    trouble,
-)
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import outward

@@ -14,22 +14,8 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, with_noise
-from dpcore.audit.bounds.finding import (
-    CONFIDENCE,
-    Evidence,
-    bonferroni,
-    constant,
-    scores_and_flags,
-    trouble,
-)
-from dpcore.audit.bounds.one_run import (
-    Guesses,
-    OneRunFinding,
-    attempts,
-    check_counts,
-    largest,
-    too_few,
-)
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.one_run import Guesses, OneRunFinding, attempts, check_counts, largest, too_few
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds

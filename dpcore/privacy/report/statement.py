@@ -142,12 +142,7 @@ class Statement:
 
 
 def statement(
-    mechanism: Mechanism,
-    curve: Curve,
-    accountant: Accountant,
-    found: Risks,
-    n: float | None,
-    seed: int | None = None,
+    mechanism: Mechanism, curve: Curve, accountant: Accountant, found: Risks, n: float | None, seed: int | None = None
 ) -> Statement:
     """The statement of the whole mechanism: epsilon from the last point of the accountant's curve, certified risks.
 

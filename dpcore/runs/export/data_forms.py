@@ -132,9 +132,5 @@ def dp_event_json(records: Sequence[RunRecord]) -> str:
 
 
 DP_EVENT = TextForm(
-    "dp-event",
-    "Its releases as a DpEvent of dp-accounting (JSON)",
-    ".dp-event.json",
-    "application/json",
-    dp_event_json,
+    "dp-event", "Its releases as a DpEvent of dp-accounting (JSON)", ".dp-event.json", "application/json", dp_event_json
 )

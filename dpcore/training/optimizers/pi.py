@@ -113,10 +113,7 @@ ADAM_ROW = Row(
 )
 # f = g; s <- s + g^2 from 0.
 ADAGRAD_ROW = Row(
-    (0.0,),
-    absorb_square,
-    first=lambda gradient, state: (gradient, 1.0),
-    second=lambda state: (state.vectors[0], 1.0),
+    (0.0,), absorb_square, first=lambda gradient, state: (gradient, 1.0), second=lambda state: (state.vectors[0], 1.0)
 )
 RMSPROP_BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
 # f = g; s without its start bias, so that the first steps are no longer than the rest. The table gives no beta2.

@@ -117,9 +117,7 @@ NUMBERS = {
         "smallest_proven": _smallest_proven,
     },
     "more_steps": {
-        "dearer_by_basic_composition": lambda scenes: (
-            scenes.long.epsilon_by("naive") / scenes.brief.epsilon_by("naive")
-        ),
+        "dearer_by_basic_composition": lambda scenes: scenes.long.epsilon_by("naive") / scenes.brief.epsilon_by("naive")
     },
     "broken_proof": {
         "theorem": MAP.place,
