@@ -8,8 +8,8 @@ const APART = 0.07; // of the height, between two plots
 const SHARE = 0.5; // of the window's height: what is below a chart that fits is seen too
 
 /* How high a chart is that fits into the window: its labels beside their plots still find room. */
-export function fitted(layout, most, width) {
-  if (width < NARROW) return LOW;
+export function fitted(layout, most, width, low) {
+  if (low && width < NARROW) return LOW;
   const { t, b } = margins(layout);
   const needs = ({ group, tall, share }) => Math.ceil((LINE * tall * group.length) / share) + t + b;
   const least = Math.max(0, ...beside(layout).map(needs));

@@ -95,12 +95,13 @@ class Chart {
     const width = this.box.clientWidth;
     if (!width) return; // not to be seen: the observer of sizes says when it is
     this.drawn = performance.now();
-    const height = this.data.fits ? fitted(this.figure.layout, this.data.height, width) : this.data.height;
+    const low = this.data.fits && innerWidth < 900; // there it stays in sight, as style.css says
+    const height = this.data.fits ? fitted(this.figure.layout, this.data.height, width, low) : this.data.height;
     const layout = this.whole = spread({ ...this.figure.layout, width, height }, this.plot);
     layout.datarevision = this.drawn;
     layout.uirevision ??= "kept"; // what the reader has zoomed stays
-    const { layout: fitting, key } = narrowed(layout, width, this.data.fits);
-    this.list(key);
+    const { layout: fitting, key } = narrowed(layout, width, low);
+    this.list(key, low);
     this.plot.style.height = `${fitting.height}px`;
     const look = themed(fitting, this.parent.firstElementChild);
     if (matchMedia("(pointer: coarse)").matches) look.dragmode = false; // a finger scrolls the page
@@ -116,9 +117,9 @@ class Chart {
   }
 
   /* Write the labels for which the chart has no room into the key, which can be shut where the chart stays in sight. */
-  list(key) {
-    this.key.classList.toggle("open", !this.data.fits);
-    this.key.open ||= !this.data.fits;
+  list(key, low) {
+    this.key.classList.toggle("open", !low);
+    this.key.open ||= !low;
     this.key.hidden = !key.length;
     this.lines.replaceChildren(...key.map(({ text }) => {
       const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];
