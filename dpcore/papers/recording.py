@@ -4,8 +4,9 @@ python -m dpcore.papers.recording [--missing] [--paper 004] [--seeds 3] [--only 
 
 Runs follow one another: all first seeds before any second one, short runs before long ones, recorded ones never again.
 The first line says how long they will take, by the time of similar recorded runs. The next call resumes an interrupted
-run from its last checkpoint. A record is written when its run is done, the whole file or none. Several commands may
-record at a time if each has its own runs (`--only`).
+run from its last checkpoint. A record is written when its run is done, the whole file or none; or, if `--minutes` stops
+the first run of its kind, to say how long it would take. Several commands may record at a time if each has its own runs
+(`--only`).
 """
 
 import argparse
@@ -13,6 +14,7 @@ import datetime
 import fcntl
 import hashlib
 import platform
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -76,7 +78,7 @@ def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bo
 
 
 def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic) -> bool:
-    """Train the run and record it; return False if the deadline ended it first."""
+    """Train the run and record it; if the deadline ends it first, record how long it would take, and return False."""
     from dpcore.training.events import Evaluated, Finished, Stepped
     from dpcore.training.loop import train
 
@@ -85,9 +87,11 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
     events = train(job.config, file=path)
     course: list[records.OnTheWay] = []
     accepted = None
+    paces: list[float] = []
     for event in events:
         if isinstance(event, Stepped):
             accepted = event.accepted
+            paces.append(event.steps_per_second)
         elif isinstance(event, Evaluated):
             course.append(records.OnTheWay(event.step, event.accuracy, accepted))
         elif isinstance(event, Finished):
@@ -99,6 +103,8 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
             record(job, run, event.seconds / share)
         elif clock() > deadline:
             events.close()
+            if paces:
+                record(job, None, plan(job.config).steps / statistics.median(paces))
             return False
     path.unlink(missing_ok=True)
     return True
@@ -110,15 +116,19 @@ def thinned(course: list[records.OnTheWay]) -> tuple[records.OnTheWay, ...]:
     return tuple(course[::-1][::every][::-1])
 
 
-def record(job: Job, run: records.Seeded, seconds: float) -> None:
-    """Add a run to its paper's records."""
+def record(job: Job, run: records.Seeded | None, seconds: float) -> None:
+    """Add a run to its paper's records; without one, its seconds, unless these are known."""
     epsilon = certified(job.config)  # slow, so before the records are read
     with _turn(job.paper):
         records.records_of.cache_clear()  # another process may have written
         known = dict(records.records_of(job.paper))
         before = known.get(records.named(job.config))
-        runs = (*before.runs, run) if before else (run,)
-        seconds = (seconds + before.seconds * len(before.runs)) / len(runs) if before else seconds
+        runs = before.runs if before else ()
+        if run:
+            seconds = (seconds + (before.seconds if before else 0.0) * len(runs)) / (len(runs) + 1)
+            runs = (*runs, run)
+        elif before:
+            return
         known[records.named(job.config)] = records.Recorded(
             settings=records.kept(job.config),
             runs=tuple(sorted(runs, key=lambda each: each.seed)),

@@ -52,7 +52,7 @@ class Recorded:
     """The runs of one configuration, with date, device and versions of the newest."""
 
     settings: dict[str, Any]  # see `kept`
-    runs: tuple[Seeded, ...]
+    runs: tuple[Seeded, ...]  # none if a run was only begun, to time it
     epsilon: float | None  # certified, at the configuration's delta; None without privacy
     date: str  # as 2026-11-22
     device: str  # with the number of threads on a processor
@@ -122,7 +122,8 @@ def recorded(paper: str, config: RunConfig) -> Recorded | None:
     """Return the record of a configuration, or of one on data that stand in for its own; None without any."""
     others = [each.name for each in DATASETS.shipped.values() if each.stands_in_for == config.dataset]
     every = (config, *(replace(config, dataset=name) for name in others))
-    return next(filter(None, (records_of(paper).get(named(each)) for each in every)), None)
+    found = (records_of(paper).get(named(each)) for each in every)
+    return next((record for record in found if record and record.runs), None)
 
 
 def trainable(config: RunConfig) -> RunConfig:
@@ -137,7 +138,7 @@ def examples_of(config: RunConfig) -> int:
 
 
 def expected_seconds(config: RunConfig) -> float | None:
-    """Return the seconds of a run, from recorded ones of the same network, shape of data and features; else None."""
+    """Return the seconds of a run, from those recorded for the same network, shape of data and features; else None."""
     pace = _paces().get(_kind(config))
     return pace and pace * examples_of(config)
 

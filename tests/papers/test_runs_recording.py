@@ -147,6 +147,25 @@ def stopped(job: Job) -> int:
     return label.step
 
 
+@pytest.mark.usefixtures("often")
+def test_a_stopped_run_says_how_long_it_would_take_and_counts_as_untrained() -> None:
+    (entry, *_) = DUMMY.trained
+    assert compared("999", entry).why == "Nobody has timed its training."
+    stopped(job_of(LONGER))
+    assert records_of("999")[records.named(LONGER)].runs == ()
+    assert recorded("999", LONGER) is None
+    assert compared("999", entry).why.startswith("Its training takes about ")
+    timed = records.expected_seconds(LONGER)
+    assert timed
+    assert records.expected_seconds(SMALL) == pytest.approx(timed / 2)  # of half as many steps
+    recording.record(job_of(LONGER), None, 1e9)
+    assert records.expected_seconds(LONGER) == timed
+    recording.record(job_of(LONGER), Seeded(0, 0.5), 8.0)
+    found = recorded("999", LONGER)
+    assert found
+    assert (found.mean, found.seconds) == (50, 8)
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("often")
 def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy() -> None:
