@@ -126,18 +126,8 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
     if correct == 0:
         return 1.0
     error = LeastError(f, guesses / canaries)
-    low, high = math.log(MIN_TAIL), 0.0
-    if impossible(canaries, guesses, correct, MIN_TAIL, error):
-        return MIN_TAIL
-    if not impossible(canaries, guesses, correct, 1.0, error):
-        return 1.0
-    while high - low > 1e-4:
-        middle = (low + high) / 2
-        if impossible(canaries, guesses, correct, math.exp(middle), error):
-            high = middle
-        else:
-            low = middle
-    return math.exp(high)
+    rarity = largest(lambda nats: impossible(canaries, guesses, correct, math.exp(-nats), error), -math.log(MIN_TAIL))
+    return math.exp(-rarity)
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
