@@ -97,14 +97,11 @@ def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
 def priced(store: Store, wanted: Wanted) -> list[Priced]:
     """The facts from which the wanted runs' epsilons follow, newest run first."""
     where, values = _condition(wanted)
-    query = f"""SELECT id, CASE WHEN kind = 'training' THEN plan END AS plan,
-        json_extract(settings, '$.delta') AS delta, status NOT IN ('queued', 'running') AS has_ended,
+    query = f"""SELECT id, COALESCE(CASE WHEN kind = 'training' THEN plan END, ''), json_extract(settings, '$.delta'),
         (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
-            ORDER BY sequence DESC LIMIT 1) AS step FROM runs {where} ORDER BY number DESC"""
-    return [
-        Priced(row["id"], row["plan"] or "", row["delta"], row["step"], bool(row["has_ended"]))
-        for row in store.rows(query, values)
-    ]
+            ORDER BY sequence DESC LIMIT 1), status NOT IN ('queued', 'running')
+        FROM runs {where} ORDER BY number DESC"""
+    return [Priced(*row) for row in store.rows(query, values)]
 
 
 def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
