@@ -3,7 +3,9 @@
 Each fills a template in `templates`.
 """
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -14,13 +16,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import settings_of
 
-CHOSEN = """Its seed was chosen. With the same origin and program, parameters and accuracy are bit for bit those of the
-run, and repeating it costs nothing. Elsewhere the rounding and the noise differ, so releasing both models costs both
-epsilons."""
-SECRET = """Its seed is a secret that never leaves the record of the run. This script draws fresh noise, so accuracy
-differs as between seeds, and releasing both models costs both epsilons."""
-PART = "The run ended early, {status} after {done} of {steps} steps; this script takes all of them."
-UNKNOWN = "The record does not say where it was trained, so the script cannot compare."
+WORDS = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text(encoding="utf-8"))
 
 
 def script(records: Sequence[RunRecord]) -> str:
@@ -31,13 +27,13 @@ def script(records: Sequence[RunRecord]) -> str:
     (record,) = records
     steps, finished = record.plan.steps, record.finished
     origin = where_trained(record)
-    about = [SECRET if record.config.seed is None else CHOSEN]
+    about = [WORDS["secret" if record.config.seed is None else "chosen"]]
     if finished is None:
-        about.append(PART.format(status=record.run.status.value, done=record.steps, steps=steps))
+        about.append(WORDS["part"].format(status=record.run.status.value, done=record.steps, steps=steps))
     if record.not_measured:
         about.append(record.not_measured)
     if not origin:
-        about.append(UNKNOWN)
+        about.append(WORDS["unknown"])
     return filled(
         "script.py",
         run=record.run.id,
@@ -68,14 +64,6 @@ def as_code(values: Mapping[str, Any]) -> str:
 
 
 SCRIPT = TextForm("script", "A script that trains it again with dpcore", ".py", "text/x-python", script)
-
-# fmt: off
-REPEATED = frozenset({  # the settings that the Opacus script uses, and `ema`, an average beside the weights
-    "dataset", "source", "public", "model", "activation", "width", "optimizer", "lr", "momentum", "lr_schedule",
-    "lr_end", "lr_epochs", "sigma", "schedule", "rate", "level_steps", "batch", "clip_norm", "epochs", "delta",
-    "stop_epsilon", "stop_accountant", "seed", "device", "ema",
-})
-# fmt: on
 
 
 def opacus_script(records: Sequence[RunRecord]) -> str:
@@ -115,17 +103,12 @@ def obstacle(config: RunConfig) -> str:
         "its gradients of ids were never compared with those of this program": DATASETS[config.dataset].ids > 0,
     }
     for name, setting in settings_of(type(config)).items():
-        new = name not in REPEATED and name in config.chosen() and setting.is_used(config)
+        new = name not in WORDS["repeated"] and name in config.chosen() and setting.is_used(config)
         against[f"the script does not use {name} ({setting.label})"] = new
     return next((why for why, holds in against.items() if holds), "")
 
 
 OPACUS = TextForm("opacus", "A script that repeats it with Opacus", ".py", "text/x-python", opacus_script)
-
-ALIKE = "All of them have the same noise."
-UNALIKE = "It composes {kinds} kinds of releases one by one, which takes a while."
-BEFORE = """
-The first {count} releases are those of earlier attempts of this run, with other noise."""
 
 
 def dp_accounting_script(records: Sequence[RunRecord]) -> str:
@@ -136,9 +119,9 @@ def dp_accounting_script(records: Sequence[RunRecord]) -> str:
         "dp-accounting.py",
         run=record.run.id,
         steps=record.steps,
-        before=BEFORE.format(count=record.plan.repeated) if record.plan.spent else "",
+        before=WORDS["before"].format(count=record.plan.repeated) if record.plan.spent else "",
         imported=_last_line(record.not_measured),
-        several=ALIKE if len(releases) == 1 else UNALIKE.format(kinds=len(releases)),
+        several=WORDS["alike"] if len(releases) == 1 else WORDS["unalike"].format(kinds=len(releases)),
         delta=float(record.config.delta),
         releases="\n".join(f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in releases),
     )
