@@ -20,17 +20,8 @@ from dpcore.privacy.report.numbers import outward
 
 # Shares of the canaries guessed to be in and to be out; the attacker abstains on the rest. In subsampled training few
 # canaries leave a trace, but a clear one, so some options guess only members.
-OPTIONS = (
-    (0.01, 0.0),
-    (0.03, 0.0),
-    (0.1, 0.0),
-    (0.25, 0.0),
-    (0.01, 0.01),
-    (0.05, 0.05),
-    (0.15, 0.15),
-    (0.3, 0.3),
-    (0.5, 0.5),
-)
+MEMBERS_ONLY, BOTH = (0.01, 0.03, 0.1, 0.25), (0.01, 0.05, 0.15, 0.3, 0.5)
+OPTIONS = (*((share, 0.0) for share in MEMBERS_ONLY), *((share, share) for share in BOTH))
 MAX_EPSILON = 100.0  # would take more than e^100 canaries
 HALVINGS = 17  # of an interval between a number and its double
 PLACES = int.from_bytes(b"places")  # seed of the order of canaries; no coin uses it
