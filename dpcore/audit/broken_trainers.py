@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 
 class Wrapper:
-    """A wrapper before a part of a run; it leaves to the part all that it does not define."""
+    """A wrapper before a part of a run; it leaves to the part all that is neither defined here nor `replaced`."""
 
-    def __init__(self, part: Any) -> None:
+    def __init__(self, part: Any, **replaced: Callable[..., Any]) -> None:
         self._part = part
+        vars(self).update(replaced)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._part, name)
@@ -65,77 +67,54 @@ class Trainer:
     # settings trained, steps accepted -> the mechanism charged; None if nothing is charged
 
 
-class Scaled(Wrapper):
+def scaled(noise: Any, factor: Callable[[], float]) -> Wrapper:
     """A source of noise with a wrong standard deviation: the right one times a factor, asked for at each draw."""
-
-    def __init__(self, noise: Any, factor: Callable[[], float]) -> None:
-        super().__init__(noise)
-        self._factor = factor
-
-    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        self._part.add(piece, target, std * self._factor(), scale)
+    return Wrapper(noise, add=lambda piece, target, std, *scale: noise.add(piece, target, std * factor(), *scale))
 
 
-class Reseeded(Wrapper):
+def reseeded(noise: Any) -> Wrapper:
     """A source of noise that restarts at every draw."""
+    first = noise.states()
 
-    def __init__(self, noise: Any) -> None:
-        super().__init__(noise)
-        self._first = noise.states()
+    def add(piece: int, *others: Any) -> None:
+        noise.words[piece].restore(first[piece])
+        noise.add(piece, *others)
 
-    def add(self, piece: int, target: Any, std: Any, scale: Any = None) -> None:
-        self._part.words[piece].restore(self._first[piece])
-        self._part.add(piece, target, std, scale)
+    return Wrapper(noise, add=add)
 
 
-class Reclipped(Wrapper):
+def reclipped(engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> Wrapper:
     """An engine that ignores the requested clipping."""
-
-    def __init__(self, engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> None:
-        super().__init__(engine)
-        self._clipping_for = clipping_for
-
-    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        return self._part.clipped_sum(x, y, self._clipping_for(clipping), *others)
-
-
-class Divided(Wrapper):
-    """An engine whose sums are scaled as if divided by the size of the batch drawn."""
-
-    def __init__(self, engine: Any, batch: int) -> None:
-        super().__init__(engine)
-        self._batch = batch
-        self.factor = 1.0  # expected batch over the last batch drawn
-
-    def clipped_sum(self, x: Any, y: Any, clipping: Clipping, *others: Any) -> Any:
-        """Return the sum, times the expected batch over the batch drawn."""
-        self.factor = self._batch / max(len(x), 1)
-        found = self._part.clipped_sum(x, y, clipping, *others)
-        found.shares.mul_(self.factor)
-        return found
-
-
-class Replayed(Wrapper):
-    """Random words that restart after `period` draws."""
-
-    def __init__(self, words: Any, period: int) -> None:
-        super().__init__(words)
-        self._period, self._drawn, self._first = period, 0, words.state()
-
-    def draw(self, count: int) -> Tensor:
-        if self._drawn % self._period == 0:
-            self._part.restore(self._first)
-        self._drawn += 1
-        return self._part.draw(count)
+    return Wrapper(
+        engine, clipped_sum=lambda x, y, given, *others: engine.clipped_sum(x, y, clipping_for(given), *others)
+    )
 
 
 def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
-    engine = Divided(run.engine, run.config.batch)
-    replace_parts(run, engine=engine, noise=Scaled(run.noise, lambda: engine.factor))
+    """Scale sums and noise as if divided by the size of the batch drawn."""
+    engine, factor = run.engine, 1.0  # expected batch over the last batch drawn
+
+    def clipped_sum(x: Any, *others: Any) -> Any:
+        nonlocal factor
+        factor = run.config.batch / max(len(x), 1)
+        found = engine.clipped_sum(x, *others)
+        found.shares.mul_(factor)
+        return found
+
+    replace_parts(run, engine=Wrapper(engine, clipped_sum=clipped_sum), noise=scaled(run.noise, lambda: factor))
 
 
 def _replay_batches(run: TrainingRun) -> None:
-    run.batches = Replayed(run.batches, max(1, round(1 / run.config.q)))  # type: ignore[assignment]
+    """Restart the random words of batches after every epoch."""
+    words, first, drawn = run.batches, run.batches.state(), count()
+    period = max(1, round(1 / run.config.q))  # draws of an epoch
+
+    def draw(number: int) -> Tensor:
+        if next(drawn) % period == 0:
+            words.restore(first)
+        return words.draw(number)
+
+    run.batches = Wrapper(words, draw=draw)  # type: ignore[assignment]
 
 
 def _with_raw_history(config: RunConfig) -> RunConfig:
@@ -168,15 +147,15 @@ def _noise(name: str, wrap: Callable[[TrainingRun], Any]) -> Trainer:
 
 
 def _clipping(name: str, clipping_for: Callable[[Clipping], Clipping], **parts: Any) -> Trainer:
-    alter = lambda run: replace_parts(run, engine=Reclipped(run.engine, clipping_for))  # noqa: E731
+    alter = lambda run: replace_parts(run, engine=reclipped(run.engine, clipping_for))  # noqa: E731
     return _named(name, alter=alter, **parts)
 
 
 OWN = _named("own")
 _BROKEN = (
-    _noise("no_noise", lambda run: Scaled(run.noise, lambda: 0.0)),
-    _noise("half_noise", lambda run: Scaled(run.noise, lambda: 0.5)),
-    _noise("noise_divided_twice", lambda run: Scaled(run.noise, lambda: 1 / run.config.batch)),
+    _noise("no_noise", lambda run: scaled(run.noise, lambda: 0.0)),
+    _noise("half_noise", lambda run: scaled(run.noise, lambda: 0.5)),
+    _noise("noise_divided_twice", lambda run: scaled(run.noise, lambda: 1 / run.config.batch)),
     _clipping("no_clipping", lambda _: Flat(math.inf)),
     _clipping(  # trains with flat clipping, which is charged
         "layers_charged_once",
@@ -189,7 +168,7 @@ _BROKEN = (
         trains=lambda config: replace(config, epochs=max(config.epochs, MIN_EPOCHS)),
     ),
     _named("realised_divisor", alter=_divide_by_the_batch_drawn),
-    _noise("same_noise", lambda run: Reseeded(run.noise)),
+    _noise("same_noise", lambda run: reseeded(run.noise)),
     _named(  # the literal reading takes the same steps from a history of releases
         "raw_state",
         trains=_with_raw_history,
