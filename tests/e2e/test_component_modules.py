@@ -93,6 +93,31 @@ def test_a_step_lies_at_the_next_one_of_a_table_and_none_behind_it_is_drawn_nor_
     assert asked("figure_growth.js", "advanced", figure(), table, said)[1]["data"][0] == {"x": [], "y": []}
 
 
+def test_a_call_that_is_overtaken_closes_nothing_and_is_not_what_stays_shown(page: Page):
+    script = """async address => {
+        const { mounted } = await import(address);
+        const said = [];
+        const called = mounted(class {
+            constructor() { said.push("new"); }
+            show({ data }) { said.push(data); }
+            close() { said.push("closed"); }
+        });
+        const parentElement = document.body.appendChild(document.createElement("div"));
+        const call = data => called({ parentElement, data });
+        const first = call(1), second = call(2);
+        first();                                // in order: the second stays
+        const fourth = call(4), third = call(3);
+        third();                                // out of order: the fourth is shown again
+        const fifth = call(5);
+        parentElement.remove();
+        fifth();                                // its place goes
+        second();
+        return said;
+    }"""
+    said = page.evaluate(script, files.address("mounted.js"))
+    assert said == ["new", 1, 2, 4, 3, 4, 5, "closed"]
+
+
 def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
     said = [after_step(step, step / 3000) for step in range(1, 3001)]
     line = asked("figure_growth.js", "advanced", figure(), ITEM, said)[1]["data"][0]

@@ -119,7 +119,8 @@ class Chart {
   /* Write the labels for which the chart has no room into the key, which can be shut where the chart stays in sight. */
   list(key, low) {
     this.key.classList.toggle("open", !low);
-    this.key.open ||= !low;
+    if (low !== this.low) this.key.open = !low;
+    this.low = low;
     this.key.hidden = !key.length;
     this.lines.replaceChildren(...key.map(({ text }) => {
       const [, color, glyph, words] = text.match(LABEL) ?? [, "", "", text];

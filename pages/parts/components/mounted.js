@@ -1,5 +1,7 @@
 /* A component whose parts stand in the page as long as Streamlit shows them. */
 
+const MAX_CALLS = 8; // the latest: of them one may be taken back
+
 /* Whether the reader is on the way to another page, from which a part that speaks now would call him back. */
 export const leaving = () => window.history.onePerPage?.leaves?.() ?? false;
 
@@ -7,19 +9,22 @@ export const leaving = () => window.history.onePerPage?.leaves?.() ?? false;
 export const added = (parent, kind, given = {}) => Object.assign(parent.appendChild(document.createElement(kind)), given);
 
 /* What Streamlit calls: one `Part` for each element that it gives, shown anew with new data, closed when it goes.
-   A call that was overtaken by the next one while its script was loading is taken back only after that: nothing closes. */
+   A call that the next one overtakes while its script is loading comes all the same, even after that one, and is then
+   taken back: what the other calls showed last is shown again, and nothing closes. */
 export function mounted(Part) {
   const parts = new WeakMap();
   return (given) => {
     const { parentElement } = given;
-    const part = parts.get(parentElement) ?? new Part(parentElement);
-    parts.set(parentElement, part);
-    part.given = given;
+    const { part, calls } = parts.get(parentElement) ?? { part: new Part(parentElement), calls: [] };
+    parts.set(parentElement, { part, calls });
+    calls.push(given);
+    calls.splice(0, calls.length - MAX_CALLS);
     part.show(given);
     return () => {
-      if (part.given !== given) return;
-      part.close();
-      parts.delete(parentElement);
+      if (!parentElement.isConnected) return parts.delete(parentElement) && part.close();
+      const place = calls.indexOf(given);
+      if (place >= 0) calls.splice(place, 1);
+      if (place === calls.length && place > 0) part.show(calls.at(-1)); // it was the last one
     };
   };
 }
