@@ -97,9 +97,11 @@ def _of_runs(paper: str, entry: Trained) -> Comparison:
 
 
 def _untrained(entry: Trained) -> str:
-    """Say how long the missing run takes, if similar ones are on record."""
+    """Say how long the missing run takes, if similar ones are on record, or why it is missing."""
     seconds = expected_seconds(entry.config)
-    return f"Its training takes about {duration(seconds)}." if seconds else "Nobody has timed its training."
+    if not seconds:
+        return entry.note or "Nobody has timed its training."
+    return f"Its training takes about {duration(seconds)}."
 
 
 def _beside(entry: Trained, record: Recorded) -> str:

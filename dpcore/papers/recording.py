@@ -5,8 +5,8 @@ python -m dpcore.papers.recording [--missing] [--paper 004] [--seeds 3] [--only 
 Runs follow one another: all first seeds before any second one, short runs before long ones, recorded ones never again.
 The first line says how long they will take, by the time of similar recorded runs. The next call resumes an interrupted
 run from its last checkpoint. A record is written when its run is done, the whole file or none; or, if `--minutes` stops
-the first run of its kind, to say how long it would take. Several commands may record at a time if each has its own runs
-(`--only`).
+a run that has no record yet, to say how long it would take. Several commands may record at a time if each has its own
+runs (`--only`).
 """
 
 import argparse

@@ -101,7 +101,7 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
         (SELECT COALESCE(json_extract(body, '$.step'), 0) FROM events WHERE run = runs.id
             ORDER BY sequence DESC LIMIT 1), status NOT IN ('queued', 'running')
         FROM runs {where} ORDER BY number DESC"""
-    return [Priced(*row) for row in store.rows(query, values)]
+    return [Priced(*facts, over=bool(over)) for *facts, over in store.rows(query, values)]
 
 
 def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:

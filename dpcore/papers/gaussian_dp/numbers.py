@@ -35,6 +35,7 @@ class PrivateRow:
     accuracy: str
     plain: str = ""  # accuracy without privacy, in Tables 2 to 4
     differs: str = ""  # how our data differ from the paper's
+    note: str = ""  # on its runs
 
 
 TABLES = {

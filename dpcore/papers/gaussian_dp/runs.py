@@ -55,8 +55,8 @@ def _of_table(name: str, row: PrivateRow) -> tuple[Trained, Trained]:
     ours = f"{row.differs} {TEXTS['ours']}{'' if name == 'imdb' else ', and neither are the test rows'}."
     bare = without_privacy(config, epochs=EPOCHS)
     return (
-        accuracy(row.place, quantity, row.accuracy, config, ours, within=within),
-        accuracy(row.place, f"{quantity}, without privacy", row.plain, bare, ours, within=within),
+        accuracy(row.place, quantity, row.accuracy, config, ours, within=within, note=row.note),
+        accuracy(row.place, f"{quantity}, without privacy", row.plain, bare, ours, within=within, note=row.note),
     )
 
 
