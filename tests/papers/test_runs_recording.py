@@ -158,6 +158,8 @@ def test_a_stopped_run_says_how_long_it_would_take_and_counts_as_untrained() -> 
     timed = records.expected_seconds(LONGER)
     assert timed
     assert records.expected_seconds(SMALL) == pytest.approx(timed / 2)  # of half as many steps
+    tested = plan(ANNEALED).steps / plan(LONGER).steps * (64 + 100 / 3) / 64  # a forward pass is a third of the work
+    assert records.expected_seconds(ANNEALED) == pytest.approx(timed * tested, rel=0.01)
     recording.record(job_of(LONGER), None, 1e9)
     assert records.expected_seconds(LONGER) == timed
     recording.record(job_of(LONGER), Seeded(0, 0.5), 8.0)
