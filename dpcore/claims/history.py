@@ -29,13 +29,14 @@ def read_history(state: Mapping[str, Any]) -> Claim:
     return claim
 
 
-def history_span(text: str) -> tuple[int, int]:
-    """Return the ends of the history in the JSON of a state.
+def history_span(text: str, history: Any) -> tuple[int, int]:
+    """Return the ends of this history in JSON that may hold others; of all where its name is written with escapes.
 
-    >>> history_span('{"history": [[1.0, 1.0, 5]], "mechanism": "rdp"}')
+    >>> history_span('{"history": [[1.0, 1.0, 5]], "mechanism": "rdp"}', [[1.0, 1.0, 5]])
     (12, 27)
     """
-    found = re.search(r'"history"\s*:\s*', text)
-    if found is None:  # its name is written with escapes
-        return 0, len(text)
-    return found.end(), json.JSONDecoder().raw_decode(text, found.end())[1]
+    for name in re.finditer(r'"history"\s*:\s*', text):
+        found, stop = json.JSONDecoder().raw_decode(text, name.end())
+        if found == history:
+            return name.end(), stop
+    return 0, len(text)

@@ -206,7 +206,7 @@ def read_claim(text: str) -> Read:
 
 def _of_json(found: Any, text: str) -> Read:
     if state := next(filter(_has_history, _states(found)), None):
-        return _around(text, *history_span(text), read_history(state))
+        return _around(text, *history_span(text, state["history"]), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
         return Read(read_event(found))
     if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) and found[1].endswith("DpEvent"):
@@ -223,9 +223,10 @@ def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
 
 
 def _has_history(state: Mapping[str, Any]) -> bool:
-    """True for the state of an accountant; the history of a training's metrics is a table of names."""
-    history = state.get("history", {})
-    return not isinstance(history[0] if isinstance(history, list) and history else history, Mapping)
+    """True for the state of an accountant: it names its mechanism, or its history is a list of lists."""
+    history = state.get("history")
+    listed = isinstance(history, list) and bool(history) and isinstance(history[0], list)
+    return listed or ("history" in state and "mechanism" in state)
 
 
 def _with_event(text: str) -> Read | None:

@@ -220,7 +220,8 @@ def outcome(job: Job, deadline: float) -> str:
     record = records.recorded(job.paper, job.config)
     assert record
     note = f". {record.data.note}" if record.data.stands_in_for else ""
-    return f"{record.mean:.2f} % on average, epsilon {record.epsilon}, {record.seconds:.0f} s{note}"
+    unit = "%" if record.runs[0].rmse is None else "RMSE"
+    return f"{record.mean:.2f} {unit} on average, epsilon {record.epsilon}, {record.seconds:.0f} s{note}"
 
 
 if __name__ == "__main__":

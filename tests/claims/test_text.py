@@ -125,7 +125,8 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "{\"key\": \"sigma\", \"value\": \"1.2\"}, {\"key\": \"epsilon\", \"value\": 2.4, \"step\": 9}": {
     "sigma": 1.2, "epsilon": "2.4"},
     "{\"history\": {\"loss\": [4.1, 3.8]}, \"sigma\": 1.2}": {"sigma": 1.2}, "we aim for ε = 2": {"epsilon": "2"},
-    "{\"history\": [{\"loss\": 4.1}], \"sigma\": 1.2}": {"sigma": 1.2}, "ε = 3, down from ε = 8": {"epsilon": "3"},
+    "{\"history\": [{\"loss\": 4.1}], \"sigma\": 1.2}": {"sigma": 1.2}, "{\"history\": \"log.json\", \"sigma\": 2}": {
+    "sigma": 2.0}, "ε = 3, down from ε = 8": {"epsilon": "3"},
     "eps = privacy(n=60000, sigma=2)[0]": {"examples": 60_000, "sigma": 2.0},
     "In every round 1% of the 50,000 users take part.": {"q": 0.01, "examples": 50_000},
     "0.7 noise multiplier, 1,500 batch size": {"sigma": 0.7, "batch": 1500}, "σ = 1.1·C": {"sigma": 1.1},
@@ -308,7 +309,12 @@ def test_numbers_beside_a_history_are_read_too(keys: tuple[str, ...]) -> None:
     state: dict[str, object] = {"history": [[1.1, 0.01, 1000]], "mechanism": "gdp"}
     for key in reversed(keys):
         state = {key: state}
-    claim = read_claim(json.dumps(state | {"epsilon": "3.00", "delta": 1e-5})).claim
+    metrics = {"metrics": {"history": {"loss": [1, 2]}}}  # another table of this name
+    text = json.dumps(metrics | state | {"epsilon": "3.00", "delta": 1e-5})
+    read = read_claim(text)
+    (releases,) = (each for each in read.found if each.field == "mechanism")
+    assert text[releases.start : releases.end] == "[[1.1, 0.01, 1000]]"
+    claim = read.claim
     assert claim.mechanism == Mechanism.constant(0.01, 1.1, 1000)
     expected = {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000, "accountant": "gdp"}
     assert plainly(replace(claim, mechanism=None)) == expected
