@@ -23,8 +23,8 @@ class RunFeed:
     """The events of one run. Its methods belong to one event loop; other threads wait for the disk.
 
     Events have the id <run>.<number>, with the number in the store, so a reader who returns says what it has. Messages
-    without an id name the run: `status` at every change, `end` after the last event, and `problem` if the store fails.
-    `pause` waits between two looks at the store.
+    without an id name the run: `status` at every change, `end` after the last event, `unknown` where there is no such
+    run, and `problem` if the store fails. `pause` waits between two looks at the store.
     """
 
     def __init__(self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
@@ -32,7 +32,7 @@ class RunFeed:
         self.events: list[bytes] = []
         self.status = b""
         self.ended = False
-        self.failed = False  # because of the store
+        self.failed = False  # because of the store, or because it has no such run
         self.readers: set[asyncio.Event] = set()  # of each reader, set at news
         self._looking: asyncio.Task[None] | None = None
 
@@ -49,7 +49,9 @@ class RunFeed:
                 run, status, bodies = await asyncio.to_thread(self._look, len(self.events))
             except (StoreError, UnknownRun) as error:
                 self.failed = True
-                self._take(message("problem", {"run": self._run, "problem": str(error)}), [], ended=True)
+                unknown = f"Expected run={self._run!r} to be the id of a run on this machine."
+                name, words = ("problem", str(error)) if isinstance(error, StoreError) else ("unknown", unknown)
+                self._take(message(name, {"run": self._run, "problem": words}), [], ended=True)
                 return
             self._take(message("status", status), bodies, ended=not run.active)
             if not self.ended:
@@ -76,12 +78,11 @@ class Feeds:
         self._store, self._most = store, most
         self._feeds: dict[str, RunFeed] = {}
 
-    async def of(self, run: str) -> RunFeed:
-        """The feed of a run; UnknownRun or StoreError if there is none."""
+    def of(self, run: str) -> RunFeed:
+        """The feed of a run, whether or not there is one of this id."""
         if run in self._feeds and self._feeds[run].failed:  # the store may be back
             del self._feeds[run]
         if run not in self._feeds:
-            await asyncio.to_thread(self._store.run, run)
             idle = [each for each, feed in self._feeds.items() if not feed.readers]
             for oldest in idle[: max(len(self._feeds) + 1 - self._most, 0)]:
                 del self._feeds[oldest]

@@ -199,7 +199,8 @@ def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_se
     images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile, "following": []}])
     assert images == 0
     assert text.count(hostile) == 3
-    script = """address => import(address).then(({ follow }) => new Promise((resolve) => {
-        const followed = follow("nosuchrun", 0, () => followed.unknown && resolve(followed.unknown));
+    script = """address => import(address).then(({ Following }) => new Promise((resolve) => {
+        const following = new Following(() => resolve(following.runs.get("nosuchrun").unknown));
+        following.attend([{ run: "nosuchrun", after: 0 }]);
     }))"""
     assert "'nosuchrun'" in page.evaluate(script, files.address("runs.js"))

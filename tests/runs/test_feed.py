@@ -171,11 +171,11 @@ def test_who_comes_after_the_store_has_failed_for_a_moment_gets_the_run_again(st
 
     async def twice() -> list[list[bytes]]:
         feeds = Feeds(store)
-        failing = await feeds.of(run)
+        failing = feeds.of(run)
         with monkeypatch.context() as patch:
             patch.setattr(store, "bodies", busy)
             first = await collected(messages([(failing, 0)]))
-        return [first, await collected(messages([(await feeds.of(run), 0)]))]
+        return [first, await collected(messages([(feeds.of(run), 0)]))]
 
     first, second = awaited(twice())
     assert dict(named(first))["problem"] == {"run": run, "problem": "it is busy"}
@@ -188,7 +188,7 @@ def test_the_feeds_of_several_runs_come_in_one_stream(store):
 
     async def watch() -> list[bytes]:
         feeds = Feeds(store)
-        both = messages([(await feeds.of(first), 1), (await feeds.of(second), 0)])
+        both = messages([(feeds.of(first), 1), (feeds.of(second), 0)])
         reading = asyncio.create_task(collected(both))
         store.end(first, Status.FINISHED)
         store.append(second, Evaluated(3, 0.3, 0.5, 1.0, (0.5,) * 10))

@@ -1,6 +1,6 @@
 /* A Plotly figure whose traces grow with the events of runs. See live_chart.py for what `data` holds. */
 import { added, mounted } from "./mounted.js";
-import { Following } from "./runs.js";
+import { Following, failing } from "./runs.js";
 import { advanced, read, spread } from "./figure_growth.js";
 import { table } from "./numbers_table.js";
 import { exported, themed } from "./chart_theme.js";
@@ -136,8 +136,8 @@ class Chart {
   /* What the reader must know of the runs. */
   say(waiting = false) {
     const all = [...this.following.runs.values()];
-    const told = all.map((each) => each.unknown || (each.failing ? "The server does not answer." : "")).find(Boolean);
-    const sentence = told ?? (waiting ? "Waiting for the server …" : "");
+    const away = all.length && failing() ? "The server does not answer." : waiting ? "Waiting for the server …" : "";
+    const sentence = all.find((each) => each.unknown)?.unknown ?? away;
     if (this.said.textContent !== sentence) this.said.textContent = sentence;
   }
 

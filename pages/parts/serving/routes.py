@@ -6,8 +6,8 @@
     GET /runs/<id>/events?after=N          one run
     GET /runs/<id>+<id>/events?after=N+M   up to MAX_RUNS_FOLLOWED at once: a browser keeps six connections to a server
 
-Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after`, or by the
-header Last-Event-ID that browsers send by themselves, what it has. Of a request nothing but ids and counts is read.
+Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after` what it has.
+Of a request nothing but ids and counts is read.
 Each page of a classroom asks for the board every few seconds (`pages/parts/components/board.js`) and is drawn again
 once it has changed.
 """
@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 
 from dpcore.runs.feed import Feeds, RunFeed, messages
 from dpcore.runs.pool import ensure_pool
-from dpcore.runs.record import StoreError, UnknownRun
+from dpcore.runs.record import StoreError
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
@@ -36,7 +36,6 @@ MAX_RUNS_FOLLOWED = 32  # in one connection, as in runs.js: a page of the table 
 MAX_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
-LAST = re.compile(r"([0-9a-z]{1,32})\.([0-9]{1,12})")
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between may keep or collect it
 BOARD_ADDRESS = "/board"
 PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the run that is shown to all
@@ -53,15 +52,12 @@ async def run_events(request: Request) -> Response:
     try:
         wanted = asked_for(request)
         store = (await asyncio.to_thread(ensure_pool)).store  # the first call opens a file and starts a process
-        feeds = _feeds.setdefault(store, Feeds(store))
-        found = [(await feeds.of(run), after) for run, after in wanted]
-    except UnknownRun as error:
-        return PlainTextResponse(str(error).partition(" in ")[0] + " on this machine.", 404)
     except ValueError as error:
         return PlainTextResponse(str(error), 400)
     except StoreError as error:
         return PlainTextResponse(str(error), 503)
-    return EventStream(counted(found))
+    feeds = _feeds.setdefault(store, Feeds(store))
+    return EventStream(counted([(feeds.of(run), after) for run, after in wanted]))
 
 
 class EventStream(StreamingResponse):
@@ -93,11 +89,7 @@ def asked_for(request: Request) -> list[tuple[str, int]]:
     counts = request.query_params.get("after", "+".join("0" * len(runs))).replace(" ", "+").split("+")
     if len(counts) != len(runs) or not all(map(COUNT.fullmatch, counts)):
         raise ValueError("Expected after to be the number of an event for each run, with + between.")
-    had = dict(zip(runs, map(int, counts), strict=True))
-    last = LAST.fullmatch(request.headers.get("last-event-id", ""))
-    if last and last[1] in had:  # a browser that comes back
-        had[last[1]] = max(had[last[1]], int(last[2]))
-    return list(had.items())
+    return list(zip(runs, map(int, counts), strict=True))
 
 
 async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
