@@ -89,10 +89,8 @@ with right:
         say_more(sampler, mechanism, delta)
     st.html(attack_table(band, found, against, prior))
     if view == "delta":
-        exports.profiles_table({name: cache.profile(name, mechanism) for name in names})
         exports.curves_download(mechanism, "delta", origin)
     else:
         named = [*edges_of(band), *against.curves()] if view == "trade-off" else growing_curves(mechanism)
-        exports.tradeoff_table(named)
         exports.tradeoff_download(named, view, origin)
     card(mechanism, against.spent, one, setting.n)

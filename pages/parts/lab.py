@@ -36,8 +36,7 @@ from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import attack, cache
-from pages.parts.results.attack import clt_curve, edges_of
-from pages.parts.results.exports import address, chart, curves_download, curves_table, origin_of, tradeoff_table
+from pages.parts.results.exports import accountants_sources, address, chart, curves_download, origin_of
 from pages.parts.results.odds import WORDS, legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, image_source, verdict_table
@@ -370,13 +369,11 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
 
 
 def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:
-    """Draw the verdicts, why they differ, the tables, the download and the statement."""
+    """Draw the verdicts, why they differ, the sources, the download and the statement."""
     st.html(verdict_table(curves))
     notes = " ".join(ACCOUNTANTS[name].note for name in curves)
     st.markdown(f"**Why they differ.** All of them describe the same noise. {notes}")
-    curves_table(mechanism, curves)
-    named = [*edges_of(cache.band(mechanism)), clt_curve(cache.mu(mechanism))]
-    tradeoff_table(named, "The numbers in the trade-off chart")
+    accountants_sources()
     curves_download(mechanism, against, origin_of(mechanism, delta, n, address()))
     card(mechanism, curves[CERTIFIED], CERTIFIED, n)
 

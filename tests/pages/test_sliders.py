@@ -27,6 +27,13 @@ def test_a_slider_is_told_its_label_its_round_stops_its_value_and_its_ends():
     assert [float(stop) for stop in slider["stops"]] == sorted(float(stop) for stop in slider["stops"])
 
 
+def test_no_batch_beyond_the_data_can_be_reached_with_the_slider():
+    for n, last in (("60000", "60000"), ("1000", "1000"), ("1", "1")):
+        batch = slider_data(opened(n=n, batch="1"))["batch"]
+        assert batch["stops"][-1] == last, n
+    assert slider_data(opened(n="1000", batch="2000"))["batch"]["stops"][-2:] == ["1000", "2000"]  # what was typed
+
+
 def test_what_a_slider_sends_becomes_the_field_and_the_slider_hears_that_it_arrived():
     page = opened()
     assert slider_data(page)["sigma"]["heard"] == 0

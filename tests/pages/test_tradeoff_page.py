@@ -136,9 +136,8 @@ def test_a_sigma_too_small_to_certify_says_why_and_draws_no_band():
     assert "has no verdict" in html(page, "No finite mu is certified")
 
 
-def test_the_numbers_stand_in_a_table_and_in_a_tidy_file():
-    page = opened(session={"tradeoff_table": True})
-    assert list(page.dataframe[0].value)[:3] == ["type I error", "Certified, at least", "Certified, at most"]
+def test_the_numbers_stand_in_a_tidy_file():
+    assert csv_of({}) == csv_of({"a": []}).removeprefix("a")  # of runs before their first test
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
     text = csv_of(tradeoff_columns([*edges_of(cache.band(mechanism)), clt_curve(cache.mu(mechanism))]))
     rows = list(csv.DictReader(io.StringIO(text)))

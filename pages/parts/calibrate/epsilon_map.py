@@ -29,7 +29,7 @@ from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.layout import throttle
 from pages.parts.results import cache
-from pages.parts.results.exports import Columns, Origin, address, csv_button, numbers_table, origin_of_any
+from pages.parts.results.exports import Columns, Origin, address, csv_button, origin_of_any
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -99,7 +99,7 @@ class Shown(NamedTuple):
 
 
 def show_map(shown: Shown) -> None:
-    """Draw the map; a click on it loads a cell. Then its numbers."""
+    """Draw the map; a click on it loads a cell. Then a button for its numbers."""
     axes = axes_of(shown.setting, shown.by)
     st.session_state[AXES] = axes
     if follows() and shown.by == CERTIFIED and not known(axes, shown.by):
@@ -110,8 +110,6 @@ def show_map(shown: Shown) -> None:
     origin = origin_of_any(shown.setting, address())
     file = origin.file(f"epsilon-map-by-{shown.by}")
     _draw(shown, axes, grid, file).caption(caption(grid, axes, shown))
-    across = {f"{epochs:.4g} epochs": grid.epsilon[:, place] for place, epochs in enumerate(axes.epochs.tolist())}
-    numbers_table("The numbers on the map", "map_numbers", lambda: {"sigma": grid.sigmas, **across})
     columns = lambda: {**origin._asdict(), **map_columns(grid, axes, shown.by)}  # noqa: E731
     csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
 
@@ -233,7 +231,7 @@ def joined(parts: list[Grid]) -> Grid:
 def clicked() -> None:
     """Load the clicked cell into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)
-    if axes and point:
+    if axes and point and min(point) > 0:  # a browser can send nonsense
         st.session_state.update(cell(axes, *point))
 
 

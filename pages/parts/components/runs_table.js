@@ -83,7 +83,7 @@ class RunsTable {
   limit() {
     const full = this.ticked.size >= this.data.most;
     for (const box of this.table.querySelectorAll("input[type=checkbox]")) {
-      box.disabled = full && !box.checked;
+      box.disabled = !this.data.most || (full && !box.checked);
       box.title = box.disabled ? this.data.full : "";
     }
   }

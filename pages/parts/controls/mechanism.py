@@ -139,7 +139,8 @@ def rate(fields: Fields, n: int) -> float:
         q = fields.number(Q)
         fields.beside(SAMPLING, f"batch {q * n:,.4g} of {n:,}", Q.help, {"batch": show(max(1, round(q * n)))})
         return q
-    batch = fields.number(BATCH)
+    slider = replace(BATCH.slider, high=min(BATCH.slider.high, n))  # beyond n there is nothing to see
+    batch = fields.number(replace(BATCH, slider=slider))
     same = {"q": f"{fields.rows['batch'].text}/{n}"}
     fields.beside(SAMPLING, "", "", same)
     q = rate_of(batch, n)

@@ -117,7 +117,7 @@ def _follow_address() -> None:
         if name:
             st.warning(f"There is no lesson {verbatim(name)}. The lessons are in the menu above.")
         return
-    step = min(max(int(asked), 1), lesson.length) if asked.isdecimal() else 1
+    step = min(max(int(asked), 1), lesson.length) if asked.isdecimal() and len(asked) < 10 else 1
     named = {key: st.query_params.get_all(key) for key in st.query_params}
     go_to(name, step)
     for key, value in named.items():  # the address overrides the scene

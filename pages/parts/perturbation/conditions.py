@@ -54,7 +54,7 @@ def chosen_place() -> dict[str, Any] | None:
 def choose_pressed() -> None:
     """Choose the place that was pressed in the picture, or unchoose it if it was chosen. As a callback."""
     pressed = st.session_state[PICTURE].get("pressed")
-    if pressed in PLACES:
+    if isinstance(pressed, str) and pressed in PLACES:
         PLACE.set("" if PLACE.value == pressed else pressed)
 
 

@@ -9,9 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpcore.figures import epochs_at
-from dpcore.figures.epsilon import DELTAS
 from dpcore.figures.tradeoff import ALPHA, RATES
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
+from dpcore.privacy.accountants import ACCOUNTANTS, Curve
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import linked
@@ -20,7 +19,6 @@ from dpcore.privacy.tradeoff import Tradeoff
 from dpcore.runs.in_words import as_csv
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.mechanism import ChosenSetting
-from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 
 
@@ -108,7 +106,6 @@ def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | No
 
 
 Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
-NUMBERS = "The numbers in the chart"
 
 
 def numbers_table(label: str, key: str, columns: Callable[[], Columns]) -> None:
@@ -129,7 +126,7 @@ def csv_of(columns: Columns) -> str:
     >>> csv_of({"q": [0.5, 1e-5], "lower": [float("nan"), float("inf")], "note": "a, b", "run": ["=1+1", "x"]})
     'q,lower,note,run\\n0.5,,"a, b",\\'=1+1\\n1e-05,inf,"a, b",x\\n'
     """
-    length = max(len(values) for values in columns.values() if not _is_one(values))
+    length = max((len(values) for values in columns.values() if not _is_one(values)), default=0)
     lists = [
         [values] * length if _is_one(values) else np.asarray(values, object).tolist() for values in columns.values()
     ]
@@ -140,25 +137,12 @@ def _is_one(values: Any) -> bool:
     return isinstance(values, str) or not hasattr(values, "__len__")
 
 
-def curves_table(mechanism: Mechanism, curves: Mapping[str, Curve]) -> None:
-    """Draw the data of the chart and the sources of the accountants."""
-    steps = curves[CERTIFIED].steps
-    at = {"epoch": epochs_at(mechanism, steps), "step": steps}
-    numbers_table(NUMBERS, "curve_numbers", lambda: at | _by_title(curves))
+def accountants_sources() -> None:
+    """Draw what each accountant is, and where it comes from, in an expander."""
     sources = st.expander("What each accountant is, and where it comes from", key="sources", on_change="rerun")
     if sources.open:
         for each in ACCOUNTANTS.values():
             sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{linked(each.source)}.*")
-
-
-def profiles_table(profiles: Mapping[str, Curve]) -> None:
-    numbers_table(NUMBERS, "profiles_table", lambda: {"delta": DELTAS} | _by_title(profiles))
-
-
-def tradeoff_table(curves: Sequence[tuple[str, Kind, Tradeoff]], label: str = NUMBERS) -> None:
-    """Draw trade-off curves, each a name, a kind and a function."""
-    named = lambda: {name: f.beta(ALPHA) for name, _, f in curves}  # noqa: E731
-    numbers_table(label, "tradeoff_table", lambda: {"type I error": ALPHA} | named())
 
 
 def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin) -> None:
@@ -206,11 +190,3 @@ def curves_columns(mechanism: Mechanism, curves: Mapping[str, Curve]) -> Columns
 
 def _below_each_other(parts: Sequence[Columns]) -> Columns:
     return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
-
-
-def _by_title(curves: Mapping[str, Curve]) -> dict[str, Any]:
-    """Epsilon by each accountant, then the lower bounds."""
-    columns = {titled(name): each.epsilon for name, each in curves.items()}
-    return columns | {
-        f"{titled(name)}, lower bound": each.lower for name, each in curves.items() if each.lower is not None
-    }

@@ -47,5 +47,6 @@ def _table() -> int:
     left = learn(filter(None, (spending_of(run) for run in runs)))
     ticking = {"ticked": [run.id for run in runs], "most": 0, "full": EXAMPLE, "heard": 0}
     rows = [row(run, None, "", best=run.id == "private") for run in runs]
-    runs_table(columns_of(runs, order_shown()), rows, key="runs_examples", ticking=ticking)
+    columns = [each | {"sorts": False} for each in columns_of(runs, order_shown())]
+    runs_table(columns, rows, key="runs_examples", ticking=ticking)
     return left

@@ -254,8 +254,8 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
 
 def seed_of(text: str) -> int | None:
     """Read a fixed seed; None for an empty text, which stands for secret seeds."""
-    if text and not text.isdecimal():
-        raise ValueError(f"Expected seed={text!r} to be a whole number, or empty for a secret one.")
+    if text and not (text.isdecimal() and len(text) < 20):
+        raise ValueError(f"Expected seed={text!r} to be a whole number of up to 19 digits, or empty for a secret one.")
     return int(text) if text else None
 
 
