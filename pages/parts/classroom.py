@@ -1,6 +1,7 @@
 """The bar above every page of a classroom: the visitor's rights, the teacher's controls, and the projected run."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, fields
 from functools import wraps
 from pathlib import Path
@@ -17,8 +18,6 @@ from dpcore.runs.record import StoreError, UnknownRun, state_directory
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
 from dpcore.training.defaults import described
-from pages.parts.components.elements import mount
-from pages.parts.serving.routes import BOARD_ADDRESS, PROJECTED, on_board
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train.live import progress_of
 from pages.parts.train.run_charts import accuracy_chart
@@ -31,6 +30,8 @@ ANSWER = "classroom_answer"  # in the session: the result of the last click
 GIVEN, CHOSEN, WORD_TYPED = "teacher_key", "run_to_project", "word_to_clear"  # keys of widgets
 MAX_KEY_CHARS = 200
 RECENT_RUNS = 30  # to choose from
+BOARD_SECONDS = 3.0  # between two looks at it
+PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the run that is shown to all
 CHART_HEIGHT = 240  # pixels: the page below the chart stays in sight
 WORD = "clear"
 YOURS = (
@@ -53,7 +54,7 @@ def classroom() -> None:
     except StoreError:  # the page reports it
         return
     user = current_user()
-    mount("board", "board", {"said": board, "address": BOARD_ADDRESS}, "changed")  # the page runs again when it changes
+    st.fragment(_watch_board, run_every=BOARD_SECONDS)(store, board)
     with st.container(key="classroom", horizontal=True, vertical_alignment="center", gap="small"):
         title = "Classroom (teacher)" if user.teacher else "Classroom"
         with st.popover(title, icon=":material/groups:", type="tertiary"):
@@ -63,6 +64,18 @@ def classroom() -> None:
     if run := board[PROJECTED]:
         with st.expander(TITLE, expanded=True, icon=":material/cast:", key=f"projected_{run}"):
             st.fragment(_projected)(store, run)
+
+
+def on_board(store: Store) -> dict[str, str]:
+    """The teacher's notes at present; "" where there is none."""
+    return {name: store.board(name) or "" for name in (PAUSED, PROJECTED)}
+
+
+def _watch_board(store: Store, known: dict[str, str]) -> None:
+    """Run the page again once the teacher's notes have changed."""
+    with suppress(StoreError):
+        if on_board(store) != known:
+            st.rerun()
 
 
 def by_teacher(action: Callable[P, None]) -> Callable[P, None]:

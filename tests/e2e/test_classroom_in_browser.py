@@ -9,9 +9,8 @@ from dpcore.runs.limits import SHARED
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.runs.teacher_key import teacher_key
-from pages.parts.classroom import TITLE
+from pages.parts.classroom import PROJECTED, TITLE
 from pages.parts.runs.actions import NOT_YOURS
-from pages.parts.serving.routes import PROJECTED
 from tests.e2e.looks import barriers, complete, in_theme, opened
 from tests.e2e.server import Server, serving
 from tests.pages.train_page import CONFIG, recorded

@@ -1,6 +1,5 @@
-"""The routes that the server answers beside the pages: the events of runs as they happen, and the teacher's board.
+"""The routes that the server answers beside the pages: the events of runs as they happen, files and previews.
 
-    GET /board                             whether the teacher paused the queue, and which run is shown to all
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
@@ -8,17 +7,12 @@
 
 Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after` what it has.
 Of a request nothing but ids and counts is read.
-Each page of a classroom asks for the board every few seconds (`pages/parts/components/board.js`) and is drawn again
-once it has changed.
 """
 
 import asyncio
-import json
 import re
-import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from functools import lru_cache
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -28,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from dpcore.runs.feed import Feeds, RunFeed, messages
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
-from dpcore.runs.store import PAUSED, Store
+from dpcore.runs.store import Store
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
 
@@ -37,9 +31,6 @@ MAX_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between may keep or collect it
-BOARD_ADDRESS = "/board"
-PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the run that is shown to all
-BOARD_SECONDS = 1.0  # for which an answer is kept: the store is asked once, however many ask here
 
 _feeds: dict[Store, Feeds] = {}
 _readers: set[object] = set()
@@ -104,27 +95,7 @@ async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes,
         _readers.discard(reader)
 
 
-def on_board(store: Store) -> dict[str, str]:
-    """The teacher's notes at present; "" where there is none."""
-    return {name: store.board(name) or "" for name in (PAUSED, PROJECTED)}
-
-
-async def board(request: Request) -> Response:
-    """The teacher's notes, as JSON."""
-    try:
-        text = await asyncio.to_thread(lambda: _board_in(ensure_pool().store, int(time.monotonic() / BOARD_SECONDS)))
-    except StoreError:  # the page says what is wrong with it
-        return PlainTextResponse("The run store cannot be used.", 503)
-    return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
-
-
-@lru_cache(maxsize=8)
-def _board_in(store: Store, period: int) -> str:
-    """The notes as they were first asked for in a period of `BOARD_SECONDS`."""
-    return json.dumps(on_board(store))
-
-
-ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS, Route(BOARD_ADDRESS, board)]
+ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS]
 
 
 def routes() -> list[Route]:

@@ -9,7 +9,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import TEACHER, teacher_key
 from pages.parts import classroom
-from pages.parts.serving.routes import PROJECTED
+from pages.parts.classroom import PROJECTED
 from tests.pages.people.conftest import Class, Visitor
 from tests.pages.train_page import CONFIG, progress, recorded
 
