@@ -19,7 +19,7 @@ with left:
 with right:
     SHOWN.choice(past, shown, audit_line)
 with left, start:
-    audit_button(asked, store, past)
+    audit_button(asked, store)
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():

@@ -26,7 +26,7 @@ with right:
     shown = (SHOWN.shown(store) if store else None) or finished(past, asked.request)
     SHOWN.choice(past, shown, line_of)
 with left, start:
-    compare_button(asked, store, past)
+    compare_button(asked, store)
 
 with right:
     picked = place["methods"] if place else ()

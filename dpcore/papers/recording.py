@@ -29,7 +29,7 @@ from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.paper import SEEDS, Paper
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.runs.expected import duration
-from dpcore.runs.record import state_directory
+from dpcore.runs.record import cost_of, state_directory
 from dpcore.training.checkpoint_header import label_of
 from dpcore.training.config import RunConfig
 from dpcore.training.plan import plan
@@ -55,7 +55,7 @@ class Job:
     @property
     def length(self) -> tuple[float, int]:
         """The expected seconds, infinite where unknown, and the examples that it processes."""
-        return records.expected_seconds(self.config) or float("inf"), records.examples_of(self.config)
+        return records.expected_seconds(self.config) or float("inf"), cost_of(self.config)
 
 
 def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bool = False) -> list[Job]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpcore.data.catalogue import DATASETS, Dataset, stand_in
+from dpcore.runs.record import cost_of
 from dpcore.training.config import RunConfig
-from dpcore.training.plan import plan
 from dpcore.whole_file import whole_file
 
 FOLDER = Path(__file__).parent / "recorded"
@@ -132,15 +132,10 @@ def trainable(config: RunConfig) -> RunConfig:
     return replace(config, dataset=other.name) if other else config
 
 
-def examples_of(config: RunConfig) -> int:
-    """Return the examples that a run trains on; in a test of a step one counts a third, for its forward pass alone."""
-    return plan(config).steps * (config.batch + config.public // 3)
-
-
 def expected_seconds(config: RunConfig) -> float | None:
     """Return the seconds of a run, from those recorded for the same network, shape of data and features; else None."""
     pace = _paces().get(_kind(config))
-    return pace and pace * examples_of(config)
+    return pace and pace * cost_of(config)
 
 
 @cache
@@ -150,7 +145,7 @@ def _paces() -> dict[tuple[Any, ...], float]:
     for file in FOLDER.glob("[0-9]*.json"):
         for record in records_of(file.stem).values():
             config = RunConfig(**record.settings)
-            seen.setdefault(_kind(config), []).append(record.seconds / examples_of(config))
+            seen.setdefault(_kind(config), []).append(record.seconds / cost_of(config))
     return {kind: statistics.median(paces) for kind, paces in seen.items()}
 
 

@@ -1,6 +1,6 @@
 """Expected times: of a new run, of the rest of a running one, and until a queued one starts.
 
-They follow from the pace of similar runs on this machine.
+They follow from the pace of similar jobs on this machine, their cost over their seconds.
 """
 
 import heapq
@@ -11,20 +11,17 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from dpcore.runs.kinds import TRAINING
+from dpcore.runs.kinds import AUDIT, PERTURBATION, kind_of
 from dpcore.runs.limits import limits_of, usual
-from dpcore.runs.record import StoreError, device_here
+from dpcore.runs.record import StoreError, cost_of, device_here
 from dpcore.runs.run_table import ELSEWHERE
 from dpcore.runs.store import PAUSED, Store
-from dpcore.runs.store_file import LAST, SAVED, sql_of
+from dpcore.runs.store_file import LAST, PER_STEP, latest
 from dpcore.runs.worker_process import Slots, slots_of
-from dpcore.training.config import RunConfig
-from dpcore.training.plan import plan
 
 RECENT = 200  # ended runs looked at
 MEDIAN_OF = 5  # latest similar runs
@@ -46,7 +43,7 @@ class TimedRun:
     id: str
     device: str
     keys: tuple[tuple[Any, ...], ...]  # shared by similar runs, the most similar first
-    amount: float  # of work left: examples to look at, or 1 for a job of another kind
+    amount: float  # of work left, as `cost_of` counts it
     pace: float | None = None  # amount per second, if known
 
 
@@ -88,15 +85,17 @@ def rest_of_run(steps: int, done: int, paces: Sequence[float]) -> float:
     return (steps - done) / pace if pace else math.inf
 
 
-def seconds_for(store: Store, config: RunConfig) -> float | None:
-    """The expected seconds of a run here, by similar runs, if possible on the same data; None without one."""
+def seconds_for(store: Store, request: Any) -> float | None:
+    """The expected seconds of a job here, by similar ones, if possible on the same data; None without one.
+
+    A comparison is similar only on the same data: its cost leaves out the number of its rows.
+    """
     _, paces = _lately(store)
-    alike = _keys(TRAINING.name, [getattr(config, name) for name in ALIKE])[:-1]
+    kind, values = kind_of(request), request.to_json()
+    alike = _keys(kind.name, [values.get(name) for name in ALIKE])[: 1 if kind is PERTURBATION else 2]
     if not any(key in paces for key in alike):  # the plan of a run may take a while
         return None
-    return seconds_left(
-        TimedRun("", "", alike, float(plan(config).steps * _per_step(config.batch, config.public))), paces
-    )
+    return seconds_left(TimedRun("", "", alike, cost_of(request)), paces)
 
 
 def duration(seconds: float) -> str:
@@ -187,16 +186,8 @@ def _slots(store: Store, running: int) -> Sequence[Slots]:
 
 
 def _job(row: Any) -> TimedRun:
-    values = json.loads(row["alike"])
-    keys = _keys(row["kind"], values)
-    if row["kind"] != TRAINING.name:
-        taken = row["ended"] - row["started"] if row["ended"] and row["started"] else 0.0
-        return TimedRun(row["id"], values[-1] or "cpu", keys, 1.0, 1 / taken if taken > 0 else None)
-    last, reports = json.loads(row["body"] or "{}"), json.loads(row["reports"])
-    per_step, done = _per_step(row["batch"], row["public"]), last.get("step", 0)
-    rate = pace_of(reports[::-1]) or (done / max(last["seconds"], 1e-3) if "seconds" in last else 0.0)
-    left = max((row["steps"] or 0) - done, 0) * per_step
-    return TimedRun(row["id"], values[-1] or "cpu", keys, left, rate * per_step or None)
+    values, pace = json.loads(row["alike"]), pace_of(json.loads(row["paces"]))
+    return TimedRun(row["id"], values[-1] or "cpu", _keys(row["kind"], values), row["amount"], pace or None)
 
 
 def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
@@ -204,16 +195,22 @@ def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
     return (kind, *values), (kind, *values[1:]), (kind, values[1])
 
 
-def _per_step(batch: int | None, public: int | None) -> float:
-    """The examples of a step; 0 for runs of other versions that do not say so."""
-    return float((batch or 0) + (public or 0)) if batch else 0.0
-
-
-_ALIKE = ", ".join(f"json_extract(settings, '$.{name}')" for name in ALIKE)
-# newest first
-_REPORTS = f"""(SELECT json_group_array(json_extract(body, '$.steps_per_second')) FROM (SELECT body FROM events
-    WHERE run = runs.id AND body LIKE '{{"event": "stepped"%' ORDER BY sequence DESC LIMIT {REPORTS}))"""
-_timed = partial(sql_of("timed_runs").format, alike=_ALIKE, reports="'[]'")
-_QUEUED = _timed(body=SAVED, which="status = 'queued'")
-_RUNNING = _timed(body=LAST, reports=_REPORTS, which="status = 'running'")
-_PAST = _timed(body=LAST, which=f"status = 'finished' AND NOT {ELSEWHERE} ORDER BY number DESC LIMIT {RECENT}")
+# the facts of a job: the work left, and paces in work per second
+_JOB = f"""SELECT id, kind, json_array({", ".join(f"json_extract(settings, '$.{name}')" for name in ALIKE)}) AS alike,
+    {{amount}} AS amount, {{paces}} AS paces FROM runs WHERE {{which}}"""
+_QUEUED = _JOB.format(amount="cost", paces="'[]'", which="status = 'queued'")
+_RUNNING = _JOB.format(
+    amount=f"""COALESCE(MIN(cost,
+        (json_extract(plan, '$.steps') - json_extract({LAST}, '$.step')) * {PER_STEP}), cost)""",
+    paces=f"""(SELECT json_group_array(json_extract(body, '$.steps_per_second') * {PER_STEP}) FROM (
+        SELECT body FROM events WHERE run = runs.id AND body LIKE '{{"event": "stepped"%'
+        ORDER BY sequence DESC LIMIT {REPORTS}))""",
+    which="status = 'running'",
+)
+# the cost of a finished job is what was left when its last worker began, and its seconds count from then
+_PAST = _JOB.format(
+    amount="0",
+    paces=f"json_array(COALESCE(cost / json_extract({LAST}, '$.seconds'), 0))",
+    which=f"""status = 'finished' AND NOT {ELSEWHERE} AND (kind != '{AUDIT.name}' OR {latest("stopped")} IS NULL)
+        ORDER BY number DESC LIMIT {RECENT}""",
+)

@@ -188,18 +188,25 @@ def row_of(
         "handed": bool(worker),
         "started": now if worker else None,
         "heartbeat": now if worker else None,
-        "cost": _cost(request, planned, getattr(said[-1], "step", 0) if said else 0),
+        "cost": cost_of(request, planned, getattr(said[-1], "step", 0) if said else 0),
     }
 
 
-def _cost(request: Any, planned: Plan | None, done: int) -> int:
-    """The work left: examples to look at; for a comparison, whose rows are short, steps of descent."""
+def cost_of(request: Any, planned: Plan | None = None, done: int = 0) -> int:
+    """The work left of a job: examples to look at; for a comparison, whose rows are short, steps of descent.
+
+    A training run has done `done` steps of its plan. A public example counts a third: it tests a step by a forward
+    pass alone.
+    """
     if isinstance(request, Request):
-        return request.fits * request.steps
+        return request.results * request.seeds * request.steps
     if isinstance(request, AuditRequest):
-        trained = request.trained
-        return trained.steps_of_epochs * (trained.batch + trained.public)
-    return max(planned.steps - done, 0) * (request.batch + request.public) if planned else 0
+        config, steps = request.trained, request.trained.steps_of_epochs
+    elif isinstance(request, RunConfig):
+        config, steps = request, max((planned or plan(request)).steps - done, 0)
+    else:
+        return 0
+    return steps * (config.batch + config.public // 3)  # in SQL `PER_STEP`
 
 
 def run_of(row: Any, position: int | None = None) -> Run:

@@ -20,12 +20,11 @@ from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
-from dpcore.runs.store_file import FILE, SAVED, TESTED, Database, explained, identity_of, insert, opened, sql_of
+from dpcore.runs.store_file import FILE, RECOVER, TESTED, Database, explained, identity_of, insert, opened, sql_of
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 from dpcore.training.plan import Plan
 
 RUNS, QUEUE = sql_of("runs"), sql_of("queue")
-RECOVER = sql_of("recover").format(saved=SAVED)
 
 
 def in_order(db: Database) -> list[str]:

@@ -23,12 +23,16 @@ def latest(event: str) -> str:
 
 SAVED = latest("checkpointed")  # from which a run continues
 TESTED = latest("evaluated")
+# work of a step of training, as `cost_of` counts it
+PER_STEP = "(COALESCE(json_extract(settings, '$.batch'), 0) + COALESCE(json_extract(settings, '$.public'), 0) / 3)"
 
 
 def sql_of(name: str) -> str:
     """The SQL of a file of this folder."""
     return Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
 
+
+RECOVER = sql_of("recover").format(saved=SAVED, per_step=PER_STEP)
 
 FILE = "runs.sqlite3"
 BUSY = 10.0  # seconds a writer waits for its turn

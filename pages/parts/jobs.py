@@ -18,12 +18,11 @@ from dpcore.runs.limits import NOBODY, may_start, why_not
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun, device_here
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
-from dpcore.training.config import RunConfig
 from pages.parts.controls.url_state import MAX_REASON, Remembered
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.visitors import current_user, may_change
 
-LATEST = 100  # jobs that a page reads, for its estimates and its choices
+LATEST = 100  # jobs that a page reads, for its choices
 RECENT = 50  # jobs on offer
 POLL_SECONDS = 0.5  # between two looks at an active job
 PROBLEM = "job_problem"  # why the last click failed
@@ -57,27 +56,12 @@ def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequ
         return None, (), ""
 
 
-def expected_seconds(store: Store | None, config: RunConfig) -> float | None:
-    """The expected seconds of a run; None without a similar run, or if the store fails."""
+def expected_seconds(store: Store | None, request: Any) -> float | None:
+    """The expected seconds of a job; None without a similar one, or if the store fails."""
     try:
-        return expected.seconds_for(store, config) if store else None
+        return expected.seconds_for(store, request) if store else None
     except StoreError:
         return None
-
-
-def scaled_seconds(past: Sequence[Run], config: Any, scale: Callable[[Run], float]) -> float | None:
-    """The seconds of the latest finished job with the same data and model, times its scale; None without one.
-
-    A job whose scale is an error, as with another version, is skipped.
-    """
-    for run in past:
-        alike = all(run.settings.get(name) == getattr(config, name) for name in ("dataset", "model"))
-        if alike and run.status is Status.FINISHED and (seconds := getattr(run.last, "seconds", None)) is not None:
-            try:
-                return seconds * scale(run)
-            except (ValueError, KeyError, ZeroDivisionError):
-                continue
-    return None
 
 
 @uninterrupted

@@ -3,8 +3,9 @@
 import pytest
 
 from dpcore.privacy.report.glossary import GLOSSARY
+from dpcore.runs.expected import duration
 from dpcore.runs.kinds import PERTURBATION
-from dpcore.runs.record import Status
+from dpcore.runs.record import Status, cost_of
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.base import Condition
@@ -69,6 +70,10 @@ def test_a_comparison_that_has_ended_is_still_there_when_the_address_is_opened_a
     assert "means over 2 seeds" in texts(page, "caption")
     assert "Mind the gap." in texts(page, "caption")
     assert "456 rows to learn from" in texts(page, "markdown")
+    request = Request()
+    seconds = 4 * cost_of(request) / cost_of(REQUEST)
+    assert page.button(key="compare").label == f"Compare · about {duration(seconds)}"
+    assert "time unknown" in texts(opened(table="iris"), "caption")
     assert page.query_params["comparison"] == run
     kept, apart = charts(page)[:2], charts(page)[2:]
     assert [lines(each) for each in kept] == [

@@ -6,17 +6,22 @@ import os
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from dpcore.audit import events as audited
+from dpcore.audit.request import AuditRequest
 from dpcore.runs import expected
 from dpcore.runs.expected import HELD, UNKNOWN, TimedRun, paces_of, seconds_for, seconds_left, start_of, starts
-from dpcore.runs.record import Run, Status, worker_name
+from dpcore.runs.record import Run, Status, cost_of, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Finished, Started, Stepped
+from dpcore.training.perturbation import events as compared
+from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
 from tests.runs.by_hand import save, worked_on
 from tests.runs.test_worker import Counting, counting  # noqa: F401
@@ -211,13 +216,67 @@ def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_be
     assert seconds_for(store, config) == pytest.approx(10.0)
 
 
+@pytest.mark.parametrize("recovered", [True, False], ids=["its worker died", "it was resumed"])
+def test_a_run_that_continued_has_the_pace_of_the_steps_that_it_took_in_its_seconds(
+    store: Store, recovered: bool
+) -> None:
+    steps = plan(LONG).steps
+    run = _long_one_cut_off(store, steps * 9 // 10)
+    if recovered:
+        store.recover(run, "gone")
+        continued = run.id
+    else:
+        store.end(run.id, Status.LOST)
+        continued = submit_rest(store, run.id)
+    assert store.claim("here:1")
+    store.append(continued, Finished(steps, 10.0, 0.5))
+    store.end(continued, Status.FINISHED)
+    assert seconds_for(store, LONG) == pytest.approx(10.0 * steps / (steps - steps * 9 // 10))
+
+
+def test_an_example_that_tests_a_step_counts_a_third_in_python_and_in_sql(store: Store) -> None:
+    config = RunConfig(acceptance="sa", public=1001, batch=250, epochs=1.0)
+    assert cost_of(config) == plan(config).steps * (250 + 333)
+    run = store.submit(config)
+    worked_on(store, run, None, 7)
+    store.append(run, Checkpointed(7))
+    store.recover(store.run(run), "gone")
+    assert [row["cost"] for row in store.rows("SELECT cost FROM runs")] == [cost_of(config, done=7)]
+
+
+def _done(store: Store, request: Any, *events: Any) -> None:
+    run = store.submit(request, worker="here:1")
+    for event in events:
+        store.append(run, event)
+    store.end(run, Status.FINISHED)
+
+
+def test_a_comparison_should_take_as_long_as_its_steps_took_on_the_same_data(store: Store) -> None:
+    few = Request(methods=("none", "output"), epsilons=(0.1, 1.0), seeds=2)
+    assert cost_of(few) == (1 + 2) * few.seeds * few.steps
+    _done(store, few, compared.Finished(6.0))
+    assert seconds_for(store, replace(few, methods=("output",), steps=2 * few.steps)) == pytest.approx(8.0)
+    assert seconds_for(store, replace(few, dataset="iris")) is None
+
+
+def test_an_audit_should_take_as_long_as_its_steps_took_in_one_that_was_not_stopped(store: Store) -> None:
+    short = AuditRequest(RunConfig(model="mlp", epochs=1.0))
+    _done(store, short, audited.Stopped(1, "Its loss is not finite."), audited.Finished(1, 0.1))
+    assert seconds_for(store, short) is None
+    _done(store, short, audited.Finished(short.config.steps_of_epochs, 5.0))
+    long = AuditRequest(replace(short.config, epochs=3.0))
+    assert seconds_for(store, long) == pytest.approx(5.0 * cost_of(long) / cost_of(short))
+
+
 def test_a_paused_queue_says_so_and_what_older_versions_or_other_machines_did_keeps_nobody_from_knowing(
     store: Store,
 ) -> None:
     _recorded(store, 120.0)
+    assert seconds_for(store, RunConfig()) == pytest.approx(120.0)
     with store.writing() as db:
         db.execute("UPDATE runs SET cost = 0")
-    assert seconds_for(store, RunConfig()) == pytest.approx(120.0)
+    assert seconds_for(store, RunConfig()) is None
+    _recorded(store, 120.0)
     with store.writing() as db:
         db.execute("UPDATE runs SET origin = ?", ('{"imported": "2026-11-22"}',))
     run = store.submit(RunConfig())

@@ -65,9 +65,9 @@ class Request:
                 raise ValueError(f"Expected each of {name} once: a second one would draw the same noise.")
 
     @property
-    def fits(self) -> int:
-        """Largest number of fits: each method at each epsilon with each seed."""
-        return len(self.methods) * len(self.epsilons) * self.seeds
+    def results(self) -> int:
+        """Number of results: each method at each epsilon, or once if it takes none."""
+        return sum(len(self.epsilons) if METHODS[name].takes_epsilon else 1 for name in self.methods)
 
     def task(self, examples: int, features: int) -> Task:
         """Return the public facts of its fits on so many rows."""

@@ -1,6 +1,6 @@
 """The panel of an audit: its form, its button, its progress and its results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
@@ -22,7 +22,7 @@ from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import labelled, own_quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
-from pages.parts.jobs import Asked, ShownJob, line_end, request_of
+from pages.parts.jobs import Asked, ShownJob, expected_seconds, line_end, request_of
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
@@ -97,9 +97,9 @@ def settings_taken(run: Run) -> bool:
     return True
 
 
-def audit_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
+def audit_button(asked: Asked, store: Store | None) -> None:
     """Draw the button, with the expected time, or with the reason why it is off."""
-    SHOWN.button(store, asked.request, results.expected_seconds(asked.request, past) if asked.request else None)
+    SHOWN.button(store, asked.request, expected_seconds(store, asked.request) if asked.request else None)
     if asked.problem:
         st.error(asked.problem)
 

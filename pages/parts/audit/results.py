@@ -22,7 +22,7 @@ from dpcore.privacy.report.numbers import outward, short
 from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
-from pages.parts.jobs import all_of, last_of, scaled_seconds
+from pages.parts.jobs import all_of, last_of
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import table
 
@@ -114,12 +114,6 @@ def example() -> AuditResults:
 def is_estimate(found: Measured) -> bool:
     """True if its epsilon is no bound."""
     return found.evidence == Evidence.ESTIMATE
-
-
-def expected_seconds(request: AuditRequest, past: Sequence[Run]) -> float | None:
-    """Scale the latest audit of the same data and model that finished here; None without one."""
-    steps = request.config.steps_of_epochs
-    return scaled_seconds(past, request.config, lambda run: steps / run.last.steps)
 
 
 def p_text(value: float) -> str:

@@ -19,9 +19,9 @@ from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
-from pages.parts.jobs import Asked, ShownJob, line_end
+from pages.parts.jobs import Asked, ShownJob, expected_seconds, line_end
 from pages.parts.perturbation.conditions import TEXTS, promise
-from pages.parts.perturbation.results import Results, example, expected_seconds, numbers, results_of
+from pages.parts.perturbation.results import Results, example, numbers
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
@@ -93,9 +93,9 @@ def _classes(table: Table) -> tuple[str, ...]:
     return first, second
 
 
-def compare_button(asked: Asked, store: Store | None, past: Sequence[Run]) -> None:
+def compare_button(asked: Asked, store: Store | None) -> None:
     """Draw the button with its expected time, or the reason why it is disabled."""
-    seconds = expected_seconds(asked.request, past) if asked.request else None
+    seconds = expected_seconds(store, asked.request) if asked.request else None
     SHOWN.button(store, asked.request, seconds)
     if asked.problem:
         st.info(asked.problem)
@@ -122,8 +122,8 @@ def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
 
 def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
     st.markdown(f"**{described(found)}**")
-    until = f"Until then it had {found.done} of {results_of(found.request)} results."
-    SHOWN.status(store, found.run, found.done / results_of(found.request), _progress(found), until)
+    until = f"Until then it had {found.done} of {found.request.results} results."
+    SHOWN.status(store, found.run, found.done / found.request.results, _progress(found), until)
     if found.run.status is Status.FINISHED:
         st.caption(" ".join([_measured(found), *(found.prepared.notes if found.prepared else ())]))
     if found.measured:
@@ -152,7 +152,7 @@ def described(found: Results) -> str:
 def _progress(found: Results) -> str:
     if found.prepared is None:
         return "reading the data"
-    place = f"{found.done} of {results_of(found.request)} results"
+    place = f"{found.done} of {found.request.results} results"
     done = {each.method for each in (*found.measured, *found.skipped)}
     waiting = [METHODS[name].title.lower() for name in found.request.methods if name not in done]
     return f"{place}, now {waiting[0]}" if waiting else place

@@ -20,7 +20,7 @@ from dpcore.training import perturbation
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
-from pages.parts.jobs import all_of, last_of, request_of, scaled_seconds
+from pages.parts.jobs import all_of, last_of, request_of
 from pages.parts.perturbation.conditions import TEXTS
 from pages.parts.results.exports import Columns, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, table
@@ -85,21 +85,6 @@ def finished(past: Sequence[Run], request: Request | None) -> Run | None:
     """Return the newest finished comparison of these settings, if there is one."""
     same = (run for run in past if run.status is Status.FINISHED and request_of(run) == request)
     return next(same, None) if request else None
-
-
-def results_of(request: Request) -> int:
-    """Return the number of results that a comparison will have."""
-    return sum(len(request.epsilons) if METHODS[name].takes_epsilon else 1 for name in request.methods)
-
-
-def work_of(request: Request) -> int:
-    """Return the number of steps of all fits, to which the time is proportional for the same data and model."""
-    return results_of(request) * request.seeds * request.steps
-
-
-def expected_seconds(request: Request, past: Sequence[Run]) -> float | None:
-    """Estimate the time from the latest finished comparison of the same data and model; None without one."""
-    return scaled_seconds(past, request, lambda run: work_of(request) / work_of(run.request))
 
 
 def numbers(found: Results) -> None:

@@ -9,14 +9,27 @@ from streamlit.testing.v1 import AppTest
 from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import BROKEN, TRAINERS
 from dpcore.audit.events import Counted, Scored, Traced, Watched
+from dpcore.audit.request import AuditRequest
+from dpcore.runs.expected import duration
 from dpcore.runs.kinds import AUDIT
-from dpcore.runs.record import Status
+from dpcore.runs.record import Status, cost_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit.panel import TORCH_DRAWS
 from pages.parts.audit.results import FAILS, QUICK, SIGNS, example
 from pages.parts.jobs import UNDER_WAY
-from tests.pages.audit_page import CONFIG, events_of, found_noise, html_of, of_config, opened, recorded, without, words
+from tests.pages.audit_page import (
+    CONFIG,
+    REQUEST,
+    events_of,
+    found_noise,
+    html_of,
+    of_config,
+    opened,
+    recorded,
+    without,
+    words,
+)
 from tests.pages.train_page import charts
 
 
@@ -91,6 +104,8 @@ def test_it_says_how_far_it_is_and_is_cancelled(store: Store):
 def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     page = opened(run=recorded(store))
     assert "Claim refuted by Noise</h2><p>95 % confidence over all tests." in html_of(page)
+    seconds = 4 * cost_of(AuditRequest(QUICK)) / cost_of(REQUEST)
+    assert page.button(key="audit").label == f"Audit · about {duration(seconds)}"
     line = names_in(page)[0]
     assert line[:3] == ["Certified", "Proven", "Noise ≥ 9.00, p < 1e-300"]
     assert any(each.startswith("Rényi DP ≤") for each in line)
