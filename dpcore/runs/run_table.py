@@ -3,12 +3,13 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpcore import check
 from dpcore.runs.record import IMPORTED, Run
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import LAST, TESTED
+from dpcore.training.events import Finished
 
 ORDERS = {  # name of an order -> SQL
     "started": "runs.number",
@@ -54,17 +55,6 @@ class Priced(NamedTuple):
     over: bool  # whether it has ended
 
 
-class RunResult(NamedTuple):
-    """A finished training run: its accuracy, and the facts from which its epsilon follows."""
-
-    id: str
-    name: str
-    plan: str  # as JSON
-    settings: dict[str, Any]
-    step: int
-    accuracy: float
-
-
 def found(
     store: Store,
     wanted: Wanted,
@@ -104,16 +94,11 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
     return [Priced(*facts, over=bool(over)) for *facts, over in store.rows(query, values)]
 
 
-def ended(store: Store, wanted: Wanted, limit: int) -> list[RunResult]:
+def ended(store: Store, wanted: Wanted, limit: int) -> list[Run]:
     """The latest wanted training runs that finished here, at most `limit`, newest first; imported runs are left out."""
     where, values = _condition(wanted, *FINISHED, f"NOT {ELSEWHERE}")
-    query = f"SELECT id, name, plan, settings, {LAST} AS body FROM runs {where} ORDER BY number DESC LIMIT ?"
-    said = [(row, json.loads(row["body"] or "{}")) for row in store.rows(query, (*values, limit))]
-    return [
-        RunResult(row["id"], row["name"], row["plan"], json.loads(row["settings"]), last["step"], last["accuracy"])
-        for row, last in said
-        if "accuracy" in last
-    ]
+    runs = store.select(f"{where} ORDER BY number DESC LIMIT ?", (*values, limit))
+    return [run for run in runs if isinstance(run.last, Finished)]
 
 
 def imported(store: Store, wanted: Wanted) -> int:

@@ -56,11 +56,11 @@ def _work() -> None:
 threading.Thread(target=_work, name="dpcore-costs", daemon=True).start()
 
 
-def spending_of(run: Run) -> Spending | None:
-    """The spending of a run, for its certified epsilon; None for another kind of job, or without a plan."""
-    if run.kind != TRAINING.name or not run.stored_plan:
+def spending_of(run: Run, accountant: str = CERTIFIED) -> Spending | None:
+    """The spending of a run; None for another kind of job, without a plan, or without privacy."""
+    if run.kind != TRAINING.name or not run.stored_plan or not run.settings.get("private", True):
         return None
-    return Spending(CERTIFIED, run.stored_plan, run.settings["delta"], done_by(run), not run.active)
+    return Spending(accountant, run.stored_plan, run.settings["delta"], done_by(run), not run.active)
 
 
 def learn(spendings: Iterable[Spending]) -> int:

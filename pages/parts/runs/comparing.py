@@ -15,7 +15,7 @@ from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
 from dpcore.runs.in_words import as_text, name_of, unreadable, when
 from dpcore.runs.record import Run
-from dpcore.runs.run_table import RunResult, Wanted, ended, imported
+from dpcore.runs.run_table import Wanted, ended, imported
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described
@@ -24,10 +24,10 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.papers.opening import link_of_run
-from pages.parts.results.costs import drawn_until_known, known_cost, learn
+from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
 from pages.parts.results.tables import table
-from pages.parts.runs.listing import WORDS, Chosen, spent_by_run
+from pages.parts.runs.listing import WORDS, Chosen
 from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.train.live import watch
@@ -161,7 +161,7 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     if not found:
         st.info(f"{NONE}{elsewhere}")
         return 0
-    left = learn(spending for each in found if (spending := spent_by_run(each, accountant)))
+    left = learn(spending for each in found if (spending := spending_of(each, accountant)))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
     figure, alt = charts.front_figure(outcomes, title, size=chart_size()), charts.front_alt(outcomes, title)
@@ -172,19 +172,19 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     return left
 
 
-def outcomes_of(found: Sequence[RunResult], accountant: str) -> list[Outcome]:
+def outcomes_of(found: Sequence[Run], accountant: str) -> list[Outcome]:
     """The runs as points, without private runs whose epsilon is unknown or missing."""
     points = []
     for each in found:
-        spending, name = spent_by_run(each, accountant), each.name or _words(each)
+        spending, name = spending_of(each, accountant), each.name or _words(each)
         if not spending:
-            points.append(Outcome(name, each.accuracy, None))
+            points.append(Outcome(name, each.last.accuracy, None))
         elif cost := known_cost(spending):
-            points.append(Outcome(name, each.accuracy, cost.value, cost.lower, cost.kind))
+            points.append(Outcome(name, each.last.accuracy, cost.value, cost.lower, cost.kind))
     return points
 
 
-def _left_out(found: Sequence[RunResult], outcomes: Sequence[Outcome], left: int) -> str:
+def _left_out(found: Sequence[Run], outcomes: Sequence[Outcome], left: int) -> str:
     said = []
     if len(found) == MAX_RUNS_LOOKED_AT:
         said.append(f"Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included.")
@@ -208,12 +208,12 @@ def _columns(outcomes: Sequence[Outcome]) -> dict[str, list[Any]]:
     }
 
 
-def _seeds(found: Sequence[RunResult]) -> None:
+def _seeds(found: Sequence[Run]) -> None:
     """Draw the mean and spread of each setting that several runs share."""
-    groups: dict[str, list[RunResult]] = {}
+    groups: dict[str, list[Run]] = {}
     for each in found:
         groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(each)
-    several = [(group, summary([each.accuracy for each in group])) for group in groups.values() if len(group) > 1]
+    several = [(group, summary([each.last.accuracy for each in group])) for group in groups.values() if len(group) > 1]
     if not several:
         return
     several.sort(key=lambda each: -each[1].mean)
@@ -227,7 +227,7 @@ def _seeds(found: Sequence[RunResult]) -> None:
     st.caption("Test accuracy, best first. The spread is the sample standard deviation.")
 
 
-def _words(each: RunResult) -> str:
+def _words(each: Run) -> str:
     try:
         config = RunConfig.from_json(each.settings)
     except (ValueError, TypeError):

@@ -23,7 +23,7 @@ from dpcore.runs.expected import duration, start_of
 from dpcore.runs.in_words import name_of, state_of, status_of
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.record import Run, Status
-from dpcore.runs.run_table import RunResult, Wanted, runs_of
+from dpcore.runs.run_table import Wanted, runs_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished
@@ -197,35 +197,28 @@ def _price(ticked: Sequence[Run]) -> str:
     return marked(cost.value, cost.kind) if cost else ""
 
 
-def _best(finished: Sequence[RunResult], bound: float) -> tuple[dict[str, tuple[RunResult, Reading]], int]:
+def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, Reading]], int]:
     """The best private run of each data set with a finite epsilon up to the bound, and the epsilons to come."""
-    private = [(each, spending) for each in finished if (spending := spent_by_run(each))]
+    private = [(each, spending) for each in finished if (spending := spending_of(each))]
     left = learn(spending for _, spending in private)
-    best: dict[str, tuple[RunResult, Reading]] = {}
+    best: dict[str, tuple[Run, Reading]] = {}
     for each, spending in private:
         cost, data = known_cost(spending), each.settings.get("dataset", "")
         within = cost and math.isfinite(cost.value) and cost.value <= bound
-        if cost and within and (data not in best or each.accuracy > best[data][0].accuracy):
+        if cost and within and (data not in best or each.last.accuracy > best[data][0].last.accuracy):
             best[data] = each, cost
     return best, left
 
 
-def said_of_best(best: Mapping[str, tuple[RunResult, Reading]], bound: float) -> str:
+def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
     if not best:
         return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
     parts = [
-        f"{percent(each.accuracy)} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}"
+        f"{percent(each.last.accuracy)} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}"
         for data, (each, cost) in best.items()
     ]
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
-
-
-def spent_by_run(each: RunResult, accountant: str = CERTIFIED) -> Spending | None:
-    """The facts behind a finished run's epsilon; None without privacy."""
-    if not each.settings.get("private", True):
-        return None
-    return Spending(accountant, each.plan, each.settings["delta"], each.step)
 
 
 def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
