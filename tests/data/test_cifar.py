@@ -125,10 +125,15 @@ class Trap:
         return os.mkdir, (str(self.path),)
 
 
-def test_a_pickle_runs_nothing(tmp_path):
-    content = pickle.dumps({b"data": Trap(tmp_path / "sprung"), b"labels": []})
-    with pytest.raises(ValueError, match=r"it names posix\.mkdir"):
-        CifarFile("test_batch", EACH, "").read(content, tmp_path)
+def test_a_pickle_of_another_sum_runs_nothing_in_a_folder_or_in_the_data_root(root, cifar10, tmp_path):
+    assert all(file.md5 for file in (*CIFAR10.batches, *cifar10.dataset.batches))
+    trap = pickle.dumps({b"data": Trap(tmp_path / "sprung"), b"labels": bytes(EACH * 3072)})
+    with pytest.raises(ValueError, match="test_batch to have MD5"):
+        import_folder(write(tmp_path / "given", cifar10.contents | {"test_batch": trap}))
+    write(raw_folder(cifar10.dataset), cifar10.contents | {"test_batch": trap})
+    for loaded in (load, load_test_images):
+        with pytest.raises(ValueError, match="test_batch to have MD5"):
+            loaded("cifar10", "full")
     assert not (tmp_path / "sprung").exists()
 
 
