@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
+from dpcore import check
 from dpcore.commands import Parser, parser_of, print_json
-from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, dataset_of, missing, remedy
+from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, missing, remedy
 from dpcore.data.download import download
 from dpcore.data.image_folders import about
 from dpcore.data.importing import import_folder
@@ -19,8 +20,7 @@ def parser() -> Parser:
     status = actions.add_parser("status", help="list the installed data sets")
     status.add_argument("--json", action="store_true", help="print one JSON object")
     fetch = actions.add_parser("download", help="download the full data sets and check them")
-    names = ", ".join(dict.fromkeys((*DATASETS, *ORIGINALS)))
-    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {names}")
+    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {', '.join({**DATASETS, **ORIGINALS})}")
     take = actions.add_parser("import", help="install full data sets from their original files, or your own images")
     found = f"a folder or an archive of IDX files, CIFAR-10's Python batches, other original files, or {LAYOUT}"
     take.add_argument("folder", metavar="DIR", type=Path, help=found)
@@ -65,9 +65,11 @@ def _full(name: str) -> str:
 
 
 def _download(arguments: argparse.Namespace) -> int:
+    known = {**DATASETS, **ORIGINALS}
     names = [arguments.dataset] if arguments.dataset is not None else FETCHED
-    wanted = [ORIGINALS.get(name) or dataset_of(name) for name in names]
-    fetched = [download(each, lambda line: print(line, flush=True)) for each in wanted]
+    for name in names:
+        check.one_of(known, dataset=name)
+    fetched = [download(known[name], lambda line: print(line, flush=True)) for name in names]
     return 0 if all(fetched) else 1
 
 

@@ -119,6 +119,13 @@ def test_what_openml_returns_is_kept_as_the_original_file(name, given, monkeypat
     assert "already here" in capsys.readouterr().out
 
 
+def test_a_name_that_no_download_has_is_answered_with_all_that_there_are(capsys) -> None:
+    assert main(["data", "download", "--dataset", "kdd"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("dpcore: Expected dataset='kdd' to be one of: mnist, ")
+    assert said.endswith(", bank, kddcup99, credit_card.\n")
+
+
 def test_a_table_that_cannot_be_fetched_is_said(monkeypatch, capsys) -> None:
     def offline(number: int) -> None:
         raise OSError("no route to host")
