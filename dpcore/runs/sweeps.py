@@ -1,6 +1,7 @@
 """Sweeps: a grid over one or two settings with several seeds, queued as one, and its results."""
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -95,7 +96,12 @@ def named_runs(configs: Sequence[RunConfig], axes: Sequence[str], name: str = ""
     """The runs of a sweep with their names: `name` and the values of the axes."""
     check.whole(1, MAX_RUNS, runs=len(configs))
     name = text(name, len(name), "name")
-    return [(config, _named(name, config, axes, configs[:place])) for place, config in enumerate(configs)]
+    named, times = [], Counter[RunConfig]()
+    for config in configs:
+        alike = replace(config, seed=None)
+        times[alike] += 1
+        named.append((config, _named(name, config, axes, times[alike])))
+    return named
 
 
 def sweep_in(store: Store, sweep: str) -> Sweep | None:
@@ -188,9 +194,8 @@ def _value(setting: str, text: str) -> Any:
     return read_whole(text, setting) if isinstance(kind, Count) else float(read_number(text, setting))
 
 
-def _named(name: str, config: RunConfig, axes: Sequence[str], before: Sequence[RunConfig]) -> str:
+def _named(name: str, config: RunConfig, axes: Sequence[str], again: int) -> str:
     said = [phrase(axis, config) for axis in axes]
-    again = 1 + sum(replace(each, seed=None) == replace(config, seed=None) for each in before)
     values = _cut(", ".join([*said, f"run {again}"]), MAX_NAME_CHARS)
     room = MAX_NAME_CHARS - len(values) - 2  # the values tell the runs apart, so the name is cut
     return f"{_cut(name, room)}: {values}" if name and room > 0 else values
