@@ -54,29 +54,31 @@ class Holding:
     ) -> None:
         self._store, self._run, self._pause, self._clock = store, run, pause, clock
         self._first: int | None = None  # the step after which it was held
-        self._waited = 0.0
+        self._zero = clock()  # `clock` counts from here
+        self._since: float | None = None  # when it began to wait
         with suppress(StoreError):  # a full disk keeps nobody from training
             if not can_be_held(store, run):  # another process may have left it held
                 let_go(store, run)
 
     def clock(self) -> float:
-        """Seconds of training, without those for which the run was held.
+        """Seconds of training, without those for which the run was held; it stands still meanwhile.
 
         Each wait counts for one pause between reports, so that the one step which may follow is reported at once.
         """
-        return self._clock() - self._waited
+        return (self._clock() if self._since is None else self._since) - self._zero
 
     def wait(self, step: int) -> None:
         """Wait while the run is held after this step, for at most MAX_SECONDS."""
         if not self._held(step):
             return
-        began = self._clock()
+        self._since = began = self._clock()
         while self._held(step):
             if self._clock() - began > MAX_SECONDS:
                 with suppress(StoreError):
                     let_go(self._store, self._run)
             self._pause(POLL_SECONDS)
-        self._waited += self._clock() - began - REPORT_SECONDS
+        self._zero += self._clock() - began - REPORT_SECONDS
+        self._since = None
 
     def end(self) -> None:
         """Note that the run can be held no more."""

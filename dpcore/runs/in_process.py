@@ -3,13 +3,12 @@
 import _thread
 import contextlib
 import itertools
-import signal
 import traceback
 from collections.abc import Callable, Iterator
 
 from dpcore.runs.record import Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupts, Pulse, shortage, with_advice
+from dpcore.runs.worker import Pulse, shortage, with_advice
 from dpcore.training.events import Event
 
 
@@ -35,13 +34,12 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
     KeyboardInterrupt and BrokenPipeError, if nobody reads its output, cancel it and are raised.
     """
     status, error = Status.CANCELLED, None
-    interrupts = Interrupts(signal.SIGINT, KeyboardInterrupt, always=True)  # a callback may swallow the error
     try:
         with Pulse(store, run, None, _thread.interrupt_main):  # a cancellation acts like Ctrl-C
             for event in events:
                 stop = store.append(run, event)
                 say(event)
-                if stop or interrupts.asked:
+                if stop:
                     return status, ""
         status = Status.FINISHED
         return status, ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from dpcore.runs.kinds import TRAINING
-from dpcore.runs.limits import limits_of, overdue, usual
+from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.ray_pool import pool_here
 from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
 from dpcore.runs.store import Store
@@ -24,7 +24,6 @@ from dpcore.runs.worker_process import Slots, Worker, slots_of
 TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds
 SPARE = 2.0  # seconds for which a new run has the machine to itself
-GRACE = 5.0  # seconds from a cancellation to SIGTERM, and from there to SIGKILL
 LOG = 1_000_000  # bytes of the workers' log from which the next worker begins a new one
 MAX_WAIT_SECONDS = 60.0  # seconds between attempts to start a worker
 
@@ -64,14 +63,13 @@ class Pool(PoolThread):
         store: Store,
         slots: int | None = None,
         train: str = TRAIN,
-        grace: float = GRACE,
         stale: float = STALE,
         *,
         clock: Callable[[], float] = time.monotonic,
         hire: Callable[[Path, IO[bytes], str, Slots, float], Worker] = Worker,
     ) -> None:
         super().__init__(store, "dpcore-pool")
-        self.slots, self.train, self.grace = slots, train, grace
+        self.slots, self.train = slots, train
         self._clock, self._hire = clock, hire
         self.workers: list[Worker] = []
         self._limits = usual()  # those last in force
@@ -81,11 +79,10 @@ class Pool(PoolThread):
         self._not_before = -math.inf  # when to try again
         self._deaths: dict[str, int] = {}  # worker name -> exit status
         self._heartbeats = Heartbeats(store, stale, clock)
-        self._asked: dict[str, float] = {}  # run -> when the pool first saw its cancellation
         self._swept = -math.inf  # time of the last look for leftovers
 
     def close(self) -> None:
-        """End the waiting workers; training runs continue, and a run claimed just now is queued again."""
+        """End the waiting workers; training runs continue, and the next pool queues again a run claimed just now."""
         super().close()
         with suppress(StoreError):
             self._note_busy(self.store.runs(Status.RUNNING, kind=None))
@@ -124,11 +121,7 @@ class Pool(PoolThread):
         self._note_busy(running)
         for run in running:
             self._recover_if_dead(run)
-            self._end_if_cancelled(run)
-            self._end_if_overdue(run)
-        ids = {run.id for run in running}
-        self._heartbeats.forget_all_but(ids)
-        self._asked = {run: since for run, since in self._asked.items() if run in ids}
+        self._heartbeats.forget_all_but({run.id for run in running})
         if self._clock() - self._swept > LEFTOVER_SECONDS:
             self._swept = self._clock()
             remove_needless(self.store)
@@ -157,35 +150,13 @@ class Pool(PoolThread):
 
     def _recover_if_dead(self, run: Run) -> None:
         """Queue a run again whose worker is dead, or silent for too long; kill the silent one."""
-        worker = run.worker or ""
+        name = run.worker or ""
         if self._heartbeats.recover_silent(run):
-            self._signal(worker, signal.SIGKILL)
-        if is_dead(worker):
-            self.store.recover(run, f"Its worker {worker} died{_how(self._deaths.get(worker))}.")
-
-    def _end_if_cancelled(self, run: Run) -> None:
-        """Send SIGTERM, then SIGKILL, to a worker of this pool that ignores a cancellation."""
-        if not run.cancelling:
-            return
-        waited = self._clock() - self._asked.setdefault(run.id, self._clock())
-        if waited > 2 * self.grace:
-            self._signal(run.worker, signal.SIGKILL)
-        elif waited > self.grace:
-            self._signal(run.worker, signal.SIGTERM)
-
-    def _end_if_overdue(self, run: Run) -> None:
-        """Kill a worker of this pool that does not end an overdue run by itself."""
-        seconds = self._limits.seconds
-        for worker in self.workers:
-            since = worker.busy_since
-            if worker.name == run.worker and since is not None and self._clock() - since > seconds + 2 * self.grace:
-                worker.kill(signal.SIGKILL)
-                self.store.end(run.id, Status.FAILED, overdue(seconds), run.worker)
-
-    def _signal(self, name: str | None, number: signal.Signals) -> None:
-        for worker in self.workers:
-            if worker.name == name:
-                worker.kill(number)
+            for worker in self.workers:
+                if worker.name == name:
+                    worker.kill(signal.SIGKILL)
+        if is_dead(name):
+            self.store.recover(run, f"Its worker {name} died{_how(self._deaths.get(name))}.")
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""

@@ -8,13 +8,12 @@ import json
 import math
 import os
 import re
-import signal
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -67,49 +66,10 @@ PATIENCE = 30  # attempts, a second apart, to note an event or the end of a run
 NICENESS = 5  # the sliders of the pages go first
 
 
-class Interrupted(BaseException):
-    """SIGTERM arrived at a moment that allows it."""
-
-
-class Interrupts:
-    """Note a signal, and raise an error for it inside `allowed`, so never within a transaction of the store.
-
-    With `always` it raises anywhere. Only the main thread notes signals.
-    """
-
-    def __init__(
-        self, number: signal.Signals = signal.SIGTERM, error: type[BaseException] = Interrupted, *, always: bool = False
-    ) -> None:
-        self.asked, self._number, self._error, self._always, self._open = False, number, error, always, always
-        self.heed()
-
-    def heed(self) -> None:
-        """Note the signal from now on, even if another handler has replaced this one."""
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(self._number, self._note)
-
-    def _note(self, *_: object) -> None:
-        self.asked = True
-        if self._open:
-            self._open = self._always
-            raise self._error
-
-    @contextmanager
-    def allowed(self) -> Iterator[None]:
-        """Let the signal, even an earlier one, raise the error here."""
-        self._open = True
-        try:
-            if self.asked:
-                raise self._error
-            yield
-        finally:
-            self._open = False
-
-
 class Pulse(threading.Thread):
     """Note between events that the worker is alive, and call `interrupt` once its run must stop.
 
-    It must also stop after `longest()` seconds of `clock`; then `overdue` is that number.
+    It calls `check` with each of these heartbeats, and `interrupt` again if that raises StoreError.
     """
 
     def __init__(
@@ -118,14 +78,13 @@ class Pulse(threading.Thread):
         run: str,
         worker: str | None,
         interrupt: Callable[[], None],
-        longest: Callable[[], float] = lambda: math.inf,
+        check: Callable[[], object] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(daemon=True)
         self._store, self._run, self._worker, self._interrupt = store, run, worker, interrupt
-        self._longest, self._clock, self._since = longest, clock, clock()
+        self._check, self._clock = check, clock
         self._beaten, self._interrupted = -math.inf, False
-        self.overdue: float | None = None
         self._done = threading.Event()
 
     def run(self) -> None:
@@ -136,15 +95,13 @@ class Pulse(threading.Thread):
     def look(self) -> None:
         """Check once whether the run must stop, and note that its worker lives."""
         if not self._interrupted and self._store.stopping(self._run, self._worker):
-            self._interrupted = True
             self._interrupt()
+            self._interrupted = True
         now = self._clock()
         if now - self._beaten > BEAT:
             self._beaten = now
             self._store.beat(self._run, self._worker)
-            if not self._interrupted and now - self._since > (longest := self._longest()):
-                self.overdue, self._interrupted = longest, True
-                self._interrupt()
+            self._check()
 
     def __enter__(self) -> "Pulse":
         self.start()
@@ -155,23 +112,38 @@ class Pulse(threading.Thread):
         self.join()
 
 
-def _interrupt_main() -> None:
-    # to the main thread itself, so that it wakes where it sleeps
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
-
-
 def perform(
-    store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object] = time.sleep
+    store: Store,
+    run: Run,
+    train: Train,
+    pause: Callable[[float], object] = time.sleep,
+    leave: Callable[[int], object] = os._exit,
 ) -> None:
     """Do a claimed job, a training run by `train`, and record its events and its end.
 
-    `pause` waits while the store cannot take them. StoreError if that lasts: once this process ends, the job is free.
+    Once the run is cancelled or overdue, this process ends by `leave`, in whatever step it is: store and checkpoint are
+    written whole. `pause` waits while the store cannot take events. StoreError if that lasts: once this process ends,
+    the job is free.
     """
-    with Pulse(store, run.id, run.worker, _interrupt_main, partial(longest_here, store.home)) as pulse:
-        ended = _outcome(store, run, train, interrupts, pulse, pause)
-    note = partial(store.end, run.id, *ended, run.worker) if ended else partial(_leave, store, run)
-    if _patiently(note, pause) and ended and ended[0] is Status.FINISHED:  # else another worker may have the run
-        checkpoint_path(store.home, run.id).unlink(missing_ok=True)
+    holding = Holding(store, run.id, pause)
+
+    def end(status: Status, error: str | None) -> None:
+        if store.end(run.id, status, error, run.worker):  # else another worker may have the run
+            holding.end()
+            if status is Status.FINISHED:
+                checkpoint_path(store.home, run.id).unlink(missing_ok=True)
+
+    def stop(status: Status = Status.CANCELLED, error: str | None = None) -> None:
+        end(status, error)
+        leave(0)
+
+    def check() -> None:
+        if holding.clock() > (longest := longest_here(store.home)):
+            stop(Status.FAILED, overdue(longest))
+
+    with Pulse(store, run.id, run.worker, stop, check):
+        ended = _outcome(store, run, train, holding, pause)
+    _patiently(partial(end, *ended), pause)
 
 
 def longest_here(home: Path) -> float:
@@ -183,13 +155,16 @@ def longest_here(home: Path) -> float:
 
 
 def _outcome(
-    store: Store, run: Run, train: Train, interrupts: Interrupts, pulse: Pulse, pause: Callable[[float], object]
-) -> tuple[Status, str | None] | None:
-    """Do the job; its final status and the reason, or None if this worker has to leave it."""
+    store: Store, run: Run, train: Train, holding: Holding, pause: Callable[[float], object]
+) -> tuple[Status, str | None]:
+    """Do the job and append every event; its final status and the reason."""
     try:
-        _train(store, run, train, interrupts, pause)
-    except Interrupted:
-        return (Status.FAILED, overdue(pulse.overdue)) if pulse.overdue else None
+        holding.wait(0)
+        said = [event for _, event in store.tail(run.id)]
+        for event in job_events(store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock)):
+            if _patiently(partial(store.append, run.id, event, run.worker), pause):
+                return Status.CANCELLED, None
+            holding.wait(getattr(event, "step", 0))
     except NotContinued as error:
         return Status.LOST, str(error)
     except StoreError:
@@ -197,33 +172,6 @@ def _outcome(
     except Exception as error:  # it ends this run only, and the page shows its traceback
         return Status.FAILED, with_advice(error, traceback.format_exc())
     return Status.FINISHED, None
-
-
-def _leave(store: Store, run: Run) -> None:
-    """Leave the run to the next worker, unless it was cancelled or is another worker's."""
-    if not store.give_back(run) and (now := store.run(run.id)).worker == run.worker:
-        store.recover(now, "Its worker was told to end (SIGTERM).")
-
-
-def _train(store: Store, run: Run, train: Train, interrupts: Interrupts, pause: Callable[[float], object]) -> None:
-    """Append every event; Interrupted once the store says stop."""
-    holding = Holding(store, run.id, pause)
-    with interrupts.allowed():
-        said = [event for _, event in store.tail(run.id)]
-        events = job_events(store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock))
-    event = None
-    while True:
-        with interrupts.allowed():
-            holding.wait(getattr(event, "step", 0))
-            event = next(events, None)
-        if event is None:
-            holding.end()
-            return
-        if _patiently(partial(store.append, run.id, event, run.worker), pause):
-            with interrupts.allowed():
-                events.close()
-            holding.end()
-            raise Interrupted
 
 
 def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> Noted:
@@ -236,9 +184,9 @@ def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> N
     return note()
 
 
-def wait(store: Store, parent: int, slots: int, interrupts: Interrupts, devices: Sequence[str] = ()) -> Run | None:
-    """Wait for a job; None once the parent is gone or SIGTERM came."""
-    while os.getppid() == parent and not interrupts.asked:
+def wait(store: Store, parent: int, slots: int, devices: Sequence[str] = ()) -> Run | None:
+    """Wait for a job; None once the parent is gone."""
+    while os.getppid() == parent:
         if run := store.claim(worker_name(os.getpid()), slots, devices):
             return run
         time.sleep(POLL)
@@ -279,9 +227,8 @@ def main() -> None:
     with Store(home) as store:
         if options["warm_up"] and not store.runs(Status.QUEUED, kind=None):
             warm_up(train, store.home, devices)
-        interrupts = Interrupts()  # until here SIGTERM may simply end the process: nothing is claimed
-        if run := wait(store, options["parent"], options["count"], interrupts, devices):
-            perform(store, run, train, interrupts)
+        if run := wait(store, options["parent"], options["count"], devices):
+            perform(store, run, train)
 
 
 if __name__ == "__main__":

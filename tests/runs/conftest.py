@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupts
 from tests.runs.live_workers import processes
 
 
@@ -43,11 +42,3 @@ def store(home: Path) -> Iterator[Store]:
     """An empty store."""
     with Store(home) as store:
         yield store
-
-
-@pytest.fixture
-def interrupts() -> Iterator[Interrupts]:
-    """Interrupts of this process, undone after the test."""
-    before = signal.getsignal(signal.SIGTERM)
-    yield Interrupts()
-    signal.signal(signal.SIGTERM, before)

@@ -64,11 +64,13 @@ def test_each_step_that_is_granted_is_taken_and_no_more(store: Store):
 
 
 def test_the_wait_does_not_count_but_for_one_report(store: Store):
-    reader = Reader(*[lambda: None] * 50, lambda: let_go(store, RUN))
+    reader = Reader(*[lambda: times.append(held.clock())] * 50, lambda: let_go(store, RUN))
+    times: list[float] = []
     held = Holding(store, RUN, reader.pause, lambda: reader.time)
     hold(store, RUN)
     before = held.clock()
     held.wait(3)
+    assert times == [before] * 50  # it stands still meanwhile
     assert held.clock() - before == pytest.approx(REPORT_SECONDS)
 
 

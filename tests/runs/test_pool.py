@@ -1,4 +1,4 @@
-"""A pool keeps workers warm and ends those that do not end by themselves: its rounds are led by hand, on a clock.
+"""A pool keeps workers warm and ends those that fall silent: its rounds are led by hand, on a clock.
 
 Real processes are in test_processes.py.
 """
@@ -13,17 +13,14 @@ import pytest
 
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
-from dpcore.runs.pool import GRACE, MAX_WAIT_SECONDS, SPARE
+from dpcore.runs.pool import MAX_WAIT_SECONDS, SPARE
 from dpcore.runs.record import Status, StoreError, device_path, worker_name
-from dpcore.runs.resume import ended_early
 from dpcore.runs.store import MAX_ATTEMPTS, Store
 from dpcore.runs.supervision import STALE, Heartbeats
 from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Started
 from tests.runs.by_hand import Clock, PoolByHand, by_hand
 
-STARTED = Started(1, 1, 0.5, "cpu", 1, "")
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
 
 
@@ -48,51 +45,28 @@ def test_one_worker_waits_and_the_next_is_warmed_up_once_a_run_has_had_the_machi
     assert pool.trouble is None
 
 
-def test_a_worker_that_heeds_no_cancellation_is_told_to_end_and_then_killed(pool: PoolByHand) -> None:
+def test_the_worker_of_a_cancelled_run_ends_and_the_next_is_warmed_up_at_once(pool: PoolByHand) -> None:
     run = pool.store.submit(RunConfig())
     worker, _ = pool.claims(run)
-    pool.store.append(run, STARTED)
-    pool.after(10 * GRACE)
-    pool.store.cancel(run)
+    pool.store.end(run, Status.CANCELLED, None, worker.name)
+    worker.ends(0)
     pool.round()
-    pool.after(GRACE)
-    assert worker.signals == []
-    pool.after(0.1)
-    assert set(worker.signals) == {TERM}
-    assert pool.store.run(run).status is Status.RUNNING
-    pool.after(GRACE)
-    assert worker.signals[-1] == KILL
-    pool.round()
-    assert pool.store.run(run).status is Status.CANCELLED
-    assert pool.store.run(run).sequence == 1
+    assert (pool.waiting, pool.trouble) == ([Slots()], None)
 
 
-def test_a_run_that_takes_too_long_is_ended_by_the_name_of_the_limit_and_can_be_resumed(pool: PoolByHand) -> None:
-    write(pool.store.home, Limits(seconds=20))
-    run = pool.store.submit(RunConfig())
-    worker, _ = pool.claims(run)
-    for _ in range(int(20 + 2 * GRACE)):
-        pool.after(1.0)
-        assert worker.signals == []
-    pool.after(1.0)
-    assert worker.signals == [KILL]
-    ended = pool.store.run(run)
-    assert ended.status is Status.FAILED
-    assert (ended.error or "").startswith("It has trained for 20 s, the limit in limits.toml.")
-    assert ended_early(ended)
-
-
+@pytest.mark.parametrize(
+    ("number", "how"), [(KILL, " (status -9, perhaps because the system ran out of memory)"), (TERM, " (status -15)")]
+)
 def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_and_says_how_it_died(
-    pool: PoolByHand,
+    pool: PoolByHand, number: int, how: str
 ) -> None:
     run = pool.store.submit(RunConfig())
     for attempt in range(MAX_ATTEMPTS + 1):
         worker, _ = pool.claims(run)
-        worker.ends(-KILL)
+        worker.ends(-number)
         pool.round()
         assert pool.store.run(run).status is (Status.QUEUED if attempt < MAX_ATTEMPTS else Status.LOST)
-    reason = "died (status -9, perhaps because the system ran out of memory). It made no progress in 3 attempts."
-    assert reason in (pool.store.run(run).error or "")
+    assert f"died{how}. It made no progress in 3 attempts." in (pool.store.run(run).error or "")
     assert pool.trouble is None  # it is the run that ends workers
 
 

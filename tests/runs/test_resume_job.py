@@ -12,7 +12,7 @@ from dpcore.runs.record import Run, Status, checkpoint_path, worker_name
 from dpcore.runs.resume import job_events
 from dpcore.runs.store import MAX_ATTEMPTS, Store
 from dpcore.runs.within_limits import submit_rest
-from dpcore.runs.worker import Interrupts, perform
+from dpcore.runs.worker import perform
 from dpcore.training import loop
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped
@@ -45,12 +45,12 @@ def begun(store: Store, config: RunConfig, until: int, *, saves: bool) -> str:
     return run
 
 
-def gone_on(store: Store, run: str, interrupts: Interrupts) -> Run:
+def gone_on(store: Store, run: str) -> Run:
     """The run after the next worker was done with it."""
     claimed = store.claim(HERE)
     assert claimed is not None
     assert claimed.id == run
-    perform(store, claimed, train, interrupts)
+    perform(store, claimed, train)
     return store.run(run)
 
 
@@ -65,12 +65,10 @@ def steps_of(events: list[Any], kind: type) -> list[int]:
 
 
 @pytest.mark.parametrize(("until", "saves"), [(12, True), *(LONG(each, False) for each in (1, 2, 5, 12))])
-def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
-    store: Store, interrupts: Interrupts, until: int, saves: bool
-) -> None:
+def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(store: Store, until: int, saves: bool) -> None:
     run = begun(store, CONFIG, until, saves=saves)
     before = store.tail(run)
-    done = gone_on(store, run, interrupts)
+    done = gone_on(store, run)
     assert done.status is Status.FINISHED
     events = store.tail(run)
     assert events[: len(before)] == before
@@ -88,19 +86,17 @@ def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
 
 
 @pytest.mark.long
-def test_each_decision_of_simulated_annealing_is_said_once(store: Store, interrupts: Interrupts) -> None:
+def test_each_decision_of_simulated_annealing_is_said_once(store: Store) -> None:
     config = replace(CONFIG, acceptance="sa", public=500, sa_q0=1000.0, sigma=4.0)
     run = begun(store, config, 9, saves=False)
-    gone_on(store, run, interrupts)
+    gone_on(store, run)
     decisions = "".join(event.decisions for _, event in store.tail(run) if isinstance(event, Stepped))
     whole = train(config, secret=store.secret(run))
     assert decisions == "".join(event.decisions for event in whole if isinstance(event, Stepped))
     assert len(decisions) == plan(config).steps
 
 
-def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(
-    store: Store, interrupts: Interrupts
-) -> None:
+def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(store: Store) -> None:
     for saves, until, names in (
         (False, 4, ("threads", "device", "torch", "dpcore", "data")),
         (True, 12, ("data", "dpcore", "numpy")),
@@ -109,7 +105,7 @@ def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(
             run = begun(store, CONFIG, until, saves=saves)
             with store.writing() as db:
                 db.execute(f"UPDATE runs SET origin = json_set(origin, '$.{name}', 'another') WHERE id = ?", (run,))
-            lost = gone_on(store, run, interrupts)
+            lost = gone_on(store, run)
             assert (lost.status, lost.sequence) == (Status.LOST, until), name
             assert f"Expected {name}=" in (lost.error or "")
             assert saves or "to be another, as where the run began" in (lost.error or "")
@@ -153,13 +149,11 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
 
 
 @pytest.mark.long
-def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(
-    store: Store, interrupts: Interrupts
-) -> None:
+def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(store: Store) -> None:
     new = submit_rest(store, worked_on(store, store.submit(CONFIG), done=20))
     claimed = store.claim("first:1")
     assert claimed is not None
     next(job_events(store.home, claimed, store.secret(new), [], train))
     assert store.give_back(claimed)
-    assert gone_on(store, new, interrupts).status is Status.FINISHED
+    assert gone_on(store, new).status is Status.FINISHED
     assert store.run(new).plan.repeated == 20

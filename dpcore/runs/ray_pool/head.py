@@ -9,7 +9,9 @@ long ends, even where Ray ignores signals, and leaves its stack in the log.
 import faulthandler
 import json
 import os
+import signal
 import sys
+import threading
 import time
 from contextlib import suppress
 from typing import Any
@@ -18,7 +20,6 @@ from dpcore.runs.ray_pool.streams import Streams
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import LEFTOVER_SECONDS, lock_of, remove_needless
-from dpcore.runs.worker import Interrupts
 
 LOCK_SECONDS = 0.2  # seconds between two looks for the lock of the home
 CONNECT = 30.0  # seconds in which the cluster must accept this process
@@ -41,7 +42,7 @@ class StatusPipe:
             print(line, file=self._pipe, flush=True)
 
 
-def serve(store: Store, options: dict[str, Any], interrupts: Interrupts, pipe: StatusPipe) -> str | None:
+def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None:
     """Do runs on the cluster until SIGTERM, or while the parent lives; the reason if that is impossible."""
     parent = options.pop("parent")
     pipe.say(connecting=True)
@@ -54,10 +55,11 @@ def serve(store: Store, options: dict[str, Any], interrupts: Interrupts, pipe: S
         streams = Streams(store, RayCluster(options.pop("address")), **options)
     except Unreachable as error:
         return str(error)
-    interrupts.heed()  # Ray has replaced the handler
+    told_to_end = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())  # in place of Ray's handler
     pipe.say()
     swept = -LEFTOVER_SECONDS
-    while not interrupts.asked and os.getppid() == parent:
+    while not told_to_end.is_set() and os.getppid() == parent:
         faulthandler.dump_traceback_later(ROUND, exit=True)
         try:
             streams.round()
@@ -76,12 +78,12 @@ def serve(store: Store, options: dict[str, Any], interrupts: Interrupts, pipe: S
 def main() -> None:
     """Wait for the home to be free, then serve it; `RayPool` gives the home, and options as JSON."""
     home, options = sys.argv[1], json.loads(sys.argv[2])
-    interrupts, pipe = Interrupts(), StatusPipe()
+    pipe = StatusPipe()
     with Store(home) as store:
-        while not (lock := lock_of(store.home)) and not interrupts.asked and os.getppid() == options["parent"]:
+        while not (lock := lock_of(store.home)) and os.getppid() == options["parent"]:
             pipe.say()
             time.sleep(LOCK_SECONDS)
-        trouble = serve(store, options, interrupts, pipe) if lock else None
+        trouble = serve(store, options, pipe) if lock else None
         with suppress(BrokenPipeError):
             pipe.say(trouble=trouble)
         if lock:

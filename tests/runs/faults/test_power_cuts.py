@@ -7,7 +7,6 @@ import pytest
 
 from dpcore.runs.record import Status, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Interrupts
 from tests.runs.faults.afterwards import counted, sound
 from tests.runs.test_resume_job import CONFIG, begun, gone_on, train, undisturbed
 
@@ -25,11 +24,11 @@ def cut(store: Store, run: str, kept: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("kept", [0, 1, 5])
 def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the_weights_are_the_same(
-    store: Store, interrupts: Interrupts, kept: int
+    store: Store, kept: int
 ) -> None:
     run = begun(store, CONFIG, SAID, saves=True)
     cut(store, run, kept)
-    done = gone_on(store, run, interrupts)
+    done = gone_on(store, run)
     said = [event for _, event in store.tail(run)]
     assert (done.status, done.error) == (Status.FINISHED, None)
     assert sound(said)
@@ -37,9 +36,7 @@ def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the
     assert done.last.accuracy == undisturbed(store, run).accuracy
 
 
-def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_from(
-    store: Store, interrupts: Interrupts
-) -> None:
+def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_from(store: Store) -> None:
     for place in (0.3, 0.9, None):
         run = begun(store, CONFIG, SAID, saves=True)
         file = checkpoint_path(store.home, run)
@@ -47,20 +44,18 @@ def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_f
         if place:
             content[int(place * len(content))] ^= 16
         file.write_bytes(content if place else content[: len(content) // 2])
-        lost = gone_on(store, run, interrupts)
+        lost = gone_on(store, run)
         assert (lost.status, lost.sequence) == (Status.LOST, SAID), place
         assert "to be a checkpoint, but it is damaged" in (lost.error or ""), place
 
 
-def test_a_run_that_has_said_all_before_its_worker_went_is_ended_and_says_nothing_again(
-    store: Store, interrupts: Interrupts
-) -> None:
+def test_a_run_that_has_said_all_before_its_worker_went_is_ended_and_says_nothing_again(store: Store) -> None:
     run = store.submit(CONFIG)
     assert store.claim("gone:1") is not None
     for event in train(CONFIG, secret=store.secret(run)):
         store.append(run, event, "gone:1")
     assert store.recover(store.run(run), "gone") is Status.QUEUED
     said = store.tail(run)
-    done = gone_on(store, run, interrupts)
+    done = gone_on(store, run)
     assert (done.status, done.error) == (Status.FINISHED, None)
     assert store.tail(run) == said
