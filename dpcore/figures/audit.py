@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 from dpcore.audit.bounds.e_process import LINE
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.audit.events import Traced, Watched
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, points, power_ticks, written
+from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, points, power_ticks, with_key
 from dpcore.figures.number_line import Stretch
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, REFUTED, Style, faded, style_of
-from dpcore.figures.tradeoff import BLIND, with_key
+from dpcore.figures.tradeoff import BLIND
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray
@@ -112,7 +112,7 @@ def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Fi
     shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size, dragmode=False)
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"range": [float(np.log10(least)), 0.05], **power_ticks(np.log10(least), 0)}
-    return figure_of(traces, with_key(shape, styles, True, size), size)
+    return figure_of(traces, with_key(shape, styles, size, top=False), size)
 
 
 def roc_alt(seen: Traced, band: Band | None, rate: float = 0.01) -> str:
@@ -149,8 +149,7 @@ def scores_figure(
     shape = layout("score of a canary", "density", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
     shape |= {"barmode": "overlay", "bargap": 0}
     shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
-    shape["annotations"] = _key((INSIDE, OUTSIDE), size)
-    return figure_of(traces, shape, size)
+    return figure_of(traces, with_key(shape, (INSIDE, OUTSIDE), size, right=False), size)
 
 
 def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> str:
@@ -199,8 +198,7 @@ def canaries_figure(
     shape["xaxis"] |= {"type": "log", "range": [float(np.log10(each)) for each in ends],
                        "tickvals": ticks, "ticktext": [f"{each:,}" for each in ticks]}  # fmt: skip
     shape["yaxis"] |= {"rangemode": "tozero"}
-    shape["annotations"] = _key((style, LIMIT, EXPECTED, REACHED), size)
-    return figure_of(traces, shape, size)
+    return figure_of(traces, with_key(shape, (style, LIMIT, EXPECTED, REACHED), size, right=False), size)
 
 
 def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canaries: int) -> str:
@@ -239,12 +237,3 @@ def _law(laws: ScoreLaws, law: FloatArray, style: Style) -> dict[str, Any]:
     density = law[:size].reshape(-1, every).sum(axis=1) / (every * laws.mesh)
     scores = laws.score[:size].reshape(-1, every).mean(axis=1)
     return line(scores, density, style._replace(label=f"{style.label}, theory"), hoverinfo="skip")
-
-
-def _key(styles: Sequence[Style], size: Size) -> list[dict[str, Any]]:
-    """Name the lines in the upper left corner."""
-    return [
-        written(style, style.label, size)
-        | {"x": 0.01, "xanchor": "left", "y": 1, "yref": "paper", "yanchor": "top", "yshift": -size.scaled(20) * place}
-        for place, style in enumerate(styles)
-    ]

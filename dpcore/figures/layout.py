@@ -143,6 +143,19 @@ def labelled(
     return shape | {"annotations": end_labels(ends, bounds, height, log=log, size=size)}
 
 
+def with_key(
+    shape: dict[str, Any], styles: Sequence[Style], size: Size, *, right: bool = True, top: bool = True
+) -> dict[str, Any]:
+    """The layout with the names of the curves in a corner of the plot, the first uppermost."""
+    at = {"x": int(right), "xanchor": "right" if right else "left", "y": int(top), "yref": "paper", "yanchor": "middle"}
+    first = -0.3 if top else len(styles) - 0.6  # in lines from the corner upwards
+    notes = [
+        written(style, style.label, size) | at | {"yshift": size.scaled(20 * (first - place))}
+        for place, style in enumerate(styles)
+    ]
+    return shape | {"annotations": notes}
+
+
 def written(style: Style, text: str, size: Size) -> dict[str, Any]:
     """An annotation without a place: a piece of the line and a text, with the name of the line."""
     marked = f'<span style="color:{style.color}">{style.glyph}</span> {text}'

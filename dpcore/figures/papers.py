@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
-from dpcore.figures.layout import LINE_PIXELS, NORMAL, End, Size, figure_of, hover_text, labelled, layout, written
+from dpcore.figures.layout import LINE_PIXELS, NORMAL, End, Size, figure_of, hover_text, labelled, layout, with_key
 from dpcore.figures.layout import line as trace_of
 from dpcore.figures.style import (
     ATTACK_LOOK,
@@ -35,28 +35,29 @@ NAME = 28  # letters in a line of a label
 HEIGHT = 430
 WORD = 12  # letters in a line of an area's word
 AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
-ERROR = "type II error"
-EARLY = 0.1  # of the x axis: the alt text reads curves here that meet at its end
+ERROR = "type II error"  # on the y axis of trade-off functions, which all end in one point
+EARLY = 0.1  # of the x axis: the alt text reads trade-off functions here
 FEW = 20  # most points of a line with markers
-MEET = 1e-3  # of the y axis
 MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
-    """Draw the curves of a drawing, with height and name beside their ends if these lie apart."""
+    """Draw the curves of a drawing, named in a corner if they are trade-off functions, otherwise beside their ends."""
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
     bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
+    meeting = drawing.y == ERROR
     ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
-    ends = [each for each in ends if each.text]
+    ends = [each for each in ends if each.text and not meeting]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
     height = max(HEIGHT, round(LINE_PIXELS * rows * len(ends) + 80))
-    widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=NAME)
+    widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=0)
     shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
     shape["xaxis"] |= {"type": "log"} if drawing.log_x else _linear_axis(lines)
-    if _meet(lines, drawing):
-        shape["annotations"] = _key(lines, styles, shape, size)
+    if meeting:
+        places = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
+        shape = with_key(shape, [styles[place] for place in places], size)
     else:
         shape = labelled(shape, ends, bounds, size, log=drawing.log_y)
     return figure_of(_traces(lines, drawing), shape, size)
@@ -69,7 +70,7 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     >>> drawing_alt(Drawing("Figure 2", "Epsilon", "epoch", "epsilon", lambda: (one,)), [one])
     'Line chart of epsilon against epoch. RDP ends at ≤ 1.04, at epoch 100.'
     """
-    meeting = _meet(lines, drawing)
+    meeting = drawing.y == ERROR
     said = []
     for each in lines:
         told = _at(each, EARLY) if meeting else _last(each)
@@ -172,33 +173,10 @@ def _end(line: Line, style: Style, written: Callable[[float], str]) -> End:
     return End(style, max(last[1], MIN_SHOWN), written(last[1]), "<br>".join(wrap(line.name, NAME)))
 
 
-def _meet(lines: Sequence[Line], drawing: Drawing) -> bool:
-    """Return True if several curves end in one point, as trade-off functions do."""
-    ends = [last for each in lines if (last := _last(each))]
-    low, high = _bounds(lines, log=False)
-    return drawing.y == ERROR or (
-        len(ends) > 1 and max(y for _, y in ends) - min(y for _, y in ends) < MEET * (high - low)
-    )
-
-
 def _at(line: Line, share: float) -> tuple[float, float] | None:
     """Return the point of a curve at a share of its x axis."""
     place = int(np.argmin(np.abs(line.x - share * line.x.max())))
     return (float(line.x[place]), float(line.y[place])) if math.isfinite(line.y[place]) else None
-
-
-def _key(lines: Sequence[Line], styles: Sequence[Style], shape: dict[str, Any], size: Size) -> list[dict[str, Any]]:
-    """Return the names of the curves from the highest to the lowest, beside the plot."""
-    height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
-    order = sorted(range(len(lines)), key=lambda place: -float(np.nanmean(lines[place].y)))
-    notes, row = [], 0
-    for place in order:
-        name = wrap(lines[place].name, NAME)
-        y = 1 - row * size.scaled(LINE_PIXELS) / height
-        at = {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yref": "paper", "yanchor": "top"}
-        notes.append(written(styles[place], "<br>".join(name), size) | at)
-        row += len(name) + 0.5
-    return notes
 
 
 def _bounds(lines: Sequence[Line], log: bool, from_zero: bool = True) -> tuple[float, float]:

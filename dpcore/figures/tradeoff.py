@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import NORMAL, Size, figure_of, hover_text, layout, line, power_ticks, written
+from dpcore.figures.layout import NORMAL, Size, figure_of, hover_text, layout, line, power_ticks, with_key
 from dpcore.figures.sampled import SampledBand, faint
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
@@ -149,15 +149,4 @@ def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, he
     for axis in (shape["xaxis"], shape["yaxis"]):
         ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) if log else {}
         axis |= {"range": [LOWEST, 0.05] if log else [0, 1.02], **ticks}
-    return figure_of(traces, with_key(shape, styles, log, size), size)
-
-
-def with_key(shape: dict[str, Any], styles: Sequence[Style], log: bool, size: Size) -> dict[str, Any]:
-    """The layout with the names of the curves in the corner beyond blind guessing, where no curve can lie."""
-    at = {"x": 1, "xanchor": "right", "y": 0 if log else 1, "yref": "paper", "yanchor": "middle"}
-    first = len(styles) - 0.6 if log else -0.3  # in lines from the corner upwards
-    notes = [
-        written(style, style.label, size) | at | {"yshift": size.scaled(20 * (first - place))}
-        for place, style in enumerate(styles)
-    ]
-    return shape | {"annotations": notes}
+    return figure_of(traces, with_key(shape, styles, size, top=not log), size)  # beyond blind guessing no curve can lie

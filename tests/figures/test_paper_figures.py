@@ -45,14 +45,16 @@ def test_bounds_are_rounded_outwards_and_other_numbers_to_the_nearest():
     }  # fmt: skip
 
 
-def test_curves_that_end_in_one_point_are_named_from_the_highest_to_the_lowest_and_told_before_it():
+def test_tradeoff_functions_are_named_in_the_corner_from_the_highest_to_the_lowest_and_told_before_their_end():
     x = np.linspace(0, 1, 101)
     band = Line("Certified", x, (1 - x) * 0.80019, "pld")
     figure = replace(FIGURE, x="type I error", y="type II error")
     low = Line("One pair", x, (1 - x) * 0.5, "rdp")
     drawn: Any = drawing_figure(figure, [low, band])
     assert [note.name for note in drawn.layout.annotations] == ["Certified", "One pair"]
-    assert drawn.layout.annotations[0].y > drawn.layout.annotations[1].y
+    highest, lowest = drawn.layout.annotations  # in the corner of the plot where no curve lies
+    assert (highest.x, highest.y, highest.yref) == (lowest.x, lowest.y, lowest.yref) == (1, 1, "paper")
+    assert highest.yshift > lowest.yshift
     told = drawing_alt(figure, [low, band])
     assert "One pair is 0.450, at type I error 0.1" in told
     assert "Certified is 0.720, at type I error 0.1" in told  # rounded down: an attacker errs at least so often
