@@ -1,7 +1,7 @@
 """A search for the last value of one argument within a budget, which measures both ends of its bracket."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, floor, inf, log
 from typing import NamedTuple
 
@@ -104,22 +104,6 @@ def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: fl
     else:
         raise RuntimeError(f"The search for cost {budget:g} did not end after {MAX_POINTS} points; this is a defect.")
     return Bracket(inside, outside)
-
-
-def last_with(axis: Axis, holds: Callable[[float], bool]) -> tuple[Axis, float] | None:
-    """The part of an axis in which a condition holds, from the cheap end to one place, and the next value.
-
-    None if the condition holds at the dear end, or not even at the cheap one.
-
-    >>> last_with(Axis(1, 1000, whole=True), lambda value: value < 8)
-    (Axis(low=1, high=7, rising=True, whole=True), 8)
-    """
-    cheap, dear = (axis.value(end) for end in axis.ends)
-    if holds(dear) or not holds(cheap):
-        return None
-    while (middle := axis.between(cheap, dear, (axis.place(cheap) + axis.place(dear)) / 2)) is not None:
-        cheap, dear = (middle, dear) if holds(middle) else (cheap, middle)
-    return (replace(axis, high=cheap) if axis.rising else replace(axis, low=cheap)), dear
 
 
 def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
-from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket, last_with, scanned
+from dpcore.privacy.calibration.budget_search import Axis, Bracket, bracket, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Reading, read_only
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward
@@ -101,26 +101,27 @@ class Search:
                 self.readings[value] = self.target.spent_by(ACCOUNTANTS[self.accountant], mechanism)
         return self.readings[value].value
 
-    def _hopeful(self, value: float) -> bool:
-        """True if there is a mechanism for which the accountant may have a number."""
+    def _silence(self, value: float) -> float:
+        """Infinite if there is no mechanism, or none for which the accountant may have a number; otherwise 0."""
         try:
-            return not ACCOUNTANTS[self.accountant].hopeless(self.mechanism(value))
+            return inf if ACCOUNTANTS[self.accountant].hopeless(self.mechanism(value)) else 0.0
         except ValueError:
-            return False
+            return inf
 
     def found(self) -> Bracket:
         """The last value within the budget and the first beyond it."""
-        axis, silent = self.axis, last_with(self.axis, self._hopeful)
-        if silent is not None:  # there is nothing to count beyond
-            axis, beyond = silent
+        axis = self.axis
+        last, silent = bracket(axis, self._silence, 1.0, axis.value(axis.ends[1]))
+        if last and silent:  # there is nothing to count beyond
+            axis = replace(axis, **{"high" if axis.rising else "low": last.value})
         start, slope = (axis.low * axis.high) ** 0.5, 1.0
         if self.accountant != GUESS:
             guess = Search(self.solved, axis, self.mechanism, self.target, GUESS).found()
             nearest = guess.inside or guess.outside
             start, slope = nearest.value if nearest else start, guess.slope
         found = bracket(axis, self.cost, self.target.size, start, slope)
-        if silent is not None and found.outside is None:
-            found = found._replace(outside=Point(axis.place(beyond), beyond, self.cost(beyond)))
+        if silent and found.outside is None:
+            found = Bracket(found.inside, silent._replace(cost=self.cost(silent.value)))
         if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
             # Some formulas also need a sigma that is not too large.
             again = scanned(self.axis, self.cost, self.target.size)
