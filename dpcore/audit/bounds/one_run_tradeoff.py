@@ -19,7 +19,7 @@ from dpcore.audit.bounds.one_run import Guesses, OneRunFinding, attempts, check_
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import MAX_SIGMA, Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 
 
@@ -43,9 +43,10 @@ class NoiseFamily:
         return min(release.sigma for release in self.mechanism.releases) / SMALLEST_SIGMA
 
     def tradeoff(self, strength: float) -> Tradeoff:
-        """Return f_s."""
+        """Return f_s, or a lower function if no release may have so much noise: to refute that refutes f_s."""
         check.in_range(0, np.inf, strength=strength)
-        return tradeoff_bounds(with_noise(self.mechanism, 1 / max(strength, 1e-3))).lower
+        most = 0.999 * MAX_SIGMA / max(release.sigma for release in self.mechanism.releases)  # whatever it rounds to
+        return tradeoff_bounds(with_noise(self.mechanism, min(1 / max(strength, 1e-3), most))).lower
 
     def epsilon(self, strength: float, delta: float) -> float:
         """Return a lower bound of epsilon for f_s and for every lower trade-off function."""

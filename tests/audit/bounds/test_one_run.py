@@ -30,7 +30,7 @@ from dpcore.audit.bounds.one_run_tradeoff import (
     tradeoff_p_value,
 )
 from dpcore.privacy import gaussian
-from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.mechanism import MAX_SIGMA, Mechanism
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 from tests.golden import ONE_RUN_MU, ONE_RUN_MU_TOLERANCE
 
@@ -303,6 +303,17 @@ def test_less_noise_than_charged_is_refuted() -> None:
     assert found.epsilon == pytest.approx(same.epsilon, rel=0.01)
     assert 1.0 < found.strength < 4.0
     assert found.shows.endswith("if all but the noise is as charged.")
+
+
+def test_more_noise_than_a_release_may_have_leaves_a_lower_curve() -> None:
+    for sigma, steps in itertools.product((2e6, 3e6, MAX_SIGMA), (1, 5)):
+        family, error = NoiseFamily(Mechanism.constant(0.1, sigma, steps)), np.linspace(0.0, 1.0, 11)
+        curves = [family.tradeoff(strength).beta(error) for strength in (0.0, 1e-6, 0.002, 1.0)]
+        assert all(np.all(stronger <= weaker) for weaker, stronger in itertools.pairwise(curves)), sigma
+        assert np.all(curves[0] <= 1 - error), "no curve lies above that of an attack that guesses"
+    scores, included = gaussian_scores(4, 0.0, 20)
+    found = audit_tradeoff(scores, included, NoiseFamily(Mechanism.constant(0.1, 2e6, 5)), 1e-5)
+    assert (found.strength, found.epsilon) == (0.0, 0.0)
 
 
 def test_equal_scores_refute_nothing_however_the_canaries_are_ordered() -> None:
