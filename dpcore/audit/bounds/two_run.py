@@ -106,12 +106,13 @@ def audit_two_run(
     check.in_range(0, 1, delta=delta)
     counted = (inside, outside) if threshold is not None else (inside[1::2], outside[1::2])
     sizes = (counted[0].size, counted[1].size)
+    choosing = (inside, outside) if threshold is not None else (inside[::2], outside[::2])
     note = trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside)
-    note = note or _too_few(*sizes, confidence)
+    note = note or constant("scores that choose a threshold", *choosing) or _too_few(*sizes, confidence)
     if note:
         return TwoRunFinding(confidence=confidence, scores=sizes, note=note)
     error = 1 - confidence
-    chosen = best_threshold(inside[::2], outside[::2], delta, error) if threshold is None else threshold
+    chosen = best_threshold(*choosing, delta, error) if threshold is None else threshold
     rates = rates_at(*counted, chosen, error)
     return TwoRunFinding(
         confidence=confidence,

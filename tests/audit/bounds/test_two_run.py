@@ -10,7 +10,7 @@ from scipy import stats
 from dpcore.audit.bounds.binomial import lower_epsilon, rate_above, rate_below
 from dpcore.audit.bounds.finding import Evidence
 from dpcore.audit.bounds.per_step import audit_per_step, composed_epsilon, mu_at
-from dpcore.audit.bounds.two_run import Rates, audit_two_run, best_threshold, rates_at
+from dpcore.audit.bounds.two_run import Rates, audit_losses, audit_two_run, best_threshold, rates_at
 from dpcore.privacy.mechanism import Mechanism, Release
 
 DELTA = 1e-3
@@ -88,6 +88,10 @@ def test_bad_scores_give_a_sentence() -> None:
     )
     assert audit_two_run([], [1.0], 1e-5).shows == "Nothing can be shown: there are no scores with the canary."
     assert audit_two_run(np.ones(50), np.ones(50), 1e-5).shows == "Nothing can be shown: all scores are equal."
+    half = audit_two_run([1, 2] * 20, [1, 3] * 20, 1e-5)
+    assert half.shows == "Nothing can be shown: all scores that choose a threshold are equal."
+    assert audit_two_run([1, 2] * 20, [1, 3] * 20, 1e-5, threshold=2.5).epsilon is not None
+    assert audit_losses([1, 2] * 20, [1, 3] * 20, 1e-5).shows == half.shows
     assert "1 of 50 scores without it is not" in audit_two_run(np.ones(50), [*np.ones(49), math.inf], 1e-5).shows
     with pytest.raises(ValueError, match="delta=2"):
         audit_two_run(np.ones(5), np.zeros(5), 2.0)
