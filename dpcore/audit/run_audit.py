@@ -19,7 +19,7 @@ from dpcore.audit.bounds.one_run import OneRunFinding, audit_one_run
 from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, audit_tradeoff
 from dpcore.audit.bounds.per_step import PerStepFinding, audit_per_step
 from dpcore.audit.bounds.roc import Roc, roc_of
-from dpcore.audit.bounds.sampling import audit_sampling
+from dpcore.audit.bounds.sampling import SamplingFinding, audit_sampling
 from dpcore.audit.bounds.two_run import LossFinding, TwoRunFinding, audit_losses, audit_two_run
 from dpcore.audit.events import Counted, Event, Finished, Measured, Scored, Stopped, Traced
 from dpcore.audit.probe import NEIGHBOURS, ROWS
@@ -39,6 +39,7 @@ TRAINING_REPORTS = 40
 TORCH_REPORTS = 12
 TORCH_BLOCK = 2**22  # numbers drawn at once
 DRAWS = 2_000_000  # of the noise's generator
+NO_STEPS = "Nothing can be shown: no step was completed."
 NO_NOISE = "Nothing can be shown: the settings have no noise."
 NO_CANARIES = "Nothing can be shown: the audit has no canaries."
 NO_CLAIM = "Nothing can be shown: nothing is charged, so nothing is claimed."
@@ -131,13 +132,14 @@ def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[
 def _of_noise(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Iterator[tuple[str, Finding]]:
     record, delta, confidence = watched.record, watched.config.delta, watched.request.confidence
     noise, charged = np.array(record.noise), claim or drawn
-    if charged is None or not record.steps:
-        yield "noise", NoiseFinding(confidence=confidence, projections=noise.size, note=NO_NOISE)
+    untrained = "" if record.steps else NO_STEPS
+    if charged is None or untrained:
+        yield "noise", NoiseFinding(confidence=confidence, projections=noise.size, note=untrained or NO_NOISE)
     else:
         sigma = np.array(record.sigmas)[:, None]
         yield "noise", audit_noise(noise, charged, delta, sigma=sigma, confidence=confidence)
-    if drawn is None or not record.steps:
-        yield "fresh_noise", RepetitionFinding(confidence=confidence, steps=0, note=NO_NOISE)
+    if drawn is None or untrained:
+        yield "fresh_noise", RepetitionFinding(confidence=confidence, steps=0, note=untrained or NO_NOISE)
     else:
         yield "fresh_noise", audit_repetition(record.noise, confidence=confidence)
     yield "evidence", record.evidence.finding(confidence)
@@ -168,10 +170,13 @@ def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | N
     yield "gradients", audit_distances(GRADIENTS, gaps, tried=ROWS * len(looks), confidence=confidence)
     yield "history", audit_distances(HISTORY, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
     batches = {"batch_sizes": record.sizes, "examples": config.examples}
-    yield "sampler", audit_sampling(record.inclusions, config.q, **batches, confidence=confidence)
+    if record.steps:
+        yield "sampler", audit_sampling(record.inclusions, config.q, **batches, confidence=confidence)
+    else:
+        yield "sampler", SamplingFinding(confidence=confidence, steps=0, canaries=0, note=NO_STEPS)
     if drawn:
-        steps = first_steps(plan.charged or plan.drawn, watched.observer.releases)
-        released = Mechanism((*plan.first, *steps)) if steps else drawn
+        steps = (*plan.first, *first_steps(plan.charged or plan.drawn, watched.observer.releases))
+        released = Mechanism(steps) if steps else None
         yield "releases", audit_releases(released, claim, config.delta, confidence=confidence)
 
 
@@ -179,7 +184,7 @@ def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple
     """Yield the findings of the canaries on each step and on everything together; without canaries, sentences."""
     delta, confidence = watched.config.delta, watched.request.confidence
     scores, inside = watched.scores.sums, watched.canaries.inside
-    note = "" if watched.record.steps else NO_CANARIES
+    note = "" if watched.record.steps else NO_STEPS
     if not len(scores):
         note = watched.without_canaries or NO_CANARIES
     elif claim is None:

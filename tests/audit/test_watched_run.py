@@ -115,6 +115,22 @@ def test_training_that_diverges_ends_in_a_sentence_and_the_audits_go_on_with_wha
     assert verdict_of(said).p_values
 
 
+def test_training_whose_first_step_fails_shows_nothing_and_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(watch, step):
+        raise RuntimeError("CUDA out of memory")
+
+    monkeypatch.setattr(module.WatchedRun, "step", failing)
+    said = said_by(request_for(canaries=20))
+    (stopped,) = (event for event in said if isinstance(event, Stopped))
+    assert stopped.reason == "Training ended at step 1: CUDA out of memory."
+    found = findings_of(said)
+    for name in ("noise", "fresh_noise", "sampler", "per_step", "one_run"):
+        assert found[name].shows == "Nothing can be shown: no step was completed.", name
+    assert found["releases"].shows == "0 noisy sums were released and 12 are charged."
+    assert found["releases"].p_value == 1.0
+    assert verdict_of(said).failed == ()
+
+
 def test_an_audit_with_a_fixed_seed_says_the_same_again_and_draws_nothing_that_a_run_of_the_seed_draws() -> None:
     def timeless(said):
         return [event for event in said if not hasattr(event, "seconds")]

@@ -125,21 +125,22 @@ def audit_distances(
 
 
 def audit_releases(
-    released: Mechanism, claim: Mechanism | None, delta: float, *, confidence: float = CONFIDENCE
+    released: Mechanism | None, claim: Mechanism | None, delta: float, *, confidence: float = CONFIDENCE
 ) -> Finding:
-    """Compare the releases seen with those charged; no claim charges none. If all are charged, there is no epsilon.
+    """Compare the releases seen, None for none, with those charged; no claim charges none.
+
+    If all are charged, there is no epsilon.
 
     >>> seen, claim = Mechanism.constant(0.1, 2.0, 20), Mechanism.constant(0.1, 2.0, 15)
     >>> audit_releases(seen, claim, 1e-5).rejected, audit_releases(claim, claim, 1e-5).rejected
     (True, False)
     """
-    charged = claim.steps if claim else 0
-    more = released.steps > charged
+    seen, charged = (each.steps if each else 0 for each in (released, claim))
     return ReleasesFinding(
         confidence=confidence,
-        p_value=0.0 if more else 1.0,
-        epsilon=lower_epsilon(released, delta) if more else None,
+        p_value=0.0 if seen > charged else 1.0,
+        epsilon=lower_epsilon(released, delta) if released and seen > charged else None,
         evidence=Evidence.CONDITIONAL,
-        released=released.steps,
+        released=seen,
         charged=charged,
     )
