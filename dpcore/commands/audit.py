@@ -23,6 +23,7 @@ from dpcore.training.randomness.streams import new_secret
 from dpcore.training.settings import SETTINGS
 
 SINGLE = AuditRequest()
+OWN = ("trainer", "confidence", "canaries")  # options of an audit beside the settings of its run
 REFUTED = 1  # exit status of a failed audit
 NOTES = (
     "Each epsilon holds at the confidence for its own test; the failures hold for all tests together.",
@@ -34,9 +35,9 @@ NOTES = (
 def parser() -> Parser:
     made = parser_of("audit", "Train a run again, watch every step and test its claim. Exit status 1 if a test fails.")
     made.add_argument("run", nargs="?", metavar="RUN", help="a run to audit or an audit to show (default: settings)")
-    made.add_argument("--trainer", default=SINGLE.trainer, metavar="ID", help=f"trainer: {', '.join(TRAINERS)}")
+    made.add_argument("--trainer", metavar="ID", help=f"trainer: {', '.join(TRAINERS)} (default {SINGLE.trainer})")
     confidence = f"confidence of all tests together (default {SINGLE.confidence:g})"
-    made.add_argument("--confidence", type=number, default=SINGLE.confidence, help=confidence)
+    made.add_argument("--confidence", type=number, help=confidence)
     canaries = f"canaries, each in the data by the flip of a coin (default {SINGLE.canaries})"
     made.add_argument("--canaries", type=whole, metavar="COUNT", help=canaries)
     add_settings(made)
@@ -48,23 +49,32 @@ def run(arguments: argparse.Namespace) -> int:
     """Audit and print; exit status 1 for a failed test or audit, 130 for a cancelled one."""
     with open_store() as store:
         found = store.run(arguments.run) if arguments.run else None
+        if found:
+            _check_alone(arguments, found)
         if found and found.kind == AUDIT.name:
             return _shown(store, found, as_json=arguments.json)
         return _audited(store, _asked(arguments, found), as_json=arguments.json)
 
 
+def _check_alone(arguments: argparse.Namespace, found: Run) -> None:
+    """Raise ValueError for an option that a recorded run or audit answers itself."""
+    recorded, names = ("audit", (*SETTINGS, *OWN)) if found.kind == AUDIT.name else ("run", SETTINGS)
+    given = [option(name) for name in names if getattr(arguments, name, None) is not None]
+    given += ["--non-private"] if arguments.non_private else []
+    if given:
+        raise ValueError(f"Expected no {given[0]} beside a recorded {recorded}, which has its own settings.")
+
+
 def _asked(arguments: argparse.Namespace, found: Run | None) -> AuditRequest:
     """Return the requested audit. Errors: ValueError for a wrong argument."""
-    given = [option(name) for name in SETTINGS if getattr(arguments, name, None) is not None]
-    given += ["--non-private"] if arguments.non_private else []
-    if found and given:
-        raise ValueError(f"Expected no {given[0]} beside a recorded run, which has its own settings.")
     if found and found.kind != TRAINING.name:
         raise ValueError(f"Expected run={found.id!r} to be a training run or an audit, not a {found.kind}.")
     config = found.config if found else config_of(arguments)
-    most = min(SINGLE.canaries, config.examples // 4)  # a small data set has room for fewer
-    canaries = most if arguments.canaries is None else arguments.canaries
-    return AuditRequest(config, arguments.trainer, arguments.confidence, canaries)
+    own: dict[str, Any] = {
+        "canaries": min(SINGLE.canaries, config.examples // 4)
+    }  # a small data set has room for fewer
+    own |= {name: value for name in OWN if (value := getattr(arguments, name)) is not None}
+    return AuditRequest(config, **own)
 
 
 def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:

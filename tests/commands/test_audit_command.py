@@ -56,6 +56,10 @@ def test_it_is_recorded_and_its_id_shows_it_again(capsys) -> None:
     assert audited(capsys, job.id) == (0, object_)
     assert main(["audit", job.id]) == 0
     assert "No test found a fault" in capsys.readouterr().out
+    for words in (["--sigma", "9"], ["--trainer", "half_noise"], ["--confidence", ".95"], ["--canaries", "0"]):
+        assert main(["audit", job.id, *words]) == 2
+        assert f"Expected no {words[0]} beside a recorded audit" in capsys.readouterr().err
+    assert main(["audit", job.id, "--non-private"]) == 2
 
 
 def test_a_recorded_run_is_trained_again_by_its_settings(capsys) -> None:
