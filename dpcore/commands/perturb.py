@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import DELTA, Parser, number, parser_of, print_json, whole
+from dpcore.commands import DELTA, Parser, number, parser_of, print_json, refuse_idle, whole
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent, plain
 from dpcore.training.perturbation.comparison import compare
@@ -18,7 +18,7 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
 
 SINGLE = Request()
-SETTINGS = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser", "clip_norm")
+SETTINGS = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser")
 PUBLISHED = "Each fit of each method spends its epsilon. No epsilon covers publishing these accuracies and gaps."
 
 
@@ -61,10 +61,14 @@ def request_of(arguments: argparse.Namespace) -> Request:
     """Return the requested comparison. Errors: ValueError for a wrong argument."""
     for name in arguments.method or ():
         check.one_of(METHODS, method=name)
+    check.one_of(MODELS, model=arguments.model)
+    if MODELS[arguments.model].lipschitz is not None:
+        refuse_idle(arguments, ["clip_norm"], "a model whose gradients have no bound")
     return Request(
         classes=() if arguments.classes is None else tuple(arguments.classes.split(",")),
         methods=tuple(arguments.method or METHODS),
         epsilons=tuple(SINGLE.epsilons if arguments.epsilon is None else arguments.epsilon),
+        clip_norm=SINGLE.clip_norm if arguments.clip_norm is None else arguments.clip_norm,
         **{name: getattr(arguments, name) for name in SETTINGS},
     )
 

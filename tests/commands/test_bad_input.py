@@ -78,7 +78,12 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--example none", "example='none' to be one of: moments"),
         ("--example clt --text x", "no --text without"),
     ],
-    "perturb": [("--classes setosa", "classes='setosa'"), ("--classes setosa,rose", "rose")],
+    "perturb": [
+        ("--classes setosa", "classes='setosa'"),
+        ("--classes setosa,rose", "rose"),
+        ("--clip-norm 1", "Expected no --clip-norm without a model whose gradients have no bound"),
+        ("--clip-norm 0 --model mlp", "clip_norm=0"),
+    ],
     "papers": [("--paper=4", f"Expected paper='4' to be one of: {', '.join(PAPERS)}.")],
     "audit": [("--confidence 1", "confidence=1"), ("--canaries 9000", "canaries=9000"), ("nobody", "nobody")],
     "train": [
