@@ -6,7 +6,7 @@ The functions test scores, noise, batches and losses of any trainer; `audit` tra
 >>> from dpcore import Mechanism, audit
 >>> noise = np.random.default_rng(0).normal(0.0, 0.5, 10_000)  # half of the noise charged
 >>> found = audit.audit_noise(noise, Mechanism.constant(q=0.01, sigma=1.0, steps=1000), delta=1e-5)
->>> found.rejected, round(found.sigma_below, 2)
+>>> found.rejected, round(found.figures["sigma_below"], 2)
 (True, 0.5)
 """
 

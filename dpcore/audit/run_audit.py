@@ -14,13 +14,13 @@ from dpcore import check
 from dpcore.audit.bounds.exact import ALLOWED, GRADIENTS, HISTORY, audit_distances, audit_influence, audit_releases
 from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
-from dpcore.audit.bounds.noise import NoiseFinding, RepetitionFinding, audit_noise, audit_repetition
-from dpcore.audit.bounds.one_run import OneRunFinding, audit_one_run
+from dpcore.audit.bounds.noise import audit_noise, audit_repetition
+from dpcore.audit.bounds.one_run import audit_one_run
 from dpcore.audit.bounds.one_run_tradeoff import GaussianFamily, NoiseFamily, audit_tradeoff
-from dpcore.audit.bounds.per_step import PerStepFinding, audit_per_step
+from dpcore.audit.bounds.per_step import audit_per_step
 from dpcore.audit.bounds.roc import Roc, roc_of
-from dpcore.audit.bounds.sampling import SamplingFinding, audit_sampling
-from dpcore.audit.bounds.two_run import LossFinding, TwoRunFinding, audit_losses, audit_two_run
+from dpcore.audit.bounds.sampling import audit_sampling
+from dpcore.audit.bounds.two_run import audit_losses, audit_two_run
 from dpcore.audit.events import Counted, Event, Finished, Measured, Scored, Stopped, Traced
 from dpcore.audit.probe import NEIGHBOURS, ROWS
 from dpcore.audit.request import MAX_DRAWS, AuditRequest
@@ -62,8 +62,8 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     for name, finding in outcomes_of(watched, claim):
         found.append(event_of(name, finding, "" if claim else watched.plan.unaccounted))
         yield found[-1]
-        if isinstance(finding, LossFinding) and finding.roc:
-            yield from traced(name, finding.roc)
+        if roc := finding.figures.get("roc"):
+            yield from traced(name, roc)
     yield from torch_counts(request.torch_draws, start)
     yield from _scores(watched)
     yield judge(found, claim, watched.config.delta, request.confidence)
@@ -134,12 +134,12 @@ def _of_noise(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | N
     noise, charged = np.array(record.noise), claim or drawn
     untrained = "" if record.steps else NO_STEPS
     if charged is None or untrained:
-        yield "noise", NoiseFinding(confidence=confidence, projections=noise.size, note=untrained or NO_NOISE)
+        yield "noise", Finding(confidence=confidence, shows=untrained or NO_NOISE, figures={"projections": noise.size})
     else:
         sigma = np.array(record.sigmas)[:, None]
         yield "noise", audit_noise(noise, charged, delta, sigma=sigma, confidence=confidence)
     if drawn is None or untrained:
-        yield "fresh_noise", RepetitionFinding(confidence=confidence, steps=0, note=untrained or NO_NOISE)
+        yield "fresh_noise", Finding(confidence=confidence, shows=untrained or NO_NOISE, figures={"steps": 0})
     else:
         yield "fresh_noise", audit_repetition(record.noise, confidence=confidence)
     yield "evidence", record.evidence.finding(confidence)
@@ -173,7 +173,7 @@ def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | N
     if record.steps:
         yield "sampler", audit_sampling(record.inclusions, config.q, **batches, confidence=confidence)
     else:
-        yield "sampler", SamplingFinding(confidence=confidence, steps=0, canaries=0, note=NO_STEPS)
+        yield "sampler", Finding(confidence=confidence, shows=NO_STEPS, figures={"steps": 0, "canaries": 0})
     if drawn:
         steps = (*plan.first, *first_steps(plan.charged or plan.drawn, watched.observer.releases))
         released = Mechanism(steps) if steps else None
@@ -190,10 +190,10 @@ def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple
     elif claim is None:
         note = NO_CLAIM
     if note or claim is None:
-        yield "per_step", PerStepFinding(confidence=confidence, note=note, scores=(0, 0))
+        yield "per_step", Finding(confidence=confidence, shows=note)
         for name in ("one_run", "one_run_curve", "one_run_gaussian"):
-            yield name, OneRunFinding(confidence=confidence, note=note, canaries=len(scores))
-        yield "in_out", TwoRunFinding(confidence=confidence, note=note, scores=(0, 0))
+            yield name, Finding(confidence=confidence, shows=note, figures={"canaries": len(scores)})
+        yield "in_out", Finding(confidence=confidence, shows=note)
         return
     yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)
     _, claimed = claimed_band(claim, delta)
@@ -211,7 +211,7 @@ def _of_losses(watched: WatchedRun) -> Finding:
     try:
         return audit_losses(*watched.losses(), watched.config.delta, confidence=confidence)
     except RuntimeError as error:
-        return LossFinding(confidence=confidence, note=f"Nothing can be shown: {error}.")
+        return Finding(confidence=confidence, shows=f"Nothing can be shown: {error}.")
 
 
 def largest_drawn(generator: str) -> float:

@@ -2,24 +2,28 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 
 from dpcore.audit.bounds.binomial import lower_epsilon
 from dpcore.audit.bounds.finding import Finding, words_of
-from dpcore.audit.bounds.roc import Roc
 from dpcore.audit.events import Judged, Measured
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import nearest
 
-USUAL = {each.name for each in fields(Finding)}
-
 
 def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
-    """Return a finding as an event; `unaccounted` says why there is no epsilon if nothing is charged."""
+    """Return a finding as an event, with its finite figures.
+
+    `unaccounted` says why there is no epsilon if nothing is charged.
+    """
     epsilon = None if unaccounted else finding.epsilon
     unbounded = epsilon is not None and math.isinf(epsilon)
-    figures, shows = figures_of(finding), finding.shows
+    figures = tuple(
+        (name, float(value))
+        for name, value in finding.figures.items()
+        if isinstance(value, int | float) and math.isfinite(value)
+    )
+    shows = finding.shows
     if unaccounted and not (finding.p_value is None and finding.epsilon is None):
         known = ", ".join(f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures)
         shows = f"{unaccounted} Measured: {known}." if known else unaccounted
@@ -32,18 +36,6 @@ def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
         unbounded,
         finding.evidence.value,
         figures,
-    )
-
-
-def figures_of(finding: Finding) -> tuple[tuple[str, float], ...]:
-    """Return the finite measurements of a finding by their names, and the powers of its ROC curve."""
-    values = [(each.name, getattr(finding, each.name)) for each in fields(finding) if each.name not in USUAL]
-    powers = [power for _, value in values if isinstance(value, Roc) for power in value.told]
-    for power in powers:
-        name = f"tpr_at_{power.rate:g}_fpr"
-        values += [(name, power.seen), (f"{name}_above", power.above), (f"{name}_below", power.below)]
-    return tuple(
-        (name, float(value)) for name, value in values if isinstance(value, int | float) and math.isfinite(value)
     )
 
 

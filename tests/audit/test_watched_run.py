@@ -48,8 +48,8 @@ def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound
     claim = watch.request.by.claims(watch.config, watch.accepted)
     found = dict(outcomes_of(watch, claim))
     assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [1.0] * 4
-    assert 0.5 < found["clipping"].largest <= 1 + 1e-3, "and some example comes near to it"
-    assert found["history"].largest == 0.0
+    assert 0.5 < found["clipping"].figures["largest"] <= 1 + 1e-3, "and some example comes near to it"
+    assert found["history"].figures["largest"] == 0.0
     assert found["noise"].p_value > 1e-3
 
 
@@ -87,7 +87,7 @@ def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(mo
 def test_settings_without_noise_have_no_evidence() -> None:
     watch = watched(request_for(sigma=0.0, private=True), 2)
     assert watch.progress(2).evidence == ()
-    assert dict(outcomes_of(watch, None))["evidence"].note
+    assert dict(outcomes_of(watch, None))["evidence"].shows == "Nothing can be shown: no step has noise."
 
 
 def test_batches_are_those_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

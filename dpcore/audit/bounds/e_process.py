@@ -8,8 +8,6 @@ Source: González et al. 2025, arXiv 2509.07055, for sequential audits; Ramdas, 
 """
 
 import math
-from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,24 +137,18 @@ class NoiseEvidence:
         of_steps, of_sum = np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)), logs[:, -1]
         return np.logaddexp(of_steps, of_sum) - math.log(2)
 
-    def finding(self, confidence: float = CONFIDENCE) -> "EvidenceFinding":
-        """Return the outcome so far."""
+    def finding(self, confidence: float = CONFIDENCE) -> Finding:
+        """Return the outcome so far; the p-value is the reciprocal of the largest evidence at any step."""
+        figures = {
+            "steps": self.seen,
+            "largest": self.largest,  # logarithm of the evidence to base 10
+        }
         if not self.seen:
-            return EvidenceFinding(confidence=confidence, steps=0, note="Nothing can be shown: no step has noise.")
-        told = {"p_value": 10.0**-self.largest, "steps": self.seen, "largest": self.largest, "caught": self.caught}
-        return EvidenceFinding(confidence=confidence, **told)
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class EvidenceFinding(Finding):
-    """The largest evidence against the noise at any step; its reciprocal is a p-value."""
-
-    steps: int
-    largest: float = 0.0  # its logarithm to base 10
-    caught: str = ""
-
-    def _measured(self) -> str:
+            return Finding(confidence=confidence, shows="Nothing can be shown: no step has noise.", figures=figures)
         if self.caught:
-            return f"{self.caught} It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of runs."
-        return f"Evidence stayed below {LINE} in {self.steps:,} steps: it reached {short(10**self.largest)} at most."
+            grew = f"It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of runs."
+            shows = f"{self.caught} {grew}"
+        else:
+            most = short(10**self.largest)
+            shows = f"Evidence stayed below {LINE} in {self.seen:,} steps: it reached {most} at most."
+        return Finding(confidence=confidence, p_value=10.0**-self.largest, shows=shows, figures=figures)

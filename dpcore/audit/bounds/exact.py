@@ -1,8 +1,6 @@
 """Tests without chance: the influence of one example, and the releases seen against the releases charged."""
 
 import math
-from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,23 +17,6 @@ ALLOWED_OF_A_SUM = 1e-4  # for two sums taken in the same way
 NO_STEP = "Nothing can be shown: no step had an example."
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class InfluenceFinding(Finding):
-    """The largest influence of the examples tried; its p-value is 0 or 1."""
-
-    tried: int
-    largest: float | None = None  # in clipping norms
-    place: int | None = None  # among those tried
-
-    def _measured(self) -> str:
-        bound, moved = outward(self.epsilon or 0.0, math.floor), nearest(self.largest or 0.0)
-        return (
-            f"Of {self.tried:,} examples tried, one moves a sum by {moved} clipping norms. If one does so in every "
-            f"step, epsilon is at least {bound}."
-        )
-
-
 def audit_influence(
     influences: ArrayLike,
     mechanism: Mechanism,
@@ -44,8 +25,8 @@ def audit_influence(
     clip_norm: float = 1.0,
     allowed: float = ALLOWED_OF_A_SUM,
     confidence: float = CONFIDENCE,
-) -> InfluenceFinding:
-    """Compare influences (k,) with the clipping norm, and bound epsilon.
+) -> Finding:
+    """Compare influences (k,) with the clipping norm, and bound epsilon; the p-value is 0 or 1.
 
     An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clipping norms,
     covers the rounding of both sums and is subtracted first. Epsilon is a lower bound for the mechanism with noise of
@@ -60,18 +41,25 @@ def audit_influence(
     check.in_range(0, 1, allowed=allowed)
     lengths = numbers("influences", influences) / clip_norm
     if note := trouble(influences=lengths):
-        return InfluenceFinding(confidence=confidence, tried=lengths.size, note=note)
+        return Finding(confidence=confidence, shows=note, figures={"tried": lengths.size})
     check.in_range(0, math.inf, influence=float(lengths.min()))
     largest = float(lengths.max())
     sure = max(largest - allowed, 0.0)
-    return InfluenceFinding(
+    epsilon = epsilon_with_noise(mechanism, 1 / sure, delta) if sure > 0 else 0.0
+    return Finding(
         confidence=confidence,
         p_value=0.0 if sure > 1 else 1.0,
-        epsilon=epsilon_with_noise(mechanism, 1 / sure, delta) if sure > 0 else 0.0,
+        epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        tried=lengths.size,
-        largest=largest,
-        place=int(np.argmax(lengths)),
+        shows=(
+            f"Of {lengths.size:,} examples tried, one moves a sum by {nearest(largest)} clipping norms. If one does so "
+            f"in every step, epsilon is at least {outward(epsilon, math.floor)}."
+        ),
+        figures={
+            "tried": lengths.size,
+            "largest": largest,  # in clipping norms
+            "place": int(np.argmax(lengths)),  # among those tried
+        },
     )
 
 
@@ -83,45 +71,20 @@ HISTORY = (  # of releases that an example outside their batches moves: memory o
 )
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DistancesFinding(Finding):
-    """The largest of the distances between vectors that only rounding may keep apart."""
-
-    tried: int
-    largest: float  # in clipping norms
-    sentence: str  # GRADIENTS or HISTORY
-
-    def _measured(self) -> str:
-        return self.sentence.format(tried=self.tried, far=nearest(self.largest, 3))
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReleasesFinding(Finding):
-    """A comparison of the number of releases with the number charged."""
-
-    released: int
-    charged: int
-
-    def _measured(self) -> str:
-        more = "" if self.epsilon is None else f"; epsilon of all is at least {outward(self.epsilon, math.floor)}"
-        return f"{self.released:,} noisy sums were released and {self.charged:,} are charged{more}."
-
-
-def audit_distances(
-    sentence: str, distances: list[float], *, tried: int, confidence: float = CONFIDENCE
-) -> DistancesFinding:
+def audit_distances(sentence: str, distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
     """Compare distances of `tried` examples, in clipping norms, with the error of rounding.
+
+    Only rounding may keep their vectors apart. The sentence is GRADIENTS or HISTORY.
 
     >>> [audit_distances(HISTORY, each, tried=4).p_value for each in ([0.0, 2.5], [0.0])]
     [0.0, 1.0]
     """
     largest = max(distances, default=0.0)
-    own = {"tried": tried, "largest": largest, "sentence": sentence}
+    figures = {"tried": tried, "largest": largest}
     if not distances:
-        return DistancesFinding(confidence=confidence, note=NO_STEP, **own)
-    return DistancesFinding(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, **own)
+        return Finding(confidence=confidence, shows=NO_STEP, figures=figures)
+    shows = sentence.format(tried=tried, far=nearest(largest, 3))
+    return Finding(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, shows=shows, figures=figures)
 
 
 def audit_releases(
@@ -136,11 +99,13 @@ def audit_releases(
     (True, False)
     """
     seen, charged = (each.steps if each else 0 for each in (released, claim))
-    return ReleasesFinding(
+    epsilon = lower_epsilon(released, delta) if released and seen > charged else None
+    least = "" if epsilon is None else f"; epsilon of all is at least {outward(epsilon, math.floor)}"
+    return Finding(
         confidence=confidence,
         p_value=0.0 if seen > charged else 1.0,
-        epsilon=lower_epsilon(released, delta) if released and seen > charged else None,
+        epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        released=seen,
-        charged=charged,
+        shows=f"{seen:,} noisy sums were released and {charged:,} are charged{least}.",
+        figures={"released": seen, "charged": charged},
     )

@@ -4,11 +4,11 @@ An outcome is a p-value, a lower bound of epsilon, and the trust that either des
 error; numbers from which nothing follows give a sentence.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,18 +36,17 @@ class Evidence(StrEnum):
     ESTIMATE = "estimate"  # no bound: its assumption holds only roughly
 
 
+@final
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Finding(ABC):
-    """The outcome of one test; final subclasses add their measurements.
-
-    A test that shows nothing has neither a p-value nor an epsilon, and its note says why.
-    """
+class Finding:
+    """The outcome of one test; one that shows nothing has neither a p-value nor an epsilon."""
 
     confidence: float = CONFIDENCE
     p_value: float | None = None  # upper bound of the chance to look as bad or worse if the assumption holds
     epsilon: float | None = None  # lower bound; may be infinite
     evidence: Evidence = Evidence.BOUND  # of `epsilon`
-    note: str = ""
+    shows: str  # a sentence: the measurement, or the reason why there is none
+    figures: Mapping[str, Any] = field(default_factory=dict)  # measurements by names; events keep the finite numbers
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="()", confidence=self.confidence)
@@ -56,15 +55,6 @@ class Finding(ABC):
     def rejected(self) -> bool:
         """True if the test rejects its assumption at the confidence."""
         return self.p_value is not None and self.p_value <= 1 - self.confidence
-
-    @property
-    def shows(self) -> str:
-        """A sentence: the measurement, or the reason why there is none."""
-        return self.note if self.p_value is None and self.epsilon is None else self._measured()
-
-    @abstractmethod
-    def _measured(self) -> str:
-        """Describe the measurement in a sentence."""
 
 
 def bonferroni(p_values: Iterable[float]) -> float:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -133,29 +133,6 @@ class Charged(NamedTuple):
     radius: float | None = None  # the largest number that the generator's code can return, if known
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GeneratorFinding(Finding):
-    """A comparison of draws with the normal law; its p-value combines four tests."""
-
-    draws: int
-    largest: float | None = None  # by size
-    expected_beyond: float | None = None  # normal draws expected beyond it
-    beyond_far: int | None = None  # draws beyond FAR
-    distinct: int | None = None  # different numbers among the first `first`
-    first: int = 0
-    p_reach: float | None = None  # of no draw beyond the largest
-    p_far: float | None = None  # of the number beyond FAR
-    p_shape: float | None = None  # of the bins
-    p_ties: float | None = None  # of the pairs of equal numbers
-    impossible: float | None = None  # chance of a release beyond the radius, which proves that an example took part
-
-    def _measured(self) -> str:
-        expected = short(self.expected_beyond or 0.0)
-        reach = f"The largest of {self.draws:,} draws is {self.largest:.3f}; {expected} larger ones are expected."
-        return f"{reach} {self.note}".strip()
-
-
 def audit_generator(
     draw: Callable[[int], ArrayLike],
     draws: int,
@@ -163,36 +140,42 @@ def audit_generator(
     charged: Charged | None = None,
     confidence: float = CONFIDENCE,
     block: int = BLOCK,
-) -> GeneratorFinding:
+) -> Finding:
     """Test draws of a function `draw(n)` that returns n numbers claimed to be standard normal.
 
+    The p-value combines four tests.
+
     >>> found = audit_generator(np.random.default_rng(0).standard_normal, 10**5)
-    >>> found.rejected, found.distinct == 10**5
+    >>> found.rejected, found.figures["distinct"] == 10**5
     (False, True)
     """
     tally = tally_of(draw, draws, block=block)
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
-        return GeneratorFinding(confidence=confidence, draws=tally.draws, p_value=0.0, note=note)
+        return Finding(confidence=confidence, p_value=0.0, shows=note, figures={"draws": tally.draws})
     tests = (p_reach(tally), p_far(tally), p_shape(tally), p_ties(tally))
     epsilon, impossible, evidence, note = _spent(tally, charged, confidence)
-    return GeneratorFinding(
+    expected = 2 * tally.draws * float(ndtr(-tally.size))
+    reach = f"The largest of {tally.draws:,} draws is {tally.size:.3f}; {short(expected)} larger ones are expected."
+    return Finding(
         confidence=confidence,
         p_value=bonferroni(tests),
         epsilon=epsilon,
         evidence=evidence,
-        note=note,
-        draws=tally.draws,
-        largest=tally.size,
-        expected_beyond=2 * tally.draws * float(ndtr(-tally.size)),
-        beyond_far=tally.beyond(FAR),
-        distinct=tally.distinct,
-        first=tally.first,
-        p_reach=tests[0],
-        p_far=tests[1],
-        p_shape=tests[2],
-        p_ties=tests[3],
-        impossible=impossible,
+        shows=f"{reach} {note}".strip(),
+        figures={
+            "draws": tally.draws,
+            "largest": tally.size,  # by size
+            "expected_beyond": expected,  # normal draws expected beyond it
+            "beyond_far": tally.beyond(FAR),
+            "distinct": tally.distinct,  # different numbers among the first `first`
+            "first": tally.first,
+            "p_reach": tests[0],  # of no draw beyond the largest
+            "p_far": tests[1],  # of the number beyond FAR
+            "p_shape": tests[2],  # of the bins
+            "p_ties": tests[3],  # of the pairs of equal numbers
+            "impossible": impossible,  # chance of a release beyond the radius, which proves that an example took part
+        },
     )
 
 

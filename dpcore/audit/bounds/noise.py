@@ -4,9 +4,7 @@ In a direction without gradients a release is noise alone: Normal(0, sigma^2) in
 """
 
 import math
-from dataclasses import dataclass
 from math import inf, sqrt
-from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,25 +19,6 @@ from dpcore.privacy.report.numbers import outward
 ROWS_AT_ONCE = 256  # steps compared with all others at once
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NoiseFinding(Finding):
-    """The amount of noise over the amount charged; its p-value tests noise as large as charged."""
-
-    projections: int
-    factor: float | None = None  # measured noise over the noise charged
-    factor_below: float | None = None  # its upper bound
-    sigma_below: float | None = None  # upper bound of sigma, if all releases share one
-
-    def _measured(self) -> str:
-        if self.sigma_below is None:
-            bound = f"the noise is at most {outward(self.factor_below or 0.0, math.ceil, 4)} of the noise charged"
-        else:
-            bound = f"sigma is at most {outward(self.sigma_below, math.ceil, 4)}"
-        least = outward(self.epsilon or 0.0, math.floor)
-        return f"From {self.projections:,} numbers, {bound}: epsilon is at least {least} if all else is as charged."
-
-
 def audit_noise(
     projections: ArrayLike,
     mechanism: Mechanism,
@@ -47,18 +26,19 @@ def audit_noise(
     *,
     sigma: ArrayLike | None = None,
     confidence: float = CONFIDENCE,
-) -> NoiseFinding:
+) -> Finding:
     """Bound sigma and epsilon from n noisy sums, each projected on a direction without gradient.
 
+    The p-value tests noise as large as charged.
     `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to them, is the one charged
     for each, and may be left out if all releases of the mechanism share one.
-    **Guarantees:** if the noise is normal, `factor_below` fails with probability 1 - confidence at most; epsilon is a
-    lower bound for the mechanism with that much noise.
+    **Guarantees:** if the noise is normal, the figure `factor_below` fails with probability 1 - confidence at most;
+    epsilon is a lower bound for the mechanism with that much noise.
     Errors: ValueError if sigma is left out of a mechanism with several.
 
     >>> drawn = np.random.default_rng(1).normal(0.0, 2.0, 10_000)
     >>> found = audit_noise(drawn, Mechanism.constant(q=1.0, sigma=2.0, steps=4), 1e-5)
-    >>> round(found.sigma_below, 2), round(found.epsilon, 1), found.rejected
+    >>> round(found.figures["sigma_below"], 2), round(found.epsilon, 1), found.rejected
     (2.02, 4.3, False)
     """
     x = np.asarray(projections, dtype=np.float64)
@@ -68,18 +48,27 @@ def audit_noise(
     charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
     check.positive(sigma=float(charged.min(initial=inf)))
     if note := trouble(projections=x):
-        return NoiseFinding(confidence=confidence, projections=x.size, note=note)
+        return Finding(confidence=confidence, shows=note, figures={"projections": x.size})
     total = float(np.sum((x / charged) ** 2))
     below = factor_below(total, x.size, confidence)
-    return NoiseFinding(
+    bound, sigma_below = f"the noise is at most {outward(below, math.ceil, 4)} of the noise charged", None
+    if len(same) == 1:
+        sigma_below = below * same[0]
+        bound = f"sigma is at most {outward(sigma_below, math.ceil, 4)}"
+    epsilon = epsilon_with_noise(mechanism, below, delta)
+    least = outward(epsilon, math.floor)
+    return Finding(
         confidence=confidence,
-        projections=x.size,
         p_value=float(gammainc(x.size / 2, total / 2)),
-        epsilon=epsilon_with_noise(mechanism, below, delta),
+        epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        factor=sqrt(total / x.size),
-        factor_below=below,
-        sigma_below=below * same[0] if len(same) == 1 else None,
+        shows=f"From {x.size:,} numbers, {bound}: epsilon is at least {least} if all else is as charged.",
+        figures={
+            "projections": x.size,
+            "factor": sqrt(total / x.size),  # measured noise over the noise charged
+            "factor_below": below,  # its upper bound
+            "sigma_below": sigma_below,  # upper bound of sigma, if all releases share one
+        },
     )
 
 
@@ -96,26 +85,7 @@ def factor_below(total: float, projections: int, confidence: float) -> float:
     return sqrt(total / quantile) if quantile > 0 else inf
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RepetitionFinding(Finding):
-    """A test of the independence of noise between steps."""
-
-    steps: int
-    correlation: float | None = None  # the largest of any two steps, by size
-    pair: tuple[int, int] | None = None  # its steps, from 0
-    p_pair: float | None = None
-    p_together: float | None = None
-
-    def _measured(self) -> str:
-        first, second = self.pair or (0, 0)
-        return (
-            f"Among {self.steps:,} steps, steps {first} and {second} have the most correlated noise: "
-            f"{self.correlation:.3f}."
-        )
-
-
-def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) -> RepetitionFinding:
+def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) -> Finding:
     """Test whether each step draws fresh noise, from projections (steps, k) on the same k directions.
 
     Two tests are exact for any standard deviation that all steps share. The largest correlation of two steps, times the
@@ -123,7 +93,7 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     all steps share, and noise that is taken back later. Transposed, the projections compare directions.
 
     >>> fresh = np.random.default_rng(0).normal(size=(20, 50))
-    >>> audit_repetition(fresh).rejected, audit_repetition(np.vstack([fresh, fresh[:1]])).pair
+    >>> audit_repetition(fresh).rejected, audit_repetition(np.vstack([fresh, fresh[:1]])).figures["pair"]
     (False, (0, 20))
     """
     z = numbers("projections", projections, dimensions=2)
@@ -134,20 +104,23 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     if not note and not length.all():
         note = "Nothing can be shown: the noise of a step is 0 in every direction."
     if note:
-        return RepetitionFinding(confidence=confidence, steps=steps, note=note)
-    correlation, pair = _largest_correlation(z / length[:, None])
+        return Finding(confidence=confidence, shows=note, figures={"steps": steps})
+    correlation, (first, second) = _largest_correlation(z / length[:, None])
     pairs = steps * (steps - 1) / 2
     # (1 + r) / 2 has the law Beta((k - 1) / 2, (k - 1) / 2), and the two tails of r are alike.
     tail = float(betainc((directions - 1) / 2, (directions - 1) / 2, max((1 - abs(correlation)) / 2, 0.0)))
     p_pair, p_together = min(1.0, 2 * pairs * tail), _together(z)
-    return RepetitionFinding(
+    return Finding(
         confidence=confidence,
         p_value=bonferroni([p_pair, p_together]),
-        steps=steps,
-        correlation=correlation,
-        pair=pair,
-        p_pair=p_pair,
-        p_together=p_together,
+        shows=f"Among {steps:,} steps, steps {first} and {second} have the most correlated noise: {correlation:.3f}.",
+        figures={
+            "steps": steps,
+            "correlation": correlation,  # the largest of any two steps, by size
+            "pair": (first, second),  # its steps, from 0
+            "p_pair": p_pair,
+            "p_together": p_together,
+        },
     )
 
 

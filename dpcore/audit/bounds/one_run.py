@@ -5,8 +5,7 @@ Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -136,24 +135,10 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
     return low
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class OneRunFinding(Finding):
-    """The power of one run's scores to guess membership; its p-value tests the claim, if there is one."""
-
-    canaries: int
-    condition: str = ""  # of epsilon
-    strength: float | None = None  # of a family of trade-off functions: weaker members are refuted
-    guesses: Guesses | None = None  # those that show most
-    tried: int = 1  # numbers of guesses tried, for Bonferroni's correction
-
-    def _measured(self) -> str:
-        made = self.guesses or Guesses(0, 0, 0)
-        condition = f" {self.condition}" if self.condition else ""
-        return (
-            f"{made.correct} of {made.made} guesses on {self.canaries:,} canaries are right: epsilon is at least "
-            f"{outward(self.epsilon or 0.0, math.floor)}{condition}."
-        )
+def sentence_of(best: Guesses, canaries: int, epsilon: float, condition: str = "") -> str:
+    """Say how many of the guesses are right, and the lower bound of epsilon under its condition."""
+    least = f"{outward(epsilon, math.floor)} {condition}".strip()
+    return f"{best.correct} of {best.made} guesses on {canaries:,} canaries are right: epsilon is at least {least}."
 
 
 def audit_one_run(
@@ -163,8 +148,8 @@ def audit_one_run(
     *,
     claimed: float | None = None,
     confidence: float = CONFIDENCE,
-) -> OneRunFinding:
-    """Bound epsilon from the scores of m canaries and their membership, both (m,).
+) -> Finding:
+    """Bound epsilon from the scores of m canaries and their membership, both (m,); the p-value tests `claimed`.
 
     Several numbers of guesses are tried, and Bonferroni's correction pays for all of them.
     **Guarantees:** the bound fails with probability 1 - confidence at most, over the fair coins and the training,
@@ -178,21 +163,24 @@ def audit_one_run(
     score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
-        return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
+        return Finding(confidence=confidence, shows=note, figures={"canaries": score.size})
     tried = attempts(score, inside)
     epsilon, best = best_guesses(score.size, tried, delta, (1 - confidence) / len(tried))
     p_value = None
     if claimed is not None:
         p_values = (one_run_p_value(score.size, each.made, each.correct, claimed, delta) for each in tried)
         p_value = bonferroni(p_values)
-    return OneRunFinding(
+    return Finding(
         confidence=confidence,
         p_value=p_value,
         epsilon=epsilon,
         evidence=Evidence.BOUND,
-        canaries=score.size,
-        guesses=best,
-        tried=len(tried),
+        shows=sentence_of(best, score.size, epsilon),
+        figures={
+            "canaries": score.size,
+            "guesses": best,  # those that show most
+            "tried": len(tried),  # numbers of guesses, for Bonferroni's correction
+        },
     )
 
 

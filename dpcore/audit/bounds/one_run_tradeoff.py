@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, bonferroni, constant, scores_and_flags, trouble
-from dpcore.audit.bounds.one_run import Guesses, OneRunFinding, attempts, check_counts, largest, too_few
+from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.one_run import Guesses, attempts, check_counts, largest, sentence_of, too_few
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -145,7 +145,7 @@ def audit_tradeoff(
     *,
     claimed: Tradeoff | None = None,
     confidence: float = CONFIDENCE,
-) -> OneRunFinding:
+) -> Finding:
     """Find the strongest member of a family that the scores of m canaries refute, and test the claim.
 
     Arguments are those of `audit_one_run`; training must not lie below the curve `claimed`, such as a certified one.
@@ -153,20 +153,23 @@ def audit_tradeoff(
     score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
     if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
-        return OneRunFinding(confidence=confidence, canaries=score.size, note=note)
+        return Finding(confidence=confidence, shows=note, figures={"canaries": score.size})
     tried = attempts(score, inside)
     strength, best = strongest(score.size, tried, family, (1 - confidence) / len(tried))
     p_values = [tradeoff_p_value(score.size, each.made, each.correct, claimed) for each in tried if claimed]
-    return OneRunFinding(
+    epsilon = family.epsilon(strength, delta)
+    return Finding(
         confidence=confidence,
         p_value=bonferroni(p_values) if claimed else None,
-        epsilon=family.epsilon(strength, delta),
+        epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        canaries=score.size,
-        condition=family.condition,
-        strength=strength,
-        guesses=best,
-        tried=len(tried),
+        shows=sentence_of(best, score.size, epsilon, family.condition),
+        figures={
+            "canaries": score.size,
+            "strength": strength,  # weaker members of the family are refuted
+            "guesses": best,  # those that show most
+            "tried": len(tried),  # numbers of guesses, for Bonferroni's correction
+        },
     )
 
 

@@ -7,8 +7,6 @@ Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section
 """
 
 import math
-from dataclasses import dataclass
-from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,30 +16,12 @@ from dpcore import check
 from dpcore.audit.bounds.binomial import lower_epsilon, with_noise
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
 from dpcore.audit.bounds.one_run import largest
-from dpcore.audit.bounds.two_run import Rates, audit_two_run
+from dpcore.audit.bounds.two_run import Rates, counted_rates
 from dpcore.privacy.mechanism import FloatArray, Mechanism, Release
 from dpcore.privacy.report.numbers import nearest, outward
 
 ROUNDED = 1e-6  # of delta: many times the error of sums of binomial probabilities
 MIN_MU = 1e-3  # the least mu with an estimate: normal noise of 1 / mu shows next to nothing
-
-
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PerStepFinding(Finding):
-    """The power of single steps to reveal a canary in the batch, and the epsilon of all steps that follows."""
-
-    scores: tuple[int, int]
-    rates: Rates | None = None
-    mu: float | None = None  # lower bound for a step whose trade-off is G_mu
-    epsilon_if_gaussian: float | None = None  # an estimate, for normal noise of 1 / mu
-
-    def _measured(self) -> str:
-        return (
-            f"No step is mu-GDP for a mu below {nearest(self.mu or 0.0, 3)}. Epsilon of all steps is at least "
-            f"{outward(self.epsilon or 0.0, math.floor)}; about {nearest(self.epsilon_if_gaussian or 0.0, 3)} if steps "
-            "are Gaussian (an estimate)."
-        )
 
 
 def audit_per_step(
@@ -52,43 +32,48 @@ def audit_per_step(
     *,
     threshold: float | None = None,
     confidence: float = CONFIDENCE,
-) -> PerStepFinding:
+) -> Finding:
     """Bound epsilon from scores of steps with the canary in the batch (n,) and of steps without it (k,).
 
     A score is a step's release along the canary's gradient over the noise charged: Normal(1 / sigma, 1) with the canary
     and Normal(0, 1) without, if noise is normal. Of the mechanism only steps and rates are used, not sigma.
-    **Guarantees:** if scores are independent and steps alike, `mu` and `epsilon` fail together with probability
-    1 - confidence at most. `mu` is a bound for a Gaussian step. Another step may hide an example better than G_mu
-    elsewhere on its curve, so `epsilon_if_gaussian` is an estimate.
+    **Guarantees:** if scores are independent and steps alike, epsilon and the figure `mu` fail together with
+    probability 1 - confidence at most. `mu` is a bound for a Gaussian step. Another step may hide an example better
+    than G_mu elsewhere on its curve, so `epsilon_if_gaussian` is an estimate.
 
     >>> generator = np.random.default_rng(0)
     >>> whole = Mechanism.constant(q=1.0, sigma=1.0, steps=1)
     >>> found = audit_per_step(generator.normal(1, 1, 20_000), generator.normal(0, 1, 20_000), whole, 1e-5)
-    >>> round(found.mu, 2), found.epsilon < found.epsilon_if_gaussian < 4.4
+    >>> round(found.figures["mu"], 2), found.epsilon < found.figures["epsilon_if_gaussian"] < 4.4
     (0.94, True)
     """
     inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
     if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
-        return PerStepFinding(confidence=confidence, scores=(inside.size, outside.size), note=note)
+        return Finding(confidence=confidence, shows=note)
     if threshold is None:
         # Halfway between the medians few scores of a Gaussian step show its power best.
         threshold = float((np.median(inside[::2]) + np.median(outside[::2])) / 2)
         inside, outside = inside[1::2], outside[1::2]
-    counted = audit_two_run(inside, outside, 0.0, threshold=threshold, confidence=confidence)
-    if counted.rates is None:
-        return PerStepFinding(confidence=confidence, scores=counted.scores, note=counted.note)
-    mu, if_gaussian = mu_at(counted.rates), 0.0
+    rates = counted_rates(inside, outside, 0.0, threshold, confidence)
+    if isinstance(rates, str):
+        return Finding(confidence=confidence, shows=rates)
+    mu, if_gaussian = mu_at(rates), 0.0
     if mu >= MIN_MU:
         drawn = Mechanism(tuple(Release(each.q, 1 / mu, each.count) for each in mechanism.releases))
         if_gaussian = lower_epsilon(with_noise(drawn, 1.0), delta)
-    return PerStepFinding(
+    epsilon = composed_epsilon(rates, mechanism, delta)
+    return Finding(
         confidence=confidence,
-        epsilon=composed_epsilon(counted.rates, mechanism, delta),
+        epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        scores=counted.scores,
-        rates=counted.rates,
-        mu=mu,
-        epsilon_if_gaussian=if_gaussian,
+        shows=(
+            f"No step is mu-GDP for a mu below {nearest(mu, 3)}. Epsilon of all steps is at least "
+            f"{outward(epsilon, math.floor)}; about {nearest(if_gaussian, 3)} if steps are Gaussian (an estimate)."
+        ),
+        figures={
+            "mu": mu,  # lower bound for a step whose trade-off is G_mu
+            "epsilon_if_gaussian": if_gaussian,  # an estimate, for normal noise of 1 / mu
+        },
     )
 
 

@@ -5,8 +5,7 @@ README.md lists the faults that each test catches.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,21 +26,6 @@ class SamplingTest(NamedTuple):
     sentence: str
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SamplingFinding(Finding):
-    """A comparison of batches with Poisson samples; its p-value combines all its tests."""
-
-    steps: int
-    canaries: int
-    parts: tuple[SamplingTest, ...] = ()
-    rate_above: float | None = None  # bounds of the rate, together at the confidence
-    rate_below: float | None = None
-
-    def _measured(self) -> str:
-        return min(self.parts, key=lambda part: part.p_value).sentence
-
-
 def audit_sampling(
     included: ArrayLike,
     q: float,
@@ -49,9 +33,10 @@ def audit_sampling(
     batch_sizes: ArrayLike | None = None,
     examples: int | None = None,
     confidence: float = CONFIDENCE,
-) -> SamplingFinding:
+) -> Finding:
     """Test the presence of canaries in batches, (steps, canaries), against Poisson sampling at the rate q.
 
+    The p-value combines several tests, and the sentence is that of the smallest of theirs.
     `batch_sizes` (steps,), if known, count whole batches out of `examples`. Steps are in their order and begin with an
     epoch. Canaries are chosen before any batch is drawn.
     Errors: ValueError if shapes do not fit, or if sizes come without the number of examples.
@@ -66,7 +51,7 @@ def audit_sampling(
     if inside.size * q < MIN_INCLUSIONS:
         expected = nearest(inside.size * q, 2)
         note = f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times on average."
-        return SamplingFinding(confidence=confidence, steps=steps, canaries=canaries, note=note)
+        return Finding(confidence=confidence, shows=note, figures={"steps": steps, "canaries": canaries})
     parts = [_rate(inside, q)]
     if steps > 1:
         parts += [_windows(inside, q), _preferred(inside, q), _repeated(inside, q)]
@@ -78,14 +63,18 @@ def audit_sampling(
             raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
         parts += _size_tests(sizes, examples, q)
     drawn, error = int(inside.sum()), (1 - confidence) / 2
-    return SamplingFinding(
+    return Finding(
         confidence=confidence,
         p_value=bonferroni(part.p_value for part in parts),
-        steps=steps,
-        canaries=canaries,
-        parts=tuple(parts),
-        rate_above=float(rate_above(drawn, inside.size, error)),
-        rate_below=float(rate_below(drawn, inside.size, error)),
+        shows=min(parts, key=lambda part: part.p_value).sentence,
+        figures={
+            "steps": steps,
+            "canaries": canaries,
+            "parts": tuple(parts),
+            # bounds of the rate, together at the confidence
+            "rate_above": float(rate_above(drawn, inside.size, error)),
+            "rate_below": float(rate_below(drawn, inside.size, error)),
+        },
     )
 
 

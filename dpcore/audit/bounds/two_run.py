@@ -7,9 +7,9 @@ Viswanath 2015, arXiv 1311.0776, Theorem 2.1.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from math import inf, log
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from dpcore import check
 from dpcore.audit.bounds.binomial import rate_above, rate_below
 from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, constant, numbers, trouble
-from dpcore.audit.bounds.roc import Roc, roc_of
+from dpcore.audit.bounds.roc import roc_of
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest, outward
 
@@ -64,23 +64,6 @@ def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, 
     return float(thresholds[int(np.argmax(worth))])
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class TwoRunFinding(Finding):
-    """The power of a threshold to separate scores with the canary from scores without it."""
-
-    scores: tuple[int, int]  # in, out: the scores counted
-    rates: Rates | None = None
-
-    def _measured(self) -> str:
-        rates = self.rates or Rates(0.0, 0.0, 1.0)
-        return (
-            f"At least {nearest(100 * rates.true_positives, 3)} % of scores with the canary, and at most "
-            f"{nearest(100 * rates.false_positives, 3)} % of those without, exceed {nearest(rates.threshold)}: epsilon "
-            f"is at least {outward(self.epsilon or 0.0, math.floor)}."
-        )
-
-
 def audit_two_run(
     scores_in: ArrayLike,
     scores_out: ArrayLike,
@@ -89,7 +72,7 @@ def audit_two_run(
     threshold: float | None = None,
     independent: bool = True,
     confidence: float = CONFIDENCE,
-) -> TwoRunFinding:
+) -> Finding:
     """Bound epsilon from scores with the canary, (n,), and without it, (k,); high scores speak for it.
 
     Without a given threshold, the scores at even places choose one and the others are counted. Scores of separate runs
@@ -101,26 +84,48 @@ def audit_two_run(
     >>> round(found.epsilon, 1)  # of 9.9: so few scores show little of a tail
     3.8
     """
-    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
     check.in_range(0, 1, ends="()", confidence=confidence)
     check.in_range(0, 1, delta=delta)
-    counted = (inside, outside) if threshold is not None else (inside[1::2], outside[1::2])
-    sizes = (counted[0].size, counted[1].size)
-    choosing = (inside, outside) if threshold is not None else (inside[::2], outside[::2])
-    note = trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside)
-    note = note or constant("scores that choose a threshold", *choosing) or _too_few(*sizes, confidence)
-    if note:
-        return TwoRunFinding(confidence=confidence, scores=sizes, note=note)
-    error = 1 - confidence
-    chosen = best_threshold(*choosing, delta, error) if threshold is None else threshold
-    rates = rates_at(*counted, chosen, error)
-    return TwoRunFinding(
+    inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
+    rates = counted_rates(inside, outside, delta, threshold, confidence)
+    if isinstance(rates, str):
+        return Finding(confidence=confidence, shows=rates)
+    epsilon = rates.epsilon(delta)
+    return Finding(
         confidence=confidence,
-        epsilon=rates.epsilon(delta),
+        epsilon=epsilon,
         evidence=Evidence.BOUND if independent else Evidence.ESTIMATE,
-        scores=sizes,
-        rates=rates,
+        shows=(
+            f"At least {nearest(100 * rates.true_positives, 3)} % of scores with the canary, and at most "
+            f"{nearest(100 * rates.false_positives, 3)} % of those without, exceed {nearest(rates.threshold)}: epsilon "
+            f"is at least {outward(epsilon, math.floor)}."
+        ),
+        figures={"rates": rates},
     )
+
+
+def counted_rates(
+    inside: FloatArray, outside: FloatArray, delta: float, threshold: float | None, confidence: float
+) -> Rates | str:
+    """Bound both rates of a threshold, or say why nothing follows.
+
+    Without a given threshold, the scores at even places choose one and the others are counted.
+    """
+    choosing, counted = (inside, outside), (inside, outside)
+    if threshold is None:
+        choosing, counted = (inside[::2], outside[::2]), (inside[1::2], outside[1::2])
+    note = (
+        trouble(scores_with_the_canary=inside, scores_without_it=outside)
+        or constant("scores", inside, outside)
+        or constant("scores that choose a threshold", *choosing)
+        or _too_few(counted[0].size, counted[1].size, confidence)
+    )
+    if note:
+        return note
+    error = 1 - confidence
+    if threshold is None:
+        threshold = best_threshold(*choosing, delta, error)
+    return rates_at(*counted, threshold, error)
 
 
 def _too_few(inside: int, outside: int, confidence: float) -> str:
@@ -135,31 +140,11 @@ def _too_few(inside: int, outside: int, confidence: float) -> str:
     )
 
 
-@final
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LossFinding(Finding):
-    """The power of a threshold on the loss to separate members from others: members tend to have a smaller loss.
-
-    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, on small false-positive rates.
-    """
-
-    roc: Roc | None = None
-    rates: Rates | None = None  # of the threshold behind epsilon
-
-    def _measured(self) -> str:
-        told = self.roc.told if self.roc else ()
-        shares = " and ".join(
-            f"{nearest(100 * each.seen, 3)} % of members at {nearest(100 * each.rate, 3)} % false positives"
-            for each in told
-        )
-        return (
-            f"A threshold on the loss finds {shares}. If examples were independent, epsilon would be at least "
-            f"{outward(self.epsilon or 0.0, math.floor)} (an estimate)."
-        )
-
-
-def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE) -> LossFinding:
+def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE) -> Finding:
     """Compare the losses of training examples (n,) with those of other examples of the same kind (k,).
+
+    Members tend to have a smaller loss, so a threshold separates them from others.
+    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, on small false-positive rates.
 
     >>> import numpy as np
     >>> generator = np.random.default_rng(0)
@@ -168,13 +153,20 @@ def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confide
     """
     inside, outside = -numbers("members", members), -numbers("others", others)
     if note := trouble(losses_of_members=inside, losses_of_others=outside) or constant("losses", inside, outside):
-        return LossFinding(confidence=confidence, note=note)
+        return Finding(confidence=confidence, shows=note)
     counted = audit_two_run(inside, outside, delta, independent=False, confidence=confidence)
-    return LossFinding(
-        confidence=confidence,
-        epsilon=counted.epsilon,
-        evidence=Evidence.ESTIMATE,
-        note=counted.note,
-        roc=roc_of(inside, outside, confidence=confidence),
-        rates=counted.rates,
-    )
+    roc = roc_of(inside, outside, confidence=confidence)
+    figures, shows = {**counted.figures, "roc": roc}, counted.shows
+    for power in roc.told:
+        name = f"tpr_at_{power.rate:g}_fpr"
+        figures |= {name: power.seen, f"{name}_above": power.above, f"{name}_below": power.below}
+    if counted.epsilon is not None:
+        shares = " and ".join(
+            f"{nearest(100 * each.seen, 3)} % of members at {nearest(100 * each.rate, 3)} % false positives"
+            for each in roc.told
+        )
+        shows = (
+            f"A threshold on the loss finds {shares}. If examples were independent, epsilon would be at least "
+            f"{outward(counted.epsilon, math.floor)} (an estimate)."
+        )
+    return replace(counted, evidence=Evidence.ESTIMATE, shows=shows, figures=figures)

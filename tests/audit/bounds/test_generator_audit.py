@@ -164,8 +164,8 @@ def test_the_impossible_mass_is_that_of_the_counted_releases() -> None:
 
 def test_a_radius_that_a_draw_is_beyond_is_no_radius() -> None:
     found = audit_generator(normal(0), DRAWS, charged=Charged(ONE, 1e-5, 3.0))
-    assert found.impossible is None
-    assert found.note == "A draw lies beyond the given radius of 3."
+    assert found.figures["impossible"] is None
+    assert found.shows.endswith(" A draw lies beyond the given radius of 3.")
     assert found.epsilon != math.inf
 
 
@@ -189,7 +189,7 @@ def test_counting_never_shows_more_of_normal_noise_than_it_costs() -> None:
 def test_numbers_that_are_not_finite_are_counted_and_rejected() -> None:
     found = audit_generator(lambda count: np.where(np.arange(count) == 3, np.nan, 0.1 * np.arange(count)), 10)
     assert found.p_value == 0
-    assert "1 of 10 draws are not finite numbers." in found.note
+    assert found.shows == "1 of 10 draws are not finite numbers."
 
 
 def test_a_generator_that_returns_another_number_of_draws_is_an_error() -> None:
@@ -202,7 +202,7 @@ def test_a_generator_that_returns_another_number_of_draws_is_an_error() -> None:
 def test_a_constant_generator_is_rejected_and_its_size_told() -> None:
     found = audit_generator(lambda count: np.zeros(count), 10_000)
     assert found.rejected
-    assert found.distinct == 1
+    assert found.figures["distinct"] == 1
     assert "-0.000" not in found.shows
     assert last(lambda n: np.full(n, -2.0), 100).size == 2
 
@@ -214,7 +214,7 @@ def test_float32_normal_numbers_of_a_cpu_are_seen_to_stop() -> None:
 
     torch.manual_seed(0)
     found = audit_generator(lambda count: torch.empty(count).normal_().numpy(), 1_200_000_000)
-    assert found.largest < 5.7682
-    assert found.expected_beyond == pytest.approx(9.6, abs=1.5)
-    assert found.p_reach < 1e-3
+    assert found.figures["largest"] < 5.7682
+    assert found.figures["expected_beyond"] == pytest.approx(9.6, abs=1.5)
+    assert found.figures["p_reach"] < 1e-3
     assert found.rejected

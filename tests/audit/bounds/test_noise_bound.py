@@ -54,7 +54,7 @@ def test_noise_as_charged_passes_and_half_of_it_does_not() -> None:
     assert half.rejected
     assert half.epsilon is not None
     assert half.epsilon > 15
-    assert half.sigma_below == pytest.approx(right.sigma_below / 2)
+    assert half.figures["sigma_below"] == pytest.approx(right.figures["sigma_below"] / 2)
     assert half.shows.startswith("From 5,000 numbers, sigma is at most 0.54")
 
 
@@ -86,11 +86,11 @@ def test_each_projection_is_measured_by_the_sigma_of_its_step() -> None:
     sigma = np.repeat([2.0, 1.0], 10)[:, None]
     drawn = sigma * np.random.default_rng(3).normal(size=(20, 200))
     found = audit_noise(drawn, schedule, DELTA, sigma=sigma)
-    assert found.factor == pytest.approx(1.0, abs=0.03)
+    assert found.figures["factor"] == pytest.approx(1.0, abs=0.03)
     assert not found.rejected
-    assert found.sigma_below is None
-    assert found.epsilon == pytest.approx(lower_epsilon(with_noise(schedule, found.factor_below), DELTA))
-    assert audit_noise(drawn, schedule, DELTA, sigma=sigma[::-1]).factor != pytest.approx(1.0, abs=0.1)
+    assert found.figures["sigma_below"] is None
+    assert found.epsilon == pytest.approx(lower_epsilon(with_noise(schedule, found.figures["factor_below"]), DELTA))
+    assert audit_noise(drawn, schedule, DELTA, sigma=sigma[::-1]).figures["factor"] != pytest.approx(1.0, abs=0.1)
     with pytest.raises(ValueError, match="the mechanism has 2 different ones"):
         audit_noise(drawn, schedule, DELTA)
 
@@ -132,9 +132,9 @@ def fresh(seed: int, steps: int = STEPS, directions: int = DIRECTIONS) -> np.nda
 def test_fresh_noise_is_rejected_as_often_as_it_may_be() -> None:
     found = [audit_repetition(fresh(seed)) for seed in range(600)]
     for steps in (2, STEPS):
-        together = [audit_repetition(fresh(seed, steps, 6)).p_together for seed in range(600)]
+        together = [audit_repetition(fresh(seed, steps, 6)).figures["p_together"] for seed in range(600)]
         assert stats.kstest(together, "uniform").pvalue > 1e-3  # an exact p-value
-    pairs = sum(each.p_pair <= 0.05 for each in found)
+    pairs = sum(each.figures["p_pair"] <= 0.05 for each in found)
     assert stats.binomtest(pairs, 600, 0.05, alternative="greater").pvalue > 1e-3
     assert pairs > 5  # nor is it far too strict
     assert stats.binomtest(sum(each.rejected for each in found), 600, 0.05, alternative="greater").pvalue > 1e-3
@@ -142,7 +142,7 @@ def test_fresh_noise_is_rejected_as_often_as_it_may_be() -> None:
 
 def test_of_two_steps_the_correlation_has_an_exact_p_value() -> None:
     for directions in (2, 3, 9):
-        p_values = [audit_repetition(fresh(seed, 2, directions)).p_pair for seed in range(600)]
+        p_values = [audit_repetition(fresh(seed, 2, directions)).figures["p_pair"] for seed in range(600)]
         assert stats.kstest(p_values, "uniform").pvalue > 1e-3, directions
 
 
@@ -151,7 +151,7 @@ def test_one_seed_for_every_step_is_rejected_however_much_noise_there_is() -> No
         assert audit_repetition(scale * fresh(1)).p_value == pytest.approx(audit_repetition(fresh(1)).p_value)
         found = audit_repetition(scale * np.repeat(fresh(2, 1), 5, axis=0))
         assert found.rejected
-        assert found.correlation == pytest.approx(1.0)
+        assert found.figures["correlation"] == pytest.approx(1.0)
 
 
 def test_a_seed_that_comes_back_once_is_found_with_its_two_steps() -> None:
@@ -159,7 +159,7 @@ def test_a_seed_that_comes_back_once_is_found_with_its_two_steps() -> None:
     drawn[555] = 0.5 * drawn[7]
     found = audit_repetition(drawn)
     assert found.rejected
-    assert found.pair == (7, 555)
+    assert found.figures["pair"] == (7, 555)
     assert found.shows == "Among 600 steps, steps 7 and 555 have the most correlated noise: 1.000."
 
 
@@ -168,15 +168,15 @@ def test_noise_that_is_taken_back_is_found() -> None:
     drawn[1::2] = -drawn[::2]
     found = audit_repetition(drawn)
     assert found.rejected
-    assert found.p_together < 1e-6
-    assert found.correlation == pytest.approx(-1.0)
+    assert found.figures["p_together"] < 1e-6
+    assert found.figures["correlation"] == pytest.approx(-1.0)
 
 
 def test_a_small_part_in_common_is_found_by_all_steps_together_alone() -> None:
     drawn = fresh(5, 200) + 0.2 * fresh(6, 1)
     found = audit_repetition(drawn)
-    assert found.p_pair > 0.05
-    assert found.p_together < 1e-3
+    assert found.figures["p_pair"] > 0.05
+    assert found.figures["p_together"] < 1e-3
     assert found.rejected
 
 
@@ -194,7 +194,7 @@ def test_the_clip_norm_itself_is_allowed_and_costs_what_is_charged() -> None:
     found = audit_influence([0.3, 1.0, 1.0 + 5e-5], MOVED, DELTA)
     assert found.p_value == 1
     assert not found.rejected
-    assert found.place == 2
+    assert found.figures["place"] == 2
     assert found.epsilon == pytest.approx(lower_epsilon(MOVED, DELTA), rel=1e-3)
     assert found.epsilon <= lower_epsilon(MOVED, DELTA) * (1 + 1e-3)
 
@@ -203,7 +203,7 @@ def test_more_than_the_clip_norm_is_rejected_and_costs_that_of_less_noise() -> N
     found = audit_influence(np.array([0.5, 6.0]), MOVED, DELTA, clip_norm=2.0)
     assert found.rejected
     assert found.p_value == 0
-    assert found.largest == 3.0
+    assert found.figures["largest"] == 3.0
     assert found.epsilon == pytest.approx(lower_epsilon(Mechanism.constant(0.1, 0.5, 50), DELTA), rel=2e-3)
     assert "one moves a sum by 3 clipping norms" in found.shows
 

@@ -108,7 +108,7 @@ def test_a_larger_epsilon_than_claimed_is_rejected() -> None:
     assert found.epsilon is not None
     assert 2.0 < found.epsilon < 3.0
     assert found.evidence is Evidence.BOUND
-    assert found.tried == len(options(400)) == len(OPTIONS)
+    assert found.figures["tried"] == len(options(400)) == len(OPTIONS)
     tried = [ranked(scores, included, *each) for each in options(400)]
     paid = [one_run_epsilon(400, each.made, each.correct, 1e-5, 0.05 / len(OPTIONS)) for each in tried]
     assert found.epsilon == pytest.approx(max(paid))
@@ -288,7 +288,7 @@ def test_the_curve_that_is_claimed_is_refuted_by_scores_of_a_worse_one() -> None
     assert not good.rejected
     assert bad.rejected
     assert good.evidence is Evidence.CONDITIONAL
-    assert good.epsilon == pytest.approx(float(gaussian.epsilon_of(1e-5, good.strength)))
+    assert good.epsilon == pytest.approx(float(gaussian.epsilon_of(1e-5, good.figures["strength"])))
     assert good.shows.endswith("if the trade-off curve is that of mu-GDP for some mu.")
 
 
@@ -299,9 +299,9 @@ def test_less_noise_than_charged_is_refuted() -> None:
     found = audit_tradeoff(scores, included, NoiseFamily(whole), 1e-5)
     same = audit_tradeoff(scores, included, GaussianFamily(), 1e-5)
     assert found.evidence is Evidence.CONDITIONAL
-    assert found.strength * 0.5 == pytest.approx(same.strength, rel=0.01)
+    assert found.figures["strength"] * 0.5 == pytest.approx(same.figures["strength"], rel=0.01)
     assert found.epsilon == pytest.approx(same.epsilon, rel=0.01)
-    assert 1.0 < found.strength < 4.0
+    assert 1.0 < found.figures["strength"] < 4.0
     assert found.shows.endswith("if all but the noise is as charged.")
 
 
@@ -313,7 +313,7 @@ def test_more_noise_than_a_release_may_have_leaves_a_lower_curve() -> None:
         assert np.all(curves[0] <= 1 - error), "no curve lies above that of an attack that guesses"
     scores, included = gaussian_scores(4, 0.0, 20)
     found = audit_tradeoff(scores, included, NoiseFamily(Mechanism.constant(0.1, 2e6, 5)), 1e-5)
-    assert (found.strength, found.epsilon) == (0.0, 0.0)
+    assert (found.figures["strength"], found.epsilon) == (0.0, 0.0)
 
 
 def test_equal_scores_refute_nothing_however_the_canaries_are_ordered() -> None:
@@ -323,7 +323,7 @@ def test_equal_scores_refute_nothing_however_the_canaries_are_ordered() -> None:
         included = (np.arange(1000) < 500) == first
         found = audit_tradeoff(scores, included, GaussianFamily(), 1e-5, claimed=Gaussian(0.1))
         assert not found.rejected, first
-        assert found.strength == 0, first
+        assert found.figures["strength"] == 0, first
 
 
 def test_bad_scores_give_a_sentence_and_bad_counts_an_error() -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpcore.audit.bounds.sampling import SamplingFinding, _disjoint_pairs, audit_sampling, middle
+from dpcore.audit.bounds.finding import Finding
+from dpcore.audit.bounds.sampling import _disjoint_pairs, audit_sampling, middle
 
 Q, STEPS, EXAMPLES = 0.1, 120, 200
 CANARIES = 100  # the first of the examples
@@ -55,12 +56,12 @@ def _epoch(generator: np.random.Generator) -> np.ndarray:
     return place == np.arange(EXAMPLES // size)[:, None]
 
 
-def audit(drawn: np.ndarray) -> SamplingFinding:
+def audit(drawn: np.ndarray) -> Finding:
     return audit_sampling(drawn[:, :CANARIES], Q, batch_sizes=drawn.sum(axis=1), examples=EXAMPLES)
 
 
-def p_of(found: SamplingFinding, name: str) -> float:
-    return next(part.p_value for part in found.parts if part.name == name)
+def p_of(found: Finding, name: str) -> float:
+    return next(part.p_value for part in found.figures["parts"] if part.name == name)
 
 
 CAUGHT = [
@@ -87,11 +88,11 @@ def test_each_wrong_way_fails_the_test_that_is_meant_for_it(draw, name: str) -> 
 
 def test_poisson_samples_fail_each_test_no_more_often_than_they_may() -> None:
     found = [audit(poisson(np.random.default_rng(seed))) for seed in range(200)]
-    for place, part in enumerate(found[0].parts):
-        fails = sum(each.parts[place].p_value <= 0.05 for each in found)
+    for place, part in enumerate(found[0].figures["parts"]):
+        fails = sum(each.figures["parts"][place].p_value <= 0.05 for each in found)
         assert stats.binomtest(fails, 200, 0.05, alternative="greater").pvalue > 1e-3, part.name
     assert sum(each.rejected for each in found) <= 20
-    inside = sum(each.rate_above <= Q <= each.rate_below for each in found)
+    inside = sum(each.figures["rate_above"] <= Q <= each.figures["rate_below"] for each in found)
     assert stats.binomtest(inside, 200, 0.95, alternative="less").pvalue > 1e-3
 
 
@@ -121,7 +122,7 @@ def test_one_step_or_one_canary_has_fewer_tests() -> None:
     for shape in ((1, 400), (400, 1)):
         found = audit_sampling(np.random.default_rng(0).random(shape) < Q, Q)
         assert not found.rejected
-        assert 0 < len(found.parts) < 6
+        assert 0 < len(found.figures["parts"]) < 6
 
 
 def test_bad_input_is_told_apart() -> None:

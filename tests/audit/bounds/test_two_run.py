@@ -58,7 +58,6 @@ def test_choosing_the_threshold_on_the_scores_that_are_counted_would_be_wrong() 
 def test_scores_far_apart_show_what_their_number_allows() -> None:
     found = audit_two_run(*normal(0, 50.0, 2000), 1e-5)
     assert found.epsilon == pytest.approx(math.log((0.025**1e-3 - 1e-5) / (1 - 0.025**1e-3)), rel=1e-6)
-    assert found.scores == (1000, 1000)
     assert found.evidence is Evidence.BOUND
     assert audit_two_run(*normal(0, 50.0), 1e-5, independent=False).evidence is Evidence.ESTIMATE
 
@@ -66,10 +65,9 @@ def test_scores_far_apart_show_what_their_number_allows() -> None:
 def test_a_threshold_that_was_chosen_before_is_counted_on_all_scores() -> None:
     inside, outside = normal(1, 2.0)
     found = audit_two_run(inside, outside, 1e-5, threshold=1.0)
-    assert found.scores == (1000, 1000)
-    assert found.rates == rates_at(inside, outside, 1.0, 0.05)
-    assert found.rates.true_positives < np.mean(inside > 1) < 1
-    assert found.rates.false_positives > np.mean(outside > 1)
+    assert found.figures["rates"] == rates_at(inside, outside, 1.0, 0.05)
+    assert found.figures["rates"].true_positives < np.mean(inside > 1) < 1
+    assert found.figures["rates"].false_positives > np.mean(outside > 1)
     assert found.shows.startswith("At least 8")
 
 
@@ -149,7 +147,7 @@ def scores(seed: int, sigma: float, size: int = 5000) -> tuple[np.ndarray, np.nd
 
 def test_mu_of_a_gaussian_step_is_bounded_from_below_and_nearly_found() -> None:
     found = [audit_per_step(*scores(seed, 1.0), Mechanism.constant(0.01, 1.0, 100), 1e-5) for seed in range(60)]
-    mu = np.array([each.mu for each in found])
+    mu = np.array([each.figures["mu"] for each in found])
     assert stats.binomtest(int(np.sum(mu > 1)), 60, 0.05, alternative="greater").pvalue > 1e-3
     assert np.median(mu) > 0.85
 
@@ -159,9 +157,9 @@ def test_what_is_a_bound_and_what_is_an_estimate() -> None:
     found = audit_per_step(*scores(0, 1.0), whole, 1e-5)
     true = lower_epsilon(Mechanism.constant(0.05, 1.0, 500), 1e-5)
     assert found.evidence is Evidence.CONDITIONAL
-    assert 0 < found.epsilon < found.epsilon_if_gaussian <= true
-    assert found.epsilon_if_gaussian == pytest.approx(true, rel=0.3)
-    assert found.epsilon_if_gaussian > lower_epsilon(whole, 1e-5)
+    assert 0 < found.epsilon < found.figures["epsilon_if_gaussian"] <= true
+    assert found.figures["epsilon_if_gaussian"] == pytest.approx(true, rel=0.3)
+    assert found.figures["epsilon_if_gaussian"] > lower_epsilon(whole, 1e-5)
     assert found.shows.endswith("if steps are Gaussian (an estimate).")
 
 
@@ -174,7 +172,7 @@ def test_a_step_that_hides_better_off_that_point_refutes_the_estimate_but_not_th
     found = audit_per_step(*coins, whole, 1e-5, threshold=0.5)
     most = steps * math.log(true / false)
     assert found.epsilon <= composed_epsilon(Rates(0.5, true, false), whole, 1e-5) < most
-    assert found.epsilon_if_gaussian > found.epsilon
+    assert found.figures["epsilon_if_gaussian"] > found.epsilon
 
 
 def test_bad_scores_or_too_few_give_a_sentence() -> None:
@@ -182,5 +180,5 @@ def test_bad_scores_or_too_few_give_a_sentence() -> None:
     for bad in ([], [math.nan, 1.0], [1.0, 1.0]):
         found = audit_per_step(bad, bad, once, 1e-5)
         assert found.shows.startswith("Nothing can be shown: ")
-        assert found.epsilon is found.mu is None
+        assert (found.epsilon, found.figures) == (None, {})
     assert "too few" in audit_per_step([2.0, 3.0, 4.0], [0.0, 1.0, 0.5], once, 1e-5).shows
