@@ -5,10 +5,9 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -82,52 +81,8 @@ def digest_of(numbers: np.ndarray) -> str:
     return hashlib.sha256(numbers.ravel().data).hexdigest()
 
 
-POLL_SECONDS = 0.2  # seconds between two attempts to take the turn
-
-
-class Turn:
-    """A process's turn to compute, by the lock on a file; over when it is closed. README.md tells what it is for.
-
-    The file's length in bytes is the number of finished images, so that waiting processes can report it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: IO[bytes] | None = None  # of the lock that is held
-
-    def close(self) -> None:
-        """Remove the lock file; a process that has just opened it may compute the same bits beside the next one."""
-        if self._file:
-            with suppress(OSError):
-                self._path.unlink()
-            self._file.close()
-
-    def awaited(self, total: int) -> Iterator[tuple[int, int]]:
-        """Wait for the turn, and yield the number of finished images and the total, also without progress."""
-        with suppress(OSError, ImportError), ExitStack() as undone:  # no file or no lock is possible there
-            import fcntl  # late: not every system has it
-
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            file = undone.enter_context(open(self._path, "ab"))
-            while self._file is None:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    self._file = file
-                except BlockingIOError:
-                    yield min(os.fstat(file.fileno()).st_size, total), total
-                    time.sleep(POLL_SECONDS)
-            undone.pop_all()
-            self.tell(0)
-
-    def tell(self, done: int) -> None:
-        """Publish the number of finished images to waiting processes."""
-        if self._file:
-            with suppress(OSError):
-                self._file.truncate(done)
-
-
 MAX_BYTES = 4 * 10**9  # bytes of all files together
-UNFINISHED_FOR = 3600.0  # seconds without a change after which an unfinished file, or a lock file, is removed
+UNFINISHED_FOR = 3600.0  # seconds without a change after which an unfinished file is removed
 
 
 def load_or_compute(
@@ -136,22 +91,16 @@ def load_or_compute(
     """The features of all examples of a part, in their order, for each of `views` views, with progress.
 
     They are read from the features' folder below the root (None: the data root), or computed and kept there; equal bits
-    either way. If another process computes the same ones, this one waits for it, and computes them if that fails.
-    Errors: ValueError for examples that the kind does not take.
+    either way. Processes that need the same ones at once each compute them. Errors: ValueError for examples that the
+    kind does not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
-    found = read(folder / key.name, key)
-    with closing(Turn(folder / f".{key.name}.lock")) as turn:
-        if found is None and key.size <= MAX_BYTES:  # nobody will keep more, so waiting is useless
-            yield from turn.awaited(len(part))
-            found = read(folder / key.name, key)  # another process may have kept them
-        if found is None:
-            values = yield from compute_features(part.images, KINDS[kind], views, cores, turn.tell)
-            digest = digest_of(values.numpy())
-            return Features(values, digest, keep(folder, key, values, digest))
-    yield len(part), len(part)
-    return found
+    if found := read(folder / key.name, key):
+        return found
+    values = yield from compute_features(part.images, KINDS[kind], views, cores)
+    digest = digest_of(values.numpy())
+    return Features(values, digest, keep(folder, key, values, digest))
 
 
 def key_of(part: Images, kind: str, views: int) -> Key:
@@ -177,9 +126,11 @@ def keep(folder: Path, key: Key, values: Tensor, digest: str) -> str:
 
 def make_room(folder: Path, size: int) -> None:
     """Remove unfinished files, and the least recently used features until `size` bytes are free."""
-    for file in (*folder.glob(".*.part"), *folder.glob(".*.lock")):
-        if time.time() - file.stat().st_mtime > UNFINISHED_FOR:
-            file.unlink(missing_ok=True)
-    files = sorted(folder.glob("*.features"), key=lambda file: file.stat().st_mtime)
-    while files and size + sum(file.stat().st_size for file in files) > MAX_BYTES:
-        files.pop(0).unlink(missing_ok=True)
+    for file in folder.glob(".*.part"):
+        with suppress(FileNotFoundError):  # another process has just renamed or removed it
+            if time.time() - file.stat().st_mtime > UNFINISHED_FOR:
+                file.unlink()
+    with suppress(FileNotFoundError):  # another process has just removed one, since it makes room itself
+        files = sorted(folder.glob("*.features"), key=lambda file: file.stat().st_mtime)
+        while files and size + sum(file.stat().st_size for file in files) > MAX_BYTES:
+            files.pop(0).unlink()

@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import cache
 from typing import TypeVar
 
@@ -22,17 +22,12 @@ Steps = Generator[tuple[int, int], None, Result]  # work that yields the number 
 
 
 def compute_features(
-    images: NDArray[np.uint8],
-    kind: FeatureKind,
-    views: int,
-    cores: int | None = None,
-    tell: Callable[[int], None] = lambda done: None,
+    images: NDArray[np.uint8], kind: FeatureKind, views: int, cores: int | None = None
 ) -> Steps[Tensor]:
     """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, with progress.
 
-    `tell` hears the number of finished images before it is yielded. Errors: ValueError for images of another shape.
     **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
-    example depend on the example alone.
+    example depend on the example alone. Errors: ValueError for images of another shape.
     """
     shape = kind.shape_of(image_shape(images))
     threads = Cores(cores)
@@ -47,9 +42,7 @@ def compute_features(
         for first in range(0, len(starts), AT_ONCE * threads.count):
             some = starts[first : first + AT_ONCE * threads.count]
             threads.map(work, some)
-            done = min(some[-1] + SIZE, len(images))
-            tell(done)
-            yield done, len(images)
+            yield min(some[-1] + SIZE, len(images)), len(images)
     return values
 
 
