@@ -18,7 +18,6 @@ from torch.nn import functional as F
 from dpcore.audit.broken_trainers import Wrapper, replace_parts
 from dpcore.training.gradients.clipped_sum import ClippedSum, Transform, group_sizes
 from dpcore.training.gradients.clipping import Clipping
-from dpcore.training.inputs import Rows
 from dpcore.training.optimizers.base import State
 from dpcore.training.training_run import Snapshot, TrainingRun
 
@@ -52,7 +51,7 @@ class WatchedEngine(Wrapper):
 class WatchedRows:
     """A run's examples, or their labels: notes the rows drawn, and returns the rows that are in the data."""
 
-    def __init__(self, rows: Rows, present: Tensor) -> None:
+    def __init__(self, rows: Tensor, present: Tensor) -> None:
         self._rows, self._present = rows, present
         self.drawn = torch.empty(0, dtype=torch.int64)
 

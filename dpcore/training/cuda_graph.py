@@ -23,7 +23,6 @@ from torch import Tensor
 
 from dpcore.training.dp_step import Descent, Recorded
 from dpcore.training.gradients.clipped_sum import Engine
-from dpcore.training.inputs import Rows
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 SPARE = 3.0  # room in standard deviations of the batch size above its mean; one batch in 740 does not fit
@@ -34,7 +33,7 @@ WARM = 3  # steps before the recording, in which libraries initialise
 class StaticStep:
     """A whole step as a function without arguments or results, on memory that does not move."""
 
-    def __init__(self, engine: Engine, descent: Descent, data: tuple[Rows, Tensor], q: float) -> None:
+    def __init__(self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float) -> None:
         self._engine, self._descent, self._data = engine, descent, data
         self.room = room(len(data[0]), q)
         new = engine.parameters.new_zeros

@@ -1,7 +1,6 @@
-"""Inputs of a network from a run's data: pixels, or features and views, as rows that are made when needed."""
+"""Inputs of a network from a run's data: pixels, or features and views."""
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -15,27 +14,6 @@ from dpcore.training.features.cache import load_or_compute
 from dpcore.training.features.compute import Steps, run_to_end, scaled
 
 
-class ByteRows:
-    """Rows of bytes that are scaled when taken, to the same bits, in a quarter of the memory of float32."""
-
-    def __init__(self, held: Tensor, scaled: Callable[[Tensor], Tensor]) -> None:
-        self._held, self._scaled = held, scaled
-
-    def __len__(self) -> int:
-        return len(self._held)
-
-    def __getitem__(self, at: Tensor | slice) -> Tensor:
-        """The rows at these positions, or in this slice, as numbers."""
-        return self._scaled(self._held[at])
-
-    def first(self, count: int) -> "ByteRows":
-        """The first `count` rows, still bytes."""
-        return ByteRows(self._held[:count], self._scaled)
-
-
-Rows = Tensor | ByteRows
-
-
 class PickedRows:
     """Rows of a set of examples at the positions of a batch, taken part by part.
 
@@ -44,7 +22,7 @@ class PickedRows:
     batch with all its views may not fit, but smaller parts do.
     """
 
-    def __init__(self, held: Rows, at: Tensor) -> None:
+    def __init__(self, held: Tensor, at: Tensor) -> None:
         self._held, self._at = held, at
 
     def __len__(self) -> int:
@@ -52,22 +30,21 @@ class PickedRows:
 
     def __getitem__(self, part: slice) -> Tensor:
         """The rows of a part of the batch."""
-        at = self._at[part]
-        return self._held.index_select(0, at) if isinstance(self._held, Tensor) else self._held[at]
+        return self._held.index_select(0, self._at[part])
 
     @property
     def shape(self) -> Size:
         """The shape of the batch as one tensor."""
-        return Size((len(self), *self._held[:0].shape[1:]))
+        return Size((len(self), *self._held.shape[1:]))
 
 
-def picked(rows: Rows, at: Tensor) -> Tensor | PickedRows:
+def picked(rows: Tensor, at: Tensor) -> Tensor | PickedRows:
     """The rows at these positions; taken part by part on a GPU, and on a CPU if they are float16.
 
     On a CPU all other batches fit into memory, and a part is a slice. Other kinds of rows, such as those that an audit
     watches, are taken at once, since their makers look at whole batches.
     """
-    stay = isinstance(rows, ByteRows) or (isinstance(rows, Tensor) and (not rows.is_cpu or rows.itemsize == 2))
+    stay = isinstance(rows, Tensor) and (not rows.is_cpu or rows.itemsize == 2)
     return PickedRows(rows, at) if stay else rows[at]
 
 
@@ -78,7 +55,7 @@ TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = 
 class Inputs:
     """The parts of a data set for a run: rows (n, ...), or (n, K, ...) for K views, and labels (n,)."""
 
-    train: tuple[Rows, Tensor]
+    train: tuple[Tensor, Tensor]
     public: tuple[Tensor, Tensor]  # the last training examples, held out; answers are averaged over their views
     test: tuple[Tensor, Tensor]
     fingerprint: str  # of the data set, and of its features unless they are pixels
@@ -98,11 +75,10 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
     fingerprint = fingerprint_of(data)
     if config.features != "pixels" or config.views > 1:
         return (yield from _featured(config, data.train, data.test, device, fingerprint))
-    change = centred if config.pixel_scale == "centred" else None
-    x, y = rows_of(data.train, device, change)
-    train = x.first(n) if isinstance(x, ByteRows) else x[:n]
-    seen, labels = tensors(data.test, device)
-    return Inputs((train, y[:n]), (x[n:], y[n:]), (change(seen) if change else seen, labels), fingerprint)
+    (x, y), (seen, labels) = tensors(data.train, device), tensors(data.test, device)
+    if config.pixel_scale == "centred":
+        x, seen = centred(x), centred(seen)
+    return Inputs((x[:n], y[:n]), (x[n:], y[n:]), (seen, labels), fingerprint)
 
 
 def _featured(config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str) -> Steps[Inputs]:
@@ -131,24 +107,10 @@ def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
         ids = part.images.dtype == np.uint16
         given = part.images.astype(np.int32) if ids else part.images
         values, labels = torch.tensor(given, device=device), torch.tensor(part.labels, device=device).long()
-        kept[device] = values if ids else numbers(values), labels
+        if not ids:
+            values = values.float() if values.dim() == 2 else scaled(values)
+        kept[device] = values, labels
     return kept[device]
-
-
-def rows_of(
-    part: Images, device: torch.device, change: Callable[[Tensor], Tensor] | None = None
-) -> tuple[Rows, Tensor]:
-    """Rows and labels, each number changed by `change`; images on CUDA stay bytes until a batch takes them."""
-    if device.type != "cuda" or part.images.dtype != np.uint8:
-        values, labels = tensors(part, device)
-        return change(values) if change else values, labels
-    held, labels = torch.tensor(part.images, device=device), torch.tensor(part.labels, device=device).long()
-    return ByteRows(held, (lambda values: change(numbers(values))) if change else numbers), labels
-
-
-def numbers(values: Tensor) -> Tensor:
-    """Examples (n, ...) as the numbers of a network's input; features (n, d) stay as they are."""
-    return values.float() if values.dim() == 2 else scaled(values)
 
 
 def centred(values: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from dpcore.training.gradients.rounding import longest_norms
-from dpcore.training.inputs import Rows
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
 PCA_ROWS = 8192  # multiplied at once
@@ -57,7 +56,7 @@ MEAN_SAFETY = 1 - 2e-6
 MIN_LENGTH = 1e-12  # the least length that a row is divided by, so that a row of zeros stays zero
 
 
-def private_mean(x: Rows, views: int, sigma: float, noise: GaussianNoise | None) -> Tensor:
+def private_mean(x: Tensor, views: int, sigma: float, noise: GaussianNoise | None) -> Tensor:
     """The noisy mean of the rows of examples x (n, ...), or (n, K, ...) of K > 1 views: (d,) in double precision.
 
     The part that all examples share tells no class from another, but takes most of a gradient's length and so of the
@@ -79,10 +78,9 @@ def private_mean(x: Rows, views: int, sigma: float, noise: GaussianNoise | None)
     return total.float().double() / len(x)  # rounded once, as the directions are
 
 
-def without_mean(x: Rows, views: int, mean: Tensor) -> Tensor:
+def without_mean(x: Tensor, views: int, mean: Tensor) -> Tensor:
     """Scale examples to length 1, take the mean (d,) off, and scale to length sqrt(d); of x's shape and kind."""
-    like = x[:0]
-    done = like.new_empty(len(x), *like.shape[1:])
+    done = torch.empty_like(x)
     for start in range(0, len(x), MEAN_ROWS):
         part = x[start : start + MEAN_ROWS]
         rows = _rows(part, views) - mean.to(part.device, torch.float32)

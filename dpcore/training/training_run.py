@@ -105,11 +105,10 @@ class TrainingRun:
 
     def _project(self, seed: SeedSequence) -> None:
         """Project every example by DP-PCA of the training examples."""
-        config = self.config
-        train = self.train[0][:]
+        config, train = self.config, self.train[0]
         noise = self._once(train[0].numel() ** 2, seed)
         directions = private_projection(train, config.pca, config.pca_sigma, noise)
-        parts = ((train, self.train[1]), self.public, self.test)
+        parts = (self.train, self.public, self.test)
         self.train, self.public, self.test = ((x.flatten(1) @ directions, y) for x, y in parts)
 
     def _take_mean_off(self, seed: SeedSequence) -> None:
@@ -124,8 +123,7 @@ class TrainingRun:
         """Allot the optimizer's noise by the private relevance of each parameter."""
         module = self._network(streams)  # a copy, since autograd needs gradients
         noise = self._once(neuron_count(module), streams.relevance)
-        x, y = self.train
-        allot(self.descent.state, relevance_of(module, (x[:], y), self.config.relevance_sigma, noise))
+        allot(self.descent.state, relevance_of(module, self.train, self.config.relevance_sigma, noise))
         self.descent.restore(self.descent.state)
 
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:

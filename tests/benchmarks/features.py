@@ -105,7 +105,7 @@ def main() -> None:
         entrant = MAKERS[options.peak](config, inputs(config))
         print(added(lambda: five(entrant)))
         return
-    times, held = times_of(config, options.rounds), inputs(config).train[0][:].nbytes / 2**20
+    times, held = times_of(config, options.rounds), inputs(config).train[0].nbytes / 2**20
     words = [word for name, value in size.items() for word in (f"--{name}", str(value))]
     more = {name: peak(["tests.benchmarks.features", *words, "--peak", name]) or float("nan") for name in MAKERS}
     print(f"{config.examples} rows, which take {held:.0f} MiB")

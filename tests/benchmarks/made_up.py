@@ -7,7 +7,7 @@ from torch import Tensor
 from dpcore.data.catalogue import DATASETS
 from dpcore.data.loading import Images
 from dpcore.training.config import RunConfig
-from dpcore.training.inputs import Inputs, rows_of
+from dpcore.training.inputs import Inputs, tensors
 
 BLOCK = 1000  # rows that are drawn, and then stand there again and again
 
@@ -30,11 +30,11 @@ def inputs(config: RunConfig) -> Inputs:
 
 
 def inputs_on(config: RunConfig, device: torch.device) -> Inputs:
-    """The same where the run keeps them; of gray images, which stay bytes on CUDA, as it keeps those."""
+    """The same on a device; made-up grey images for pixels."""
     if config.features == "pixels":
         labels = (np.arange(config.examples) % 10).astype(np.uint8)
         images = np.random.default_rng(0).integers(0, 256, (config.examples, 28, 28), dtype=np.uint8)
-        rows, labels = rows_of(Images(images, labels), device)
+        rows, labels = tensors(Images(images, labels), device)
         few = rows[:10], labels[:10]
     else:
         given = inputs(config)

@@ -187,9 +187,9 @@ def test_torchvision_reads_the_same_from_these_files(here, root, monkeypatch):
 def test_its_scattering_transform_is_that_of_each_channel_normalised(here):
     found = inputs_of(config_of(features="scatter"), CPU)
     expected = normalised(scattering(pixels(here)))
-    assert found.train[0][:].shape == (5 * EACH, 243, 8, 8)
+    assert found.train[0].shape == (5 * EACH, 243, 8, 8)
     assert found.test[0].shape == (EACH, 243, 8, 8)
-    torch.testing.assert_close(torch.cat([found.train[0][:], found.test[0]]).float(), expected, atol=5e-3, rtol=0)
+    torch.testing.assert_close(torch.cat([found.train[0], found.test[0]]).float(), expected, atol=5e-3, rtol=0)
     assert inputs_of(config_of(features="scatter_random"), CPU).test[0].shape == (EACH, 192, 8, 8)
 
 
@@ -197,8 +197,8 @@ def test_views_of_its_images_stand_beside_them_in_both_parts(here):
     seen = views_of(pixels(here)[: 5 * EACH], 2).flatten(0, 1)
     for features, expected in (("pixels", seen), ("scatter", normalised(scattering(seen)))):
         found = inputs_of(config_of(features=features, views=2), CPU)
-        assert found.train[0][:].shape[:2] == (5 * EACH, 2)
-        torch.testing.assert_close(found.train[0][:].flatten(0, 1).float(), expected, atol=5e-3, rtol=0)
+        assert found.train[0].shape[:2] == (5 * EACH, 2)
+        torch.testing.assert_close(found.train[0].flatten(0, 1).float(), expected, atol=5e-3, rtol=0)
         assert found.test[0].shape == (EACH, 2, *expected.shape[1:])
 
 

@@ -20,6 +20,7 @@ from dpcore.training.features import compute
 from dpcore.training.features.compute import scaled
 from dpcore.training.features.kinds import KINDS, FeatureKind
 from dpcore.training.features.scattering import normalised, scattering
+from dpcore.training.inputs import PickedRows, picked
 from dpcore.training.loop import TOLD, train
 from dpcore.training.resume_point import ResumePoint
 from tests.training import small_runs
@@ -59,8 +60,8 @@ def test_scattered_inputs_are_the_normalised_transform_of_each_image() -> None:
     found = inputs.inputs_of(small(features="scatter", public=0), CPU)
     x, y = found.train
     images = scaled(torch.tensor(load("few", "sample").train.images))
-    assert x[:].shape == (120, 81, 7, 7)
-    torch.testing.assert_close(x[:].float(), normalised(scattering(images)), atol=5e-3, rtol=0)
+    assert x.shape == (120, 81, 7, 7)
+    torch.testing.assert_close(x.float(), normalised(scattering(images)), atol=5e-3, rtol=0)
     assert y.tolist() == load("few", "sample").train.labels.tolist()
     assert found.test[0].shape == (40, 81, 7, 7)
 
@@ -68,10 +69,10 @@ def test_scattered_inputs_are_the_normalised_transform_of_each_image() -> None:
 def test_views_stand_beside_the_image() -> None:
     config = small(views=3, acceptance="sa", public=20)
     found, plain = inputs.inputs_of(config, CPU), inputs.inputs_of(small(), CPU)
-    assert found.train[0][:].shape == (100, 3, 1, 28, 28)
+    assert found.train[0].shape == (100, 3, 1, 28, 28)
     assert found.public[0].shape == (20, 3, 1, 28, 28)
     assert found.test[0].shape == (40, 3, 1, 28, 28)
-    pixels = plain.train[0][:]
+    pixels = plain.train[0]
     torch.testing.assert_close(found.train[0][:, 0].float(), pixels[:100], atol=5e-4, rtol=0)
     torch.testing.assert_close(found.public[0][:, 0].float(), pixels[100:], atol=5e-4, rtol=0)
     assert not torch.allclose(found.train[0][:, 1].float(), pixels[:100], atol=0.1)
@@ -82,10 +83,10 @@ def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
     config = small(views=views)
     unit, centred = (inputs.inputs_of(replace(config, pixel_scale=scale), CPU) for scale in ("unit", "centred"))
     for one, other in zip((unit.train, unit.test), (centred.train, centred.test), strict=True):
-        torch.testing.assert_close(other[0][:].float(), one[0][:].float() * 2 - 1, atol=2e-3, rtol=0)
-    assert centred.train[0][:].min() == -1.0
+        torch.testing.assert_close(other[0].float(), one[0].float() * 2 - 1, atol=2e-3, rtol=0)
+    assert centred.train[0].min() == -1.0
     again = inputs.inputs_of(config, CPU)  # kept features do not change in place
-    assert torch.equal(again.train[0][:], unit.train[0][:])
+    assert torch.equal(again.train[0], unit.train[0])
 
 
 @pytest.mark.parametrize("model", ["linear", "map_cnn", "mlp"])
@@ -99,10 +100,37 @@ def test_a_run_trains_on_features_and_again_to_the_same_bits(model: str, views: 
     assert not torch.equal(first, ended(replace(config, seed=1)))
 
 
+@pytest.mark.parametrize("views", [1, 2])
+def test_rows_taken_part_by_part_are_those_of_the_batch(views: int) -> None:
+    x, at = inputs.inputs_of(small(features="scatter", views=views), CPU).train[0], torch.tensor([3, 3, 99, 0])
+    rows = picked(x, at)
+    assert isinstance(rows, PickedRows)
+    assert (len(rows), rows.shape) == (4, x[at].shape)
+    assert torch.equal(torch.cat([rows[:3], rows[3:]]), x[at])
+
+
+def test_a_batch_that_memory_does_not_hold_is_gathered_in_the_smaller_parts_that_it_is_summed_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ordinary, run = (run_of(small(features="scatter")) for _ in range(2))
+    before = run.engine.parameters.clone()
+    moved = small_runs.ended(ordinary, 2) - before
+    taken = PickedRows.__getitem__
+
+    def short(rows: PickedRows, part: slice) -> torch.Tensor:
+        if part.stop - part.start > 8:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return taken(rows, part)
+
+    monkeypatch.setattr(PickedRows, "__getitem__", short)
+    assert (small_runs.ended(run, 2) - before - moved).norm() < 1e-3 * moved.norm()
+    assert run.engine.chunk <= 8
+
+
 @pytest.mark.parametrize("views", [1, 3])
 def test_a_neighbour_moves_the_clipped_sum_by_at_most_c(views: int) -> None:
     run = run_of(small(features="scatter", views=views))
-    x, y = (part[:] for part in run.train)
+    x, y = run.train
     run.engine.parameters.normal_(generator=torch.Generator().manual_seed(3))
     whole = run.engine.clipped_sum(x, y, run.descent.clipping).total.double()
     for left_out in (0, 7, 119):
@@ -167,7 +195,7 @@ def test_a_kind_of_features_is_its_object_and_its_line(monkeypatch: pytest.Monke
     monkeypatch.setitem(KINDS, "halves", halves)
     config = small(features="halves")
     assert config.shape == (1, 14, 28)
-    assert inputs.inputs_of(config, CPU).train[0][:].shape == (120, 1, 14, 28)
+    assert inputs.inputs_of(config, CPU).train[0].shape == (120, 1, 14, 28)
     *_, last = train(config, ticking())
     assert isinstance(last, Finished)
     assert "halves" in described(config)
