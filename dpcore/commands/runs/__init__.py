@@ -1,11 +1,14 @@
 """`python -m dpcore runs ACTION`: work with the runs in the store, also beside a running server."""
 
 import argparse
+import os
 
-from dpcore.commands import Parser, parser_of
+from dpcore.commands import Parser, parser_of, print_json
 from dpcore.commands.runs.actions import add_actions
 from dpcore.commands.train import open_store
 from dpcore.runs.pool import recover_dead
+from dpcore.runs.record import UnknownRun, state_directory
+from dpcore.runs.store_file import FILE
 
 
 def parser() -> Parser:
@@ -17,6 +20,18 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Do the action and return its exit status."""
     arguments.check(arguments)
+    if not arguments.begins and not os.path.exists(state_directory() / FILE):  # a question makes no store
+        return _nothing(arguments)
     with open_store() as store:
         recover_dead(store)
         return arguments.act(store, arguments)
+
+
+def _nothing(arguments: argparse.Namespace) -> int:
+    asked = getattr(arguments, "id", None)
+    if asked is not None:
+        run = asked if isinstance(asked, str) else asked[0]
+        path = state_directory() / FILE
+        raise UnknownRun(f"Expected run={run!r} to be the id of a run; there is no store {path} yet.")
+    print_json({"runs": []}) if arguments.json else print("No runs yet.")
+    return 0

@@ -264,13 +264,13 @@ Act = Callable[[Store, argparse.Namespace], int]
 def add_actions(parser: Parser) -> None:
     """Add each action with its arguments; `act` does it and returns the exit status.
 
-    `check` raises ValueError before a store exists.
+    `check` raises ValueError before a store exists, and an action that `begins` makes a store if there is none.
     """
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
 
-    def action(name: str, about: str, act: Act, check: Check = lambda _: None) -> Parser:
+    def action(name: str, about: str, act: Act, check: Check = lambda _: None, *, begins: bool = False) -> Parser:
         made = actions.add_parser(name, help=about)
-        made.set_defaults(act=act, check=check)
+        made.set_defaults(act=act, check=check, begins=begins)
         return made
 
     one: dict[str, Any] = {"metavar": "ID", "help": "id of a run"}
@@ -288,12 +288,12 @@ def add_actions(parser: Parser) -> None:
     forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
     made.add_argument("--format", choices=list(FORMS), default="json", help=forms)
     made.add_argument("--to", metavar="PATH", help="file or folder to write (default: standard output)")
-    made = action("import", "import an exported run, marked as imported", _import, _check_import)
+    made = action("import", "import an exported run, marked as imported", _import, _check_import, begins=True)
     made.add_argument("file", metavar="FILE", help="file of 'export --format json'")
     made = action("delete", "delete ended runs for good", _delete)
     made.add_argument("id", nargs="+", **one)
     made.add_argument("--yes", action="store_true", help="do not ask")
-    made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep)
+    made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
     add_settings(made)
     grid = "a setting and its values, such as sigma=1,2,4; once or twice"
     made.add_argument("--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid)
