@@ -70,9 +70,8 @@ def _asked(arguments: argparse.Namespace, found: Run | None) -> AuditRequest:
     if found and found.kind != TRAINING.name:
         raise ValueError(f"Expected run={found.id!r} to be a training run or an audit, not a {found.kind}.")
     config = found.config if found else config_of(arguments)
-    own: dict[str, Any] = {
-        "canaries": min(SINGLE.canaries, config.examples // 4)
-    }  # a small data set has room for fewer
+    room = config.examples // 4  # a small data set has room for fewer
+    own: dict[str, Any] = {"canaries": min(SINGLE.canaries, room)}
     own |= {name: value for name in OWN if (value := getattr(arguments, name)) is not None}
     return AuditRequest(config, **own)
 

@@ -1,4 +1,4 @@
-"""A start button queues nothing that this session began and that is still under way, however often it is clicked."""
+"""A start button queues nothing that this session began, or shows, and that is still under way."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +15,7 @@ from pages.parts.jobs import PROBLEM, UNDER_WAY, ShownJob
 from pages.parts.perturbation import panel as comparisons
 from pages.parts.runs import actions, sweeps
 from pages.parts.train.buttons import resume, start
+from pages.parts.train.run_picker import SHOWN
 from tests.pages import audit_page
 from tests.pages.perturbation_page import REQUEST
 from tests.pages.train_page import CONFIG, recorded
@@ -85,6 +86,14 @@ def test_of_more_runs_with_secret_seeds_those_that_are_missing_are_started(store
     for count in (1, 3, 2):
         start(store, CONFIGS[:1] * count)
     assert len(store.runs()) == 3
+
+
+def test_after_a_reload_the_runs_that_are_shown_are_not_started_again(store: Store):
+    start(store, CONFIGS)
+    st.session_state = {SHOWN: [run.id for run in store.runs()]}  # a new session, which has them in its address
+    start(store, CONFIGS)
+    assert st.session_state[PROBLEM] == UNDER_WAY
+    assert len(store.runs()) == len(CONFIGS)
 
 
 def test_runs_of_others_count_for_nothing(store: Store, click: Click):

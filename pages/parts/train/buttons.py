@@ -29,9 +29,13 @@ KNOWN = " (trained already)"
 
 @uninterrupted
 def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ()) -> list[str]:
-    """Queue the runs and chart them with the ended runs `known`, beside others on the same data; the new ids."""
+    """Queue the runs and chart them with the ended runs `known`, beside others on the same data; the new ids.
+
+    What is shown already and under way, as after a reload, is not queued again.
+    """
     others = shown_runs()
-    runs = jobs.start(store, configs, lambda missing: numbered([described(config) for config in missing], missing))
+    named = lambda missing: numbered([described(config) for config in missing], missing)  # noqa: E731
+    runs = jobs.start(store, configs, named, also=others)
     if runs:
         first = _settings_of(store, others[0]) if others else {}
         together = all(first.get(key) == getattr(configs[0], key) for key in ("dataset", "source"))
