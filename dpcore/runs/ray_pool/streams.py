@@ -109,8 +109,8 @@ class Streams:
                 case Said():
                     self._record(task, said)
                 case Ended():
-                    self._store.end(task.run.id, said.status, said.error, task.name)
-                    if said.status is Status.FINISHED:
+                    its_own = self._store.end(task.run.id, said.status, said.error, task.name)
+                    if its_own and said.status is Status.FINISHED:  # else another worker may have the run
                         checkpoint_path(self._store.home, task.run.id).unlink(missing_ok=True)
                     self._end(task)
             task.heard = None

@@ -6,6 +6,7 @@ import pytest
 
 import dpcore
 from dpcore.runs.ray_pool import streams as streams_module
+from dpcore.runs.ray_pool.node import put
 from dpcore.runs.ray_pool.streams import PLACE_SECONDS, Streams
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_here
 from dpcore.runs.store import Store
@@ -74,6 +75,19 @@ def test_a_checkpoint_reaches_the_head_and_the_next_node(store: Store, gate: Pat
     assert last.accuracy == 1.0  # it began at the checkpoint
     assert steps_of(store, run) == [1, 2, 3, 3, 4, 5, 6, 6]
     assert not file.exists()
+
+
+def test_a_task_that_finishes_after_another_worker_got_its_run_leaves_that_workers_checkpoint(store: Store) -> None:
+    cluster = FakeCluster(held=len(ALL) + 2)  # the greeting and the start come before the steps, and then the end
+    streams, run = streams_of(store, cluster, "steps"), store.submit(RunConfig())
+    lead(streams, lambda: store.run(run).sequence == len(ALL) + 1)
+    store.recover(store.run(run), "Its head was silent for long.")
+    assert store.claim("elsewhere:1")
+    put(b"weights", file := checkpoint_path(store.home, run))
+    cluster.held = None
+    rounds(streams)
+    assert not cluster.living
+    assert (store.run(run).status, file.read_bytes()) == (Status.RUNNING, b"weights")
 
 
 def test_the_next_head_goes_on_with_what_the_one_before_has_begun(store: Store) -> None:
