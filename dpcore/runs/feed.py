@@ -6,6 +6,7 @@ Format: https://html.spec.whatwg.org/multipage/server-sent-events.html
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from functools import lru_cache
 
 from dpcore.runs.expected import start_of
 from dpcore.runs.in_words import state_of
@@ -17,6 +18,8 @@ NEAR_PLACES = 6  # at the head of the queue
 FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, whose only news is its place
 QUIET_SECONDS = 15.0  # without an event, until a reader hears that the connection lives
 KEEP_ALIVE = b":\n\n"
+MAX_FEEDS = 256  # kept; with more runs read at once, a late reader of a run makes it be looked at twice
+READERS: set[asyncio.Event] = set()  # of this process, each set at news
 
 
 class RunFeed:
@@ -33,8 +36,14 @@ class RunFeed:
         self.status = b""
         self.ended = False
         self.failed = False  # because of the store, or because it has no such run
-        self.readers: set[asyncio.Event] = set()  # of each reader, set at news
+        self.readers: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
+
+    def join(self, news: asyncio.Event) -> None:
+        """Add a reader; if the feed has failed, it looks again, for the store may be back."""
+        self.readers.add(news)
+        if self.failed:
+            self.status, self.ended, self.failed = b"", False, False
 
     def since(self, after: int, status: bytes) -> list[bytes]:
         """The messages for a reader with this status and the events up to number `after`; it looks for more."""
@@ -71,22 +80,7 @@ class RunFeed:
             news.set()
 
 
-class Feeds:
-    """The feeds of the runs that somebody reads, or lately read; beyond `most` the oldest idle ones go."""
-
-    def __init__(self, store: Store, most: int = 64) -> None:
-        self._store, self._most = store, most
-        self._feeds: dict[str, RunFeed] = {}
-
-    def of(self, run: str) -> RunFeed:
-        """The feed of a run, whether or not there is one of this id."""
-        if run in self._feeds and self._feeds[run].failed:  # the store may be back
-            del self._feeds[run]
-        if run not in self._feeds:
-            idle = [each for each, feed in self._feeds.items() if not feed.readers]
-            for oldest in idle[: max(len(self._feeds) + 1 - self._most, 0)]:
-                del self._feeds[oldest]
-        return self._feeds.setdefault(run, RunFeed(self._store, run))
+feed_of = lru_cache(MAX_FEEDS)(RunFeed)  # of a store and a run: one for all who read it, and lately read it
 
 
 async def happened(news: asyncio.Event) -> bool:
@@ -105,8 +99,9 @@ async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[byte
     A slow reader gets all news in one piece, so nothing piles up for it.
     """
     news, had = asyncio.Event(), {feed: (after, b"") for feed, after in wanted}
+    READERS.add(news)
     for feed, _ in wanted:
-        feed.readers.add(news)
+        feed.join(news)
     try:
         while had:
             news.clear()
@@ -121,6 +116,7 @@ async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[byte
             elif not await happened(news):
                 yield KEEP_ALIVE
     finally:
+        READERS.discard(news)
         for feed, _ in wanted:
             feed.readers.discard(news)
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from dpcore.runs import feed as feed_module
-from dpcore.runs.feed import Feeds, RunFeed, messages
+from dpcore.runs.feed import RunFeed, feed_of, messages
 from dpcore.runs.record import Status, StoreError
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Finished, Stepped
@@ -170,12 +170,10 @@ def test_who_comes_after_the_store_has_failed_for_a_moment_gets_the_run_again(st
         raise StoreError("it is busy")
 
     async def twice() -> list[list[bytes]]:
-        feeds = Feeds(store)
-        failing = feeds.of(run)
         with monkeypatch.context() as patch:
             patch.setattr(store, "bodies", busy)
-            first = await collected(messages([(failing, 0)]))
-        return [first, await collected(messages([(feeds.of(run), 0)]))]
+            first = await collected(messages([(feed_of(store, run), 0)]))
+        return [first, await collected(messages([(feed_of(store, run), 0)]))]
 
     first, second = awaited(twice())
     assert dict(named(first))["problem"] == {"run": run, "problem": "it is busy"}
@@ -187,8 +185,7 @@ def test_the_feeds_of_several_runs_come_in_one_stream(store):
     first, second = running(store, 3), running(store, 2)
 
     async def watch() -> list[bytes]:
-        feeds = Feeds(store)
-        both = messages([(feeds.of(first), 1), (feeds.of(second), 0)])
+        both = messages([(feed_of(store, first), 1), (feed_of(store, second), 0)])
         reading = asyncio.create_task(collected(both))
         store.end(first, Status.FINISHED)
         store.append(second, Evaluated(3, 0.3, 0.5, 1.0, (0.5,) * 10))

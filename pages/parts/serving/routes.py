@@ -11,18 +11,16 @@ Of a request nothing but ids and counts is read.
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from dpcore.runs.feed import Feeds, RunFeed, messages
+from dpcore.runs.feed import READERS, feed_of, messages
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
-from dpcore.runs.store import Store
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
 
@@ -32,13 +30,10 @@ ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between may keep or collect it
 
-_feeds: dict[Store, Feeds] = {}
-_readers: set[object] = set()
-
 
 async def run_events(request: Request) -> Response:
     """The events of the runs that the path names, as they happen."""
-    if len(_readers) >= MAX_READERS:
+    if len(READERS) >= MAX_READERS:
         return PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
     try:
         wanted = asked_for(request)
@@ -47,8 +42,7 @@ async def run_events(request: Request) -> Response:
         return PlainTextResponse(str(error), 400)
     except StoreError as error:
         return PlainTextResponse(str(error), 503)
-    feeds = _feeds.setdefault(store, Feeds(store))
-    return EventStream(counted([(feeds.of(run), after) for run, after in wanted]))
+    return EventStream(messages([(feed_of(store, run), after) for run, after in wanted]))
 
 
 class EventStream(StreamingResponse):
@@ -81,18 +75,6 @@ def asked_for(request: Request) -> list[tuple[str, int]]:
     if len(counts) != len(runs) or not all(map(COUNT.fullmatch, counts)):
         raise ValueError("Expected after to be the number of an event for each run, with + between.")
     return list(zip(runs, map(int, counts), strict=True))
-
-
-async def counted(feeds: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[bytes, None]:
-    """The messages, with their reader counted while it reads."""
-    reader = object()
-    _readers.add(reader)
-    try:
-        async with aclosing(messages(feeds)) as pieces:
-            async for piece in pieces:
-                yield piece
-    finally:
-        _readers.discard(reader)
 
 
 ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS]

@@ -144,7 +144,7 @@ def test_only_reading_is_allowed(store):
 
 def test_more_readers_than_a_server_can_hold_are_asked_to_come_later(store, monkeypatch):
     run = ended(store)
-    monkeypatch.setattr(routes, "_readers", {object() for _ in range(MAX_READERS)})
+    monkeypatch.setattr(routes, "READERS", {asyncio.Event() for _ in range(MAX_READERS)})
     status, headers, _ = got(f"/runs/{run}/events")
     assert status == 503
     assert headers["retry-after"] == "10"
@@ -162,7 +162,7 @@ def test_readers_are_counted_while_they_read_and_no_longer(store):
     run = ended(store)
     for _ in range(3):
         got(f"/runs/{run}/events")
-    assert not routes._readers
+    assert not routes.READERS
 
 
 def test_nothing_goes_on_for_a_reader_that_has_gone(store):
