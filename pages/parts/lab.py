@@ -151,18 +151,14 @@ def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) ->
 def _accuracy(watched: Watched) -> LiveNumber:
     tests = watched.history.evaluated
     value = f"{100 * tests[-1].accuracy:.1f}" if tests else ""
-    return LiveNumber("", value, *_since(watched), event="evaluated", y="accuracy", scale=100.0)
+    return LiveNumber("", value, *watched.since, event="evaluated", y="accuracy", scale=100.0)
 
 
 def _epsilon(watched: Watched) -> LiveNumber:
     tests = watched.history.evaluated
     spent = watched.epsilons(CERTIFIED, [tests[-1].step]) if tests else ()
     value = marked_epsilon(watched, CERTIFIED, spent[0]) if spent else ""
-    return LiveNumber("", value, *_since(watched), event="evaluated", texts=spent_by_step(watched, CERTIFIED))
-
-
-def _since(watched: Watched) -> tuple[str, int]:
-    return watched.since if watched.run.active else ("", 0)
+    return LiveNumber("", value, *watched.since, event="evaluated", texts=spent_by_step(watched, CERTIFIED))
 
 
 def show_answers(form: Form, watched: Sequence[Watched]) -> None:

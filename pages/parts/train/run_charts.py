@@ -39,7 +39,7 @@ REPORTED = (  # field of a report, axis, words, title of the picture, whether it
 WORDS = words_in(Path(__file__).with_name("words.toml"))
 NAMED = ("clip_norm", "lr")  # added to the few words for a run
 NONE = "–"  # before the first number
-INVALID = "invalid: the paper's count of accepted steps"
+INVALID = "Epsilon, invalid: the paper's count of accepted steps"
 
 
 def large_charts(
@@ -271,9 +271,8 @@ def run_figures(watched: Watched, accountant: str) -> None:
     if watched.averages:
         averaged = test[0].averaged_accuracy if test else None
         readings.append(_tested("Averaged accuracy", averaged, "averaged_accuracy"))
-    if watched.run.active:
-        readings = [replace(each, run=watched.run.id, after=watched.history.sequence) for each in readings]
-    live_figures(readings, "run_figures")
+    run, after = watched.since
+    live_figures([replace(each, run=run, after=after) for each in readings], "run_figures")
 
 
 def _tested(label: str, value: float | None, field: str) -> LiveNumber:
@@ -286,16 +285,13 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
     last = watched.history.stepped[-1:]
     accepted = last[0].accepted if last else None
     counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
-    if watched.run.active:
-        count = LiveNumber("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
-        table = spent_table(watched, accountant)
-        texts = Table(table.steps, tuple(map(short, table.values)), "accepted") if table else None
-        claim = LiveNumber(INVALID.capitalize(), _claim(watched, accountant, accepted), *watched.since, texts=texts)
-        live_figures([count, claim], "accepted_figures")
+    count = LiveNumber("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
+    table = spent_table(watched, accountant)
+    texts = Table(table.steps, tuple(map(short, table.values)), "accepted") if table else None
+    claim = LiveNumber(INVALID, _claim(watched, accountant, accepted), *watched.since, texts=texts)
+    live_figures([count, claim], "accepted_figures")
+    if watched.plan.mechanism:
         st.caption("All proposals are charged, the rejected ones too.")
-    elif accepted is not None:
-        st.metric("Accepted / rejected", counted, width="content")
-        st.caption(_claimed(watched, accountant, last[0].step, accepted))
 
 
 def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
@@ -305,18 +301,6 @@ def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
         return NONE
     claim = cache.epsilons(accountant, mechanism, watched.config.delta, (mechanism.steps,))[0]
     return short(claim) if claim < float("inf") else "n/a"
-
-
-def _claimed(watched: Watched, accountant: str, step: int, accepted: int) -> str:
-    """The epsilon that the SA-DPSGD paper would charge, beside the true one."""
-    spent = watched.epsilons(accountant, [step])
-    if not (accepted and spent):
-        return f"{accepted:,} of {step:,} proposals accepted."
-    charged = f"epsilon {marked_epsilon(watched, accountant, spent[0])} ({titled(accountant)})"
-    return (
-        f"All {step:,} proposals are charged: {charged}. "
-        f"**{INVALID}**, {accepted:,}, would give {_claim(watched, accountant, accepted)}."
-    )
 
 
 def _spent(watched: Watched, accountant: str) -> str:

@@ -87,8 +87,8 @@ class Watched:
 
     @property
     def since(self) -> tuple[str, int]:
-        """The run and the number of its last event, from where a browser follows it."""
-        return self.run.id, self.history.sequence
+        """The run and the number of its last event, from where a browser follows it; none once it has ended."""
+        return (self.run.id, self.history.sequence) if self.run.active else ("", 0)
 
     @property
     def released(self) -> Mechanism | None:
