@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import UnionType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -31,7 +30,6 @@ STARTED = "jobs_started"  # ids of the jobs that this session started
 ASKED = "cancel_asked"  # the store, and the job to cancel, until the reader answers
 UNSAID = "cancel_unsaid"  # set until the page draws that question
 NOUNS = {TRAINING.name: "a run", PERTURBATION.name: "a comparison", AUDIT.name: "an audit"}
-Event = TypeVar("Event")
 
 
 def opened_store(place: Any) -> Store | None:
@@ -358,16 +356,6 @@ def line_end(run: Run) -> str:
     """The end of a job's line in the choice: its time and, unless it finished, its status."""
     ended = "" if run.status is Status.FINISHED else f", {run.status}"
     return f"({when(run.created)}{ended})"
-
-
-def last_of(events: Sequence[object], kind: type[Event] | UnionType) -> Event | None:
-    """The newest event of a kind, or of one of several kinds."""
-    return next((each for each in reversed(events) if isinstance(each, kind)), None)
-
-
-def all_of(events: Sequence[object], kind: type[Event]) -> tuple[Event, ...]:
-    """All events of a kind, in order."""
-    return tuple(each for each in events if isinstance(each, kind))
 
 
 def _cancel_own(store: Store, job: str) -> None:

@@ -25,6 +25,7 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.glossary import help_on
 from dpcore.privacy.report.numbers import marked, percent, plain
 from dpcore.privacy.report.verdict import lowered
+from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
@@ -46,7 +47,7 @@ from pages.parts.train.buttons import alike
 from pages.parts.train.form import Form, baseline_of
 from pages.parts.train.live import draw_apart, run_status
 from pages.parts.train.run_charts import gradient_norms, marked_epsilon, spent_by_step, spent_table
-from pages.parts.train.run_history import Watched, watched_runs
+from pages.parts.train.run_history import epsilons_of, watched_runs
 from pages.parts.train.run_labels import labels_of
 
 ASKED = "Press Train to see how accurate a model this private can be."
@@ -76,7 +77,7 @@ def lab_chart(shown: Shown) -> None:
     draw_apart(shown.store, shown.ids, partial(_draw, shown))
 
 
-def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
+def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     form = shown.form
     say_outcome(form, shown.curves, shown.otherwise, watched)
     st.markdown(shown.certain, help=help_on("epsilon", "delta"))
@@ -97,14 +98,14 @@ def _draw(shown: Shown, watched: Sequence[Watched]) -> None:
                 run_status(shown.store, each, several=len(watched) > 1)
 
 
-def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, watched: Sequence[Watched]) -> None:
+def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, runs: Sequence[RunRecord]) -> None:
     """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it.
 
     Privacy has a price once a private run has ended: until then its accuracy is that of a shorter training.
     """
-    private = last_of(watched, private=True)
+    private = last_of(runs, private=True)
     own = baseline_of(private.config) if private else None  # only beside it their accuracies tell what privacy costs
-    baseline = last_of([each for each in watched if own is None or alike(each.run, own)], private=False)
+    baseline = last_of([each for each in runs if own is None or alike(each.run, own)], private=False)
     cost = _cost(form, curves, otherwise)
     chosen = form.configs[0] if form.configs else None
     if private and (chosen is None or replace(chosen, seed=private.config.seed) != private.config):  # of other settings
@@ -115,7 +116,7 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     sentences, numbers = [f"{cost} {ASKED}" if form.configs else cost], {}
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
-        coming = any(each.config.private and each.run.status is Status.QUEUED for each in watched)
+        coming = any(each.config.private and each.run.status is Status.QUEUED for each in runs)
         sentences.append(f"{{baseline}} % right without privacy.{' The private run comes next.' if coming else ''}")
     if private:
         numbers |= _numbers(private)
@@ -132,11 +133,11 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     headline(sentences, numbers)
 
 
-def _numbers(private: Watched) -> dict[str, LiveNumber]:
+def _numbers(private: RunRecord) -> dict[str, LiveNumber]:
     return {"accuracy": _accuracy(private), "epsilon": _epsilon(private)}
 
 
-def last_of(watched: Sequence[Watched], *, private: bool) -> Watched | None:
+def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
     """The last of the runs shown that is private, or that is not."""
     return next((each for each in reversed(watched) if each.config.private is private), None)
 
@@ -148,20 +149,20 @@ def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) ->
     return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(form.after)}."
 
 
-def _accuracy(watched: Watched) -> LiveNumber:
+def _accuracy(watched: RunRecord) -> LiveNumber:
     tests = watched.history.evaluated
     value = f"{100 * tests[-1].accuracy:.1f}" if tests else ""
     return LiveNumber("", value, *watched.since, event="evaluated", y="accuracy", scale=100.0)
 
 
-def _epsilon(watched: Watched) -> LiveNumber:
+def _epsilon(watched: RunRecord) -> LiveNumber:
     tests = watched.history.evaluated
-    spent = watched.epsilons(CERTIFIED, [tests[-1].step]) if tests else ()
+    spent = epsilons_of(watched, CERTIFIED, [tests[-1].step]) if tests else ()
     value = marked_epsilon(watched, CERTIFIED, spent[0]) if spent else ""
     return LiveNumber("", value, *watched.since, event="evaluated", texts=spent_by_step(watched, CERTIFIED))
 
 
-def show_answers(form: Form, watched: Sequence[Watched]) -> None:
+def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
     """Show the first test images, below each what the last private run shown answers; nothing for other data.
 
     A click on one shows the probabilities of all runs; the hint is said there before there are any.
@@ -200,7 +201,7 @@ def show_answers(form: Form, watched: Sequence[Watched]) -> None:
     mount("answers", "answers", data)
 
 
-def _last(watched: Watched) -> tuple[tuple[float, ...], ...] | None:
+def _last(watched: RunRecord) -> tuple[tuple[float, ...], ...] | None:
     """The newest answers of a run: for each image the probability of each class; None before the first."""
     return next((each.answers for each in reversed(watched.history.evaluated) if each.answers), None)
 
@@ -220,7 +221,7 @@ def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
     return [image_source(each) for each in pixels], labels
 
 
-def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[Watched], size: Size) -> Drawing:
+def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord], size: Size) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
     look = {"log": shown.log, "across": shown.across, "ghost": shown.ghost, "otherwise": shown.otherwise}
     before_runs = INVITATION if shown.form.configs else UNTRAINABLE
@@ -243,7 +244,7 @@ def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
     return [LabRun(style, -1, [], accuracy, spent)] if found else []
 
 
-def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, text: str) -> Drawing | None:
+def previewed(shown: Shown, watched: Sequence[RunRecord], size: Size, field: str, text: str) -> Drawing | None:
     """The figure where a field has this text, as the page will draw it; None where that may take long."""
     form = shown.form.moved(field, text)
     if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta) or shown.otherwise:
@@ -254,7 +255,7 @@ def previewed(shown: Shown, watched: Sequence[Watched], size: Size, field: str, 
 
 
 def alt_of(
-    curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[Watched], otherwise: Sampled | None = None
+    curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[RunRecord], otherwise: Sampled | None = None
 ) -> str:
     """The chart in words and numbers; a run that goes on has none yet."""
     ends = [
@@ -271,7 +272,7 @@ def alt_of(
     return f"{WORDS['lab']['alt']}{spent}{bought}"
 
 
-def following(figure: go.Figure, run: LabRun, watched: Watched, by_epsilon: bool, size: Size) -> list[Growth | Mark]:
+def following(figure: go.Figure, run: LabRun, watched: RunRecord, by_epsilon: bool, size: Size) -> list[Growth | Mark]:
     """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one that trains."""
     if not watched.run.active:
         return []
@@ -299,25 +300,25 @@ def epochs_of(form: Form) -> np.ndarray:
     return epochs_at(form.mechanism, charted(form.mechanism))
 
 
-def runs_on_chart(watched: Sequence[Watched], form: Form) -> list[LabRun]:
+def runs_on_chart(watched: Sequence[RunRecord], form: Form) -> list[LabRun]:
     """The runs beside the settings that are chosen now: a ghost where one has others."""
     styles = enumerate(run_styles(each.config.private for each in watched))
     return [_on_chart(each, place, style, form) for (place, style), each in zip(styles, watched, strict=True)]
 
 
-def _on_chart(watched: Watched, place: int, style: Style, form: Form) -> LabRun:
+def _on_chart(watched: RunRecord, place: int, style: Style, form: Form) -> LabRun:
     tests, mechanism = watched.history.evaluated, watched.plan.mechanism
     label, ghost = with_origin(label_beside(watched.config, form), watched.run), None
     if mechanism and mechanism != form.mechanism:
         curve = cache.curve(CERTIFIED, mechanism, watched.config.delta)
         ghost = Ghost(label, curve, epochs_at(mechanism, charted(mechanism)))
-    most = watched.epsilons(CERTIFIED, [watched.plan.steps])
+    most = epsilons_of(watched, CERTIFIED, [watched.plan.steps])
     return LabRun(
         style=style._replace(label=label),
         place=place,
         epochs=[each.epoch for each in tests],
         accuracy=[each.accuracy for each in tests],
-        spent=watched.epsilons(CERTIFIED, [each.step for each in tests]),
+        spent=epsilons_of(watched, CERTIFIED, [each.step for each in tests]),
         level=mechanism is None,
         now=watched.history.step * watched.config.q if watched.run.active and mechanism else None,
         end=watched.epochs,

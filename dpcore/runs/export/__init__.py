@@ -1,10 +1,11 @@
 """Export of runs: each form has a file in this room and a line here; free of torch."""
 
-from dpcore.runs.export.base import FolderForm, Form, RunRecord, TextForm, record_of
+from dpcore.runs.export.base import FolderForm, Form, TextForm, record_of
 from dpcore.runs.export.data_forms import CSV, DP_EVENT, JSON
 from dpcore.runs.export.model_card import CARD
 from dpcore.runs.export.scripts import DP_ACCOUNTING, OPACUS, SCRIPT
 from dpcore.runs.export.trackers import MLFLOW, TENSORBOARD
+from dpcore.runs.history import RunRecord
 
 __all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", "record_of"]
 

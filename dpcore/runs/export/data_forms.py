@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from dpcore import __version__
 from dpcore.claims.dp_event import event_of
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import finite
-from dpcore.runs.export.base import RunRecord, TextForm
+from dpcore.runs.export.base import TextForm
+from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import as_csv
 from dpcore.runs.kinds import event_to_json
 from dpcore.training.events import NORM_QUANTILES, Evaluated, Finished, Stepped
@@ -37,7 +39,7 @@ def run_json(records: Sequence[RunRecord]) -> str:
         "run": told,
         "settings": record.config.to_json(),
         "plan": record.plan.to_json(),
-        "events": [event_to_json(event) for event in record.events],
+        "events": [event_to_json(event) for event in record.history.events],
     }
     return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -60,9 +62,12 @@ def figures_of(record: RunRecord) -> list[Figure]:
 
     Numbers that are not finite are left out, except an infinite epsilon.
     """
-    spent = iter(record.epsilons([test.step for test in record.tests]) or ())
+    mechanism, steps = record.plan.mechanism, [test.step for test in record.history.evaluated]
+    at = [record.plan.compositions_at(step) for step in steps]
+    curve = ACCOUNTANTS[CERTIFIED].curve(mechanism, at, record.config.delta) if mechanism and at else None
+    spent = iter(curve.epsilon.tolist() if curve else ())
     found = []
-    for sequence, event in enumerate(record.events, 1):
+    for sequence, event in enumerate(record.history.events, 1):
         match event:
             case Stepped():
                 named, epoch = _of_steps(event), event.epoch

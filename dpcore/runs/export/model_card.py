@@ -8,10 +8,10 @@ from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.privacy.report.statement import NOT_COVERED, statement
-from dpcore.runs.export.base import RunRecord, TextForm, filled
+from dpcore.runs.export.base import TextForm, filled
 from dpcore.runs.export.scripts import where_trained
+from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import escaped, when
-from dpcore.training.events import Started
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
@@ -39,9 +39,9 @@ def _table(rows: Mapping[str, str]) -> str:
 
 
 def _what(record: RunRecord) -> dict[str, str]:
-    config, plan, data = record.config, record.plan, DATASETS[record.config.dataset]
-    started = next((event for event in record.events if isinstance(event, Started)), None)
-    early = f", {record.run.status.value} after {record.steps:,} of them" if record.finished is None else ""
+    config, plan, history = record.config, record.plan, record.history
+    started, data = history.started, DATASETS[config.dataset]
+    early = f", {record.run.status.value} after {history.step:,} of them" if history.finished is None else ""
     chosen = {name: value for name, value in config.chosen().items() if name != "seed"}
     network, usual = MODELS[config.model], config.width == WIDTH and not config.pca
     about = f"{config.width:,} hidden units." if network.wide and not usual else network.note
@@ -60,9 +60,9 @@ def _what(record: RunRecord) -> dict[str, str]:
 
 
 def _results(record: RunRecord) -> str:
-    if not record.tests:
+    if not record.history.evaluated:
         return "It was not tested."
-    last = record.tests[-1]
+    last = record.history.evaluated[-1]
     rows = {"Test accuracy": f"{percent(last.accuracy, 2)} after {last.step:,} steps", "Test loss": nearest(last.loss)}
     if last.averaged_accuracy is not None:
         rows["Test accuracy of the averaged weights"] = percent(last.averaged_accuracy, 2)

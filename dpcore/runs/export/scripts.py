@@ -10,7 +10,8 @@ from textwrap import indent
 from typing import Any
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.runs.export.base import RunRecord, TextForm, filled
+from dpcore.runs.export.base import TextForm, filled
+from dpcore.runs.history import RunRecord
 from dpcore.runs.record import IMPORTED
 from dpcore.training.config import RunConfig
 from dpcore.training.optimizers import OPTIMIZERS
@@ -25,11 +26,11 @@ def script(records: Sequence[RunRecord]) -> str:
     It holds the settings, origin and result of the run, and no secret.
     """
     (record,) = records
-    steps, finished = record.plan.steps, record.finished
+    steps, finished = record.plan.steps, record.history.finished
     origin = where_trained(record)
     about = [WORDS["secret" if record.config.seed is None else "chosen"]]
     if finished is None:
-        about.append(WORDS["part"].format(status=record.run.status.value, done=record.steps, steps=steps))
+        about.append(WORDS["part"].format(status=record.run.status.value, done=record.history.step, steps=steps))
     if record.not_measured:
         about.append(record.not_measured)
     if not origin:
@@ -80,7 +81,7 @@ def opacus_script(records: Sequence[RunRecord]) -> str:
         settings=as_code(record.config.chosen()),
         optimizer=indent(OPTIMIZERS[record.config.optimizer].in_torch, "    "),
         imported=_last_line(record.not_measured),
-        accuracy=record.finished and record.finished.accuracy,
+        accuracy=record.history.finished and record.history.finished.accuracy,
     )
 
 
@@ -118,7 +119,7 @@ def dp_accounting_script(records: Sequence[RunRecord]) -> str:
     return filled(
         "dp-accounting.py",
         run=record.run.id,
-        steps=record.steps,
+        steps=record.history.step,
         before=WORDS["before"].format(count=record.plan.repeated) if record.plan.spent else "",
         imported=_last_line(record.not_measured),
         several=WORDS["alike"] if len(releases) == 1 else WORDS["unalike"].format(kinds=len(releases)),

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.runs.editing import MAX_NAME_CHARS
-from dpcore.runs.export.base import FolderForm, RunRecord, optional
+from dpcore.runs.export.base import FolderForm, optional
 from dpcore.runs.export.data_forms import figures_of
+from dpcore.runs.history import RunRecord
 from dpcore.runs.record import Status
 
 

@@ -19,10 +19,10 @@ from dpcore.figures.style import GREY, HOLDS, REFUTED
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import outward, short
+from dpcore.runs.history import all_of, last_of
 from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
-from pages.parts.jobs import all_of, last_of
 from pages.parts.results.exports import Columns, csv_button
 from pages.parts.results.tables import table
 

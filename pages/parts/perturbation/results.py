@@ -14,13 +14,14 @@ from dpcore.figures.perturbation import Level, Spread, method_style
 from dpcore.figures.style import GREY
 from dpcore.privacy.mechanism import Kind
 from dpcore.privacy.report.numbers import WORDS, nearest, percent
+from dpcore.runs.history import all_of, last_of
 from dpcore.runs.kinds import PERTURBATION, event_from_json
 from dpcore.runs.record import Run, Status
 from dpcore.training import perturbation
 from dpcore.training.perturbation.events import Finished, Measured, Prepared, Skipped
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
-from pages.parts.jobs import all_of, last_of, request_of
+from pages.parts.jobs import request_of
 from pages.parts.perturbation.conditions import TEXTS
 from pages.parts.results.exports import Columns, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, table

@@ -13,6 +13,7 @@ from dpcore.figures.alt_texts import classes_alt
 from dpcore.figures.runs import SYMBOLS, Outcome
 from dpcore.figures.training import Track, track_styles
 from dpcore.privacy.report.numbers import percent, value_text
+from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import as_text, name_of, unreadable, when
 from dpcore.runs.record import Run
 from dpcore.runs.run_table import Wanted, ended, imported
@@ -32,7 +33,7 @@ from pages.parts.runs.sweeps import show_sweep
 from pages.parts.shell.menu import chart_size, link
 from pages.parts.train.live import watch
 from pages.parts.train.run_charts import picture
-from pages.parts.train.run_history import Watched, watched_runs
+from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_labels import NAMES
 
 TICK = "Tick a run to see its accuracy, privacy cost and settings. The chart shows all finished runs."
@@ -252,7 +253,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")
 
 
-def _compared(dataset: str, watched: Sequence[Watched]) -> None:
+def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
     names = DATASETS[dataset].classes
     tracks = [
         Track(each.label, [], each.history.evaluated[-1].per_class, private=each.config.private) for each in watched
@@ -269,7 +270,7 @@ def _compared(dataset: str, watched: Sequence[Watched]) -> None:
     live_chart(figure, [], key=f"classes_{dataset}", alt=alt, **words)
 
 
-def _confusion(watched: Watched) -> None:
+def _confusion(watched: RunRecord) -> None:
     finished, names = watched.history.finished, DATASETS[watched.config.dataset].classes
     if finished is None or finished.confusion is None:
         st.info("This run has no table of mistakes. Runs get it when they finish; runs of older versions have none.")

@@ -7,30 +7,30 @@ import streamlit as st
 
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs.export.imported import read_run
+from dpcore.runs.history import History, RunRecord
 from dpcore.runs.record import body_of, row_of, run_of
 from pages.parts.components.elements import runs_table
 from pages.parts.results.costs import drawn_until_known, learn, spending_of
 from pages.parts.runs.listing import WORDS, columns_of, order_shown, row
 from pages.parts.train.live import run_key
 from pages.parts.train.run_charts import large_charts, run_figures
-from pages.parts.train.run_history import History, Watched
 
 FILES = {"Example: private": "private.json", "Example: without privacy": "without_privacy.json"}
 EXAMPLE = "This is an example. You can tick your own runs."
 
 
 @cache
-def examples() -> tuple[Watched, ...]:
+def examples() -> tuple[RunRecord, ...]:
     """The runs of the files, as if they were watched."""
     return tuple(_read(name, file) for name, file in FILES.items())
 
 
-def _read(name: str, file: str) -> Watched:
+def _read(name: str, file: str) -> RunRecord:
     found = read_run((Path(__file__).parent / "examples" / file).read_bytes())
     columns = row_of(file.removesuffix(".json"), found.config, name, planned=found.plan) | found.columns
     columns |= {"name": name, "origin": None, "cancelling": False, "sequence": len(found.events)}
     run = run_of(columns | {"body": body_of(found.events[-1])})
-    return Watched(run, found.config, History().followed_by(list(enumerate(found.events, 1))), name)
+    return RunRecord(run, History().followed_by(found.events), name)
 
 
 def show_examples() -> None:

@@ -10,12 +10,14 @@ import streamlit as st
 from dpcore.check import verbatim
 from dpcore.figures.style import run_styles
 from dpcore.runs.expected import REPORTS
+from dpcore.runs.history import RunRecord
 from dpcore.runs.holding import MAX_SECONDS, can_be_held, hold, let_go, steps_granted
 from dpcore.runs.in_words import state_of
 from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.resume import ended_early
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
+from dpcore.training.events import Unsaved
 from pages.parts.components.elements import run_progress
 from pages.parts.controls.url_state import MAX_REASON
 from pages.parts.jobs import cancel_button, problems_said, say_failure
@@ -25,10 +27,11 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_charts
 from pages.parts.train.buttons import resume
 from pages.parts.train.run_charts import WORDS
-from pages.parts.train.run_history import Watched, watched_runs
+from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_picker import outdated
 from pages.parts.visitors import may_change
 
+Draw = Callable[[Sequence[RunRecord]], None]
 MOST_IN_PLACE = 2  # runs that keep their line here when they end: nothing below it jumps
 STOPS = "The run keeps its state and waits. Waiting costs no privacy."
 GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
@@ -42,7 +45,7 @@ def watch(store: Store, ids: Sequence[str], accountant: str, across: str, place:
     draw_apart(store, ids, lambda watched: _draw(store, watched, accountant, across, place))
 
 
-def draw_apart(store: Store | None, ids: Sequence[str], draw: Callable[[Sequence[Watched]], None]) -> None:
+def draw_apart(store: Store | None, ids: Sequence[str], draw: Draw) -> None:
     """Draw the runs in a fragment, which runs alone until no run is active, and then the whole page runs."""
     try:
         active = store is not None and any(store.run(each).active for each in ids)
@@ -51,13 +54,13 @@ def draw_apart(store: Store | None, ids: Sequence[str], draw: Callable[[Sequence
     st.fragment(_apart)(store, tuple(ids), draw, active)
 
 
-def _apart(store: Store | None, ids: tuple[str, ...], draw: Callable[[Sequence[Watched]], None], active: bool) -> None:
+def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool) -> None:
     if store is None:
         draw([])
         return
     if outdated(ids):
         st.rerun()
-    watched: list[Watched] = []
+    watched: list[RunRecord] = []
     try:
         watched = watched_runs(store, ids)
     except UnknownRun:  # the page names the missing run
@@ -69,7 +72,7 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Callable[[Sequence[W
     draw(watched)
 
 
-def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str, place: str) -> None:
+def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: str, place: str) -> None:
     if not watched:
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
@@ -95,7 +98,7 @@ def _draw(store: Store, watched: Sequence[Watched], accountant: str, across: str
     _statement(detail, accountant)
 
 
-def run_status(store: Store, watched: Watched, *, several: bool = False) -> None:
+def run_status(store: Store, watched: RunRecord, *, several: bool = False) -> None:
     """Draw how far a run is, the button to cancel or resume it, and why it failed or was lost.
 
     Beside `several` runs the button names its own.
@@ -108,8 +111,8 @@ def run_status(store: Store, watched: Watched, *, several: bool = False) -> None
     cancel_button(button, store, run, watched.label if several else "")
     if history.started and (remark := history.started.engine.partition("; ")[2]):
         st.caption(f"Remark of the run: {verbatim(remark, MAX_REASON)}")
-    if history.unsaved and run.active:
-        st.warning(WORDS["unsaved"].format(step=history.unsaved.step, reason=history.unsaved.reason))
+    if isinstance(history.saved, Unsaved) and run.active:
+        st.warning(WORDS["unsaved"].format(step=history.saved.step, reason=history.saved.reason))
     if ended_early(run) and may_change(run):
         pressed = {"on_click": resume, "args": (store, run.id), "help": WORDS["resume"], "width": "stretch"}
         button.button("Resume", key=f"resume_{run.id}", **pressed)
@@ -146,7 +149,7 @@ def _do(act: Any, store: Store, run: str) -> None:
             act(store, run)
 
 
-def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
+def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
     progress = {
@@ -166,7 +169,7 @@ def progress_of(watched: Watched, key: str, *, held: bool = False) -> None:
     run_progress(progress, key)
 
 
-def run_key(watched: Sequence[Watched]) -> None:
+def run_key(watched: Sequence[RunRecord]) -> None:
     """Draw the key of the lines, which wraps on a narrow screen; a single run needs none."""
     averaged = any(each.averages for each in watched)
     if len(watched) == 1 and not averaged:
@@ -181,7 +184,7 @@ def run_key(watched: Sequence[Watched]) -> None:
     st.html(f'<div class="run-key">{" ".join(entries)}</div>')
 
 
-def _statement(watched: Watched, accountant: str) -> None:
+def _statement(watched: RunRecord, accountant: str) -> None:
     """Draw the privacy statement of the run; of an active one, for its end."""
     config, mechanism = watched.config, watched.plan.mechanism
     if mechanism is None:

@@ -17,6 +17,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, percent, short
+from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
 from dpcore.runs.record import Run, UnknownRun
 from dpcore.runs.store import Store
@@ -30,7 +31,7 @@ from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
 from pages.parts.results.exports import Columns, Origin, address, csv_button
 from pages.parts.shell.menu import chart_size
-from pages.parts.train.run_history import Watched, watched_runs
+from pages.parts.train.run_history import epsilons_of, watched_runs
 
 REPORTED = (  # field of a report, axis, words, title of the picture, whether it is a rate
     ("loss", "training loss", "training loss", "Training loss", False),
@@ -43,7 +44,7 @@ INVALID = "Epsilon, invalid: the paper's count of accepted steps"
 
 
 def large_charts(
-    watched: Sequence[Watched], detail: Watched, accountant: str, across: str, place: str = "accuracy"
+    watched: Sequence[RunRecord], detail: RunRecord, accountant: str, across: str, place: str = "accuracy"
 ) -> None:
     """Draw the accuracy of all runs, and the epsilon of the one in detail."""
     accuracy, epsilon = st.container(key="beside").columns(2)
@@ -66,19 +67,19 @@ def large_charts(
 
 
 def accuracy_chart(
-    watched: Sequence[Watched], accountant: str, across: str, key: str, height: int | None = None, *, fits: bool = False
+    runs: Sequence[RunRecord], accountant: str, across: str, key: str, height: int | None = None, *, fits: bool = False
 ) -> None:
     """Draw the test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
-    tracks = [_track(each, accountant, across) for each in watched]
+    tracks = [_track(each, accountant, across) for each in runs]
     axis = "epoch" if across == "epoch" else f"epsilon, {titled(accountant)}"
-    figure = accuracy_figure(tracks, axis, end=_end(watched, accountant, across), size=chart_size())
-    follows = accuracy_growths(watched, tracks, accountant, across)
-    alt = accuracy_alt(tracks, axis, _going_on(watched))
-    words = picture(f"Test accuracy against {across}", watched)
+    figure = accuracy_figure(tracks, axis, end=_end(runs, accountant, across), size=chart_size())
+    follows = accuracy_growths(runs, tracks, accountant, across)
+    alt = accuracy_alt(tracks, axis, _going_on(runs))
+    words = picture(f"Test accuracy against {across}", runs)
     live_chart(figure, follows, key=key, alt=alt, height=height, fits=fits, **words)
 
 
-def decisions_strip(watched: Watched) -> None:
+def decisions_strip(watched: RunRecord) -> None:
     """Draw the accepted and rejected proposals of simulated annealing, in order."""
     decisions, q = watched.history.decisions, watched.config.q
     follows = [Strip(*watched.since, decisions, q, MAX_POINTS)] if watched.run.active else []
@@ -92,7 +93,7 @@ def decisions_strip(watched: Watched) -> None:
     live_chart(figure, follows, key="decisions_chart", alt=alt, **picture("Proposals", [watched]))
 
 
-def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
+def small_charts(watched: Sequence[RunRecord], detail: RunRecord) -> None:
     end, going_on = max(each.epochs for each in watched), _going_on(watched)
     *places, classes = st.columns(3)
     for place, (quantity, axis, what, title, rate) in zip(places, REPORTED, strict=True):
@@ -107,7 +108,7 @@ def small_charts(watched: Sequence[Watched], detail: Watched) -> None:
     st.caption(WORDS["raw"])
 
 
-def _classes(detail: Watched) -> None:
+def _classes(detail: RunRecord) -> None:
     """Draw the accuracy of each class; before the first test, empty bars that can grow."""
     names, tests = DATASETS[detail.config.dataset].classes, detail.history.evaluated
     heights = tests[-1].per_class if tests else []
@@ -118,7 +119,7 @@ def _classes(detail: Watched) -> None:
     live_chart(figure, follows, key="classes_chart", alt=alt, **words)
 
 
-def gradient_norms(watched: Watched) -> None:
+def gradient_norms(watched: RunRecord) -> None:
     """Draw the gradient norms of a private run as a fan with the line C, and how to read it."""
     config, stepped = watched.config, watched.history.stepped
     st.markdown(f"**Gradient norms before clipping**, {described(config)}")
@@ -135,30 +136,30 @@ def gradient_norms(watched: Watched) -> None:
         st.caption(WORDS["norms_read"])
 
 
-def _going_on(watched: Sequence[Watched]) -> list[int]:
+def _going_on(watched: Sequence[RunRecord]) -> list[int]:
     return [place for place, each in enumerate(watched) if each.run.active]
 
 
-def _end(watched: Sequence[Watched], accountant: str, across: str) -> float:
+def _end(watched: Sequence[RunRecord], accountant: str, across: str) -> float:
     """The end of the x axis: the longest run, or the largest epsilon."""
     if across == "epoch":
         return max(each.epochs for each in watched)
-    spent = [value for each in watched for value in each.epsilons(accountant, [each.plan.steps])]
+    spent = [value for each in watched for value in epsilons_of(each, accountant, [each.plan.steps])]
     return max((value for value in spent if value < float("inf")), default=0.0)
 
 
-def _track(watched: Watched, accountant: str, across: str) -> Track:
+def _track(watched: RunRecord, accountant: str, across: str) -> Track:
     evaluated, label, private = watched.history.evaluated, watched.label, watched.config.private
     heights = [each.accuracy for each in evaluated]
     kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     averaged = kept if watched.averages else None
     if across == "epoch":
         return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged, private=private)
-    spent = watched.epsilons(accountant, [each.step for each in evaluated])
+    spent = epsilons_of(watched, accountant, [each.step for each in evaluated])
     return Track(label, spent, heights, level=watched.plan.mechanism is None, averaged=averaged, private=private)
 
 
-def _reports(watched: Watched, quantity: str) -> Track:
+def _reports(watched: RunRecord, quantity: str) -> Track:
     """A quantity of every report; a run without clipping has none about it."""
     applies = watched.config.private or quantity != "clipped"
     stepped = watched.history.stepped if applies else ()
@@ -166,11 +167,11 @@ def _reports(watched: Watched, quantity: str) -> Track:
     return Track(watched.label, [each.epoch for each in stepped], heights, private=watched.config.private)
 
 
-def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accountant: str, across: str) -> list[Growth]:
+def accuracy_growths(runs: Sequence[RunRecord], tracks: Sequence[Track], accountant: str, across: str) -> list[Growth]:
     """The growth of the lines of `accuracy_figure` with the tests of active runs."""
     found = []
     for line, (place, style, _) in enumerate(accuracy_lines(tracks)):
-        each, track = watched[place], tracks[place]
+        each, track = runs[place], tracks[place]
         table = None if across == "epoch" else spent_table(each, accountant)
         if not each.run.active or (across != "epoch" and not table and not track.level):
             continue
@@ -182,7 +183,7 @@ def accuracy_growths(watched: Sequence[Watched], tracks: Sequence[Track], accoun
     return found
 
 
-def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0) -> list[Growth]:
+def report_growths(watched: Sequence[RunRecord], quantity: str, scale: float = 1.0) -> list[Growth]:
     """The growth of the lines of one quantity with the reports of active runs."""
     return [
         Growth(*each.since, line, event="stepped", y=quantity, scale=scale)
@@ -191,7 +192,7 @@ def report_growths(watched: Sequence[Watched], quantity: str, scale: float = 1.0
     ]
 
 
-def spent_table(watched: Watched, accountant: str) -> Table | None:
+def spent_table(watched: RunRecord, accountant: str) -> Table | None:
     """Epsilon by an accountant after some of the run's steps; None without an answer."""
     mechanism = watched.plan.mechanism
     if mechanism is None:
@@ -201,14 +202,14 @@ def spent_table(watched: Watched, accountant: str) -> Table | None:
     return Table(tuple(steps[said].tolist()), tuple(spent[said].tolist())) if said.any() else None
 
 
-def _charted_steps(watched: Watched) -> IntArray:
+def _charted_steps(watched: RunRecord) -> IntArray:
     """The run's steps at the points of its epsilon curves (n,)."""
     mechanism = watched.plan.mechanism
     assert mechanism, "a run without privacy has no such curves"
     return np.maximum(charted(mechanism) - watched.plan.compositions_at(0), 0)
 
 
-def picture(what: str, watched: Sequence[Watched]) -> dict[str, str]:
+def picture(what: str, watched: Sequence[RunRecord]) -> dict[str, str]:
     """The title of a picture of runs, with the settings of each, and the name of its file, for `live_chart`."""
     lines = [what]
     for place, each in enumerate(watched):
@@ -219,13 +220,13 @@ def picture(what: str, watched: Sequence[Watched]) -> dict[str, str]:
     return {"title": "\n".join(lines), "file": file_of(what.lower().replace(" ", "-"), watched)}
 
 
-def file_of(name: str, watched: Sequence[Watched]) -> str:
+def file_of(name: str, watched: Sequence[RunRecord]) -> str:
     """The name of a file about runs without its ending: the ids, and the settings of a single run."""
     runs = "-".join(["run", *(each.run.id for each in watched)])
     return f"{origin_of_run(watched[0]).file(name) if len(watched) == 1 else name}-{runs}"
 
 
-def origin_of_run(watched: Watched, link: str = "") -> Origin:
+def origin_of_run(watched: RunRecord, link: str = "") -> Origin:
     """The settings of a run for a picture."""
     config, steps = watched.config, watched.plan.steps
     if not config.private:
@@ -235,15 +236,15 @@ def origin_of_run(watched: Watched, link: str = "") -> Origin:
     return Origin(config.examples, config.q, config.sigma, steps, config.delta, schedule, link)
 
 
-def evaluations_columns(watched: Sequence[Watched], accountant: str, link: str) -> Columns:
+def evaluations_columns(watched: Sequence[RunRecord], accountant: str, link: str) -> Columns:
     """One row for each test of each run: measurements, epsilon so far, and settings; secret seeds are empty."""
     rows = [row for each in watched for row in _rows(each, accountant, link)]
     return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
 
 
-def _rows(watched: Watched, accountant: str, link: str) -> list[dict[str, object]]:
+def _rows(watched: RunRecord, accountant: str, link: str) -> list[dict[str, object]]:
     tests, mechanism, config = watched.history.evaluated, watched.plan.mechanism, watched.config
-    spent = watched.epsilons(accountant, [each.step for each in tests]) or [None] * len(tests)
+    spent = epsilons_of(watched, accountant, [each.step for each in tests]) or [None] * len(tests)
     kind = cache.curve(accountant, mechanism, config.delta).kind.value if mechanism else ""
     counted = {"accountant": accountant if mechanism else "", "kind": kind}
     origin = origin_of_run(watched, link)
@@ -256,7 +257,7 @@ def _rows(watched: Watched, accountant: str, link: str) -> list[dict[str, object
     ]  # fmt: skip
 
 
-def run_figures(watched: Watched, accountant: str) -> None:
+def run_figures(watched: RunRecord, accountant: str) -> None:
     """Draw accuracy, epsilon, loss and the clipped share, which keep up with an active run."""
     last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
     readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
@@ -280,7 +281,7 @@ def _tested(label: str, value: float | None, field: str) -> LiveNumber:
     return LiveNumber(label, shown, event="evaluated", y=field, scale=100.0, unit=" %")
 
 
-def accepted_figures(watched: Watched, accountant: str) -> None:
+def accepted_figures(watched: RunRecord, accountant: str) -> None:
     """Draw the accepted proposals of simulated annealing, and the epsilon that the paper would charge."""
     last = watched.history.stepped[-1:]
     accepted = last[0].accepted if last else None
@@ -294,7 +295,7 @@ def accepted_figures(watched: Watched, accountant: str) -> None:
         st.caption("All proposals are charged, the rejected ones too.")
 
 
-def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
+def _claim(watched: RunRecord, accountant: str, accepted: int | None) -> str:
     """The epsilon that the SA-DPSGD paper would charge for so many accepted steps."""
     mechanism = watched.plan.claimed(accepted)
     if mechanism is None:
@@ -303,7 +304,7 @@ def _claim(watched: Watched, accountant: str, accepted: int | None) -> str:
     return short(claim) if claim < float("inf") else "n/a"
 
 
-def _spent(watched: Watched, accountant: str) -> str:
+def _spent(watched: RunRecord, accountant: str) -> str:
     """The epsilon of the run's releases so far."""
     if watched.plan.mechanism is None:
         return "none"
@@ -312,7 +313,7 @@ def _spent(watched: Watched, accountant: str) -> str:
     return marked_epsilon(watched, accountant, spent)
 
 
-def spent_by_step(watched: Watched, accountant: str) -> Table | None:
+def spent_by_step(watched: RunRecord, accountant: str) -> Table | None:
     """The written epsilon after some of the run's steps; None without one."""
     table = spent_table(watched, accountant)
     if table is None:
@@ -320,14 +321,14 @@ def spent_by_step(watched: Watched, accountant: str) -> Table | None:
     return Table(table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values))
 
 
-def marked_epsilon(watched: Watched, accountant: str, epsilon: float) -> str:
+def marked_epsilon(watched: RunRecord, accountant: str, epsilon: float) -> str:
     """An epsilon with the mark of its kind, by this accountant for this run."""
     mechanism = watched.plan.mechanism
     kind = cache.curve(accountant, mechanism, watched.config.delta).kind if mechanism else ACCOUNTANTS[accountant].kind
     return marked(epsilon, kind)
 
 
-def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
+def evaluations_table(watched: Sequence[RunRecord], accountant: str) -> None:
     """Draw every test of the runs with the epsilon so far, in an expander."""
     table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
     if not table.open:
@@ -345,7 +346,7 @@ def evaluations_table(watched: Sequence[Watched], accountant: str) -> None:
         table.caption("Open this again to see later tests.")
 
 
-def evaluations_download(store: Store, watched: Sequence[Watched], accountant: str) -> None:
+def evaluations_download(store: Store, watched: Sequence[RunRecord], accountant: str) -> None:
     """Draw the button for all tests of the runs as CSV, with their settings, as of the click."""
     link = address()
 
@@ -359,9 +360,9 @@ def evaluations_download(store: Store, watched: Sequence[Watched], accountant: s
     csv_button("Download the runs (CSV)", columns, f"{file_of('tests', watched)}.csv", "download_runs")
 
 
-def seed_summaries(watched: Sequence[Watched]) -> None:
+def seed_summaries(watched: Sequence[RunRecord]) -> None:
     """Draw the average of each ended configuration with several seeds, without imported runs."""
-    groups: dict[RunConfig, list[Watched]] = {}
+    groups: dict[RunConfig, list[RunRecord]] = {}
     for each in [each for each in watched if not each.run.imported]:
         groups.setdefault(replace(each.config, seed=None), []).append(each)
     for config, group in groups.items():

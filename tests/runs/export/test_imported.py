@@ -63,7 +63,7 @@ def test_a_trained_run_comes_back_as_it_was(store: Store, other: Store) -> None:
     run = take_in(other, read_run(run_json([before]).encode()), owner="ada")
     after = record_of(other, run)
     assert run != before.run.id
-    assert (after.config, after.plan, after.events) == (before.config, before.plan, before.events)
+    assert (after.config, after.plan, after.history) == (before.config, before.plan, before.history)
     for name in ("name", "status", "created", "started", "ended", "error", "tags", "note"):
         assert getattr(after.run, name) == getattr(before.run, name)
     assert before.run.origin
@@ -177,7 +177,7 @@ def test_a_run_of_every_kind_of_settings_comes_back(store: Store, other: Store) 
     ):
         before = trained(store, replace(CONFIG, **changes)).record  # type: ignore[arg-type]
         after = record_of(other, take_in(other, read_run(run_json([before]).encode())))
-        assert (after.config, after.plan, after.events) == (before.config, before.plan, before.events)
+        assert (after.config, after.plan, after.history) == (before.config, before.plan, before.history)
 
 
 HOSTILE = {

@@ -47,7 +47,7 @@ def test_a_run_with_a_chosen_seed_is_repeated_bit_for_bit(store: Store, tmp_path
     out = printed(tmp_path, text_of("script", record))
     assert " was " not in out  # all of its origin is as it was
     assert f"parameters {parameters}\n" in out
-    accuracy = record.finished.accuracy if record.finished else None
+    accuracy = record.history.finished.accuracy if record.history.finished else None
     assert out.endswith(f"accuracy {accuracy} recorded {accuracy}\n")
 
 
@@ -84,8 +84,8 @@ def test_opacus_comes_to_the_same_accuracy_where_noise_is_too_weak_to_see(
     found = re.search(r"^accuracy ([\d.]+) recorded ([\d.]+)$", out, flags=re.MULTILINE)
     assert found
     theirs, ours = map(float, found.groups())
-    assert record.finished
-    assert ours == record.finished.accuracy > 0.3
+    assert record.history.finished
+    assert ours == record.history.finished.accuracy > 0.3
     assert theirs == pytest.approx(ours, abs=5 / 2000)  # five test images
 
 

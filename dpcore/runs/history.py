@@ -1,0 +1,118 @@
+"""A run with its events by kind, as values that do not change when more is said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.runs.expected import REPORTS
+from dpcore.runs.record import Run
+from dpcore.training.config import RunConfig
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
+from dpcore.training.plan import Plan
+
+Kind = TypeVar("Kind")
+
+
+def last_of(events: Sequence[object], kind: type[Kind] | tuple[type[Kind], ...]) -> Kind | None:
+    """The newest event of a kind, or of one of several kinds."""
+    return next((each for each in reversed(events) if isinstance(each, kind)), None)
+
+
+def all_of(events: Sequence[object], kind: type[Kind]) -> tuple[Kind, ...]:
+    """All events of a kind, in order."""
+    return tuple(each for each in events if isinstance(each, kind))
+
+
+@dataclass(frozen=True)
+class History:
+    """The events of a training run up to some number, in order and by kind."""
+
+    events: tuple[Event, ...] = ()
+    step: int = 0  # the last that any of them names
+    preparing: Preparing | None = None  # the latest progress of the features
+    started: Started | None = None
+    finished: Finished | None = None
+    stepped: tuple[Stepped, ...] = ()
+    evaluated: tuple[Evaluated, ...] = ()
+    saved: Checkpointed | Unsaved | None = None  # the last checkpoint, or that writing it failed
+
+    def followed_by(self, said: Sequence[Event]) -> "History":
+        """Add the events that came next."""
+        if not said:
+            return self
+        return replace(
+            self,
+            events=(*self.events, *said),
+            step=max(self.step, *(getattr(each, "step", 0) for each in said)),
+            preparing=last_of(said, Preparing) or self.preparing,
+            started=last_of(said, Started) or self.started,
+            finished=last_of(said, Finished) or self.finished,
+            stepped=(*self.stepped, *all_of(said, Stepped)),
+            evaluated=(*self.evaluated, *all_of(said, Evaluated)),
+            saved=last_of(said, (Checkpointed, Unsaved)) or self.saved,
+        )
+
+    @property
+    def sequence(self) -> int:
+        """The number of the last event."""
+        return len(self.events)
+
+    @property
+    def decisions(self) -> str:
+        """The decisions of simulated annealing, "a" or "r" for each step so far."""
+        return "".join(each.decisions for each in self.stepped)
+
+    @property
+    def paces(self) -> tuple[float, ...]:
+        """The steps per second of the latest reports."""
+        return tuple(each.steps_per_second for each in self.stepped[-REPORTS:])
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A training run with its history, without its secret seed."""
+
+    run: Run
+    history: History
+    label: str = ""  # on charts, its difference from the others
+    starts: str = ""  # its expected start in words; "" unless it is queued
+
+    @property
+    def config(self) -> RunConfig:
+        return self.run.config
+
+    @property
+    def plan(self) -> Plan:
+        return self.run.plan
+
+    @property
+    def epochs(self) -> float:
+        return self.plan.steps * self.config.q
+
+    @property
+    def averages(self) -> bool:
+        """Return whether its tests also include the averaged weights."""
+        return self.config.ema > 0
+
+    @property
+    def since(self) -> tuple[str, int]:
+        """The run and the number of its last event, from where a browser follows it; none once it has ended."""
+        return (self.run.id, self.history.sequence) if self.run.active else ("", 0)
+
+    @property
+    def not_measured(self) -> str:
+        """The sentence that an imported run was not measured here; empty for a run of this store."""
+        return f"It was imported as {self.run.imported} and was not measured here." if self.run.imported else ""
+
+    @property
+    def released(self) -> Mechanism | None:
+        """Its releases so far, those of a later checkpoint included; None without any, or without accounting."""
+        return self.plan.released(self.history.step if self.history.events else None)
+
+    def needed_mechanism(self, purpose: str) -> Mechanism:
+        """Its releases; ValueError if they have no epsilon for the purpose."""
+        if self.released is None:
+            why = self.plan.unaccounted or "It has released nothing yet."
+            raise ValueError(f"Run {self.run.id} has no epsilon {purpose}. {why}")
+        return self.released
