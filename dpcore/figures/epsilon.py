@@ -11,11 +11,11 @@ import plotly.graph_objects as go
 
 from dpcore import check
 from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, labelled, layout, line, power_ticks
-from dpcore.figures.style import BAND, BELOW_BAND, DEFAULT_ACCOUNTANTS, GREY, PINNED_LOOK, Style, style_of
+from dpcore.figures.style import BAND, BELOW_BAND, DEFAULT_ACCOUNTANTS, GREY, PINNED_LOOK, SIGNS, Style, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
-from dpcore.privacy.report.verdict import SIGNS, verdict
+from dpcore.privacy.report.verdict import verdict
 
 GHOST_NAME = "Pinned"
 POINTS = 100
@@ -233,7 +233,7 @@ def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
         value, style = float(curve.epsilon[-1]), style_of(name)
         if np.isfinite(value) and value > 0:
             above = " ↑" if top is not None and value > top else ""
-            worth = f" {SIGNS[verdict(curve, band).worth]}" if band and band.lower is not None else ""
+            worth = f" {SIGNS['worth'][verdict(curve, band).worth][0]}" if band and band.lower is not None else ""
             found.append(End(style, value, f"{marked(value, curve.kind)}{worth}{above} {style.label}"))
     return found
 

@@ -31,6 +31,10 @@ CERTIFIED_LOOK, PINNED_LOOK, ATTACK_LOOK, SAMPLED_LOOK = _looks(ROLES["looks"].v
 LOOKS, RUNS, BASELINES = map(_looks, ROLES["lines"].values())
 BAND = "rgba(128,128,128,0.35)"
 BELOW_BAND = ROLES["below_band"]
+SIGNS = {  # mark and colour, by the kind of verdicts and the verdict
+    kind: {verdict: (mark, ROLES["colours"][role]) for verdict, (mark, role) in signs.items()}
+    for kind, signs in ROLES["signs"].items()
+}
 DEFAULT_ACCOUNTANTS = ("moments", "rdp", "mma", "gdp")
 
 

@@ -20,11 +20,11 @@ from dpcore.figures import (
 )
 from dpcore.figures.epsilon import LIE
 from dpcore.figures.layout import moved_apart
-from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
+from dpcore.figures.style import DEFAULT_ACCOUNTANTS, SIGNS, style_of
 from dpcore.figures.training import MAX_POINTS, decisions_figure, thinned
 from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.verdict import SIGNS, verdict
+from dpcore.privacy.report.verdict import verdict
 from dpcore.privacy.schedule import Recipe
 
 ROOT = Path(__file__).parents[2]
@@ -117,9 +117,9 @@ def test_each_label_says_what_kind_of_number_it_ends_and_carries_the_sign_of_its
     texts = [each.text for each in curves_figure(curves, np.array([0.01, 100.0]), log=True).layout.annotations]
     for name, curve in curves.items():
         (text,) = [each for each in texts if style_of(name).label in each]
-        assert f" {SIGNS[verdict(curve, curves['pld']).worth]}" in text.split("<br>")[0]
+        assert f" {SIGNS['worth'][verdict(curve, curves['pld']).worth][0]}" in text.split("<br>")[0]
     alone = curves_figure({"rdp": curves["rdp"]}, np.array([0.01, 100.0])).layout.annotations[0].text
-    assert not set(SIGNS.values()) & set(alone)  # nothing to judge it by
+    assert not {mark for mark, _ in SIGNS["worth"].values()} & set(alone)  # nothing to judge it by
 
 
 @pytest.mark.parametrize("log", [False, True])

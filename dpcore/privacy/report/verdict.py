@@ -25,16 +25,6 @@ class Worth(StrEnum):
     NOT_AVAILABLE = "not_available"  # the accountant gives no finite number
 
 
-SIGNS = {  # of a verdict, where there is no room for words
-    Worth.SOUND_AND_TIGHT: "✓",
-    Worth.LOOSE: "↕",
-    Worth.CLAIMS_LESS: "✕",
-    Worth.OUTSIDE: "!",
-    Worth.UNDECIDED: "?",
-    Worth.NOT_AVAILABLE: "–",
-}
-
-
 @dataclass(frozen=True)
 class Verdict:
     """The verdict on a number, and its ratio to the certified upper bound: inf if that is 0, NaN if it is infinite."""

@@ -23,6 +23,7 @@ from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import labelled, own_quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
 from pages.parts.jobs import Asked, ShownJob, expected_seconds, line_end, request_of
+from pages.parts.results.odds import sign
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
@@ -162,7 +163,8 @@ def _outcome(found: AuditResults) -> None:
         result, text = results.FAILS, f"Claim refuted by {', '.join(failed)}"
     else:
         result, text, sure = results.PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
-    st.html(f'<h2 class=part style="font-size:1.75rem">{results.sign(result)} {escape(text)}</h2><p>{escape(sure)}</p>')
+    head = f"{sign(result, 'audit')} {escape(text)}"
+    st.html(f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(sure)}</p>')
     results.lights(found)
     if found.prepared and found.prepared.unaccounted:
         st.info(f"Nothing is claimed. {found.prepared.unaccounted}")

@@ -15,7 +15,6 @@ from dpcore.audit.bounds.finding import TESTS, Evidence
 from dpcore.audit.bounds.generator import chance_of_none
 from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
 from dpcore.audit.request import AuditRequest
-from dpcore.figures.style import GREY, HOLDS, REFUTED
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.numbers import outward, short
@@ -24,6 +23,7 @@ from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.odds import sign
 from pages.parts.results.tables import table
 
 EXAMPLE = Path(__file__).with_name("example.json")  # events of REQUEST, without the words of findings.toml
@@ -35,8 +35,6 @@ SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Test", "Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
 WAITING, NOT_RUN = "waits", "not run"
-SIGNS = {FAILS: ("✕", REFUTED), PASSES: ("✓", HOLDS), UNTOLD: ("?", GREY), UNDECIDED: ("…", GREY),
-         WAITING: ("○", GREY), NOT_RUN: ("–", GREY)}  # fmt: skip
 TITLE = "The tests"
 REACH_TITLE = "Reach of normal numbers"
 REACH_HEADS = ("Drawn", "Largest, by size", "Expected beyond it", "Chance of none")
@@ -127,8 +125,8 @@ def p_text(value: float) -> str:
 
 def lights(found: AuditResults) -> None:
     """Draw a sign for each test, on a line."""
-    signs = (f"<span>{sign(_result_of(found, name))} {escape(TESTS[name]['title'])}</span>" for name in _names(found))
-    st.html(f"<p class=legend>{' '.join(signs)}</p>")
+    signs = ((sign(_result_of(found, name), "audit"), escape(TESTS[name]["title"])) for name in _names(found))
+    st.html(f"<p class=legend>{' '.join(f'<span>{mark} {title}</span>' for mark, title in signs)}</p>")
 
 
 def findings(found: AuditResults) -> None:
@@ -159,12 +157,6 @@ def _result_of(found: AuditResults, name: str) -> str:
     return FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
 
 
-def sign(result: str) -> str:
-    """The mark of a result as HTML, in its colour."""
-    mark, color = SIGNS[result]
-    return f'<b class=sign style="color:{color}" aria-hidden=true>{mark}</b>'
-
-
 def _epsilon_text(each: Measured) -> str:
     if each.unbounded:
         return f"infinite ({each.evidence})"
@@ -178,7 +170,7 @@ def _row(found: AuditResults, name: str) -> list[str]:
     each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
     p_value = found.p_values.get(name, each.p_value if each else None)  # corrected once all are known
     shown = "–" if p_value is None else p_text(p_value)
-    kept = [f"<span class=kept>{text}</span>" for text in (f"{sign(result)} {result}", escape(shown))]
+    kept = [f"<span class=kept>{text}</span>" for text in (f"{sign(result, 'audit')} {result}", escape(shown))]
     plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
     title = f"{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small>"
     return [title, *kept, *map(escape, plain)]

@@ -7,26 +7,18 @@ from html import escape
 
 import streamlit as st
 
-from dpcore.claims import ClaimVerdict, Standing, judge
+from dpcore.claims import ClaimVerdict, judge
 from dpcore.claims.accountant_variants import Recount
 from dpcore.claims.reading import NONE_PASSED, Read
 from dpcore.claims.verdict import event_for
 from dpcore.figures.number_line import Stretch, claim_alt, claim_figure
-from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked
 from dpcore.runs.in_words import escaped
-from pages.parts.results.odds import term
+from pages.parts.results.odds import sign, term
 from pages.parts.results.tables import table
 from pages.parts.shell.menu import SMALL, chart_size
 
-SIGNS = {  # of a verdict, with a colour
-    Standing.HOLDS: ("✓", HOLDS),
-    Standing.UNPROVEN: ("?", GREY),
-    Standing.REFUTED: ("✕", REFUTED),
-    Standing.CONTRADICTORY: ("≠", DOUBTFUL),
-    Standing.INSUFFICIENT: ("–", GREY),
-}
 READ = "Read from the text"
 MAX_UNMARKED, MAX_AROUND = 1000, 300  # characters of a part without a value, and of each of its ends that are shown
 COUNTED = "Epsilon by each accountant, for Poisson batches"
@@ -70,10 +62,9 @@ def show_card(verdict: ClaimVerdict) -> None:
 
 def headline(verdict: ClaimVerdict) -> str:
     """The sign and the name of the verdict, and the reason, as HTML."""
-    mark, color = SIGNS[verdict.standing]
     name = term("claim", "verdict", verdict.standing.value.capitalize())
-    sign = f'<b class=sign style="color:{color}">{mark}</b>'
-    return f'<h2 class=part style="font-size:1.75rem">{sign} {name}</h2><p>{escape(verdict.sentence)}</p>'
+    head = f"{sign(verdict.standing, 'claim')} {name}"
+    return f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(verdict.sentence)}</p>'
 
 
 def details_of(verdict: ClaimVerdict) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dpcore.figures.style import DOUBTFUL, GREY, HOLDS, REFUTED
+from dpcore.figures.style import SIGNS
 from dpcore.papers.comparison import Comparison, Outcome, compared
 from dpcore.papers.entry import PrintedSetting, Trained
 from dpcore.papers.paper import Ladder, Paper, Sweep
@@ -30,12 +30,6 @@ PAPERS = "verdicts papers"  # the class of its tables
 HEADS = ("Theirs", "Ours")
 OPEN = "Open it in"
 UNTRAINED = "Not trained yet"
-SIGNS = {  # mark and colour of a verdict: neither speaks alone
-    Outcome.REPRODUCED: ("✓", HOLDS),
-    Outcome.DIFFERS: ("≠", DOUBTFUL),
-    Outcome.REFUTED: ("✕", REFUTED),
-    Outcome.UNTRAINED: ("–", GREY),
-}
 _compared = lru_cache(maxsize=1024)(compared)  # once for all sessions
 
 
@@ -47,14 +41,14 @@ def numbers(paper: Paper) -> tuple[Comparison, ...]:
 def chosen_outcomes() -> list[str]:
     """Draw the choice of verdicts; without a choice all are shown."""
     options = [each.value for each in Outcome]
-    title = lambda each: f"{SIGNS[Outcome(each)][0]} {each}"  # noqa: E731
+    title = lambda each: f"{SIGNS['outcome'][each][0]} {each}"  # noqa: E731
     chosen = several(st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
     return [*chosen] or options
 
 
 def badge(outcome: Outcome) -> str:
     """Return a verdict as HTML: its mark and its word on its colour."""
-    mark, color = SIGNS[outcome]
+    mark, color = SIGNS["outcome"][outcome]
     return f'<span class=outcome style="--hue:{color}">{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b></span>'
 
 

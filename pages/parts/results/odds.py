@@ -10,13 +10,12 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from dpcore.figures.style import ATTACK_LOOK, DOUBTFUL, GREY, HOLDS, REFUTED
+from dpcore.figures.style import ATTACK_LOOK, GREY, SIGNS
 from dpcore.privacy import words_in
 from dpcore.privacy.report.attack_risk import EVEN_PRIOR, Risks
 from dpcore.privacy.report.glossary import ARXIV, GLOSSARY, OF_HEAD
 from dpcore.privacy.report.numbers import IN_A_WORD, MARKS
 from dpcore.privacy.report.statement import odds
-from dpcore.privacy.report.verdict import SIGNS, Worth
 
 WORD = re.compile(r"\[([^|\]]+)\|(\w+)\]")
 WORDS = words_in(Path(__file__).with_name("words.toml"))
@@ -27,7 +26,6 @@ HEAD, BODY = 3, 5  # widths of strokes
 ABSENT = "#80808060"
 SAFE = " '/=:"  # in an address within double quotes
 BEFORE = int(EVEN_PRIOR * PEOPLE)
-COLORS = {Worth.SOUND_AND_TIGHT: HOLDS, Worth.LOOSE: HOLDS, Worth.CLAIMS_LESS: REFUTED, Worth.OUTSIDE: DOUBTFUL}
 
 
 def term(name: str, place: str, text: str = "") -> str:
@@ -66,15 +64,16 @@ def explained(text: str, place: str) -> str:
     return WORD.sub(lambda found: term(found[2], place, found[1]), linked(text))
 
 
-def sign(worth: Worth) -> str:
-    """The mark of a verdict, in its colour."""
-    return f'<b class=sign style="color:{COLORS.get(worth, GREY)}">{SIGNS[worth]}</b>'
+def sign(verdict: str, kind: str = "worth") -> str:
+    """The mark of a verdict as HTML, in its colour."""
+    mark, color = SIGNS[kind][verdict]
+    return f'<b class=sign style="color:{color}">{mark}</b>'
 
 
 def legend() -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
     kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, 'legend', word)}</span>" for kind, word in IN_A_WORD.items())
-    verdicts = (f"<span>{sign(Worth(name))}{word}</span>" for name, word in WORDS["verdicts"].items())
+    verdicts = (f"<span>{sign(name)}{word}</span>" for name, word in WORDS["verdicts"].items())
     return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
 
 

@@ -10,13 +10,14 @@ from dpcore.audit.bounds.finding import TESTS
 from dpcore.audit.broken_trainers import BROKEN, TRAINERS
 from dpcore.audit.events import Counted, Scored, Traced, Watched
 from dpcore.audit.request import AuditRequest
+from dpcore.figures.style import REFUTED
 from dpcore.runs.expected import duration
 from dpcore.runs.kinds import AUDIT
 from dpcore.runs.record import Status, cost_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from pages.parts.audit.panel import TORCH_DRAWS
-from pages.parts.audit.results import FAILS, QUICK, SIGNS, example
+from pages.parts.audit.results import QUICK, example
 from pages.parts.jobs import UNDER_WAY
 from tests.pages.audit_page import (
     CONFIG,
@@ -111,7 +112,7 @@ def test_a_broken_trainer_is_caught_by_name_and_its_claim_is_red(store: Store):
     assert any(each.startswith("Rényi DP ≤") for each in line)
     assert "In and out ≈ 0.400" in line
     assert words(page, "caption").count("Noise shows epsilon ≥ 9.00: that refutes the claim") == 1
-    assert names_in(page, SIGNS[FAILS][1])[0] == [
+    assert names_in(page, REFUTED)[0] == [
         "Noise ≥ 9.00, p < 1e-300",
         next(each for each in line if each.startswith("Certified ")),
     ]
@@ -121,14 +122,14 @@ def test_ours_passes_and_only_what_lies_below_the_proven_bound_is_red(store: Sto
     page = opened(run=recorded(store, events_of(found_noise(0.5, 0.6)), request=of_config()))
     assert "No test refutes the claim" in html_of(page)
     assert "That is no proof" in html_of(page)
-    assert not names_in(page, SIGNS[FAILS][1])[0]
+    assert not names_in(page, REFUTED)[0]
     (below,) = re.findall(r"No trainer keeps (.*): at least", words(page, "caption"))
     assert "≤" not in below  # a proven accountant's number is never below the proven bound
 
 
 def test_an_estimate_or_an_audit_that_passes_refutes_no_number(store: Store):
     page = opened(run=recorded(store, events_of(found_noise(50.0, 0.6)), request=of_config()))
-    assert not names_in(page, SIGNS[FAILS][1])[0]
+    assert not names_in(page, REFUTED)[0]
     assert "Noise shows" not in words(page, "caption")
 
 

@@ -9,7 +9,8 @@ from streamlit.testing.v1 import AppTest
 from dpcore.claims import Standing, judge
 from dpcore.claims.reading import read_text
 from dpcore.claims.worked import EXAMPLES
-from pages.parts.check.verdict_card import SIGNS, counts_table, details_of, marked_text
+from dpcore.figures.style import SIGNS
+from pages.parts.check.verdict_card import counts_table, details_of, marked_text
 from tests.pages.check_page import CLAIM
 from tests.pages.train_page import opened_at
 
@@ -142,8 +143,8 @@ def test_nothing_of_a_text_becomes_html() -> None:
 
 
 def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> None:
-    assert set(SIGNS) == set(Standing)
-    assert len({sign for sign, _ in SIGNS.values()}) == len(Standing)
+    assert set(SIGNS["claim"]) == set(Standing)
+    assert len({sign for sign, _ in SIGNS["claim"].values()}) == len(Standing)
     verdict = judge(EXAMPLES[0].claim)
     assert any("Moments accountant, as in this program" in each for each in details_of(verdict))
     table = counts_table(verdict)
