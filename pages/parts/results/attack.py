@@ -18,8 +18,7 @@ from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import RATES, Risks, advantage, bayes_risk, mu_above
-from dpcore.privacy.report.numbers import MARKS as KIND_MARKS
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised, rounded, short
+from dpcore.privacy.report.numbers import marked, nearest, outward, plain, raised, rounded, short
 from dpcore.privacy.report.verdict import Worth
 from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
@@ -193,7 +192,7 @@ def _single(measure: Measure, each: Named) -> str:
     if math.isinf(value):
         return "no bound"
     if not each.kind.is_bound:
-        return f"{KIND_MARKS[each.kind]} {short(value)}{measure.unit}"
+        return f"{marked(value, each.kind)}{measure.unit}"
     bound = f"≤ {outward(value, math.ceil)}" if measure.worse else f"≥ {outward(value, math.floor)}"
     return f"{bound}{measure.unit}"
 
