@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from dpcore.data.catalogue import DATASETS
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
+from dpcore.papers.entry import PrintedSetting
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
@@ -22,9 +23,8 @@ from dpcore.privacy.report.numbers import marked, outward, percent
 from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.training.config import RunConfig
-from dpcore.training.models import models_for
 from dpcore.training.plan import plan
-from dpcore.training.slider_stops import show
+from pages.parts.papers.opening import fields_of
 from pages.parts.results import cache
 from pages.parts.results.odds import PEOPLE, of_hundred
 from pages.parts.results.sampled import sampled_end
@@ -50,26 +50,11 @@ class Scene:
     @property
     def fields(self) -> dict[str, object]:
         """The value of each control by its name in the address."""
-        length = {"length": "steps", "steps": str(self.steps)} if self.steps else {"length": "epochs"}
-        return {
-            "dataset": DATASET,
-            "source": SOURCE,
-            "model": models_for(DATASET)[-1],
-            "n": str(self.examples),
-            "sampling": "batch",
-            "batch": str(self.batch),
-            "sigma": show(self.sigma),
-            "epochs": show(self.epochs),
-            "clip_norm": show(self.clip_norm),
-            "delta": show(self.delta),
-            "optimizer": "sgd",
-            "schedule": "constant",
-            "sampler": self.sampler,
-            "accountants": list(self.accountants),
-            "against": "epoch",
-            "scale": "linear",
-            **length,
-        }
+        numbers = (self.examples, self.batch, self.sigma, self.epochs, self.clip_norm)
+        printed = fields_of(PrintedSetting(*numbers, delta=self.delta, dataset=DATASET))
+        length = {"length": "steps", "steps": str(self.steps)} if self.steps else {}
+        shown = {"sampler": self.sampler, "accountants": [*self.accountants], "against": "epoch", "scale": "linear"}
+        return printed | shown | length
 
     def run(self, **recipe: Any) -> RunConfig:
         """A run of these settings by a training recipe."""

@@ -15,7 +15,6 @@ from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
-from pages.parts.train.form import plain_method
 from pages.parts.train.run_picker import show
 
 LIST = "lesson_list"  # in the session: True while the list of lessons is open
@@ -98,7 +97,7 @@ def close() -> None:
 
 def _fields(scene: Scene) -> dict[str, object]:
     """The fields that a lesson sets, with the plain method of training."""
-    return FIELDS | plain_method() | scene.fields
+    return FIELDS | scene.fields
 
 
 def _unchosen() -> dict[str, object]:
