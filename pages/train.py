@@ -25,7 +25,7 @@ with right:
     st.caption(WORDS["about"])
     form = last_good(form, st)
 with left:
-    st.button("Reset", type="tertiary", on_click=start_over, key="reset", help="Sets every control to its default.")
+    st.button("Reset", type="tertiary", on_click=start_over, key="reset", help="Sets every setting to its default.")
 with left, place:
     start_buttons(form, store)
 with right:

@@ -115,6 +115,22 @@ def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
     assert store.runs()[0].config.lr == defaults("fashion_mnist", "mlp", "adam", private=False).lr
 
 
+def test_reset_sets_every_control_to_its_default(store: Store):
+    texts = lambda page: {each.key: each.value for each in (*page.text_input, *page.selectbox)}  # noqa: E731
+    plain = texts(opened())
+    chosen = {"model": "mlp", "features": "pixels", "activation": "relu", "optimizer": "adppl", "schedule": "linear",
+              "lr_mnist_mlp_adppl": "3", "momentum": "0.5", "rate_linear": "0.7", "seeds": "3"}  # fmt: skip
+    page = opened(**chosen)
+    assert chosen.items() <= texts(page).items()
+    page = press(page, "Reset")
+    assert texts(page) == plain
+    assert not chosen.keys() & {*page.query_params}
+    for key in ("features", "model", "optimizer", "schedule"):
+        page.selectbox(key=key).set_value(chosen[key]).run()
+    now = texts(page)
+    assert [key for key in chosen if now[key] == chosen[key]] == ["model", "features", "optimizer", "schedule"]
+
+
 def test_features_are_started_with_a_model_that_takes_them_and_so_is_their_baseline(store: Store):
     for query, model in [({}, "linear"), ({"model": "map_cnn", "views": "4"}, "map_cnn"), ({"model": "cnn"}, "linear")]:
         page = opened(features="scatter", **query)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from dpcore import check
 from dpcore.check import verbatim
@@ -49,6 +49,10 @@ class Options:
     title: Callable[[str], str] | None = None
     help: str | None = None
 
+    @property
+    def default(self) -> str:
+        return self.names[0]
+
 
 @dataclass(frozen=True)
 class Line:
@@ -58,6 +62,7 @@ class Line:
     label: str
     help: str
     max_chars: int
+    default: ClassVar[str] = ""
 
 
 class Row(NamedTuple):
@@ -150,6 +155,11 @@ class Fields:
     def read_texts(self) -> dict[str, str]:
         """The text in use of each field that was read."""
         return {key: row.text for key, row in self.rows.items() if row.field}
+
+    @property
+    def defaults(self) -> dict[str, str]:
+        """The default text of each field that was read."""
+        return {key: row.field.default for key, row in self.rows.items() if row.field}
 
 
 def _subject(field: Quantity | Options | Line) -> str:

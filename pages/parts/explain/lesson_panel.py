@@ -16,6 +16,7 @@ from pages.parts.jobs import expected_seconds
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
 from pages.parts.train.buttons import start
 from pages.parts.train.run_picker import show
+from pages.parts.train.settings_form import DEFAULTS
 
 LIST = "lesson_list"  # in the session: True while the list of lessons is open
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
@@ -82,7 +83,7 @@ def go_to(name: str, step: int) -> None:
 @uninterrupted
 def start_over() -> None:
     """Set every control to its default; for a callback."""
-    for key, value in _unchosen().items():
+    for key, value in (st.session_state.get(DEFAULTS, {}) | _unchosen()).items():
         put(key, value, value)
 
 

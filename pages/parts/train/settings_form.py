@@ -19,6 +19,7 @@ from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
 MORE = "Delta, schedule, method, model, presets"
 GOOD = "form_good"  # the last form whose values went together
+DEFAULTS = "form_defaults"  # of all fields that were shown in this session: others come with other choices
 MAX_FACTOR = 1e9  # longest factor shown
 LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
@@ -31,6 +32,7 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
     follow_number()
     fields = Fields(page_texts(), good_texts())
     form = form_of(fields, device, lab=lab)
+    st.session_state[DEFAULTS] = st.session_state.get(DEFAULTS, {}) | fields.defaults
     with st.container(key="form", gap="xsmall"):
         start, beside_sigma = _draw(fields, form)
         schedule_chart(form.mechanism, form.method.get("schedule", "constant"))
