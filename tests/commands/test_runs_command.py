@@ -140,7 +140,10 @@ def test_jobs_of_other_kinds_are_listed_if_asked_for_and_cancelled(home: Path, c
     assert re.search(rf"{job}  queued.* Comparison of methods", capsys.readouterr().out)
     assert main(["runs", "cancel", job]) == 0
     assert main(["runs", "show", job]) == 0
-    assert "cancelled" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "cancelled" in out
+    assert re.search(r"^seed +secret$", out, flags=re.M)
+    assert re.search(r"^rate +largest proven$", out, flags=re.M)
 
 
 def test_every_combination_is_queued_with_every_seed(home: Path, capsys: Output) -> None:

@@ -30,6 +30,7 @@ from dpcore.training.resume_point import resume_point_of
 
 ALL_KINDS = "all"
 WAITS = "The queue is paused. Continue it on the page Runs: 'python -m dpcore app'."
+UNSET = {"seed": "secret", "rate": "largest proven"}  # what stands for None
 PRICE = "Releasing the best of them costs more than that run alone, because each uses the data."
 
 
@@ -87,7 +88,7 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
     rows.append(("events", str(item.sequence)))
     if item.imported:
         rows.append(("imported", f"{item.imported}; its figures were not measured here"))
-    rows += [(key, "secret" if value is None else str(value)) for key, value in item.settings.items()]
+    rows += [(key, UNSET.get(key, "-") if value is None else str(value)) for key, value in item.settings.items()]
     print(in_columns(rows))
     if item.error:
         print(item.error.rstrip())
