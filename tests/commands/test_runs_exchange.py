@@ -103,6 +103,9 @@ def test_nothing_is_overwritten(store: Store, capsys: Output) -> None:
     Path("kept").write_text("precious")
     assert "Expected nothing at kept" in refused(capsys, "export", run, "--to", "kept")
     assert Path("kept").read_text() == "precious"
+    assert main(["runs", "export", run, "--to", "."]) == 0
+    file = capsys.readouterr().err.removeprefix("Wrote ").removesuffix(".\n")
+    assert f"Expected nothing at {file}: " in refused(capsys, "export", run, "--to", ".")
 
 
 REFUSED = {

@@ -207,7 +207,7 @@ def _export(store: Store, arguments: argparse.Namespace) -> int:
         else:
             _fill(path, form, records)
     except FileExistsError:
-        raise ValueError(f"Expected nothing at {to}: export overwrites nothing.") from None
+        raise ValueError(f"Expected nothing at {path}: export overwrites nothing.") from None
     except OSError as error:
         raise ValueError(f"Expected {to} to be writable, but: {error.strerror or error}.") from error
     if arguments.json:
