@@ -14,7 +14,7 @@ from dpcore.audit.request import AuditRequest
 from dpcore.commands import Parser, number, parser_of, print_json, whole
 from dpcore.commands.runs.actions import in_columns
 from dpcore.commands.train import add_settings, config_of, follow, open_store, option
-from dpcore.privacy.report.numbers import nearest, outward, plain, raised, short
+from dpcore.privacy.report.numbers import nearest, outward, p_text, plain, raised
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.kinds import AUDIT, TRAINING
 from dpcore.runs.record import Run, worker_name
@@ -155,7 +155,7 @@ def _table(found: Sequence[Measured], judged: Judged) -> Iterator[str]:
 
 def _row(found: Measured, judged: Judged) -> tuple[str, str, str, str]:
     result = "FAILS" if found.audit in judged.failed else "-" if found.p_value is None else "passes"
-    p_value = "-" if found.p_value is None else short(found.p_value) if found.p_value else "< 1e-300"
+    p_value = "-" if found.p_value is None else p_text(found.p_value)
     least = "infinite" if found.unbounded else "-" if found.epsilon is None else outward(found.epsilon, math.floor)
     return found.audit, result, p_value, least if least == "-" else f"{least} ({found.evidence})"
 

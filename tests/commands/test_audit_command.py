@@ -1,6 +1,7 @@
 """`python -m dpcore audit`: one JSON object; recorded, and shown again by its id."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,12 @@ def test_it_is_recorded_and_its_id_shows_it_again(capsys) -> None:
     assert (job.kind, job.status) == ("audit", Status.FINISHED)
     assert audited(capsys, job.id) == (0, object_)
     assert main(["audit", job.id]) == 0
-    assert "No test found a fault" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "No test found a fault" in out
+    shown = dict(re.findall(r"^(\w+) +passes +([\d.e-]+)", out, flags=re.M))
+    exact = {each["audit"]: each["p_value"] for each in object_["audits"] if each["p_value"]}
+    assert shown.keys() == exact.keys()
+    assert all(exact[name] <= float(text) for name, text in shown.items())  # as upper bounds
     for words in (["--sigma", "9"], ["--trainer", "half_noise"], ["--confidence", ".95"], ["--canaries", "0"]):
         assert main(["audit", job.id, *words]) == 2
         assert f"Expected no {words[0]} beside a recorded audit" in capsys.readouterr().err

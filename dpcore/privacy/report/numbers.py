@@ -10,6 +10,7 @@ from dpcore.privacy.mechanism import Kind
 DIGITS = 3  # significant digits of every number that a reader sees; tables of data keep all
 LAST_PLACE = 300  # decimal places; a smaller number is written as one unit of the last
 LARGE = 1e6  # from here on `short` writes a power of ten
+SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 WORDS = {
     Kind.UPPER: "proven upper bound",
     Kind.CERTIFIED: "proven from both sides",
@@ -92,6 +93,15 @@ def short(value: float) -> str:
     if abs(value) >= LARGE - 0.5:
         return f"{value:.2e}".replace("e+0", "e").replace("e+", "e")
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:#.3g}".rstrip(".")
+
+
+def p_text(value: float) -> str:
+    """Write a p-value, rounded up.
+
+    >>> p_text(0.01234), p_text(0.0)
+    ('0.0124', '< 1e-300')
+    """
+    return outward(value, math.ceil) if value > SMALLEST_P else f"< {SMALLEST_P:g}"
 
 
 def plain(value: float) -> str:

@@ -14,8 +14,8 @@ from dpcore.figures.number_line import CLAIM, GREY, MARKS, Mark, Stretch, audit_
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import marked, outward, percent, plain, raised, short
-from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, is_estimate, p_text
+from dpcore.privacy.report.numbers import marked, outward, p_text, percent, plain, raised, short
+from pages.parts.audit.results import SENTENCES, WORDS, AuditResults, is_estimate
 from pages.parts.results import cache
 from pages.parts.results.exports import chart
 from pages.parts.shell.menu import SMALL, chart_size

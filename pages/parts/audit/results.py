@@ -17,7 +17,7 @@ from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, S
 from dpcore.audit.request import AuditRequest
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.report.numbers import outward, short
+from dpcore.privacy.report.numbers import outward, p_text, short
 from dpcore.runs.history import all_of, last_of
 from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
@@ -31,7 +31,6 @@ SENTENCES = words_in(Path(__file__).with_name("words.toml"))
 WORDS = SENTENCES["words"]
 QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
 REQUEST = AuditRequest(replace(QUICK, seed=1), "half_noise")
-SMALLEST_P = 1e-300  # a smaller p-value of a finite sample is a rounding
 HEADS = ("Test", "Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
 FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
 WAITING, NOT_RUN = "waits", "not run"
@@ -112,15 +111,6 @@ def example() -> AuditResults:
 def is_estimate(found: Measured) -> bool:
     """True if its epsilon is no bound."""
     return found.evidence == Evidence.ESTIMATE
-
-
-def p_text(value: float) -> str:
-    """A p-value, rounded up.
-
-    >>> p_text(0.01234), p_text(0.0)
-    ('0.0124', '< 1e-300')
-    """
-    return outward(value, math.ceil) if value > SMALLEST_P else f"< {SMALLEST_P:g}"
 
 
 def lights(found: AuditResults) -> None:
