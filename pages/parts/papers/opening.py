@@ -23,7 +23,7 @@ from pages.parts.controls.data import OTHER, data_of
 from pages.parts.shell import menu
 from pages.parts.shell.menu import ON, PRESENT_MODE, presenting
 from pages.parts.shell.streamlit_internals import uninterrupted
-from pages.parts.train.form import clip_norm_of, learning_rate_of, plain_method
+from pages.parts.train.form import BATCHES, clip_norm_of, learning_rate_of, plain_method
 
 Thing = TypeVar("Thing")
 PLAIN = {"sampling": "batch", "length": "epochs"}
@@ -94,6 +94,9 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")
+    fields[BATCHES] = config.sampler
+    if config.seed is not None:
+        fields["seed"] = str(config.seed)  # with all its digits
     fields = plain_method() | PLAIN | fields
     if config.source not in available(config.dataset):
         fields |= {"dataset": OTHER, "n": show(DATASETS[config.dataset].examples(config.source))}

@@ -1,6 +1,7 @@
 """Links open a paper's settings on other pages: the same mechanism, the same run."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
@@ -25,6 +26,7 @@ from tests.pages.papers.dummy import (
     rows,
 )
 from tests.pages.read_page import typed
+from tests.pages.train_page import opened, press
 
 __all__ = ["dummy"]
 CONTROLLED = [page for page in PAGES if page.has_controls]
@@ -71,6 +73,13 @@ def test_a_run_opens_as_it_is_declared_on_the_pages_that_train(store: Store):
             next(button).click().run()
             run = next(run for run in store.runs() if run.config.private)
             assert run.config == config, (config, file)
+
+
+def test_a_long_seed_and_other_batches_than_poisson_ones_open_on_the_page_train(store: Store):
+    config = replace(CONFIG, sampler="shuffle", seed=2**62)
+    page = press(opened(**fields_of_run(config)), "Train with these settings")
+    assert not page.error
+    assert store.runs()[0].config == config
 
 
 def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: Paper):
