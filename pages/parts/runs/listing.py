@@ -240,8 +240,8 @@ def _steps(run: Run) -> int:
 
 
 def _settings(run: Run) -> dict[str, str]:
-    """The settings that have a column, as stored, since another version may have others; of an audit its trainer's."""
-    stored = run.settings.get("config", {}) if run.kind == AUDIT.name else run.settings
+    """The settings that have a column, as stored, since another version may have others."""
+    stored = run.settings
     model, optimizer = str(stored.get("model", "")), stored.get("optimizer", "")
     cells = {"dataset": _title(str(stored.get("dataset", ""))), "model": MODELS.get(model, model.capitalize())}
     if run.kind not in (TRAINING.name, AUDIT.name):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.audit.request import AuditRequest
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.report.numbers import outward
 from dpcore.runs import editing
@@ -36,6 +37,9 @@ def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsi
     assert float(row["epsilon"].removeprefix("≤ ")) == pytest.approx(0.48, abs=0.05)
     baseline = finished(store, private=False)
     assert cells(opened(), baseline)["epsilon"] == ""
+    audit = store.submit(AuditRequest(replace(CONFIG, sigma=2.0)))
+    shared = ("dataset", "model", "optimizer", "sigma", "batch", "epochs")
+    assert [cells(opened(), audit)[name] for name in shared] == [row[name] for name in shared]
 
 
 def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store):
