@@ -11,7 +11,6 @@ from dpcore.figures.style import style_of
 from dpcore.figures.tradeoff import Line, gaussian_line
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
-from dpcore.privacy.calibration.solve import Grid
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, outward, percent, plain, raised, short
@@ -71,21 +70,24 @@ def growth_alt(bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = ()
     return f"Line chart of the {what}, for growing numbers of steps T. {at}: {'; '.join([*found, limit, *others])}."
 
 
-def heatmap_alt(grid: Grid, epochs: FloatArray, target: float | None, marks: Sequence[Mark]) -> str:
+def heatmap_alt(
+    sigmas: FloatArray, rows: Sequence[Curve], epochs: FloatArray, target: float | None, marks: Sequence[Mark]
+) -> str:
     """The axes of a map of epsilon, the ends of the contour of the target, and the marks.
 
-    >>> from dpcore.privacy.calibration.solve import epsilon_grid
-    >>> grid = epsilon_grid([2.0, 4.0, 8.0], [1_000, 10_000], 0.01, 1e-5, "gdp")
-    >>> heatmap_alt(grid, grid.steps * 0.01, None, [Mark(100.0, 4.0, "now")]).split(". ")[0]
+    >>> from dpcore.privacy.accountants import ACCOUNTANTS
+    >>> curve, steps = ACCOUNTANTS["gdp"].curve, np.array([1_000, 10_000])
+    >>> rows = [curve(Mechanism.constant(0.01, sigma, 10_000), steps, 1e-5) for sigma in (2.0, 8.0)]
+    >>> heatmap_alt(np.array([2.0, 8.0]), rows, steps * 0.01, None, [Mark(100.0, 4.0, "now")]).split(". ")[0]
     'Map of epsilon over epochs (from 10 to 100) and sigma (from 2 to 8), both logarithmic'
     """
-    ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (epochs, grid.sigmas)]
+    ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (epochs, sigmas)]
     first = f"Map of epsilon over epochs ({ends[0]}) and sigma ({ends[1]}), both logarithmic."
-    corners = [f"{marked(float(grid.epsilon[row, column]), grid.kinds[row])} at sigma "
-               f"{nearest(float(grid.sigmas[row]))} after {epochs_of(float(epochs[column]))}"
+    corners = [f"{marked(float(rows[row].epsilon[column]), rows[row].kind)} at sigma "
+               f"{nearest(float(sigmas[row]))} after {epochs_of(float(epochs[column]))}"
                for row, column in ((-1, 0), (0, -1))]  # fmt: skip
     points = [f"“{each.word}” is at sigma {nearest(each.sigma, 6)} and {epochs_of(each.epochs)}" for each in marks]
-    said = [f"Epsilon is {' and '.join(corners)}", *_of_contour(grid, epochs, target), *points]
+    said = [f"Epsilon is {' and '.join(corners)}", *_of_contour(sigmas, rows, epochs, target), *points]
     return f"{first} {'. '.join(said)}."
 
 
@@ -164,13 +166,13 @@ def _by_run(tracks: Sequence[Track], said: Sequence[str], going_on: Collection[i
     return "; ".join(f"{number}{each.label} {end}" for number, each, end in zip(numbers, tracks, ends, strict=True))
 
 
-def _of_contour(grid: Grid, epochs: FloatArray, target: float | None) -> list[str]:
+def _of_contour(sigmas: FloatArray, rows: Sequence[Curve], epochs: FloatArray, target: float | None) -> list[str]:
     """The two ends of the thick contour, if there is one."""
-    sigmas = contour(grid, target) if target else np.full(epochs.shape, np.nan)
-    seen = np.flatnonzero(np.isfinite(sigmas))
-    if not (target and seen.size):
+    path = contour(sigmas, np.stack([each.epsilon for each in rows]), target or np.nan)
+    seen = np.flatnonzero(np.isfinite(path))
+    if not seen.size:
         return []
-    ends = [f"sigma {short(float(sigmas[at]))} after {epochs_of(float(epochs[at]))}" for at in (seen[0], seen[-1])]
+    ends = [f"sigma {short(float(path[at]))} after {epochs_of(float(epochs[at]))}" for at in (seen[0], seen[-1])]
     return [f"The thick contour of the target, epsilon {target:g}, runs about from {ends[0]} to {ends[1]}"]
 
 

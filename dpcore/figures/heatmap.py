@@ -8,8 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.layout import NORMAL, Size, figure_of, layout, points
-from dpcore.privacy.accountants.base import FloatArray
-from dpcore.privacy.calibration.solve import Grid
+from dpcore.privacy.accountants.base import Curve, FloatArray
 from dpcore.privacy.report.numbers import rounded
 
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -39,16 +38,15 @@ class Path(NamedTuple):
     thick: bool
 
 
-def contour(grid: Grid, level: float) -> FloatArray:
-    """The smallest sigma at which epsilon falls to a level, at each number of steps (T,); NaN where there is none.
+def contour(sigmas: FloatArray, epsilon: FloatArray, level: float) -> FloatArray:
+    """The smallest sigma at which epsilon (S, T) falls to a level, at each number of steps (T,); NaN if there is none.
 
-    It interpolates log epsilon in log sigma; beside an infinite epsilon it takes the finite end.
+    It interpolates log epsilon in log sigma (S,); beside an infinite epsilon it takes the finite end.
 
-    >>> from dpcore.privacy.calibration.solve import epsilon_grid
-    >>> contour(epsilon_grid([2.0, 4.0, 8.0], [10_000], 0.01, 1e-5, "gdp"), 1.0).round(1).tolist()
-    [3.8]
+    >>> contour(np.array([2.0, 4.0, 8.0]), np.array([[2.2, 9.0], [0.9, 3.0], [0.4, 1.4]]), 1.0).round(1).tolist()
+    [3.7, nan]
     """
-    epsilon, columns = grid.epsilon, np.arange(grid.steps.size)
+    columns = np.arange(epsilon.shape[1])
     falls = (epsilon[:-1] > level) & (epsilon[1:] <= level)  # (S - 1, T)
     if not falls.size:
         return np.full(columns.shape, np.nan)
@@ -57,29 +55,37 @@ def contour(grid: Grid, level: float) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (np.log(above) - np.log(level)) / (np.log(above) - np.log(below))
     share = np.where(np.isfinite(share), share, 1.0)
-    low, high = np.log(grid.sigmas[row]), np.log(grid.sigmas[row + 1])
+    low, high = np.log(sigmas[row]), np.log(sigmas[row + 1])
     return np.where(falls.any(axis=0), np.exp(low + share * (high - low)), np.nan)
 
 
 def heatmap_figure(
-    grid: Grid, epochs: FloatArray, *, target: float | None = None, marks: Sequence[Mark] = (), size: Size = NORMAL
+    sigmas: FloatArray,
+    rows: Sequence[Curve],
+    epochs: FloatArray,
+    *,
+    target: float | None = None,
+    marks: Sequence[Mark] = (),
+    size: Size = NORMAL,
 ) -> go.Figure:
-    """The map over epochs (T,) and sigma, both logarithmic; the target has the thick contour.
+    """The map over epochs (T,) and sigma (S,), both logarithmic; the target has the thick contour.
 
     A cell without an epsilon is empty. The hover of each cell, which may be clicked, names its sigma and epochs.
     """
+    epsilon = np.stack([each.epsilon for each in rows])
     levels = [level for level in LEVELS if not (target and 1 / CLOSE < level / target < CLOSE)]
-    paths = [Path(level, contour(grid, level), level == target) for level in (*levels, *([target] if target else []))]
+    levels += [target] if target else []
+    paths = [Path(level, contour(sigmas, epsilon, level), level == target) for level in levels]
     paths = [path for path in paths if np.isfinite(path.sigmas).any()]
     thick = next((path.sigmas for path in paths if path.thick), np.full(epochs.shape, np.inf))
     strokes = [trace for path in paths for trace in _stroke(epochs, path)]
     crossed = np.interp([mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)])
     named = [_mark(mark, mark.sigma > 1.01 * sigma, size) for mark, sigma in zip(marks, crossed, strict=True)]
-    traces = [_cells(grid, epochs), *strokes, *named]
+    traces = [_cells(sigmas, rows, epsilon, epochs), *strokes, *named]
     shape = layout("epochs", "sigma", height=460, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
-    shape["yaxis"] |= log_axis(grid.sigmas)
-    shape["annotations"] = [_label(epochs, path, grid.sigmas, marks, size) for path in paths]
+    shape["yaxis"] |= log_axis(sigmas)
+    shape["annotations"] = [_label(epochs, path, sigmas, marks, size) for path in paths]
     return figure_of(traces, shape, size)
 
 
@@ -91,18 +97,19 @@ def cells_of(
     return {"type": "heatmap", "x": x, "y": y, "z": heights, **scale, **more}
 
 
-def _cells(grid: Grid, epochs: FloatArray) -> dict[str, Any]:
+def _cells(sigmas: FloatArray, rows: Sequence[Curve], epsilon: FloatArray, epochs: FloatArray) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
-        height = np.log10(np.where(np.isfinite(grid.epsilon), grid.epsilon, np.nan))
+        height = np.log10(np.where(np.isfinite(epsilon), epsilon, np.nan))
     low, high = np.log10(ENDS)
     heights = np.clip(height, low, high)
     texts = [
-        [rounded(each, kind) if math.isfinite(each) else "no number" for each in row]
-        for row, kind in zip(grid.epsilon.tolist(), grid.kinds, strict=True)
+        [rounded(each, row.kind) if math.isfinite(each) else "no number" for each in row.epsilon.tolist()]
+        for row in rows
     ]
     hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
-    told = {"text": texts, "customdata": [grid.steps.tolist()] * len(texts), "hovertemplate": hover, "name": "epsilon"}
-    return cells_of(epochs, grid.sigmas, heights, (low, high), **told)
+    steps = [rows[0].steps.tolist()] * len(rows)
+    told = {"text": texts, "customdata": steps, "hovertemplate": hover, "name": "epsilon"}
+    return cells_of(epochs, sigmas, heights, (low, high), **told)
 
 
 def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:

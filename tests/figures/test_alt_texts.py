@@ -15,7 +15,6 @@ from dpcore.figures.heatmap import Mark
 from dpcore.figures.style import style_of
 from dpcore.figures.training import Track
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import Band, tradeoff_bounds
 from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.report.numbers import marked
@@ -64,9 +63,10 @@ SGD = Track("SGD", [1.0, 2.0], [0.5, 0.905], averaged=[0.4, 0.8])
 
 def test_a_map_is_told_by_its_corners_the_target_and_the_marks():
     steps = np.array([100, 10_000])
-    grid = epsilon_grid([1.0, 2.0, 4.0, 8.0], steps, 0.01, 1e-5, "rdp")
-    said = heatmap_alt(grid, steps * 0.01, 1.0, [Mark(100.0, 4.0, "now"), Mark(100.0, 4.2, "answer")])
-    assert f"Epsilon is {marked(float(grid.epsilon[-1, 0]), Kind.UPPER)} at sigma 8 after 1 epoch and " in said
+    sigmas = np.array([1.0, 2.0, 4.0, 8.0])
+    rows = [ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.01, sigma, 10_000), steps, 1e-5) for sigma in sigmas.tolist()]
+    said = heatmap_alt(sigmas, rows, steps * 0.01, 1.0, [Mark(100.0, 4.0, "now"), Mark(100.0, 4.2, "answer")])
+    assert f"Epsilon is {marked(float(rows[-1].epsilon[0]), Kind.UPPER)} at sigma 8 after 1 epoch and " in said
     low, high = (float(each) for each in re.findall(r"sigma ([\d.]+) after 1 epoch to sigma ([\d.]+) after", said)[0])
     assert 1 < low < 2
     assert 4 < high < 8

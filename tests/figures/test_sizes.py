@@ -23,7 +23,6 @@ from dpcore.figures import (
 from dpcore.figures.style import style_of
 from dpcore.figures.training import decisions_figure
 from dpcore.privacy.accountants import ACCOUNTANTS
-from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Kind, Mechanism
 from dpcore.privacy.tradeoff import Pairs
@@ -33,6 +32,7 @@ BAND = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))
 TRACKS = [Track("sigma 1", [0.5, 1.0], [0.5, 0.9]), Track("sigma 2", [0.5, 1.0], [0.4, 0.8])]
 REGION = Line(style_of("rdp"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
 PROFILE = {"rdp": ACCOUNTANTS["rdp"].profile(MECHANISM, np.array([1e-7, 1e-5]))}
+ROWS = [ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.1, sigma, 20), [10, 20], 1e-5) for sigma in (1.0, 2.0)]
 FIGURES = {
     "epsilon": lambda size: epsilon_figure(MECHANISM, size=size),
     "profile": lambda size: profile_figure(PROFILE, size=size),
@@ -44,7 +44,7 @@ FIGURES = {
     "decisions": lambda size: decisions_figure("aar", 0.5, 4, size=size),
     "norms": lambda size: norms_figure([1.0], [[0.1, 0.2, 0.3, 0.4, 0.5]], 0.25, size=size),
     "schedule": lambda size: schedule_figure(MECHANISM, size=size),
-    "map": lambda size: heatmap_figure(epsilon_grid([1.0, 2.0], [10, 20], 0.1, 1e-5, "rdp"), np.ones(2), size=size),
+    "map": lambda size: heatmap_figure(np.array([1.0, 2.0]), ROWS, np.ones(2), size=size),
 }
 
 

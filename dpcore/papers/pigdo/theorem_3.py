@@ -12,7 +12,6 @@ from dpcore.papers.paper import Area, Cells, Map
 from dpcore.papers.words import words_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.accountants.mma import failing_conditions
-from dpcore.privacy.calibration.solve import epsilon_grid
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.renyi import binomial_log_moments
 from dpcore.privacy.report.numbers import nearest, outward, short
@@ -210,15 +209,14 @@ REFUTED, BELOW, INSIDE, SAFE, OUTSIDE = range(len(AREAS))
 
 def _cells() -> Cells:
     steps = np.round(MAP_EPOCHS / MAP_RATE)
-    band = epsilon_grid(MAP_SIGMAS, steps, MAP_RATE, DELTA)
-    claim = epsilon_grid(MAP_SIGMAS, steps, MAP_RATE, DELTA, "mma").epsilon
-    assert band.lower is not None
-    area, said = np.empty(claim.shape, dtype=np.int64), []
+    area, said = np.empty((MAP_SIGMAS.size, steps.size), dtype=np.int64), []
     for row, sigma in enumerate(MAP_SIGMAS.tolist()):
-        texts = []
+        whole, texts = Mechanism.constant(MAP_RATE, sigma, int(steps[-1])), []
+        claim, band = (ACCOUNTANTS[name].curve(whole, steps, DELTA) for name in ("mma", CERTIFIED))
+        assert band.lower is not None
         for column, count in enumerate(band.steps.tolist()):
             failing = failing_conditions(Mechanism.constant(MAP_RATE, sigma, count), count, DELTA)
-            promise, low, high = (float(each[row, column]) for each in (claim, band.lower, band.epsilon))
+            promise, low, high = (float(each[column]) for each in (claim.epsilon, band.lower, band.epsilon))
             area[row, column] = _area(promise, low, high, bool(failing))
             where = f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps)"
             proven = f"proven {outward(low, math.floor)} to {outward(high, math.ceil)}"

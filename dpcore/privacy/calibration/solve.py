@@ -10,15 +10,12 @@ from dataclasses import dataclass, field, replace
 from math import ceil, floor, inf, isfinite, isinf
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from dpcore import check
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Kind
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, bracket, scanned
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
-from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, Reading, read_only
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.report.verdict import Verdict, judged
@@ -296,54 +293,3 @@ def same_epsilon(
         raise ValueError(f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives {epsilon:g}.")
     target, known = EpsilonTarget(epsilon, delta), {"q": q, "steps": steps, "recipe": recipe}
     return promise, [solve("sigma", target, accountant=each, **known) for each in accountants]
-
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Epsilon at S sigmas and T numbers of steps; +inf where nothing is promised. Arrays are read-only copies."""
-
-    sigmas: FloatArray  # (S,)
-    steps: IntArray  # (T,) non-decreasing
-    epsilon: FloatArray  # (S, T)
-    lower: FloatArray | None  # (S, T) proven lower bounds, only from a certified accountant
-    kinds: tuple[Kind, ...]  # (S,)
-    notes: tuple[str, ...]  # (S,) the reason why a row is infinite or cannot be trusted, or ""
-
-    def __post_init__(self) -> None:
-        for name in ("sigmas", "steps", "epsilon", "lower"):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, read_only(given))
-
-
-def epsilon_grid(
-    sigmas: ArrayLike,
-    steps: ArrayLike,
-    q: float,
-    delta: float,
-    accountant: str = CERTIFIED,
-    *,
-    recipe: Recipe = CONSTANT,
-) -> Grid:
-    """Epsilon after each of `steps` (T,), non-decreasing, at each first sigma (S,), one q and one delta.
-
-    Errors: ValueError for bad input.
-
-    >>> epsilon_grid([4.0, 8.0], [5000, 10_000], 0.01, 1e-5, "rdp").epsilon.round(3).tolist()
-    [[0.712, 1.035], [0.331, 0.481]]
-    """
-    check.one_of(ACCOUNTANTS, accountant=accountant)
-    rows, horizons = (np.array(each, dtype=np.float64, ndmin=1) for each in (sigmas, steps))
-    check.in_range(1, np.inf, ends="[)", steps=float(horizons.max(initial=0.0)))
-    last = int(horizons[-1])
-    curves = [ACCOUNTANTS[accountant].curve(recipe.mechanism(q, float(sigma), last), horizons, delta) for sigma in rows]
-    if not curves:
-        raise ValueError("Expected sigmas=[] to have at least one sigma.")
-    lowers = [curve.lower for curve in curves if curve.lower is not None]
-    return Grid(
-        rows,
-        curves[0].steps,
-        np.stack([curve.epsilon for curve in curves]),
-        np.stack(lowers) if lowers else None,
-        tuple(curve.kind for curve in curves),
-        tuple(curve.note for curve in curves),
-    )

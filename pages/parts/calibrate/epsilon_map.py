@@ -1,8 +1,8 @@
-"""The map of epsilon over sigma and epochs: axes, cells in cached strips, data, and the fields that a click loads."""
+"""The map of epsilon over sigma and epochs: axes, cached rows, data, and the fields that a click loads."""
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -15,9 +15,9 @@ from dpcore.figures.alt_texts import heatmap_alt
 from dpcore.figures.epsilon import GHOST_NAME
 from dpcore.figures.heatmap import Mark
 from dpcore.figures.layout import Size
-from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.accountants.base import FloatArray
-from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS, Grid, epsilon_grid
+from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target
 from dpcore.privacy.report.numbers import WORDS, epochs_of, nearest, plain, raised
 from dpcore.privacy.schedule import Recipe
@@ -35,7 +35,6 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 CELLS = 40  # along each axis
 FEW = 14  # rows of a map whose every row takes long: a schedule, certified
-STRIP = 8  # rows computed at once; between strips the page hears the reader's next move
 SIGMAS = (0.5, 10.0)
 EPOCHS = (1.0, 300.0)
 WHOLE = 5  # epochs, from which on the map has whole ones only
@@ -87,8 +86,10 @@ class Shown(NamedTuple):
             found.append(Mark(pinned.epochs, pinned.sigma, GHOST_NAME.lower(), "square"))
         return found
 
-    def figure(self, grid: Grid, axes: Axes, size: Size) -> go.Figure:
-        return heatmap_figure(grid, axes.epochs, target=self.thick, marks=self.marks(), size=size)
+    def figure(self, rows: Sequence[Curve], axes: Axes, size: Size) -> go.Figure:
+        return heatmap_figure(
+            np.array(axes.sigmas), rows, axes.epochs, target=self.thick, marks=self.marks(), size=size
+        )
 
     def title(self, origin: Origin) -> str:
         """The lines over a picture that a reader saves."""
@@ -106,34 +107,33 @@ def show_map(shown: Shown) -> None:
         st.session_state[PAINTED] = False
         st.fragment(_meanwhile, run_every=PAUSE)(shown, axes)
         return
-    grid = joined(list(strips(axes, shown.by)))
+    rows = list(rows_of(axes, shown.by))
     origin = origin_of_any(shown.setting, address())
     file = origin.file(f"epsilon-map-by-{shown.by}")
-    _draw(shown, axes, grid, file).caption(caption(grid, axes, shown))
-    columns = lambda: {**origin._asdict(), **map_columns(grid, axes, shown.by)}  # noqa: E731
+    _draw(shown, axes, rows, file).caption(caption(rows, axes, shown))
+    columns = lambda: {**origin._asdict(), **map_columns(rows, axes, shown.by)}  # noqa: E731
     csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
 
 
 def _meanwhile(shown: Shown, axes: Axes) -> None:
     """Draw a bound that is quick; the next time compute the certified map, and run the page again."""
-    below = _draw(shown, axes, joined(list(strips(axes, FIRST))), "epsilon-map")
+    below = _draw(shown, axes, list(rows_of(axes, FIRST)), "epsilon-map")
     below.caption(WAITING)
     if not st.session_state[PAINTED]:
         st.session_state[PAINTED] = True
         return
-    done = 0
     with throttle():
-        for part in strips(axes, shown.by):
-            done += len(part.sigmas)
-            below.caption(f"{WAITING} {done} of {len(axes.sigmas)} rows are done.")
+        for done, _ in enumerate(rows_of(axes, shown.by), 1):  # between rows the page hears the reader's next move
+            below.caption(f"{WAITING} {done} of {len(axes.sigmas)} rows done.")
     st.rerun()
 
 
-def _draw(shown: Shown, axes: Axes, grid: Grid, file: str) -> Any:
+def _draw(shown: Shown, axes: Axes, rows: Sequence[Curve], file: str) -> Any:
     """Draw a map of these axes, and return the place below it."""
     size = chart_size()
     live_chart(
-        shown.figure(grid, axes, size), [], key=KEY, alt=heatmap_alt(grid, axes.epochs, shown.thick, shown.marks()),
+        shown.figure(rows, axes, size), [], key=KEY,
+        alt=heatmap_alt(np.array(axes.sigmas), rows, axes.epochs, shown.thick, shown.marks()),
         title=shown.title(origin_of_any(shown.setting, address())), file=file,
         preview=partial(previewed, shown, axes, size), clicked=clicked,
     )  # fmt: skip
@@ -152,12 +152,12 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
         shown = shown._replace(setting=setting.moved(field, text))
     if axes_of(shown.setting, shown.by) != axes:
         return None
-    return Drawing(shown.figure(joined(list(strips(axes, shown.by))), axes, size))
+    return Drawing(shown.figure(list(rows_of(axes, shown.by)), axes, size))
 
 
-def caption(grid: Grid, axes: Axes, shown: Shown) -> str:
+def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:
     """The caption: delta, q, accountant, kinds of numbers, and what a click does."""
-    kinds = Counter(grid.kinds)
+    kinds = Counter(each.kind for each in rows)
     named = [WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "") for kind, count in kinds.items()]
     thick = "" if shown.thick is None else "The thick line is the target. "
     return (
@@ -181,50 +181,40 @@ def axes_of(setting: ChosenSetting, by: str) -> Axes:
     return Axes(tuple(sigmas), tuple(sorted(steps)), setting.q, setting.delta, recipe_of(setting))
 
 
-def strips(axes: Axes, by: str) -> Iterator[Grid]:
-    for few in _few_sigmas(axes):
-        kept = _kept(few, by)
+def rows_of(axes: Axes, by: str) -> Iterator[Curve]:
+    """Epsilon at each sigma in turn, over the steps; each row is computed once for all readers."""
+    for each in _single(axes):
+        kept = _kept(each, by)
         if not kept:
-            kept.append(_computed(few, by))
+            kept.append(_computed(each, by))
         yield kept[0]
 
 
 def known(axes: Axes, by: str) -> bool:
     """True if the whole map has been computed before, for any reader."""
-    return all(_kept(few, by) for few in _few_sigmas(axes))
+    return all(_kept(each, by) for each in _single(axes))
 
 
-def _few_sigmas(axes: Axes) -> Iterator[Axes]:
-    for start in range(0, len(axes.sigmas), STRIP):
-        yield axes._replace(sigmas=axes.sigmas[start : start + STRIP])
+def _single(axes: Axes) -> Iterator[Axes]:
+    for sigma in axes.sigmas:
+        yield axes._replace(sigmas=(sigma,))
 
 
-@lru_cache(maxsize=128)
-def _kept(axes: Axes, by: str) -> list[Grid]:
-    """The strip, which its first reader computes and adds; empty before."""
+@lru_cache(maxsize=1024)
+def _kept(axes: Axes, by: str) -> list[Curve]:
+    """The row, which its first reader computes and adds; empty before."""
     return []
 
 
-def _computed(axes: Axes, by: str) -> Grid:
-    """A strip; +inf with a note where the accountant gives up."""
+def _computed(axes: Axes, by: str) -> Curve:
+    """A row; +inf with a note where its schedule leaves the range of sigmas."""
+    steps, accountant = np.array(axes.steps), ACCOUNTANTS[by]
     try:
-        return epsilon_grid(axes.sigmas, axes.steps, axes.q, axes.delta, by, recipe=axes.recipe)
-    except RuntimeError as error:
-        rows, kind = len(axes.sigmas), ACCOUNTANTS[by].kind
-        nothing = np.full((rows, len(axes.steps)), np.inf)
-        return Grid(np.array(axes.sigmas), np.array(axes.steps), nothing, None, (kind,) * rows, (str(error),) * rows)
-
-
-def joined(parts: list[Grid]) -> Grid:
-    lowers = [part.lower for part in parts if part.lower is not None]
-    return Grid(
-        np.concatenate([part.sigmas for part in parts]),
-        parts[0].steps.copy(),
-        np.concatenate([part.epsilon for part in parts]),
-        np.concatenate(lowers) if len(lowers) == len(parts) else None,
-        tuple(kind for part in parts for kind in part.kinds),
-        tuple(note for part in parts for note in part.notes),
-    )
+        mechanism = axes.recipe.mechanism(axes.q, axes.sigmas[0], axes.steps[-1])
+    except ValueError as error:
+        nothing = np.full(steps.shape, np.inf)
+        return Curve(steps, np.full(steps.shape, axes.delta), nothing, None, accountant.kind, str(error))
+    return accountant.curve(mechanism, steps, axes.delta)
 
 
 @uninterrupted
@@ -246,14 +236,15 @@ def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
     return {"sigma": show(nearest), "length": "epochs", "epochs": epochs_text(steps, axes.q), "steps": show(steps)}
 
 
-def map_columns(grid: Grid, axes: Axes, by: str) -> Columns:
-    """One row a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
-    rows, columns = len(grid.sigmas), len(axes.steps)
-    kinds = [kind.value for kind in grid.kinds for _ in axes.steps]
-    lower = np.full(grid.epsilon.shape, np.nan) if grid.lower is None else grid.lower
-    cells = {"steps": np.tile(axes.steps, rows), "epochs": np.tile(axes.epochs, rows), "epsilon": grid.epsilon.ravel()}
-    at = {"q": axes.q, "delta": axes.delta, "sigma": np.repeat(grid.sigmas, columns)}
-    return {"accountant": by, "kind": kinds, **at, **cells, "lower": lower.ravel()}
+def map_columns(rows: Sequence[Curve], axes: Axes, by: str) -> Columns:
+    """One line a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
+    kinds = [each.kind.value for each in rows for _ in axes.steps]
+    at = {"q": axes.q, "delta": axes.delta, "sigma": np.repeat(axes.sigmas, len(axes.steps))}
+    cells = {"steps": np.tile(axes.steps, len(rows)), "epochs": np.tile(axes.epochs, len(rows))}
+    cells["epsilon"] = np.concatenate([each.epsilon for each in rows])
+    unproven = np.full(len(axes.steps), np.nan)
+    lower = np.concatenate([unproven if each.lower is None else each.lower for each in rows])
+    return {"accountant": by, "kind": kinds, **at, **cells, "lower": lower}
 
 
 def _spaced(ends: tuple[float, float], now: float, count: int) -> list[float]:

@@ -31,11 +31,11 @@ def setting(sigma: float = 1.23, steps: int = STEPS, **more: object) -> ChosenSe
 
 def test_the_map_agrees_with_the_accountant_cell_by_cell():
     axes = epsilon_map.axes_of(setting(), "gdp")
-    grid = epsilon_map.joined(list(epsilon_map.strips(axes, "gdp")))
-    assert grid.epsilon.shape == (len(axes.sigmas), len(axes.steps)) == (40, 40)
+    rows = list(epsilon_map.rows_of(axes, "gdp"))
+    assert (len(rows), *rows[0].epsilon.shape) == (len(axes.sigmas), len(axes.steps)) == (40, 40)
     for i, j in ((0, 0), (17, 23), (39, 39)):
         mechanism = Mechanism.constant(Q, axes.sigmas[i], axes.steps[j])
-        assert grid.epsilon[i, j] == ACCOUNTANTS["gdp"].curve(mechanism, axes.steps[j], 1e-5).epsilon[0]
+        assert rows[i].epsilon[j] == ACCOUNTANTS["gdp"].curve(mechanism, axes.steps[j], 1e-5).epsilon[0]
 
 
 def test_a_click_loads_the_cell_that_was_clicked():
@@ -77,8 +77,8 @@ def test_the_loaded_fields_give_the_answers_mechanism():
 
 def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():
     axes = epsilon_map.axes_of(setting(), "pld")._replace(sigmas=(1.0, 2.0), steps=(10, 100, 200))
-    grid = epsilon_map.joined(list(epsilon_map.strips(axes, "pld")))
-    rows = list(csv.DictReader(io.StringIO(csv_of(epsilon_map.map_columns(grid, axes, "pld")))))
+    columns = epsilon_map.map_columns(list(epsilon_map.rows_of(axes, "pld")), axes, "pld")
+    rows = list(csv.DictReader(io.StringIO(csv_of(columns))))
     assert len(rows) == 6
     assert {row["kind"] for row in rows} == {"certified"}
     assert all(float(row["lower"]) <= float(row["epsilon"]) for row in rows)
@@ -99,12 +99,11 @@ def test_what_an_answer_spends_is_never_rounded_below_it_nor_past_the_target():
                 assert found.reading.value <= float(cell) <= target, target
 
 
-def test_an_accountant_that_gives_up_leaves_the_map_empty_and_says_why(monkeypatch: pytest.MonkeyPatch):
-    def gives_up(*_: object, **__: object) -> None:
-        raise RuntimeError("No end of it.")
-
-    monkeypatch.setattr(epsilon_map, "epsilon_grid", gives_up)
-    axes = epsilon_map.Axes((1.0, 2.0), (10, 20), 0.5, 1e-5, Recipe())
-    grid = epsilon_map.joined(list(epsilon_map.strips(axes, "rdp")))
-    assert np.isinf(grid.epsilon).all()
-    assert set(grid.notes) == {"No end of it."}
+def test_a_row_whose_schedule_leaves_the_range_of_sigmas_is_empty_and_says_why():
+    recipe = Recipe("step", 0.6)
+    axes = epsilon_map.Axes((0.5, 10.0), (100, 28_000), 0.01, 1e-5, recipe)
+    without, known = epsilon_map.rows_of(axes, "rdp")
+    assert np.isinf(without.epsilon).all()
+    assert without.note.startswith("Expected rate=0.6 to keep sigma from ")
+    alone = ACCOUNTANTS["rdp"].curve(recipe.mechanism(0.01, 10.0, 28_000), axes.steps, 1e-5)
+    assert known.epsilon.tolist() == alone.epsilon.tolist()

@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
 from dpcore.privacy.calibration.for_sampler import CLOSE_ENOUGH, sigma_for_sampler, steps_for_sampler
-from dpcore.privacy.calibration.solve import SIGMAS, Answer, epsilon_grid, solve
+from dpcore.privacy.calibration.solve import SIGMAS, Answer, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS, Sampler, steps_of_epoch
@@ -202,45 +202,6 @@ def test_nonsense_and_a_target_out_of_reach_are_sentences() -> None:
     for steps, q in [(0, 0.1), (10, 0.0), (10, 1.5)]:
         with pytest.raises(ValueError, match="Expected"):
             sigma_for_sampler(SAMPLERS["shuffle"], TARGET, q, steps)
-
-
-ROWS, COLUMNS = [0.8, 2.0, 5.0], [100, 1000, 1000, 4000]
-
-
-def test_each_cell_is_that_of_one_question() -> None:
-    for name in ACCOUNTANTS:
-        grid = epsilon_grid(ROWS, COLUMNS, 0.01, 1e-5, name)
-        assert grid.epsilon.shape == (3, 4), name
-        for row, sigma in enumerate(ROWS):
-            for column, steps in enumerate(COLUMNS):
-                single = ACCOUNTANTS[name].curve(Mechanism.constant(0.01, sigma, steps), steps, 1e-5)
-                assert grid.epsilon[row, column] == pytest.approx(float(single.epsilon[0]), rel=6e-3), name
-        assert np.all(np.diff(grid.epsilon, axis=1) >= 0), name
-        assert np.all(np.diff(grid.epsilon, axis=0) < 0), name
-        assert len(grid.kinds) == len(grid.notes) == 3, name
-        assert not grid.epsilon.flags.writeable, name
-    recipe = Recipe("exponential", 0.1, 50)
-    grid = epsilon_grid([2.0], [60, 100], 0.01, 1e-5, "rdp", recipe=recipe)
-    single = ACCOUNTANTS["rdp"].curve(recipe.mechanism(0.01, 2.0, 100), [60, 100], 1e-5)
-    assert grid.epsilon[0].tolist() == single.epsilon.tolist()
-
-
-def test_only_the_certified_grid_has_a_lower_bound_below_everything() -> None:
-    grid = epsilon_grid(ROWS, COLUMNS, 0.01, 1e-5)
-    assert np.all((grid.lower <= grid.epsilon) & (grid.lower > 0.99 * grid.epsilon))
-    bound = epsilon_grid(ROWS, COLUMNS, 0.01, 1e-5, "rdp")
-    assert bound.lower is None
-    assert np.all(grid.lower <= bound.epsilon)
-
-
-def test_bad_input_is_named() -> None:
-    for sigmas, steps, q, words in [
-        ([], [1], 0.1, "sigmas"), ([1.0], [], 0.1, "steps"), ([1.0], [0], 0.1, "steps"),
-        ([1.0], [2.5], 0.1, "steps"), ([1.0], [5, 4], 0.1, "steps"), ([0.0], [5], 0.1, "sigma"),
-        ([1.0], [5], 2.0, "q=2.0"), ([1.0], [np.nan], 0.1, "steps"),
-    ]:  # fmt: skip
-        with pytest.raises(ValueError, match=words):
-            epsilon_grid(sigmas, steps, q, 1e-5, "gdp")
 
 
 RATES = Axis(1e-6, 1.0)
