@@ -54,7 +54,7 @@ def calibrate(
     from dpcore.privacy.calibration import solve as questions
     from dpcore.privacy.calibration.targets import target_of
 
-    target = target_of(target_epsilon, target_advantage, target_mu, delta)
+    target = target_of({"epsilon": target_epsilon, "advantage": target_advantage, "mu": target_mu}, delta)
     return questions.solve(solve, target, accountant=accountant, **known)
 
 

@@ -85,11 +85,20 @@ def add_schedule(parser: Parser) -> None:
     parser.add_argument("--level-steps", type=whole, help="steps between changes of sigma (default: an epoch)")
 
 
+def option(name: str) -> str:
+    """Return the option of a setting.
+
+    >>> option("clip_norm")
+    '--clip-norm'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
 def refuse_idle(arguments: argparse.Namespace, names: Iterable[str], needed: str) -> None:
     """Raise ValueError if one of the options was given, which changes nothing without `needed`."""
     for name in names:
         if getattr(arguments, name) is not None:
-            raise ValueError(f"Expected no --{name.replace('_', '-')} without {needed}: it would change nothing.")
+            raise ValueError(f"Expected no {option(name)} without {needed}: it would change nothing.")
 
 
 def recipe_of(arguments: argparse.Namespace) -> Recipe:

@@ -11,9 +11,9 @@ from typing import Any
 from dpcore.audit.broken_trainers import TRAINERS
 from dpcore.audit.events import Event, Judged, Measured, Prepared, Stopped, Watched
 from dpcore.audit.request import AuditRequest
-from dpcore.commands import Parser, number, parser_of, print_json, whole
+from dpcore.commands import Parser, number, option, parser_of, print_json, whole
 from dpcore.commands.runs.actions import in_columns
-from dpcore.commands.train import add_settings, config_of, follow, open_store, option
+from dpcore.commands.train import add_settings, config_of, follow, open_store
 from dpcore.privacy.report.numbers import nearest, outward, p_text, plain, raised
 from dpcore.runs.in_process import with_first_event
 from dpcore.runs.kinds import AUDIT, TRAINING

@@ -7,7 +7,7 @@ from dpcore import check, commands
 from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, parser_of, recipe_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
-from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
+from dpcore.privacy.calibration.targets import EpsilonTarget, Target, target_of
 from dpcore.privacy.report.numbers import plain, raised
 from dpcore.privacy.report.verdict import Verdict
 
@@ -36,9 +36,11 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     check.one_of(SOLVABLE, solve=arguments.solve)
-    target = _target(arguments)
+    sizes = {word: getattr(arguments, f"target_{word}") for word in ("epsilon", "advantage", "mu")}
+    target = target_of(sizes, arguments.delta, arguments.runs, commands.option)
     for name in NEEDED[arguments.solve]:
-        _needed(arguments, name, f"with --solve {arguments.solve}")
+        if getattr(arguments, name) is None:
+            raise ValueError(f"Expected {commands.option(name)} with --solve {arguments.solve}.")
     _refuse_idle(arguments, target)
     known = {name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")}
     answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
@@ -48,24 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(_lines(answer, judged)))
     return 0
-
-
-def _target(arguments: argparse.Namespace) -> Target:
-    given = [name for name in ("epsilon", "advantage", "mu") if getattr(arguments, f"target_{name}") is not None]
-    if len(given) != 1:
-        found = " and ".join(f"--target-{name}" for name in given) or "none"
-        raise ValueError(f"Expected one of --target-epsilon, --target-advantage and --target-mu, but found {found}.")
-    if given == ["advantage"]:
-        return AdvantageTarget(arguments.target_advantage)
-    _needed(arguments, "delta", f"with --target-{given[0]}")
-    if given == ["mu"]:
-        return MuTarget(arguments.target_mu, arguments.delta)
-    return EpsilonTarget(arguments.target_epsilon, arguments.delta, arguments.runs)
-
-
-def _needed(arguments: argparse.Namespace, name: str, why: str) -> None:
-    if getattr(arguments, name) is None:
-        raise ValueError(f"Expected --{name} {why}.")
 
 
 def _refuse_idle(arguments: argparse.Namespace, target: Target) -> None:

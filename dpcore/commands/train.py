@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, number, parser_of, whole
+from dpcore.commands import Parser, number, option, parser_of, whole
 from dpcore.data.catalogue import available
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import nearest, outward, percent, plain, raised
@@ -57,15 +57,6 @@ def add_settings(parser: Parser) -> None:
             words = f"{setting.help}{choices}".replace("%", "%%")  # argparse formats this text
             parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words)
     parser.add_argument("--non-private", action="store_true", help="train the baseline, without clipping and noise")
-
-
-def option(name: str) -> str:
-    """Return the option of a setting.
-
-    >>> option("clip_norm")
-    '--clip-norm'
-    """
-    return f"--{name.replace('_', '-')}"
 
 
 def run(arguments: argparse.Namespace) -> int:

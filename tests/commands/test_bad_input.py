@@ -52,7 +52,7 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--bands 2 --sampler shuffle", "--bands 2"),
     ],
     "calibrate": [
-        ("--target-mu 1", "but found --target-epsilon and --target-mu"),
+        ("--target-mu 1", "--target-advantage, --target-mu, but found --target-epsilon and --target-mu"),
         ("--solve epochs", "solve='epochs' to be one of: sigma, steps, q, batch"),
         ("--sigma 3", "no --sigma with --solve sigma"),
         ("--solve steps --sigma 3", "no --steps with --solve steps"),

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dpcore import check
-from dpcore.commands import Parser, print_json, whole
-from dpcore.commands.train import add_settings, closing, config_of, follow, option, printer
+from dpcore.commands import Parser, option, print_json, whole
+from dpcore.commands.train import add_settings, closing, config_of, follow, printer
 from dpcore.runs.editing import MAX_NAME_CHARS, delete, text
 from dpcore.runs.expected import start_of
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of

@@ -1,7 +1,7 @@
 """Targets of a calibration: an epsilon at a delta, an attacker's advantage, or a mu."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -130,17 +130,24 @@ def _reading(found: TradeoffCurve, number: Callable[[Tradeoff], float]) -> Readi
     return Reading(inf if found.lower is None else number(found.lower), lower, found.kind, found.note)
 
 
-def target_of(epsilon: float | None, advantage: float | None, mu: float | None, delta: float | None) -> Target:
-    """The one target that is given; an epsilon and a mu need a delta.
+def target_of(
+    sizes: Mapping[str, float | None],
+    delta: float | None,
+    runs: NumberOfRuns | None = None,
+    said: Callable[[str], str] = str,
+) -> Target:
+    """The one target that has a size, by its word; an epsilon and a mu need a delta. `said` writes names in errors.
 
-    >>> print(target_of(3.0, None, None, 1e-5))
+    >>> print(target_of({"epsilon": 3.0, "advantage": None, "mu": None}, 1e-5))
     epsilon=3
     """
-    given = [word for word, size in (("epsilon", epsilon), ("advantage", advantage), ("mu", mu)) if size is not None]
+    given = {word: size for word, size in sizes.items() if size is not None}
     if len(given) != 1:
-        raise ValueError("Give exactly one of target_epsilon, target_advantage and target_mu.")
-    if advantage is not None:
-        return AdvantageTarget(advantage)
+        every, found = ([said(f"target_{word}") for word in words] for words in (sizes, given))
+        raise ValueError(f"Give exactly one of {', '.join(every)}, but found {' and '.join(found) or 'none'}.")
+    ((word, size),) = given.items()
+    if word == "advantage":
+        return AdvantageTarget(size)
     if delta is None:
-        raise ValueError(f"Give delta, for example 1e-5, with target_{given[0]}.")
-    return EpsilonTarget(epsilon, delta) if epsilon is not None else MuTarget(float(mu or 0), delta)
+        raise ValueError(f"Give {said('delta')}, for example 1e-5, with {said(f'target_{word}')}.")
+    return MuTarget(size, delta) if word == "mu" else EpsilonTarget(size, delta, runs)

@@ -13,7 +13,7 @@ import streamlit as st
 from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
-from dpcore.privacy.calibration.targets import AdvantageTarget, EpsilonTarget, MuTarget, Target
+from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, rounded, spoken
 from dpcore.privacy.report.verdict import Verdict
@@ -69,17 +69,8 @@ def recipe_of(setting: ChosenSetting) -> Recipe:
 def target_controls(delta: float) -> Target:
     """Draw the target; a ValueError says why there is none."""
     kind = choice_of(st, "Target", tuple(TARGET_FIELDS), "target")
-    target = target_of(kind, number(TARGET_FIELDS[kind]), delta)
-    if not isinstance(target, EpsilonTarget):
-        return target
-    return replace(target, runs=best_of_field(f"{TARGET}best_of"))
-
-
-def target_of(kind: str, size: float, delta: float) -> Target:
-    """A target of one of the kinds; a ValueError says why there is none."""
-    if kind == "advantage":
-        return AdvantageTarget(size)
-    return MuTarget(size, delta) if kind == "mu" else EpsilonTarget(size, delta)
+    size = number(TARGET_FIELDS[kind])
+    return target_of({kind: size}, delta, best_of_field(f"{TARGET}best_of") if kind == "epsilon" else None)
 
 
 def moved_target(target: Target, field: str, text: str) -> Target:
@@ -87,7 +78,7 @@ def moved_target(target: Target, field: str, text: str) -> Target:
     quantity = TARGET_FIELDS[target.word]
     if field != quantity.key:
         raise ValueError(f"Expected field={field[:40]!r} to be {quantity.key}.")
-    return target_of(target.word, read(quantity, text), target.at or 0.0)
+    return replace(target, **{target.word: read(quantity, text)})
 
 
 def asked_of(solve: str, target: Target, setting: ChosenSetting) -> Asked:
