@@ -70,7 +70,7 @@ class NumberOfRuns:
         ('binomial:10:20', '10')
         """
         named = [] if self.law == FIXED else [self.law]
-        return ":".join([*named, f"{self.mean:g}", *([f"{self.other:g}"] if self.law in OTHERS else [])])
+        return ":".join([*named, _exact(self.mean), *([_exact(self.other)] if self.law in OTHERS else [])])
 
     @property
     def phrase(self) -> str:
@@ -82,8 +82,8 @@ class NumberOfRuns:
         if self.law == FIXED:
             return f"the best of {self.mean:,} runs" if self.mean > 1 else "one run"
         named = {"poisson": "Poisson"}.get(self.law, self.law.replace("_", " "))
-        other = f" and {OTHERS[self.law]} {self.other:g}" if self.law in OTHERS else ""
-        return f"the best of a secret number of runs, {named} with mean {self.mean:g}{other}"
+        other = f" and {OTHERS[self.law]} {_exact(self.other)}" if self.law in OTHERS else ""
+        return f"the best of a secret number of runs, {named} with mean {_exact(self.mean)}{other}"
 
     @property
     def condition(self) -> str:
@@ -105,6 +105,11 @@ class NumberOfRuns:
             return np.exp((self.other - 1) * np.log1p(-self.mean / self.other * u))
         shape = SHAPES.get(self.law, self.other)
         return (1 + expm1(_log_inverse(self.mean, shape)) * u) ** (-1 - shape)
+
+
+def _exact(value: float) -> str:
+    """The number with all its digits."""
+    return repr(value).removesuffix(".0")
 
 
 def _log_inverse(mean: float, shape: float) -> float:

@@ -189,8 +189,12 @@ def test_where_one_run_has_no_number_the_best_has_none() -> None:
 
 
 def test_a_number_of_runs_is_read_or_refused_with_the_way_to_write_it() -> None:
-    for text in ("10", "geometric:10", "logarithmic:1.5", "poisson:0.5", "negative_binomial:10:-0.5", "binomial:10:20"):
+    for text in (
+        "10", "geometric:10", "logarithmic:1.5", "poisson:0.5", "negative_binomial:10:-0.5", "binomial:10:20",
+        "poisson:1e-06", "geometric:12345.678", "negative_binomial:1.2345678:0.1234567", "binomial:10:12345678",
+    ):  # fmt: skip
         assert read_runs(text).text == text
+        assert all(number in read_runs(text).phrase for number in text.split(":")[1:])
     for text, words in [
         ("geometric", "such as"), ("geometric:x", "such as"), ("ten:3", "such as"), ("geometric:1", "above 1"),
         ("0", "runs=0"), ("2.5", "whole"), ("binomial:10", "binomial:10:20"), ("binomial:20:20", "below 20"),
