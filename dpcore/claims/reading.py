@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from contextlib import suppress
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
 MAX_EVENT_CHARS = 10_000  # of an event within a text
 EVENT_CALL = re.compile(rf"\b(?:{'|'.join(FIELDS)})\(")
+BRACKET = re.compile(r"[()]")
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 
 
@@ -230,14 +231,20 @@ def _has_history(state: Mapping[str, Any]) -> bool:
 
 
 def _with_event(text: str) -> Read | None:
-    """Read an event within a text, and the text around it; None without an event of numbers."""
-    if call := EVENT_CALL.search(text):
-        for close in islice(re.finditer(r"\)", text[call.start() :][:MAX_EVENT_CHARS]), 2 * MAX_DEPTH):
-            stop = call.start() + close.end()
-            try:
-                return _around(text, call.start(), stop, read_event(event_in(text[call.start() : stop])))
-            except ValueError:
-                continue
+    """Read the first event of numbers within a text, and the text around it; None without one."""
+    stop = 0
+    # Never inside a call that has no numbers: its parts mean another mechanism.
+    while call := EVENT_CALL.search(text, stop, MAX_TEXT_CHARS + MAX_EVENT_CHARS):
+        start, depth = call.start(), 1
+        for each in BRACKET.finditer(text, call.end(), start + MAX_EVENT_CHARS):
+            depth += 1 if each[0] == "(" else -1
+            if not depth:
+                break
+        else:
+            return None
+        stop = each.end()
+        with suppress(ValueError):
+            return _around(text, start, stop, read_event(event_in(text[start:stop])))
     return None
 
 

@@ -117,6 +117,8 @@ def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
     assert (claim.sampler, claim.accountant) == ("poisson", "pld")
     for other in ("PoissonSampledDpEvent(q, GaussianDpEvent(1.2))", "PoissonSampledDpEvent(1 / 0, GaussianDpEvent(1))"):
         assert read_claim(f"event = {other}").claim.mechanism is None, other
+        assert read_claim(f"From {other} and GaussianDpEvent(sigma) we made {call}.").claim.mechanism == claim.mechanism
+    assert read_claim("event = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.2)").claim.mechanism is None
 
 
 GAUSSIAN = GaussianDpEvent(1.0)
