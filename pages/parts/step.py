@@ -5,7 +5,6 @@ gradient of an example x with label y at the weights of class k is then (1/K - [
 the noise on it are images, too. Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
-from base64 import b64encode
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -17,10 +16,8 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.loading import load
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import nearest
-from pages.parts.components.elements import follows, mount
-from pages.parts.controls import mechanism as controls
 from pages.parts.results.odds import WORDS
-from pages.parts.results.tables import image
+from pages.parts.results.tables import image, image_source
 from pages.parts.train.form import Form
 
 SEED = 20160701
@@ -88,28 +85,31 @@ def pictured(form: Form) -> PicturedStep | None:
 
 def noise_beside(form: Form) -> None:
     """Show the gradient of a batch as an image without and with noise, which follows the slider of sigma."""
-    step = pictured(form)
-    if step is None or not follows():
-        return
-    data = {
-        "sum": _numbers(step.clipped_sum),
-        "noise": _numbers(step.noise),
-        "shape": step.shape,
-        "sigma": form.sigma,
-        "clip_norm": form.clip_norm,
-        "field": controls.SIGMA.key,
-        "words": _learned(form, step),
-    }
-    mount("noise", "noise_beside", data)
+    if step := pictured(form):
+        st.html(noise_html(form, step))
+
+
+def noise_html(form: Form, step: PicturedStep) -> str:
+    """Both images, and larger in a popover; style.css mixes the noisy one of two for the sigma that slider.js says."""
+    largest = [float(np.abs(each).max()) for each in (step.clipped_sum, step.noise)]
+    greys = map(_grey, (step.clipped_sum, step.noise), largest)
+    without, noise = (f'<img src="{image_source(_shades(each, step))}" alt="">' for each in greys)
+    most, peak, grey = largest[0], form.clip_norm * largest[1], form.clip_norm * SPREAD
+    noisy = f'<span class=noisy style="--most:{most};--peak:{peak};--grey:{grey}">{without}{noise}</span>'
+    name = "See the noise on the gradient of a batch"
+    figures = (
+        f"<figure>{without}<figcaption>without noise</figcaption></figure>"
+        f"<figure>{noisy}<figcaption>with noise, sigma = </figcaption></figure>"
+    )
+    return (
+        f'<button class=noise popovertarget=noise-more aria-label="{name}" title="{name}">{without}{noisy}</button>'
+        f"<div class=noise-more id=noise-more popover>{figures}<p>{_learned(form, step)}</p></div>"
+    )
 
 
 def _learned(form: Form, step: PicturedStep) -> str:
     label = DATASETS[form.data.dataset].classes[step.label]
     return WORDS["lab"]["one_step"].format(label=label, batch=step.batch)
-
-
-def _numbers(values: FloatArray) -> str:
-    return b64encode(values.astype(np.float32).tobytes()).decode()
 
 
 def step_shown(form: Form) -> None:
@@ -172,9 +172,13 @@ def _grey(values: FloatArray, most: float) -> FloatArray:
     return 0.5 * (1 - values / most)
 
 
+def _shades(grey: FloatArray, step: PicturedStep) -> np.ndarray:
+    """Bytes of greys (d,) from 0, black, to 1, white; what lies beyond is cut off."""
+    return (255 * np.clip(grey, 0, 1)).round().astype(np.uint8).reshape(step.shape)
+
+
 def _images(greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions: Sequence[str] = ()) -> str:
-    """Figures of greys (d,) from 0, black, to 1, white; what lies beyond is cut off."""
-    shades = [(255 * np.clip(each, 0, 1)).round().astype(np.uint8).reshape(step.shape) for each in greys]
-    named = zip(shades, captions or [""] * len(greys), strict=True)
-    images = (image(each, f"{alt} {name}".strip(), name) for each, name in named)
+    """Figures of greys, each with its caption."""
+    named = zip(greys, captions or [""] * len(greys), strict=True)
+    images = (image(_shades(each, step), f"{alt} {name}".strip(), name) for each, name in named)
     return f"<div class=step-images>{''.join(images)}</div>"

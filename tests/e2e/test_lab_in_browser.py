@@ -84,12 +84,22 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
 
 def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
     opened(page, app.url)
-    noisy = page.locator(".noise canvas").nth(1)
-    before = noisy.evaluate("canvas => canvas.toDataURL()")
-    page.get_by_role("slider", name="Noise multiplier sigma").press("Home")
-    page.wait_for_function("before => document.querySelectorAll('.noise canvas')[1].toDataURL() !== before", arg=before)
+    noisy, more = page.locator(".noise .noisy"), page.locator(".noise-more")
+    drawn = "e => getComputedStyle(e).filter + getComputedStyle(e.lastChild).opacity"
+    said = "e => getComputedStyle(e.querySelector('.noisy + figcaption'), '::after').content"
+    shown = lambda: (noisy.evaluate(drawn), more.locator(".noisy").evaluate(drawn), more.evaluate(said))  # noqa: E731
+    slider = page.get_by_role("slider", name="Noise multiplier sigma")
+    at_first = shown()
+    assert at_first[0] == at_first[1]
+    expect(page.get_by_role("textbox", name=SIGMA)).to_have_value(at_first[2].strip('"'))
     page.locator(".noise").click()
     expect(page.get_by_text("This is what one step learns")).to_be_visible()
+    slider.press("Home")
+    at_least = shown()  # at once, before the page has run
+    assert not {*at_first} & {*at_least}
+    expect(page.get_by_role("textbox", name=SIGMA)).to_have_value(at_least[2].strip('"'))
+    expect(page.get_by_text("This is what one step learns")).to_be_visible()  # the run of the page has left it open
+    assert shown() == at_least
 
 
 def test_start_stays_in_sight_however_far_the_settings_scroll(page: Page, app: Server):

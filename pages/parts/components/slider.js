@@ -61,6 +61,9 @@ class Slider {
     this.input.setAttribute("aria-valuetext", this.stops[at]);
     this.box.style.setProperty("--share", at / Math.max(1, this.stops.length - 1));
     this.now.textContent = this.held ? this.stops[at] : ""; // the field beside it is always a little behind
+    const place = this.box.closest(`.st-key-${this.data.field}_place`); // where CSS draws what follows the slider
+    place?.style.setProperty("--value", this.stops[at]);
+    place?.style.setProperty("--said", `"${this.stops[at]}"`);
   }
 
   // A chart that draws the stop by itself says so; then the page is asked only once the hand rests.

@@ -23,7 +23,7 @@ PLOTLY = "plotly.min.js"
 MODULES = (
     "live_chart.js", "live_figures.js", "run_progress.js",
     "figure_growth.js", "chart_theme.js", "mounted.js", "labels_below.js", "numbers_table.js", "preview.js", "runs.js",
-    "answers.js", "noise.js",
+    "answers.js",
 )  # fmt: skip
 COMPONENTS = Path(__file__).parents[1] / "components"
 FOREVER = "public, max-age=31536000, immutable"
