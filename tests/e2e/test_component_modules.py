@@ -1,9 +1,14 @@
 """What the modules of the live components compute, asked in a browser."""
 
+import numpy as np
+import plotly.graph_objects as go
 import pytest
 
-from dpcore.figures import training
+from dpcore.figures import runs, training
+from dpcore.figures.epsilon import at_most
+from dpcore.figures.layout import hover_text
 from pages.parts.components.elements import script_of
+from pages.parts.components.live_chart import written
 from pages.parts.serving import files
 from tests.e2e.server import Server
 
@@ -189,6 +194,30 @@ def test_the_table_says_how_far_a_run_is_and_when_it_starts_as_far_as_known(page
         assert page.evaluate(script, [source, state, {"step": 1999, "steps": steps}]) == words
 
 
+def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_reads_smaller(page: Page):
+    script = """async ([growth, numbers, text]) => {
+        const figure = (await import(growth)).read(text);
+        const made = (await import(numbers)).table(figure, { alt: "" });
+        return [...made.rows].map(row => [...row.cells].map(cell => cell.textContent));
+    }"""
+    rows = lambda drawn: page.evaluate(  # noqa: E731
+        script, [files.address("figure_growth.js"), files.address("numbers_table.js"), written(go.Figure(drawn))]
+    )
+    front = runs.front_figure([runs.Outcome("a", 0.9, 2.34543)], "PLD")
+    assert rows(front)[1:] == [[runs.FRONT, "2.34543", "90"]]
+    assert rows(training.classes_figure(["shoe"], [0.9876]))[1][1:] == ["shoe", "98.76"]
+    run = {"x": [0.5, 2.34543, 9.9991], "y": [10, 20, 30], "yaxis": "y2", "name": "run"}
+    bound = {"x": [1], "y": [1.561], "name": "PLD"} | hover_text(np.array([1.561]), at_most)
+    titles = {"xaxis": {"title": {"text": "certified epsilon"}}, "yaxis": {"title": {"text": "epsilon"}}}
+    both = {"data": [bound, run], "layout": titles | {"yaxis2": {"title": {"text": "%"}}, "hovermode": "x unified"}}
+    assert rows(both) == [
+        ["line", "certified epsilon", "epsilon", "%"], ["PLD", "1", "1.57", ""],
+        ["run", "0.5", "", "10"], ["run", "2.346", "", "20"], ["run", "10", "", "30"],
+    ]  # fmt: skip
+    sideways = {"data": [bound | {"x": [1.561], "y": [1e-5]}], "layout": {"hovermode": "y unified"}}
+    assert rows(sideways)[1] == ["PLD", "1.57", "0.00001"]
+
+
 def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_servers_sentence(page: Page):
     hostile = "<img src=x onerror=alert(1)>"
     drawn = {"data": [{"x": [1], "y": [2], "name": hostile}], "layout": {"xaxis": {"title": {"text": hostile}}}}
@@ -196,7 +225,7 @@ def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_se
         const made = (await import(address)).table(figure, data);
         return [made.querySelectorAll("img").length, made.textContent];
     }"""
-    images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile, "following": []}])
+    images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile}])
     assert images == 0
     assert text.count(hostile) == 3
     script = """address => import(address).then(({ Following }) => new Promise((resolve) => {

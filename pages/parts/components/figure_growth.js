@@ -9,6 +9,8 @@ const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Ar
 /* The figure that Python wrote, its numbers as plain arrays that can grow. */
 export function read(text) {
   const figure = JSON.parse(text);
+  const { hovermode, xaxis } = figure.layout;
+  const bounds = hovermode === "x unified" && xaxis?.title?.text?.includes("epsilon"); // over them stands x as it is written
   for (const trace of figure.data) {
     for (const name of ["x", "y"]) {
       const { dtype, bdata } = trace[name] ?? {};
@@ -18,8 +20,16 @@ export function read(text) {
     }
     trace.x ??= [];
     trace.y ??= [];
+    if (bounds) trace.x = trace.x.map(upwards);
   }
   return figure;
+}
+
+/* A number rounded up to the four digits that are written of it: a bound of epsilon never reads smaller than it is. */
+function upwards(value) {
+  if (!value) return value;
+  const near = Number(value.toPrecision(4));
+  return near < value ? Number((near + 10 ** (Math.floor(Math.log10(value)) - 3)).toPrecision(4)) : near;
 }
 
 const TAKES = { growth: grown, mark: marked, strip: decided }; // by the kind of an item
@@ -62,7 +72,7 @@ function added(trace, x, y) {
 function across(item, body) {
   if (!item.table) return body[item.x];
   const place = item.table.steps.findIndex((step) => step >= body.step);
-  return place < 0 ? NaN : item.table.values[place];
+  return place < 0 ? NaN : upwards(item.table.values[place]);
 }
 
 function labelled(figure, item, trace) {
