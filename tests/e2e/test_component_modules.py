@@ -123,6 +123,23 @@ def test_a_call_that_is_overtaken_closes_nothing_and_is_not_what_stays_shown(pag
     assert said == ["new", 1, 2, 4, 3, 4, 5, "closed"]
 
 
+def test_each_news_of_a_run_is_reported_once_whatever_the_others_say(page: Page):
+    script = """async address => {
+        const { Following } = await import(address);
+        const following = new Following(() => {}), said = [];
+        const state = (status, cancelling = false) => ({ status, cancelling });
+        const runs = {
+            a: { ended: true }, b: { status: state("running") }, c: { status: state("finished") }, d: { unknown: "?" },
+            e: { status: state("queued") }, f: { status: state("queued", true) },
+        };
+        following.runs = new Map(Object.entries(runs));
+        for (const run of [..."abcdefgabcdefg"]) following.report(run, state("queued"), (news) => said.push(news));
+        return said;
+    }"""
+    said = page.evaluate(script, files.address("runs.js"))
+    assert said == ["a ended", "b running", "d unknown", "f queued"]
+
+
 def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
     said = [after_step(step, step / 3000) for step in range(1, 3001)]
     line = asked("figure_growth.js", "advanced", figure(), ITEM, said)[1]["data"][0]

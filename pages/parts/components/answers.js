@@ -21,12 +21,6 @@ class Answers {
     this.draw();
   }
 
-  close() {
-    this.following.attend([]);
-    this.list.remove();
-    this.more.remove();
-  }
-
   build() {
     this.images = this.data.images.join();
     this.list.replaceChildren();

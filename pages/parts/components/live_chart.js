@@ -73,10 +73,8 @@ class Chart {
     clearTimeout(this.planned);
     this.closed = true;
     this.preview.close();
-    this.following.attend([]);
     this.sizes.disconnect();
     globalThis.Plotly?.purge(this.plot);
-    this.box.remove();
   }
 
   /* Draw with the next frame, but not too soon after the last drawing. */

@@ -27,12 +27,6 @@ class Figures {
     this.draw();
   }
 
-  close() {
-    this.following.attend([]);
-    this.line.remove();
-    this.list.remove();
-  }
-
   draw() {
     for (const reading of this.readings) {
       for (const body of this.following.news(reading)) reading.value = taken(reading, body) ?? reading.value;

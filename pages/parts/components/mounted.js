@@ -21,7 +21,11 @@ export function mounted(Part) {
     calls.splice(0, calls.length - MAX_CALLS);
     part.show(given);
     return () => {
-      if (!parentElement.isConnected) return parts.delete(parentElement) && part.close();
+      if (!parentElement.isConnected) { // its elements go with it
+        if (!parts.delete(parentElement)) return; // a call that was overtaken
+        part.following?.attend([]);
+        return part.close?.();
+      }
       const place = calls.indexOf(given);
       if (place >= 0) calls.splice(place, 1);
       if (place === calls.length && place > 0) part.show(calls.at(-1)); // it was the last one

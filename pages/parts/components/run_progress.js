@@ -1,5 +1,5 @@
 /* How far a run is, from its events. See `run_progress` of elements.py for what `data` holds. */
-import { added, leaving, mounted } from "./mounted.js";
+import { added, mounted } from "./mounted.js";
 import { Following } from "./runs.js";
 
 const CALM = 0.15; // of what a report says of the end is believed at once: the time left does not jump
@@ -17,15 +17,9 @@ class Progress {
   show({ data, setTriggerValue }) {
     this.data = data;
     this.tell = (news) => setTriggerValue("changed", news);
-    this.reported = "";
     this.now = { ...data, seen: data.after };
     this.following.attend(data.active ? [data] : []);
     this.draw();
-  }
-
-  close() {
-    this.following.attend([]);
-    this.box.remove();
   }
 
   draw() {
@@ -49,18 +43,7 @@ class Progress {
     const percent = 100 * Math.min(now.step / data.steps, 1);
     this.share.style.width = `${percent}%`;
     Object.assign(this.bar, { ariaLabel: data.label, ariaValueNow: Math.round(percent), ariaValueText: said });
-    if (followed) this.report(followed, now.state);
-  }
-
-  /* Python draws the page again where something else is to be done than wait: once for each news. */
-  report(followed, { status, cancelling }) {
-    const known = this.data.state;
-    const same = status === known.status && cancelling === known.cancelling;
-    const over = !["queued", "running"].includes(status); // its end follows behind its last event
-    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same || over ? "" : status;
-    if (!news || news === this.reported || leaving()) return;
-    this.reported = news;
-    this.tell(news);
+    this.following.report(data.run, data.state, this.tell);
   }
 }
 

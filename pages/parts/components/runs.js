@@ -5,6 +5,8 @@
      ended     whether the run has ended and all its events are here
      unknown   the server's sentence where it knows no such run, else "" */
 
+import { leaving } from "./mounted.js";
+
 const MAX_RUNS = 32; // runs in the connection, as the server allows: MAX_RUNS_FOLLOWED of routes.py
 const RETRY = 3000; // milliseconds until a lost connection is made again
 const parts = new Set(); // each Following that follows a run
@@ -20,6 +22,7 @@ export class Following {
   constructor(heard) {
     this.heard = heard;
     this.runs = new Map();
+    this.reported = new Set();
   }
 
   /* Follow the runs of these items, {run, after}, each from behind the earliest of its events, and no others. */
@@ -27,6 +30,7 @@ export class Following {
     const first = new Map();
     for (const { run, after } of items) if (run) first.set(run, Math.min(after, first.get(run) ?? Infinity));
     this.runs = new Map([...first].map(([run, after]) => [run, behind(run, after)]));
+    this.reported.clear();
     if (first.size) parts.add(this);
     else parts.delete(this);
     plan(0);
@@ -35,6 +39,19 @@ export class Following {
   /* What the run of an item, {run, seen}, has said since the item was asked last. */
   news(item) {
     return unseen(item, this.runs.get(item.run)?.events ?? []);
+  }
+
+  /* Have Python draw a run again that it drew in the `known` state, where that has changed: once for each news. */
+  report(run, known, tell) {
+    const followed = this.runs.get(run);
+    if (!followed || leaving()) return;
+    const { status, cancelling } = followed.status ?? known;
+    const over = !["queued", "running"].includes(status); // its end follows behind its last event
+    const same = over || (status === known.status && cancelling === known.cancelling);
+    const news = followed.unknown ? "unknown" : followed.ended ? "ended" : same ? "" : status;
+    if (!news || this.reported.has(run + news)) return;
+    this.reported.add(run + news);
+    tell(`${run} ${news}`);
   }
 }
 

@@ -1,6 +1,6 @@
 /* A table of runs: some can be ticked, columns sort, and those that are active keep up with their events by themselves.
    See `runs_table` of elements.py for `data`. */
-import { added, leaving, mounted } from "./mounted.js";
+import { added, mounted } from "./mounted.js";
 
 class RunsTable {
   constructor(parent) {
@@ -14,18 +14,11 @@ class RunsTable {
     this.data = data;
     this.box.ariaLabel = data.label;
     if (data.heard >= this.told) this.ticked = new Set(data.ticked);
-    this.reported = "";
     const kept = document.activeElement?.closest?.("[data-cell]")?.dataset.cell;
     this.table.replaceChildren(this.head(), this.body());
     if (kept) this.table.querySelector(`[data-cell="${kept}"]`)?.focus();
     this.limit();
     this.follow();
-  }
-
-  close() {
-    this.following?.attend([]);
-    this.closed = true;
-    this.box.remove();
   }
 
   head() {
@@ -96,7 +89,7 @@ class RunsTable {
       const { Following } = await import(new URL(this.data.following, location.origin));
       this.following ??= new Following(() => this.hear());
     }
-    if (!this.closed) this.following.attend(active);
+    if (this.box.isConnected) this.following.attend(active);
   }
 
   hear() {
@@ -110,19 +103,9 @@ class RunsTable {
         }
       }
       const state = followed.status ?? each.state;
-      const over = !["queued", "running"].includes(state.status); // its end follows behind its last event
-      if (!over) each.at.status.textContent = said(state, each);
-      if (followed.ended || followed.unknown || (!over && state.status !== each.state.status)) {
-        this.report(`${each.id} ${followed.ended ? "ended" : followed.unknown ? "unknown" : state.status}`);
-      }
+      if (["queued", "running"].includes(state.status)) each.at.status.textContent = said(state, each);
+      this.following.report(each.id, each.state, (news) => this.tell("changed", news));
     }
-  }
-
-  /* Python draws the table again where a run has begun or ended: once for each news. */
-  report(news) {
-    if (news === this.reported || leaving()) return;
-    this.reported = news;
-    this.tell("changed", news);
   }
 }
 

@@ -21,10 +21,6 @@ class Slider {
     this.input.addEventListener("blur", () => this.sendLatest()); // before what is pressed next
   }
 
-  close() {
-    this.box.remove();
-  }
-
   take(event) {
     this.held = true;
     this.input.setPointerCapture(event.pointerId);
