@@ -7,7 +7,7 @@ from pages.parts.layout import page_columns
 from pages.parts.papers import head
 from pages.parts.papers.figures import show_figures
 from pages.parts.papers.opening import open_link
-from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_columns, score, show_numbers
+from pages.parts.papers.tables import chosen_outcomes, numbers, numbers_rows, score, show_numbers
 from pages.parts.papers.trainings import show_trainings
 from pages.parts.results.exports import address, csv_button
 
@@ -31,8 +31,8 @@ with right:
         st.subheader("Its numbers, and ours", anchor=False)
         outcomes = chosen_outcomes()
         show_numbers([each for each in found if each.outcome in outcomes])
-        columns = lambda: numbers_columns(found, link)  # noqa: E731
-        csv_button("Download the numbers (CSV)", columns, f"paper-{paper.id}-numbers.csv", "download_numbers")
+        rows = lambda: numbers_rows(found, link)  # noqa: E731
+        csv_button("Download the numbers (CSV)", rows, f"paper-{paper.id}-numbers.csv", "download_numbers")
     show_trainings(paper)
     head.show_experiments(paper)
     head.show_calculators(paper)

@@ -22,7 +22,7 @@ from dpcore.runs.history import all_of, last_of
 from dpcore.runs.kinds import AUDIT, event_from_json
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
-from pages.parts.results.exports import Columns, csv_button
+from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import sign
 from pages.parts.results.tables import table
 
@@ -124,7 +124,7 @@ def findings(found: AuditResults) -> None:
     made = table(TITLE, "verdicts audits", HEADS, (_row(found, name) for name in _names(found)))
     st.html(f"<h2 class=part>{TITLE}</h2>{made}")
     if found.judged and found.run:
-        csv_button("Download the audit (CSV)", lambda: columns(found), f"audit-{found.run.id}.csv", "download_audit")
+        csv_button("Download the audit (CSV)", lambda: file_rows(found), f"audit-{found.run.id}.csv", "download_audit")
 
 
 def _names(found: AuditResults) -> list[str]:
@@ -166,20 +166,15 @@ def _row(found: AuditResults, name: str) -> list[str]:
     return [title, *kept, *map(escape, plain)]
 
 
-def columns(found: AuditResults) -> Columns:
+def file_rows(found: AuditResults) -> Rows:
     """A row for each test, as a file."""
-    rows = found.measured
-    return {
-        "audit": [each.title for each in rows],
-        "result": [_result_of(found, each.audit) for each in rows],
-        "p-value": [each.p_value for each in rows],
-        "p-value, corrected": [found.p_values.get(each.audit) for each in rows],
-        "epsilon at least": [math.inf if each.unbounded else each.epsilon for each in rows],
-        "evidence": [each.evidence for each in rows],
-        "shows": [each.shows for each in rows],
-        "tests": [each.tests for each in rows],
-        "leaves untested": [each.untested for each in rows],
-    }
+    return [
+        {"audit": each.title, "result": _result_of(found, each.audit), "p-value": each.p_value,
+         "p-value, corrected": found.p_values.get(each.audit),
+         "epsilon at least": math.inf if each.unbounded else each.epsilon, "evidence": each.evidence,
+         "shows": each.shows, "tests": each.tests, "leaves untested": each.untested}
+        for each in found.measured
+    ]  # fmt: skip
 
 
 def generators(found: AuditResults) -> None:

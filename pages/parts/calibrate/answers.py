@@ -23,7 +23,7 @@ from pages.parts.calibrate import question
 from pages.parts.calibrate.question import Asked, answer, carry, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
-from pages.parts.results.exports import Columns, Origin, csv_button
+from pages.parts.results.exports import Origin, Rows, csv_button
 from pages.parts.results.odds import WORDS, visitor_line
 from pages.parts.results.sampled import sampled_end
 from pages.parts.results.tables import VerdictRow, sign, verdict_rows
@@ -88,16 +88,16 @@ def answers_download(asked: Asked, origin: Origin) -> None:
     """Draw a button for the answers as CSV, each with its whole setting."""
     solved = "q" if asked.solve == "batch" else asked.solve
     shared = origin._replace(sigma=asked.sigma, steps=asked.steps)._replace(**{solved: None})
-    columns = lambda: {**shared._asdict(), **answers_columns(asked)}  # noqa: E731
+    rows = lambda: [shared._asdict() | row for row in answers_rows(asked)]  # noqa: E731
     file = shared.file(f"{asked.solve}-for-{asked.target.word}{asked.target.size:g}")
-    csv_button("Download the answers (CSV)", columns, f"{file}.csv", "download_answers")
+    csv_button("Download the answers (CSV)", rows, f"{file}.csv", "download_answers")
 
 
-def answers_columns(asked: Asked) -> Columns:
+def answers_rows(asked: Asked) -> Rows:
     """One row for each accountant; the last column is the field that the answer sets: q for a batch."""
     header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
     header.append("q" if asked.solve == "batch" else asked.solve)
-    return dict(zip(header, zip(*(_answer_cells(asked, name) for name in ACCOUNTANTS), strict=True), strict=True))
+    return [dict(zip(header, _answer_cells(asked, name), strict=True)) for name in ACCOUNTANTS]
 
 
 @lru_cache(maxsize=256)

@@ -29,7 +29,7 @@ from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.layout import throttle
 from pages.parts.results import cache
-from pages.parts.results.exports import Columns, Origin, address, csv_button, origin_of_any
+from pages.parts.results.exports import Origin, Rows, address, csv_button, lowers, origin_of_any
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -111,8 +111,8 @@ def show_map(shown: Shown) -> None:
     origin = origin_of_any(shown.setting, address())
     file = origin.file(f"epsilon-map-by-{shown.by}")
     _draw(shown, axes, rows, file).caption(caption(rows, axes, shown))
-    columns = lambda: {**origin._asdict(), **map_columns(rows, axes, shown.by)}  # noqa: E731
-    csv_button("Download the map (CSV)", columns, f"{file}.csv", "download")
+    cells = lambda: [origin._asdict() | each for each in cells_of(rows, axes, shown.by)]  # noqa: E731
+    csv_button("Download the map (CSV)", cells, f"{file}.csv", "download")
 
 
 def _meanwhile(shown: Shown, axes: Axes) -> None:
@@ -236,15 +236,14 @@ def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
     return {"sigma": show(nearest), "length": "epochs", "epochs": epochs_text(steps, axes.q), "steps": show(steps)}
 
 
-def map_columns(rows: Sequence[Curve], axes: Axes, by: str) -> Columns:
+def cells_of(rows: Sequence[Curve], axes: Axes, by: str) -> Rows:
     """One line a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
-    kinds = [each.kind.value for each in rows for _ in axes.steps]
-    at = {"q": axes.q, "delta": axes.delta, "sigma": np.repeat(axes.sigmas, len(axes.steps))}
-    cells = {"steps": np.tile(axes.steps, len(rows)), "epochs": np.tile(axes.epochs, len(rows))}
-    cells["epsilon"] = np.concatenate([each.epsilon for each in rows])
-    unproven = np.full(len(axes.steps), np.nan)
-    lower = np.concatenate([unproven if each.lower is None else each.lower for each in rows])
-    return {"accountant": by, "kind": kinds, **at, **cells, "lower": lower}
+    return [
+        {"accountant": by, "kind": row.kind.value, "q": axes.q, "delta": axes.delta, "sigma": sigma, "steps": steps,
+         "epochs": epochs, "epsilon": epsilon, "lower": lower}
+        for sigma, row in zip(axes.sigmas, rows, strict=True)
+        for steps, epochs, epsilon, lower in zip(axes.steps, axes.epochs, row.epsilon, lowers(row), strict=True)
+    ]  # fmt: skip
 
 
 def _spaced(ends: tuple[float, float], now: float, count: int) -> list[float]:

@@ -17,8 +17,8 @@ from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import choice_by_title
 from pages.parts.papers.opening import by_name
-from pages.parts.papers.tables import columns_of, details_table, ladder_table, sweep_table
-from pages.parts.results.exports import Columns, csv_button
+from pages.parts.papers.tables import details_table, ladder_table, sweep_table
+from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import linked
 from pages.parts.shell.menu import chart_size
 
@@ -38,11 +38,11 @@ def show_figures(paper: Paper, link: str) -> None:
     if isinstance(chosen, Map):
         cells = result_of(chosen.cells)
         figure = map_figure(chosen, cells, size=chart_size())
-        show(figure, map_alt(chosen, cells), lambda: map_columns(chosen, cells, link), _areas(chosen))
+        show(figure, map_alt(chosen, cells), lambda: map_rows(chosen, cells, link), _areas(chosen))
     elif lines := _lines(paper, chosen):
         drawing = _drawing(chosen, lines)
         figure = drawing_figure(drawing, lines, size=chart_size())
-        show(figure, drawing_alt(drawing, lines), lambda: drawing_columns(lines, link))
+        show(figure, drawing_alt(drawing, lines), lambda: drawing_rows(lines, link))
     if isinstance(chosen, Sweep):
         st.html(sweep_table(paper, chosen))
     if isinstance(chosen, Ladder):
@@ -54,30 +54,31 @@ def show_figures(paper: Paper, link: str) -> None:
         st.caption(chosen.note)
 
 
-def drawing_columns(lines: tuple[Line, ...], link: str) -> Columns:
+def drawing_rows(lines: tuple[Line, ...], link: str) -> Rows:
     """Return a row for each point: curve, accountant, x, y, link."""
-    points = [
-        (each.name, each.accountant, float(x), float(y)) for each in lines for x, y in zip(each.x, each.y, strict=True)
+    return [
+        {"curve": each.name, "accountant": each.accountant, "x": float(x), "y": float(y), "link": link}
+        for each in lines
+        for x, y in zip(each.x, each.y, strict=True)
     ]
-    return columns_of(("curve", "accountant", "x", "y"), points, link)
 
 
-def map_columns(plane: Map, cells: Cells, link: str) -> Columns:
-    """Return a row for each cell: x, y, area, text, link."""
-    rows = [
-        (float(x), float(y), plane.areas[cells.area[row, column]].word, cells.said[row][column])
+def map_rows(plane: Map, cells: Cells, link: str) -> Rows:
+    """Return a row for each cell: x, y, area, what, link."""
+    return [
+        {"x": float(x), "y": float(y), "area": plane.areas[cells.area[row, column]].word,
+         "what": cells.said[row][column], "link": link}
         for row, y in enumerate(cells.y)
         for column, x in enumerate(cells.x)
-    ]
-    return columns_of(("x", "y", "area", "what"), rows, link)
+    ]  # fmt: skip
 
 
-def _show(file: str, title: str, figure: go.Figure, alt: str, columns: Callable[[], Columns], legend: str = "") -> None:
+def _show(file: str, title: str, figure: go.Figure, alt: str, rows: Callable[[], Rows], legend: str = "") -> None:
     """Draw a figure, its legend, and a button for its numbers."""
     live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file)
     if legend:
         st.html(legend)
-    csv_button("Download the figure's numbers (CSV)", columns, f"{file}.csv", f"download_{file}")
+    csv_button("Download the figure's numbers (CSV)", rows, f"{file}.csv", f"download_{file}")
 
 
 def _areas(plane: Map) -> str:

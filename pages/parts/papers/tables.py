@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from typing import Any
 
 import streamlit as st
 
@@ -22,7 +21,7 @@ from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.controls.widgets import several
 from pages.parts.papers.opening import link_of_run, links
-from pages.parts.results.exports import Columns
+from pages.parts.results.exports import Rows
 from pages.parts.results.odds import linked
 from pages.parts.results.tables import place_of, table
 
@@ -59,11 +58,6 @@ def score(found: Sequence[Comparison]) -> str:
     return f"<p class=promise>{' '.join(parts)}</p>"
 
 
-def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]], link: str) -> Columns:
-    """Return rows as columns by these names, with the link in the last column."""
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)} | {"link": link}
-
-
 def show_numbers(found: Sequence[Comparison]) -> None:
     """Draw a table of numbers, one of accuracies, and, folded, one of accuracies without a recorded run."""
     if not found:
@@ -81,16 +75,15 @@ def show_numbers(found: Sequence[Comparison]) -> None:
             st.html(_numbers_table(UNTRAINED, untrained))
 
 
-def numbers_columns(found: Sequence[Comparison], link: str) -> Columns:
+def numbers_rows(found: Sequence[Comparison], link: str) -> Rows:
     """Return a row for each number: paper, place, quantity, both numbers, their bounds and runs, verdict, link."""
-    rows = [
-        (each.paper, each.entry.place, each.entry.quantity, each.entry.theirs, each.ours, each.lower,
-         each.record and each.record.spread, each.record and len(each.record.runs), each.record and each.record.date,
-         each.outcome.value, each.why)
+    return [
+        {"paper": each.paper, "place": each.entry.place, "quantity": each.entry.quantity, "theirs": each.entry.theirs,
+         "ours": each.ours, "lower": each.lower, "spread": each.record and each.record.spread,
+         "seeds": each.record and len(each.record.runs), "recorded": each.record and each.record.date,
+         "verdict": each.outcome.value, "why": each.why, "link": link}
         for each in found
     ]  # fmt: skip
-    names = "paper place quantity theirs ours lower spread seeds recorded verdict why"
-    return columns_of(names.split(), rows, link)
 
 
 def line_of(setting: PrintedSetting) -> str:

@@ -23,7 +23,7 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.request import Request
 from pages.parts.jobs import request_of
 from pages.parts.perturbation.conditions import TEXTS
-from pages.parts.results.exports import Columns, csv_button, numbers_table
+from pages.parts.results.exports import Rows, csv_button, numbers_table
 from pages.parts.results.tables import drawn_line, table
 
 EXAMPLE = Path(perturbation.__file__).with_name("example.json")
@@ -92,9 +92,9 @@ def numbers(found: Results) -> None:
     """Draw mean accuracies as a table; all numbers folded, and as CSV."""
     st.html(accuracy_table(found))
     st.caption(TEXTS["accuracies"].format(not_kept=NOT_KEPT))
-    numbers_table("All numbers of the comparison", "comparison_numbers", lambda: columns(found))
+    numbers_table("All numbers of the comparison", "comparison_numbers", lambda: file_rows(found))
     file = f"perturbation-{found.run.id if found.run else 'example'}.csv"
-    csv_button("Download the comparison (CSV)", lambda: columns(found), file, "download")
+    csv_button("Download the comparison (CSV)", lambda: file_rows(found), file, "download")
 
 
 def accuracy_table(found: Results) -> str:
@@ -117,19 +117,15 @@ def _cell(measured: Measured | None, marks: bool) -> str:
     return f"{mean}{mark}"
 
 
-def columns(found: Results) -> Columns:
+def file_rows(found: Results) -> Rows:
     """Return a row for each method and epsilon: the kind of epsilon, the noise, and both measures over seeds."""
-    rows = found.measured
-    return {
-        "method": [METHODS[each.method].title for each in rows],
-        "epsilon": [each.epsilon for each in rows],
-        "epsilon is": [_kind(each) for each in rows],
-        "noise": [float(nearest(each.noise)) for each in rows],
-        "seeds": [len(each.accuracies) for each in rows],
-        **_summary("accuracy", [each.accuracies for each in rows]),
-        **_summary("gap", [each.gaps for each in rows]),
-        "not private because": [" ".join(each.obstacles) for each in rows],
-    }
+    return [
+        {"method": METHODS[each.method].title, "epsilon": each.epsilon, "epsilon is": _kind(each),
+         "noise": float(nearest(each.noise)), "seeds": len(each.accuracies),
+         **_summary("accuracy", each.accuracies), **_summary("gap", each.gaps),
+         "not private because": " ".join(each.obstacles)}
+        for each in found.measured
+    ]  # fmt: skip
 
 
 def _kind(measured: Measured) -> str:
@@ -138,6 +134,5 @@ def _kind(measured: Measured) -> str:
     return WORDS[Kind.UPPER] if measured.private else "requested, not proven"
 
 
-def _summary(name: str, rows: list[tuple[float, ...]]) -> dict[str, list[float]]:
-    means = [float(np.mean(each)) for each in rows]
-    return {f"{name}, mean": means, f"{name}, least": [*map(min, rows)], f"{name}, most": [*map(max, rows)]}
+def _summary(name: str, over: tuple[float, ...]) -> dict[str, float]:
+    return {f"{name}, mean": float(np.mean(over)), f"{name}, least": min(over), f"{name}, most": max(over)}

@@ -1,6 +1,7 @@
 """Pictures, tables and files for readers, each with its setting and link."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -105,36 +106,28 @@ def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | No
     live_chart(figure, [], key=key, alt=alt, title=words, file=file, **more)
 
 
-Columns = Mapping[str, Any]  # name -> values, as many in each; or one for all
+Rows = list[dict[str, Any]]  # column -> value, the same columns in each
 
 
-def numbers_table(label: str, key: str, columns: Callable[[], Columns]) -> None:
-    """Draw columns as a table in an expander, which costs nothing while it is closed."""
+def numbers_table(label: str, key: str, numbers: Callable[[], Rows | dict[str, list[Any]]]) -> None:
+    """Draw rows or columns as a table in an expander, which costs nothing while it is closed."""
     table = st.expander(label, key=key, on_change="rerun")
     if table.open:
-        table.dataframe(columns(), hide_index=True)
+        table.dataframe(numbers(), hide_index=True)
 
 
-def csv_button(label: str, columns: Callable[[], Columns], file: str, key: str) -> None:
-    """Draw a button that computes columns when it is pressed, and saves them."""
-    st.download_button(label, lambda: csv_of(columns()), file, "text/csv", key=key, on_click="ignore")
+def csv_button(label: str, rows: Callable[[], Rows], file: str, key: str) -> None:
+    """Draw a button that computes rows when it is pressed, and saves them."""
+    st.download_button(label, lambda: csv_of(rows()), file, "text/csv", key=key, on_click="ignore")
 
 
-def csv_of(columns: Columns) -> str:
-    """Columns as CSV: NaN is empty, and no text is a formula.
+def csv_of(rows: Rows) -> str:
+    """Rows as CSV: NaN is empty, and no text is a formula.
 
-    >>> csv_of({"q": [0.5, 1e-5], "lower": [float("nan"), float("inf")], "note": "a, b", "run": ["=1+1", "x"]})
-    'q,lower,note,run\\n0.5,,"a, b",\\'=1+1\\n1e-05,inf,"a, b",x\\n'
+    >>> csv_of([{"q": 0.5, "lower": float("nan"), "run": "=1+1"}, {"q": 1e-5, "lower": float("inf"), "run": "x, y"}])
+    'q,lower,run\\n0.5,,\\'=1+1\\n1e-05,inf,"x, y"\\n'
     """
-    length = max((len(values) for values in columns.values() if not _is_one(values)), default=0)
-    lists = [
-        [values] * length if _is_one(values) else np.asarray(values, object).tolist() for values in columns.values()
-    ]
-    return as_csv(columns, zip(*lists, strict=True))
-
-
-def _is_one(values: Any) -> bool:
-    return isinstance(values, str) or not hasattr(values, "__len__")
+    return as_csv(rows[0] if rows else (), [row.values() for row in rows])
 
 
 def accountants_sources() -> None:
@@ -147,46 +140,47 @@ def accountants_sources() -> None:
 
 def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin) -> None:
     """Draw a button for trade-off curves as tidy CSV with their settings."""
-    columns = lambda: {**tradeoff_columns(curves), **origin._asdict()}  # noqa: E731
-    csv_button("Download these curves (CSV)", columns, f"{origin.file(name)}.csv", "download_tradeoff")
+    rows = lambda: [row | origin._asdict() for row in tradeoff_rows(curves)]  # noqa: E731
+    csv_button("Download these curves (CSV)", rows, f"{origin.file(name)}.csv", "download_tradeoff")
 
 
 def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
     """Draw a button for the curves (or profiles) of all accountants as tidy CSV with their settings."""
 
-    def columns() -> Columns:
+    def rows() -> Rows:
         if across == "epoch":
             found = {name: cache.curve(name, mechanism, origin.delta) for name in ACCOUNTANTS}
         else:
             found = {name: cache.profile(name, mechanism) for name in ACCOUNTANTS}
         settings = {name: value for name, value in origin._asdict().items() if name != "delta"}  # each row has its own
-        return {**curves_columns(mechanism, found), **settings}
+        return [row | settings for row in curves_rows(mechanism, found)]
 
     file = f"{origin.file(f'epsilon-against-{across}')}.csv"
-    csv_button("Download all accountants (CSV)", columns, file, "download")
+    csv_button("Download all accountants (CSV)", rows, file, "download")
 
 
-def tradeoff_columns(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Columns:
+def tradeoff_rows(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Rows:
     """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
-    alpha = np.unique(np.concatenate([ALPHA, RATES]))
-    parts = [
-        {"curve": [name] * alpha.size, "kind": [kind.value] * alpha.size, "alpha": alpha, "beta": f.beta(alpha),
-         "power": f.power(alpha)}
+    levels = np.unique(np.concatenate([ALPHA, RATES]))
+    return [
+        {"curve": name, "kind": kind.value, "alpha": alpha, "beta": beta, "power": power}
         for name, kind, f in curves
-    ]  # fmt: skip
-    return _below_each_other(parts)
+        for alpha, beta, power in zip(levels, f.beta(levels), f.power(levels), strict=True)
+    ]
 
 
-def curves_columns(mechanism: Mechanism, curves: Mapping[str, Curve]) -> Columns:
+def curves_rows(mechanism: Mechanism, curves: Mapping[str, Curve]) -> Rows:
     """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
-    parts = [
-        {"accountant": [name] * each.steps.size, "kind": [each.kind.value] * each.steps.size, "delta": each.delta,
-         "step": each.steps, "epoch": epochs_at(mechanism, each.steps), "epsilon": each.epsilon,
-         "lower": np.full(each.steps.shape, np.nan) if each.lower is None else each.lower}
+    return [
+        {"accountant": name, "kind": each.kind.value, "delta": delta, "step": step, "epoch": epoch, "epsilon": epsilon,
+         "lower": lower}
         for name, each in curves.items()
+        for delta, step, epoch, epsilon, lower in zip(
+            each.delta, each.steps, epochs_at(mechanism, each.steps), each.epsilon, lowers(each), strict=True
+        )
     ]  # fmt: skip
-    return _below_each_other(parts)
 
 
-def _below_each_other(parts: Sequence[Columns]) -> Columns:
-    return {name: np.concatenate([each[name] for each in parts]) for name in parts[0]}
+def lowers(curve: Curve) -> Iterable[float | None]:
+    """Return its proven lower bounds, None where there are none."""
+    return repeat(None, curve.epsilon.size) if curve.lower is None else curve.lower

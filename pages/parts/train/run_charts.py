@@ -29,7 +29,7 @@ from pages.parts.components.elements import LiveNumber, Table, live_figures
 from pages.parts.components.live_chart import Growth, Label, Mark, Strip, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import cache
-from pages.parts.results.exports import Columns, Origin, address, csv_button
+from pages.parts.results.exports import Origin, Rows, address, csv_button
 from pages.parts.shell.menu import chart_size
 from pages.parts.train.run_history import epsilons_of, watched_runs
 
@@ -236,13 +236,12 @@ def origin_of_run(watched: RunRecord, link: str = "") -> Origin:
     return Origin(config.examples, config.q, config.sigma, steps, config.delta, schedule, link)
 
 
-def evaluations_columns(watched: Sequence[RunRecord], accountant: str, link: str) -> Columns:
+def evaluations_rows(watched: Sequence[RunRecord], accountant: str, link: str) -> Rows:
     """One row for each test of each run: measurements, epsilon so far, and settings; secret seeds are empty."""
-    rows = [row for each in watched for row in _rows(each, accountant, link)]
-    return {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    return [row for each in watched for row in _rows(each, accountant, link)]
 
 
-def _rows(watched: RunRecord, accountant: str, link: str) -> list[dict[str, object]]:
+def _rows(watched: RunRecord, accountant: str, link: str) -> Rows:
     tests, mechanism, config = watched.history.evaluated, watched.plan.mechanism, watched.config
     spent = epsilons_of(watched, accountant, [each.step for each in tests]) or [None] * len(tests)
     kind = cache.curve(accountant, mechanism, config.delta).kind.value if mechanism else ""
@@ -333,14 +332,15 @@ def evaluations_table(watched: Sequence[RunRecord], accountant: str) -> None:
     table = st.expander("The numbers in the charts", key="evaluations", on_change="rerun")
     if not table.open:
         return
-    columns = evaluations_columns(watched, accountant, "")
+    rows = evaluations_rows(watched, accountant, "")
+    column = lambda name: [row[name] for row in rows]  # noqa: E731
     places = enumerate(watched, 1)
     labels = {each.run.id: f"{place}: {each.label}" if len(watched) > 1 else each.label for place, each in places}
-    shown = {"run": [labels[run] for run in columns.get("run", ())]}  # as on the charts
-    shown |= {name: columns.get(name, []) for name in ("sigma", "step", "epoch", "accuracy", "loss")}
-    shown |= {f"epsilon, {titled(accountant)}": columns.get("epsilon", []), "id": columns.get("run", [])}
-    if any(each is not None for each in columns.get("averaged_accuracy", ())):
-        shown["averaged accuracy"] = columns["averaged_accuracy"]
+    shown = {"run": [labels[run] for run in column("run")]}  # as on the charts
+    shown |= {name: column(name) for name in ("sigma", "step", "epoch", "accuracy", "loss")}
+    shown |= {f"epsilon, {titled(accountant)}": column("epsilon"), "id": column("run")}
+    if any(each is not None for each in column("averaged_accuracy")):
+        shown["averaged accuracy"] = column("averaged_accuracy")
     table.dataframe(shown, hide_index=True)
     if any(each.run.active for each in watched):
         table.caption("Open this again to see later tests.")
@@ -350,14 +350,14 @@ def evaluations_download(store: Store, watched: Sequence[RunRecord], accountant:
     """Draw the button for all tests of the runs as CSV, with their settings, as of the click."""
     link = address()
 
-    def columns() -> Columns:
+    def rows() -> Rows:
         try:
             now = watched_runs(store, [each.run.id for each in watched])
         except UnknownRun:  # deleted: keep what was shown
             now = watched
-        return evaluations_columns(now, accountant, link)
+        return evaluations_rows(now, accountant, link)
 
-    csv_button("Download the runs (CSV)", columns, f"{file_of('tests', watched)}.csv", "download_runs")
+    csv_button("Download the runs (CSV)", rows, f"{file_of('tests', watched)}.csv", "download_runs")
 
 
 def seed_summaries(watched: Sequence[RunRecord]) -> None:

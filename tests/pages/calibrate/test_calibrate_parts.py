@@ -77,8 +77,8 @@ def test_the_loaded_fields_give_the_answers_mechanism():
 
 def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():
     axes = epsilon_map.axes_of(setting(), "pld")._replace(sigmas=(1.0, 2.0), steps=(10, 100, 200))
-    columns = epsilon_map.map_columns(list(epsilon_map.rows_of(axes, "pld")), axes, "pld")
-    rows = list(csv.DictReader(io.StringIO(csv_of(columns))))
+    cells = epsilon_map.cells_of(list(epsilon_map.rows_of(axes, "pld")), axes, "pld")
+    rows = list(csv.DictReader(io.StringIO(csv_of(cells))))
     assert len(rows) == 6
     assert {row["kind"] for row in rows} == {"certified"}
     assert all(float(row["lower"]) <= float(row["epsilon"]) for row in rows)

@@ -8,8 +8,8 @@ from dpcore.papers.catalogue import PAPERS, comparisons
 from dpcore.papers.paper import Paper
 from dpcore.papers.records import recorded
 from dpcore.runs.store import Store
-from pages.parts.papers.figures import drawing_columns, map_columns
-from pages.parts.papers.tables import details_table, line_of, numbers_columns, sweep_table
+from pages.parts.papers.figures import drawing_rows, map_rows
+from pages.parts.papers.tables import details_table, line_of, numbers_rows, sweep_table
 from tests.pages.papers import dummy as given
 from tests.pages.papers.dummy import PAPER, dummy, opened, rows, written
 from tests.pages.train_page import handed
@@ -104,11 +104,11 @@ def test_every_sweep_and_every_ladder_tells_each_accuracy_on_record_with_its_see
 
 
 def test_what_is_saved_of_a_figure_and_of_the_table_has_every_number_and_the_link(dummy: Paper):
-    columns = drawing_columns(given.LINES, "there")
-    assert (len(columns["x"]), columns["link"], columns["accountant"][0]) == (9, "there", "rdp")
-    cells = map_columns(given.PLANE, given.CELLS, "there")
-    assert list(zip(cells["x"], cells["y"], cells["area"], cells["what"], strict=True))[2] == (100.0, 1.0, "holds", "c")
-    numbers = numbers_columns(comparisons(PAPER), "there")
-    assert numbers["theirs"] == [each.theirs for each in PAPER.entries]
-    assert numbers["seeds"] == [None, None, None, 3, None]
-    assert numbers["verdict"][:3] == ["reproduced", "differs", "refuted"]
+    points = drawing_rows(given.LINES, "there")
+    assert (len(points), points[0]["link"], points[0]["accountant"]) == (9, "there", "rdp")
+    cell = map_rows(given.PLANE, given.CELLS, "there")[2]
+    assert cell == {"x": 100.0, "y": 1.0, "area": "holds", "what": "c", "link": "there"}
+    numbers = numbers_rows(comparisons(PAPER), "there")
+    assert [each["theirs"] for each in numbers] == [each.theirs for each in PAPER.entries]
+    assert [each["seeds"] for each in numbers] == [None, None, None, 3, None]
+    assert [each["verdict"] for each in numbers[:3]] == ["reproduced", "differs", "refuted"]

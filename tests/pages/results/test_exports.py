@@ -13,7 +13,7 @@ from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.schedule import Recipe
 from dpcore.privacy.tradeoff import Gaussian
 from pages.parts.results import cache, exports
-from pages.parts.results.exports import csv_of, curves_columns, origin_of
+from pages.parts.results.exports import csv_of, curves_rows, origin_of
 
 DELTA = 1e-5
 
@@ -49,7 +49,7 @@ def test_what_is_computed_piece_by_piece_is_what_is_computed_at_once() -> None:
 def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
     curves = {name: cache.curve(name, mechanism, 1e-5) for name in ACCOUNTANTS}
-    rows = list(csv.DictReader(io.StringIO(csv_of(curves_columns(mechanism, curves)))))
+    rows = list(csv.DictReader(io.StringIO(csv_of(curves_rows(mechanism, curves)))))
     assert {row["accountant"] for row in rows} == set(ACCOUNTANTS)
     assert len(rows) == 100 * len(ACCOUNTANTS)
     band = [row for row in rows if row["accountant"] == "pld"]
@@ -69,8 +69,8 @@ def offered(monkeypatch) -> list[tuple[str, list[dict[str, str]]]]:
     """The files that buttons offer: names and rows."""
     found = []
 
-    def button(label, columns, file, key):
-        found.append((file, list(csv.DictReader(io.StringIO(exports.csv_of(columns()))))))
+    def button(label, rows, file, key):
+        found.append((file, list(csv.DictReader(io.StringIO(exports.csv_of(rows()))))))
 
     monkeypatch.setattr(exports, "csv_button", button)
     return found
