@@ -3,7 +3,8 @@
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit.panel import SHOWN, audit_button, audit_line, follow, invite, request_form, settings_taken
+from pages.parts.audit.panel import SHOWN, audit_line, draw, invite, request_form, settings_taken
+from pages.parts.audit.results import AuditResults
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
 
@@ -19,11 +20,11 @@ with left:
 with right:
     SHOWN.choice(past, shown, audit_line)
 with left, start:
-    audit_button(asked, store)
+    SHOWN.button(store, asked, st.error)
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
             st.caption("These results are of other settings. Press Audit to test the settings of the controls.")
-        follow(store, shown)
+        SHOWN.follow(store, shown, AuditResults, draw)
     elif store:
         invite()

@@ -1,5 +1,7 @@
 """Where can the noise go? Four places in learning, what each needs to be private, and what it costs in accuracy."""
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.privacy.report.statement import delta_warning
@@ -8,8 +10,8 @@ from pages.parts.jobs import job_store, request_of
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of
-from pages.parts.perturbation.panel import SHOWN, compare_button, follow, line_of, request_form, show_example
-from pages.parts.perturbation.results import finished
+from pages.parts.perturbation.panel import SHOWN, draw, line_of, request_form, show_example
+from pages.parts.perturbation.results import Results, finished
 
 left, right = page_columns("Where can the noise go?")
 
@@ -26,14 +28,14 @@ with right:
     shown = (SHOWN.shown(store) if store else None) or finished(past, asked.request)
     SHOWN.choice(past, shown, line_of)
 with left, start:
-    compare_button(asked, store)
+    SHOWN.button(store, asked, st.info)
 
 with right:
     picked = place["methods"] if place else ()
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
             st.caption("The controls differ from the comparison below. Press Compare to measure their settings.")
-        follow(store, shown, picked)
+        SHOWN.follow(store, shown, Results, partial(draw, picked=picked))
     else:
         show_example(picked)
     compared = request_of(shown)

@@ -226,6 +226,7 @@ class ShownJob:
     icon: str
     parameter: str  # its name in the address
     expected: str  # "a comparison on this machine", for the error
+    first: str = ""  # a sentence below the button if the expected time is unknown
     replaces: bool = False  # a new job cancels the one shown
 
     def shown(self, store: Store, takes: Callable[[Run], bool] = lambda run: False) -> Run | None:
@@ -251,11 +252,16 @@ class ShownJob:
         self._remembered.set("")
         return None
 
-    def button(self, store: Store | None, request: Any, seconds: float | None) -> None:
-        """Draw the button that starts a job, with its expected time if known."""
+    def button(self, store: Store | None, asked: Asked, say: Callable[[str], object]) -> None:
+        """Draw the button that starts a job, with its expected time if known; `say` draws why there is no job."""
+        seconds = expected_seconds(store, asked.request) if asked.request else None
         label = f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
-        pressed = {"on_click": self.begin, "args": (store, request), "disabled": store is None or request is None}
+        pressed = {"on_click": self.begin, "args": (store, asked.request), "disabled": not (store and asked.request)}
         st.button(label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed)
+        if asked.problem:
+            say(asked.problem)
+        elif seconds is None and self.first:
+            st.caption(self.first)
 
     @uninterrupted
     def begin(self, store: Store, request: Any) -> None:
@@ -290,7 +296,7 @@ class ShownJob:
         if key == st.session_state.get(f"{self.noun}_chosen") and chosen in ids:
             st.session_state[self._remembered.key] = chosen
 
-    def follow(self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Any], None]) -> None:
+    def follow(self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Store, Any], None]) -> None:
         """Draw the job twice a second while it is active.
 
         `draw` gets what `read` makes of the job as it is now, its request and its events; its `run` is the job.
@@ -308,7 +314,7 @@ class ShownJob:
                 return
             if outcome_unsaid() or (active and not found.run.active):
                 st.rerun()
-            draw(found)
+            draw(store, found)
 
         st.fragment(panel, run_every=POLL_SECONDS if run.active else None)(store, run.id, run.active)
 

@@ -22,7 +22,7 @@ from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import labelled, own_quantity, quantity_of
 from pages.parts.controls.widgets import choice_by_title, choice_of, number
-from pages.parts.jobs import Asked, ShownJob, expected_seconds, line_end, request_of
+from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 from pages.parts.results.odds import sign
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
@@ -98,21 +98,9 @@ def settings_taken(run: Run) -> bool:
     return True
 
 
-def audit_button(asked: Asked, store: Store | None) -> None:
-    """Draw the button, with the expected time, or with the reason why it is off."""
-    SHOWN.button(store, asked.request, expected_seconds(store, asked.request) if asked.request else None)
-    if asked.problem:
-        st.error(asked.problem)
-
-
 def audit_line(run: Run) -> str:
     """A line on an audit for the choice."""
     return f"{run.request.title.removeprefix('Audit of ')} {line_end(run)}"
-
-
-def follow(store: Store, run: Run) -> None:
-    """Draw the audit and keep it up to date."""
-    SHOWN.follow(store, run, AuditResults, lambda found: _draw(store, found))
 
 
 def invite() -> None:
@@ -124,7 +112,8 @@ def invite() -> None:
     results.findings(example())
 
 
-def _draw(store: Store, found: AuditResults) -> None:
+def draw(store: Store, found: AuditResults) -> None:
+    """Draw an audit as far as it is."""
     with st.container(key="answer"):
         st.html(f"<h2 class=part>{escape(found.request.title)}</h2>")
         until = "Its findings until then are shown." if found.measured else "It had no findings yet."

@@ -19,7 +19,7 @@ from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, page_texts
 from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
-from pages.parts.jobs import Asked, ShownJob, expected_seconds, line_end
+from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
 from pages.parts.results.exports import chart
@@ -35,7 +35,7 @@ STRIDE_BY = Options("stride_by", "Step size", ("largest proven", "own"), help=he
 CHOSEN = [format(each, "g") for each in EPSILONS]
 SHOWN = ShownJob(
     PERTURBATION.name, "comparison", "Compare", ":material/play_arrow:", "comparison", "a comparison on this machine",
-    replaces=True,
+    first="First comparison on this data; time unknown.", replaces=True,
 )  # fmt: skip
 TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against epsilon"}
 
@@ -93,16 +93,6 @@ def _classes(table: Table) -> tuple[str, ...]:
     return first, second
 
 
-def compare_button(asked: Asked, store: Store | None) -> None:
-    """Draw the button with its expected time, or the reason why it is disabled."""
-    seconds = expected_seconds(store, asked.request) if asked.request else None
-    SHOWN.button(store, asked.request, seconds)
-    if asked.problem:
-        st.info(asked.problem)
-    elif seconds is None:
-        st.caption("First comparison on this data; time unknown.")
-
-
 def line_of(run: Run) -> str:
     """Return a line that tells a comparison from the others."""
     request = run.request
@@ -115,12 +105,8 @@ def line_of(run: Run) -> str:
     return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} {line_end(run)}"
 
 
-def follow(store: Store, run: Run, picked: Sequence[str]) -> None:
-    """Draw a comparison and keep it up to date, with the lines of the picked methods in front."""
-    SHOWN.follow(store, run, Results, lambda found: _draw(store, found, picked))
-
-
-def _draw(store: Store, found: Results, picked: Sequence[str]) -> None:
+def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
+    """Draw a comparison as far as it is, with the lines of the picked methods in front."""
     st.markdown(f"**{described(found)}**")
     until = f"Until then it had {found.done} of {found.request.results} results."
     SHOWN.status(store, found.run, found.done / found.request.results, _progress(found), until)
