@@ -9,7 +9,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -26,6 +26,7 @@ from dpcore.runs.worker_process import Slots, slots_of
 RECENT = 200  # ended runs looked at
 MEDIAN_OF = 5  # latest similar runs
 REPORTS = 8  # latest reports, whose median is a run's pace
+CALM = 0.15  # of what a report says of the end is believed at once: the time left does not jump
 ANSWER_SECONDS = 1.0  # for which an answer holds
 SOON_SECONDS = 5.0  # too few for a number
 ALIKE = ("dataset", "model", "optimizer", "private", "device")
@@ -83,6 +84,31 @@ def rest_of_run(steps: int, done: int, paces: Sequence[float]) -> float:
     """
     pace = pace_of(paces)
     return (steps - done) / pace if pace else math.inf
+
+
+class Pace:
+    """The pace of a run and its expected end, from its reports as they come."""
+
+    def __init__(self, steps: int, clock: Callable[[], float] = time.time) -> None:
+        self.steps, self._clock = steps, clock
+        self._paces: list[float] = []
+        self._end = math.inf  # by the clock
+        self._words = ", 0 steps/s"
+
+    def after(self, done: int, reports: Sequence[float], *, going: bool = True) -> str:
+        """The pace and the time left in words after so many steps and these new reports, without which they stay.
+
+        While a run is not `going`, its end is not known.
+        """
+        if reports:
+            self._paces = [*self._paces, *reports][-REPORTS:]
+            now = self._clock()
+            end = now + rest_of_run(self.steps, done, self._paces)
+            self._end = end if self._end == math.inf else self._end + CALM * (end - self._end)
+            left = f", {duration(max(self._end - now, 0))} left" if self._end < math.inf else ""
+            self._words = f", {float(f'{pace_of(self._paces):.3g}'):g} steps/s{left}"
+        self._end = self._end if going else math.inf
+        return self._words
 
 
 def seconds_for(store: Store, request: Any) -> float | None:

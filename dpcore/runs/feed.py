@@ -8,9 +8,10 @@ import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import lru_cache
 
-from dpcore.runs.expected import start_of
-from dpcore.runs.in_words import state_of
-from dpcore.runs.record import Run, StoreError, UnknownRun
+from dpcore.runs.expected import REPORTS, Pace, start_of
+from dpcore.runs.holding import steps_granted
+from dpcore.runs.in_words import state_of, steps_of
+from dpcore.runs.record import Run, Status, StoreError, UnknownRun
 from dpcore.runs.store import Store
 
 LOOK_SECONDS = 0.1  # between two looks at the store
@@ -38,6 +39,7 @@ class RunFeed:
         self.failed = False  # because of the store, or because it has no such run
         self.readers: set[asyncio.Event] = set()
         self._looking: asyncio.Task[None] | None = None
+        self._pace: Pace | None = None
 
     def join(self, news: asyncio.Event) -> None:
         """Add a reader; if the feed has failed, it looks again, for the store may be back."""
@@ -69,7 +71,13 @@ class RunFeed:
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
         run = self._store.run(self._run)  # before the events, so that an ended run has all of them
         starts = start_of(self._store, run.id) if run.position else ""
-        return run, {"run": run.id, **state_of(run, starts)}, self._store.bodies(self._run, after)
+        bodies, running = self._store.bodies(self._run, after), run.status is Status.RUNNING
+        held = running and steps_granted(self._store, run.id) is not None
+        self._pace = self._pace or Pace(steps_of(run))  # a plan takes long to read
+        reports = [body for _, body in bodies if body.startswith('{"event": "stepped"')][-REPORTS:]
+        paces = [json.loads(body)["steps_per_second"] for body in reports]
+        pace = self._pace.after(getattr(run.last, "step", 0), paces, going=running and not held)
+        return run, {"run": run.id, **state_of(run, self._pace.steps, starts, pace, held=held)}, bodies
 
     def _take(self, status: bytes, bodies: list[tuple[int, str]], *, ended: bool) -> None:
         if not bodies and status == self.status and ended == self.ended:

@@ -14,9 +14,9 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.data.tabular import TABLES
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
-from dpcore.runs.record import Run
+from dpcore.runs.record import Run, Status
 from dpcore.training.defaults import described
-from dpcore.training.events import Evaluated, Finished, Started
+from dpcore.training.events import Evaluated, Finished, Preparing, Started
 
 OTHER_VERSION = "run of another version of this program"
 
@@ -40,10 +40,34 @@ def with_origin(words: str, run: Run) -> str:
     return f"{words}, imported" if run.imported else words
 
 
-def state_of(run: Run, starts: str = "") -> dict[str, Any]:
-    """The status of a run for a browser; `starts` says when a queued run should begin."""
-    state = {"status": run.status.value, "position": run.position, "cancelling": run.cancelling}
-    return state | {"words": status_of(run), "starts": starts}
+def steps_of(run: Run) -> int:
+    """The steps of a training run; 0 for another job and a run of another version."""
+    try:
+        return run.plan.steps if run.kind == TRAINING.name else 0
+    except (ValueError, TypeError, KeyError, RuntimeError):
+        return 0
+
+
+def state_of(run: Run, steps: int, starts: str = "", pace: str = "", *, held: bool = False) -> dict[str, Any]:
+    """The status of a run of so many steps for a browser, its percentage, and both in a few words and in a sentence.
+
+    `starts` says when a queued run should begin, `pace` how fast a running one is.
+    """
+    words, done = status_of(run), getattr(run.last, "step", 0)
+    share, place = min(100 * done / steps, 100) if steps else 0, f"step {done:,} of {steps:,}"
+    said = f"{words} at {place}"
+    if run.status is Status.QUEUED:
+        said = f"{words}, {starts}" if starts else words
+        words = said if starts.startswith("starts") else words  # else that is not known yet
+    elif run.status is Status.RUNNING:
+        words = f"{words}, {int(share)} %" if steps and not run.cancelling else words
+        device = (run.origin or {}).get("device", "").partition(" (")[0]
+        said = f"{place}{pace}{f' on {device}' if device else ''}" if run.last else "starting"
+        if held:
+            said = f"paused at {place}"
+        elif isinstance(run.last, Preparing):
+            said = f"starting: features of {run.last.done:,} of {run.last.total:,} images"
+    return {"status": run.status.value, "cancelling": run.cancelling, "words": words, "said": said, "share": share}
 
 
 def progress_of(run: Run) -> str:

@@ -7,7 +7,6 @@ import pytest
 from dpcore.figures import runs, training
 from dpcore.figures.epsilon import at_most
 from dpcore.figures.layout import hover_text
-from pages.parts.components.elements import script_of
 from pages.parts.components.live_chart import written
 from pages.parts.serving import files
 from tests.e2e.server import Server
@@ -170,45 +169,6 @@ def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
     placed = asked("figure_growth.js", "spread", layout, {})[0]["annotations"]
     assert [each["y"] for each in placed] == pytest.approx([41.5, 51, 90])  # 9.5 of 100 are 19 of 200 pixels
     assert all("at" not in each for each in placed)
-
-
-RUN = {"step": 40, "steps": 4000, "paces": [1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0], "device": "cpu",
-       "preparing": None}  # fmt: skip
-
-
-def test_where_a_run_stands_is_said_in_a_sentence(asked):
-    for status, words, more, sentence in (
-        ("queued", "queued, number 2", {}, "queued, number 2"),
-        ("queued", "queued, number 2", {"starts": "starts in 2 min"}, "queued, number 2, starts in 2 min"),
-        ("running", "running", {"device": ""}, "starting"),
-        ("running", "running", {"device": "", "preparing": {"done": 500, "total": 10_000}},
-         "starting: features of 500 of 10,000 images"),
-        ("running", "running", {}, "step 40 of 4,000, 20 steps/s, 3 min 18 s left on cpu"),
-        ("running", "cancelling", {"paces": [1.0, 2.0]}, "step 40 of 4,000, 1.5 steps/s, 44 min left on cpu"),
-        ("running", "running", {"paces": [0.1]}, "step 40 of 4,000, 0.1 steps/s, 11 h 0 min left on cpu"),
-        ("running", "running", {"paces": [70.0]}, "step 40 of 4,000, 70 steps/s, 57 s left on cpu"),
-        ("running", "running", {"paces": []}, "step 40 of 4,000, 0 steps/s on cpu"),
-        ("cancelled", "cancelled, imported", {}, "cancelled, imported at step 40 of 4,000"),
-    ):  # fmt: skip
-        state = {"status": status, "words": words, "starts": more.get("starts", "")}
-        assert asked("run_progress.js", "sentence", RUN | more | {"state": state})[0] == sentence
-
-
-def test_the_table_says_how_far_a_run_is_and_when_it_starts_as_far_as_known(page: Page):
-    script = """async ([source, state, each]) => {
-        const module = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-        return (await import(module)).said(state, each);
-    }"""
-    source = script_of("runs_table")
-    for state, steps, words in (
-        ({"status": "queued", "words": "queued, number 2", "starts": "starts in 2 min"}, 4000,
-         "queued, number 2, starts in 2 min"),
-        ({"status": "queued", "words": "queued, number 2", "starts": "waits"}, 4000, "queued, number 2"),
-        ({"status": "running", "words": "running"}, 4000, "running, 49 %"),
-        ({"status": "running", "words": "running"}, 0, "running"),
-        ({"status": "running", "words": "cancelling", "cancelling": True}, 4000, "cancelling"),
-    ):  # fmt: skip
-        assert page.evaluate(script, [source, state, {"step": 1999, "steps": steps}]) == words
 
 
 def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_reads_smaller(page: Page):

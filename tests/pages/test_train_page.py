@@ -35,8 +35,7 @@ def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(stor
     (run,) = store.runs()
     assert (run.config.sigma, run.config.batch, run.config.model, run.config.private) == (2.0, 128, "mlp", True)
     assert page.query_params["run"] == run.id
-    state = progress(page)[0]["state"]
-    assert (state["words"], state["starts"]) == ("queued, number 1", "starts in a moment")
+    assert progress(page)[0]["state"]["said"] == "queued, number 1, starts in a moment"
 
 
 def test_the_baseline_is_one_click_and_joins_the_chart(store: Store):
@@ -52,7 +51,7 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
     run = recorded(store, CONFIG, 40)
     page = opened(run, by="rdp")
     (bar,) = progress(page)
-    assert (bar["step"], bar["steps"], bar["device"], set(bar["paces"])) == (40, 79, "cpu", {20.0})
+    assert bar["state"]["said"] == "step 40 of 79, 20 steps/s, 2 s left on cpu"
     run_picker = metrics(page)
     assert run_picker["Test accuracy"] == "66.0 %"
     assert run_picker["Gradients clipped"] == "97 %"
@@ -67,7 +66,7 @@ def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
     assert [each.disabled for each in page.button if each.label == "Cancelling…"] == [True]
     store.end(run, Status.CANCELLED)
     page = opened(run)
-    assert (progress(page)[0]["state"]["words"], progress(page)[0]["step"]) == ("cancelled", 40)
+    assert progress(page)[0]["state"]["said"] == "cancelled at step 40 of 79"
     assert metrics(page)["Test accuracy"] == "66.0 %"
 
 

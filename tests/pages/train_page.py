@@ -18,6 +18,7 @@ from dpcore.training.plan import plan
 PAGE = Path(__file__).parents[2] / "pages" / "train.py"
 CONFIG = RunConfig(batch=256, epochs=2.0)
 FIRST = defaults("mnist", "linear", "sgd", features="scatter_upright")  # what the pages that train open on
+HERE = (("device", "cpu (a test's)"),)
 CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
 
 
@@ -41,7 +42,7 @@ def opened_at(file: Path, *runs: str, session: Mapping[str, object] = MappingPro
 
 def events_of(config: RunConfig, done: int) -> list[Event]:
     """What a run has said after `done` steps."""
-    said: list[Event] = [Started(config.examples, plan(config).steps, config.q, "cpu", 26010, "book-keeping")]
+    said: list[Event] = [Started(config.examples, plan(config).steps, config.q, "cpu", 26010, "book-keeping", HERE)]
     for step in range(10, done + 1, 10):
         said.append(Stepped(step, step * config.q, 2.3 - 0.01 * step, 0.97, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0))
         said.append(Evaluated(step, step * config.q, 0.5 + 0.004 * step, 1.0, CLASSES))

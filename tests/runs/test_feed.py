@@ -9,9 +9,10 @@ import pytest
 
 from dpcore.runs import feed as feed_module
 from dpcore.runs.feed import RunFeed, feed_of, messages
+from dpcore.runs.holding import hold
 from dpcore.runs.record import Status, StoreError
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Finished, Stepped
+from dpcore.training.events import Evaluated, Finished, Started, Stepped
 from tests.loop_of_its_own import awaited
 
 CONFIG = RunConfig(epochs=1)
@@ -60,9 +61,8 @@ def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end
 
     pieces = awaited(watch())
     assert numbers(pieces) == list(range(1, 41))
-    assert [(name, said.get("status")) for name, said in named(pieces)] == [
-        ("status", "running"), ("status", "finished"), ("end", None),
-    ]  # fmt: skip
+    told = [(name, said.get("status")) for name, said in named(pieces)]
+    assert list(dict.fromkeys(told)) == [("status", "running"), ("status", "finished"), ("end", None)]
     assert b"".join(pieces).endswith(b'event: end\ndata: {"run": "%s"}\n\n' % run.encode())
     bodies = re.findall(rb"^id: .*\ndata: (.*)$", b"".join(pieces), re.MULTILINE)
     assert json.loads(bodies[-1])["event"] == "finished"
@@ -87,7 +87,21 @@ def test_of_a_queued_run_a_reader_hears_its_place_and_when_it_is_expected_to_beg
         return [*pieces, *await collected(reading)]
 
     said = [content for name, content in named(awaited(watch())) if name == "status"]
-    assert [(each["position"], each["starts"]) for each in said] == [(1, "starts in a moment"), (None, "")]
+    assert [each["said"] for each in said] == ["queued, number 1, starts in a moment", "cancelled at step 0 of 98"]
+
+
+def test_a_feed_says_how_far_a_run_is_at_each_report_and_nothing_without_news(store):
+    run = running(store)
+    store.append(run, Started(10_000, 20, 0.05, "cpu", 1, "", (("device", "cpu (here)"),)))
+    feed, said, known = RunFeed(store, run), [], 0
+    for news in (lambda: None, lambda: store.append(run, stepped(10)), lambda: hold(store, run)):
+        news()
+        said.append(feed._look(known)[1]["said"])
+        known = store.run(run).sequence
+        assert feed._look(known)[1]["said"] == said[-1]
+    assert said == [
+        "step 0 of 20, 0 steps/s on cpu", "step 10 of 20, 10 steps/s, 1 s left on cpu", "paused at step 10 of 20",
+    ]  # fmt: skip
 
 
 class Paused:

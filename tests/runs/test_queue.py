@@ -13,7 +13,7 @@ import pytest
 from dpcore.audit import events as audited
 from dpcore.audit.request import AuditRequest
 from dpcore.runs import expected
-from dpcore.runs.expected import HELD, UNKNOWN, TimedRun, paces_of, seconds_for, seconds_left, start_of, starts
+from dpcore.runs.expected import HELD, UNKNOWN, Pace, TimedRun, paces_of, seconds_for, seconds_left, start_of, starts
 from dpcore.runs.record import Run, Status, cost_of, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
@@ -173,6 +173,24 @@ def test_the_pace_is_that_of_the_latest_runs_alike_else_of_the_same_model() -> N
     assert seconds_left(TimedRun("", "", (("new",), MODEL), 6.0), paces) == 2.0
     assert seconds_left(TimedRun("", "", (LIKE,), 6.0, pace=6.0), paces) == 1.0  # its own says more
     assert seconds_left(TimedRun("", "", (("new",),), 6.0), paces) == math.inf
+
+
+def test_the_pace_of_a_run_is_that_of_its_latest_reports_and_its_end_does_not_jump():
+    now = [0.0]
+    said = lambda *paces: Pace(4000).after(40, paces)  # noqa: E731
+    assert said() == ", 0 steps/s"
+    assert said(1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0) == ", 20 steps/s, 3 min 18 s left"
+    assert [said(1.0, 2.0), said(0.1)] == [", 1.5 steps/s, 44 min left", ", 0.1 steps/s, 11 h 0 min left"]
+    pace = Pace(1000, lambda: now[0])
+    assert pace.after(0, [10.0]) == ", 10 steps/s, 1 min 40 s left"
+    now[0] = 20.0
+    assert pace.after(0, []) == ", 10 steps/s, 1 min 40 s left"  # nothing new is said without a report
+    assert (
+        pace.after(200, [2.0]) == ", 6 steps/s, 1 min 28 s left"
+    )  # of 133 s at this pace, and 80 s until the end so far
+    pace.after(200, [], going=False)
+    now[0] = 900.0
+    assert pace.after(200, [6.0]) == ", 6 steps/s, 2 min 14 s left"  # it was held meanwhile
 
 
 def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008

@@ -12,13 +12,14 @@ import pytest
 from dpcore.audit.request import AuditRequest
 from dpcore.runs import editing
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_TAGS, annotate, clear, delete, rename, tag
+from dpcore.runs.expected import UNKNOWN
 from dpcore.runs.in_words import OTHER_VERSION, name_of, state_of, status_of
 from dpcore.runs.record import IMPORTED, Status, UnknownRun, checkpoint_path
 from dpcore.runs.run_table import ORDERS, Wanted, counted, ended, found, owners_of, priced, tags_of
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import UNKNOWN_FOR, remove_needless
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Started
+from dpcore.training.events import Checkpointed, Preparing, Started
 from dpcore.training.perturbation.request import Request
 from tests.pages import perturbation_page
 from tests.pages.train_page import CONFIG, recorded
@@ -176,10 +177,9 @@ def test_no_checkpoint_is_kept_that_nobody_can_resume_from_and_none_is_lost_that
 
 def test_a_state_has_one_word_a_run_that_waits_its_place_and_an_imported_one_says_so(store: Store) -> None:
     first, second = store.submit(RunConfig()), store.submit(RunConfig())
-    said = state_of(store.run(first), "starts in a moment")
-    assert said == {
-        "status": "queued", "position": 1, "cancelling": False, "words": "queued, number 1",
-        "starts": "starts in a moment",
+    assert state_of(store.run(first), 4000, "starts in a moment") == {
+        "status": "queued", "cancelling": False, "words": "queued, number 1, starts in a moment",
+        "said": "queued, number 1, starts in a moment", "share": 0,
     }  # fmt: skip
     assert store.claim("here:1")
     assert [status_of(store.run(run)) for run in (first, second)] == ["running", "queued, number 1"]
@@ -191,6 +191,27 @@ def test_a_state_has_one_word_a_run_that_waits_its_place_and_an_imported_one_say
     with store.writing() as db:
         db.execute("UPDATE runs SET status = 'finished', origin = ?", (f'{{"{IMPORTED}": "run a"}}',))
     assert status_of(store.run(second)) == "finished, imported"
+
+
+def test_where_a_run_stands_is_said_in_a_few_words_and_in_a_sentence(store: Store) -> None:
+    run = store.run(store.submit(RunConfig()))
+    running, place = replace(run, status=Status.RUNNING, position=None), "step 1,160 of 4,000"
+    on_cpu = replace(running, last=Checkpointed(1160), origin={"device": "cpu (AVX2, by hand)"})
+    for each, given, words, said in (
+        (run, {"starts": UNKNOWN}, "queued, number 1", f"queued, number 1, {UNKNOWN}"),
+        (run, {}, "queued, number 1", "queued, number 1"),
+        (running, {}, "running, 0 %", "starting"),
+        (replace(running, last=Preparing(500, 10_000)), {}, "running, 0 %",
+         "starting: features of 500 of 10,000 images"),
+        (replace(running, last=Checkpointed(1160)), {}, "running, 29 %", place),
+        (on_cpu, {"pace": ", 20 steps/s"}, "running, 29 %", f"{place}, 20 steps/s on cpu"),
+        (on_cpu, {"pace": ", 20 steps/s", "held": True}, "running, 29 %", f"paused at {place}"),
+        (replace(on_cpu, cancelling=True), {}, "cancelling", f"{place} on cpu"),
+        (replace(on_cpu, status=Status.CANCELLED), {}, "cancelled", f"cancelled at {place}"),
+    ):  # fmt: skip
+        state = state_of(each, 4000, **given)
+        assert (state["words"], state["said"], state["share"]) == (words, said, 29 * ("," in said and place in said))
+    assert state_of(on_cpu, 0)["words"] == "running"
 
 
 def test_a_run_is_called_by_its_name_or_by_what_it_is(store: Store) -> None:

@@ -152,20 +152,18 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
         st.subheader(sentences[0], anchor=False)
 
 
-def run_progress(progress: Mapping[str, Any], key: str) -> None:
+def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key: str) -> None:
     """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs.
 
-    `progress` names the `run` and its `label`, says whether it is `active`, its `state` as `state_of` does, the number
-    `after` of the last event that is known, the `step` and the `steps` of the whole run, the `paces` of its latest
-    reports in steps per second, how many `reports` the pace of the run is the median of, its `device` ("" before it has
-    begun), the event `preparing` that says how far its features are, and whether it is `held` between two steps.
+    `state` is that of `state_of` after the event number `after`.
     """
+    active = state["status"] in ("queued", "running")
     if follows():
-        mount("run_progress", key, progress, "changed")
+        data = {"run": run, "after": after, "label": label, "state": state, "active": active}
+        mount("run_progress", key, data, "changed")
         return
-    said = f"{progress['state']['words']}, step {progress['step']:,} of {progress['steps']:,}."
-    words = f"**{progress['label']}** · {said}"
-    st.caption(f"{words} {ONCE}" if progress["active"] else words)
+    words = f"**{label}** · {state['said']}."
+    st.caption(f"{words} {ONCE}" if active else words)
 
 
 @dataclass(frozen=True)
@@ -175,9 +173,7 @@ class Row:
     id: str
     cells: dict[str, str]
     after: int = 0  # number of the last event that is known
-    step: int = 0
-    steps: int = 0  # of the whole run
-    state: dict[str, Any] | None = None  # what `state_of` says, while the run is active: the script puts it into words
+    state: dict[str, Any] | None = None  # what `state_of` says, while the run is active
 
 
 def runs_table(

@@ -1,7 +1,7 @@
 /* The events of runs, followed over one connection however many parts of the page show them. Each part has a Following of
    its runs; of each run stand there
      events    [{number, body}], each event once, in order
-     status    the latest {run, status, position, cancelling, words, starts}, or null
+     status    the latest {run, status, cancelling, words, said, share}, or null
      ended     whether the run has ended and all its events are here
      unknown   the server's sentence where it knows no such run, else "" */
 

@@ -47,7 +47,7 @@ class RunsTable {
         at[id] = added(row, first ? "th" : "td", { className: kind, textContent: first ? "" : each.cells[id] ?? "" });
         if (first) this.tick(at[id], each);
       }
-      if (each.state) at.status.textContent = said(each.state, each);
+      if (each.state) at.status.textContent = each.state.words;
       this.rows.set(each.id, { ...each, row, at, seen: each.after, run: each.id });
     }
     return body;
@@ -97,22 +97,15 @@ class RunsTable {
       const followed = this.following.runs.get(each.id);
       if (!followed) continue;
       for (const body of this.following.news(each)) {
-        if (body.event === "stepped") each.step = body.step;
         if (body.event === "evaluated" && body.accuracy !== undefined) {
           each.at.accuracy.textContent = `${(100 * body.accuracy).toFixed(1)} %`;
         }
       }
       const state = followed.status ?? each.state;
-      if (["queued", "running"].includes(state.status)) each.at.status.textContent = said(state, each);
+      if (["queued", "running"].includes(state.status)) each.at.status.textContent = state.words;
       this.following.report(each.id, each.state, (news) => this.tell("changed", news));
     }
   }
 }
 
 export default mounted(RunsTable);
-
-export function said({ status, cancelling, words, starts }, { step, steps }) {
-  if (status === "queued" && starts?.startsWith("starts")) return `${words}, ${starts}`; // else that is not known yet
-  const going = steps && status === "running" && !cancelling;
-  return going ? `${words}, ${Math.floor((100 * step) / steps)} %` : words;
-}

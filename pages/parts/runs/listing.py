@@ -18,9 +18,8 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.mechanism import Reading
 from dpcore.privacy.report.numbers import marked, percent, value_text
 from dpcore.runs import run_table
-from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, start_of
-from dpcore.runs.in_words import name_of, state_of, status_of
+from dpcore.runs.in_words import name_of, state_of, status_of, steps_of
 from dpcore.runs.kinds import AUDIT, PERTURBATION, TRAINING
 from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import Wanted, runs_of
@@ -228,15 +227,7 @@ def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) ->
     shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
     cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
-    state = state_of(run, starts) if run.active else None
-    return Row(run.id, cells, run.sequence, done_by(run) or 0, _steps(run), state)
-
-
-def _steps(run: Run) -> int:
-    try:
-        return run.plan.steps if run.kind == TRAINING.name else 0
-    except (ValueError, TypeError, KeyError, RuntimeError):
-        return 0
+    return Row(run.id, cells, run.sequence, state_of(run, steps_of(run), starts) if run.active else None)
 
 
 def _settings(run: Run) -> dict[str, str]:

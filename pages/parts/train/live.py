@@ -1,7 +1,6 @@
 """The live panel of runs: the browser follows their events, and Python redraws it when a run starts or ends."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from html import escape
 from typing import Any
 
@@ -9,7 +8,7 @@ import streamlit as st
 
 from dpcore.check import verbatim
 from dpcore.figures.style import run_styles
-from dpcore.runs.expected import REPORTS
+from dpcore.runs.expected import Pace
 from dpcore.runs.history import RunRecord
 from dpcore.runs.holding import MAX_SECONDS, can_be_held, hold, let_go, steps_granted
 from dpcore.runs.in_words import state_of
@@ -152,21 +151,9 @@ def _do(act: Any, store: Store, run: str) -> None:
 def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
-    progress = {
-        "run": run.id,
-        "after": history.sequence,
-        "label": described(watched.config),
-        "state": state_of(run, watched.starts),
-        "active": run.active,
-        "step": history.step,
-        "steps": run.plan.steps,
-        "paces": history.paces,
-        "reports": REPORTS,
-        "device": history.started.device if history.started else "",
-        "preparing": asdict(history.preparing) if history.preparing else None,
-        "held": held,
-    }
-    run_progress(progress, key)
+    pace = Pace(run.plan.steps).after(history.step, history.paces)
+    state = state_of(run, run.plan.steps, watched.starts, pace, held=held)
+    run_progress(run.id, history.sequence, described(watched.config), state, key)
 
 
 def run_key(watched: Sequence[RunRecord]) -> None:

@@ -35,8 +35,12 @@ def page() -> None:
     live_chart(figure, [Growth("a", 2, 0)], key="chart", alt="A line.")
     live_figures([LiveNumber("Loss", "0.5")], "figures")
     for active in (True, False):
-        state = {"words": "running" if active else "finished"}
-        run_progress({"label": "Run", "state": state, "active": active, "step": 40, "steps": 4000}, f"bar_{active}")
+        state = (
+            {"status": "running", "said": "step 4 of 9"}
+            if active
+            else {"status": "lost", "said": "lost at step 4 of 9"}
+        )
+        run_progress("a", 7, "Run", state, f"bar_{active}")
 
 
 def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(monkeypatch):
@@ -46,7 +50,7 @@ def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_
     assert [each.proto.alt for each in test.get("plotly_chart")] == ["A line."]
     assert [(each.label, each.value) for each in test.metric] == [("Loss", "0.5")]
     told = [each.value for each in test.caption]
-    assert told == [f"**Run** · running, step 40 of 4,000. {elements.ONCE}", "**Run** · finished, step 40 of 4,000."]
+    assert told == [f"**Run** · step 4 of 9. {elements.ONCE}", "**Run** · lost at step 4 of 9."]
     assert not test.get("bidi_component")
 
 

@@ -136,11 +136,11 @@ def test_a_run_that_a_worker_trains_can_be_paused_stepped_and_played(store: Stor
     let_go(store, run)
     page.run()
     page.button(key=f"pace_{run}").click().run()
-    assert (steps_granted(store, run), progress(page)[0]["held"]) == (0, True)
+    assert (steps_granted(store, run), progress(page)[0]["state"]["said"]) == (0, "paused at step 40 of 196")
     page.button(key=f"step_{run}").click().run()
     assert steps_granted(store, run) == 1
     page.button(key=f"pace_{run}").click().run()
-    assert (steps_granted(store, run), progress(page)[0]["held"]) == (None, False)
+    assert (steps_granted(store, run), "paused" in progress(page)[0]["state"]["said"]) == (None, False)
     assert page.button(key=f"step_{run}").disabled
 
 
