@@ -104,8 +104,9 @@ class Pace:
             self._paces = [*self._paces, *reports][-REPORTS:]
             now = self._clock()
             end = now + rest_of_run(self.steps, done, self._paces)
-            self._end = end if self._end == math.inf else self._end + CALM * (end - self._end)
-            left = f", {duration(max(self._end - now, 0))} left" if self._end < math.inf else ""
+            known = now < self._end < math.inf  # not one that has passed
+            self._end = self._end + CALM * (end - self._end) if known else end
+            left = f", {duration(self._end - now)} left" if self._end < math.inf else ""
             self._words = f", {float(f'{pace_of(self._paces):.3g}'):g} steps/s{left}"
         self._end = self._end if going else math.inf
         return self._words

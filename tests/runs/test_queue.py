@@ -185,12 +185,12 @@ def test_the_pace_of_a_run_is_that_of_its_latest_reports_and_its_end_does_not_ju
     assert pace.after(0, [10.0]) == ", 10 steps/s, 1 min 40 s left"
     now[0] = 20.0
     assert pace.after(0, []) == ", 10 steps/s, 1 min 40 s left"  # nothing new is said without a report
-    assert (
-        pace.after(200, [2.0]) == ", 6 steps/s, 1 min 28 s left"
-    )  # of 133 s at this pace, and 80 s until the end so far
+    assert pace.after(200, [2.0]) == ", 6 steps/s, 1 min 28 s left"  # between 80 s and 133 s, closer to the former
     pace.after(200, [], going=False)
-    now[0] = 900.0
+    now[0] = 50.0
     assert pace.after(200, [6.0]) == ", 6 steps/s, 2 min 14 s left"  # it was held meanwhile
+    now[0] = 2000.0
+    assert pace.after(200, [6.0]) == ", 6 steps/s, 2 min 14 s left"  # the end that was expected has passed
 
 
 def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008
