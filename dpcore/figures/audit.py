@@ -96,12 +96,11 @@ def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Fi
     x, least = x[drawn_here], float(x[drawn_here].min())
     curve, above, below = (np.maximum(np.asarray(each, dtype=float)[drawn_here], least / 10)
                            for each in (seen.true_positives, seen.above, seen.below))  # fmt: skip
-    thin, pen = SEEN._replace(dash="dot"), {"color": SEEN.color, "dash": "dot", "width": 1.0}
+    dotted, thin = SEEN._replace(dash="dot"), {"width": 1.0, "hovertemplate": "%{y:.3g}"}
     traces = [
-        line(x, x, BLIND, hoverinfo="skip") | {"line": {"color": BLIND.color, "dash": BLIND.dash, "width": 1.2}},
-        line(x, above, thin._replace(label="At least"), hovertemplate="%{y:.3g}") | {"line": pen},
-        line(x, below, thin._replace(label="At most"), hovertemplate="%{y:.3g}")
-        | {"line": pen, "fill": "tonexty", "fillcolor": SEEN_FILL},
+        line(x, x, BLIND, width=1.2, hoverinfo="skip"),
+        line(x, above, dotted._replace(label="At least"), **thin),
+        line(x, below, dotted._replace(label="At most"), **thin, fill="tonexty", fillcolor=SEEN_FILL),
     ]
     styles = [SEEN._replace(label="Seen, with its band"), BLIND]
     if band is not None and not band.empty:

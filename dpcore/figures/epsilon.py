@@ -42,11 +42,11 @@ def ghost_style(label: str) -> Style:
     return Style(*PINNED_LOOK, label)
 
 
-def ghost_trace(ghost: Ghost, look: Style | None = None) -> dict[str, Any]:
+def ghost_trace(ghost: Ghost, look: Style | None = None, **more: Any) -> dict[str, Any]:
     """The line of a ghost, as a pinned setting where it has no other look."""
     curve, seen = ghost.curve, finite(ghost.curve.epsilon)
     x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
-    trace = line(x, y, look or ghost_style(ghost.label))
+    trace = line(x, y, look or ghost_style(ghost.label), **more)
     return trace | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
@@ -188,8 +188,7 @@ def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[d
         above = style if epochs is None else style._replace(label="Proven upper bound")
         below = style._replace(label="Proven lower bound")
         return bounds_traces(curve, epochs, (below, above), {"fillcolor": BAND})
-    trace = line(seen, curve.delta, style) if epochs is None else line(epochs, seen, style)
-    trace["line"] |= {} if epochs is None else {"width": THIN}
+    trace = line(seen, curve.delta, style) if epochs is None else line(epochs, seen, style, width=THIN)
     plain = {"hovertemplate": "%{x:.3g}" if epochs is None else "%{y:.3g}"}
     return [trace | (hover_text(seen, at_most) if curve.kind.is_bound else plain)]
 

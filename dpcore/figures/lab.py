@@ -149,17 +149,15 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
     across: Sequence[float] = run.spent if by_epsilon else run.epochs
     if by_epsilon and run.level:  # no epsilon is spent: the last accuracy, all along, once there is one
         across, heights = [0.0, end], [heights[-1] if heights else np.nan] * 2
-    more = {"mode": "lines+markers", "marker": {"size": 3 if run.ghost else 5}, "hovertemplate": "%{y:.1f} %"}
-    trace = line([*across], heights, run.style, yaxis="y2", uid=f"{RUN}{run.place}", **more)
-    trace["line"] |= {"width": GHOST_PEN} if run.ghost else {}
-    return trace
+    size, width = (3, GHOST_PEN) if run.ghost else (5, NORMAL.pen)
+    more = {"mode": "lines+markers", "marker": {"size": size}, "hovertemplate": "%{y:.1f} %"}
+    return line([*across], heights, run.style, width=width, yaxis="y2", uid=f"{RUN}{run.place}", **more)
 
 
 def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
     """The certified epsilon of a run whose settings are not those of the controls."""
-    trace = ghost_trace(ghost, run.style._replace(label=f"{run.style.label}, certified"))
-    trace["line"] |= {"width": GHOST_PEN}
-    return trace | {"uid": f"{GHOST}{run.place}"}
+    look = run.style._replace(label=f"{run.style.label}, certified")
+    return ghost_trace(ghost, look, width=GHOST_PEN, uid=f"{GHOST}{run.place}")
 
 
 def _now(

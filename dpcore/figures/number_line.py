@@ -130,8 +130,7 @@ def round_ticks(low: float, high: float) -> dict[str, Any]:
 def _filled(name: str, low: float, high: float, look: dict[str, Any], height: float = 1.0) -> dict[str, Any]:
     """A stretch of the line, over its whole height."""
     x, y = [low, low, max(low, high), max(low, high)], [0.0, height, height, 0.0]
-    outline = line(x, y, PROVEN._replace(label=name), fill="toself", hoverinfo="skip")
-    return outline | {"line": {"width": 0, "color": PROVEN.color}} | look
+    return line(x, y, PROVEN._replace(label=name), width=0, fill="toself", hoverinfo="skip") | look
 
 
 def _note(text: dict[str, Any], x: float, side: str, up: int) -> dict[str, Any]:
@@ -171,8 +170,8 @@ def audit_line_figure(
     traces = [_filled("Certified", certified.low, min(certified.high, high), edge, ends[-1])]
     if claim.refuted:
         first = next(place for place, row in enumerate(measured) if row.refuted and row.value > claim.value)
-        x, dotted = min(rows[first].value, high / 1.05), {"color": REFUTED, "dash": "dot", "width": 1.5}
-        traces.append(line([x, x], [middles[first], ends[-1]], PROVEN, hoverinfo="skip") | {"line": dotted})
+        x, dotted = min(rows[first].value, high / 1.05), PROVEN._replace(color=REFUTED, dash="dot")
+        traces.append(line([x, x], [middles[first], ends[-1]], dotted, width=1.5, hoverinfo="skip"))
     traces += [_mark(row, middle, high) for row, middle in zip(rows, middles, strict=True)]
     shape = layout("epsilon", "", height=size.scaled(ends[-1] + 60), size=size, hovermode="closest", dragmode=False)
     shape["margin"] |= {"l": size.scaled(8), "t": size.scaled(8)}

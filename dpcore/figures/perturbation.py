@@ -129,9 +129,9 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
     if not picked:
         bars = {"array": high - means, "arrayminus": means - low, "thickness": 1, "width": 0}
         return [mean | {"error_y": bars | {"color": faded(style.color, BARS)}}]
-    shade = line([*spread.epsilons, *reversed(spread.epsilons)], [*high, *low[::-1]], style, fill="toself")
-    shade |= {"line": {"width": 0, "color": style.color}, "hoverinfo": "skip", "name": ""}
-    return [shade | {"fillcolor": faded(style.color, SHADE)}, mean]
+    x, y = [*spread.epsilons, *reversed(spread.epsilons)], [*high, *low[::-1]]
+    filled = {"fill": "toself", "fillcolor": faded(style.color, SHADE), "hoverinfo": "skip"}
+    return [line(x, y, style._replace(label=""), width=0, **filled), mean]
 
 
 def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -90,9 +90,8 @@ def growth_figure(
         style = Style(*look_at(RUNS, place), f"Certified, T = {steps:,}")
         traces += _band(band, style, log)
         styles.append(style)
-    traces.append(_curve(limit.f, limit.style, log) | {"line": {"color": limit.style.color, "width": 3.5}})
-    traces += [_line(each, log) for each in beside]
-    solid = limit.style._replace(glyph="━━")
+    solid = limit.style._replace(dash="solid", glyph="━━")
+    traces += [_curve(limit.f, solid, log, width=3.5), *(_line(each, log) for each in beside)]
     return _figure([_blind(log), *traces], [*styles, solid, *(each.style for each in beside), BLIND], log, height, size)
 
 
@@ -111,11 +110,11 @@ def _curve(f: Tradeoff, style: Style, log: bool, **more: Any) -> dict[str, Any]:
     return line(x, f.power(x) if log else f.beta(x), style, hovertemplate=HOVER[log], **more)
 
 
-def _line(each: Line, log: bool) -> dict[str, Any]:
+def _line(each: Line, log: bool, **more: Any) -> dict[str, Any]:
     """A curve; the hover of a bound is rounded to the safe side, any other to the nearest."""
     if each.kind.is_bound:
-        return _edge(each.f, each.style, math.ceil if log else math.floor, log)
-    return _curve(each.f, each.style, log)
+        return _edge(each.f, each.style, math.ceil if log else math.floor, log, **more)
+    return _curve(each.f, each.style, log, **more)
 
 
 def _band(band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED) -> list[dict[str, Any]]:
@@ -125,22 +124,20 @@ def _band(band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILL
     return [least, most | {"fill": "tonexty", **filling}]
 
 
-def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool) -> dict[str, Any]:
-    curve = _curve(f, style, log)
+def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool, **more: Any) -> dict[str, Any]:
+    curve = _curve(f, style, log, **more)
     return curve | hover_text(curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS))
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:
     """A curve, filled up to blind guessing, which is drawn once more for that."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
-    pen = {"color": each.style.color, "dash": each.style.dash, "width": 1.3}
-    return [edge, _line(each, log) | {"line": pen, "fill": "tonexty", "fillcolor": faded(each.style.color, 0.1)}]
+    return [edge, _line(each, log, width=1.3, fill="tonexty", fillcolor=faded(each.style.color, 0.1))]
 
 
 def _blind(log: bool) -> dict[str, Any]:
     x, y = (RATES, RATES) if log else (ALPHA, 1 - ALPHA)
-    pen = {"color": BLIND.color, "dash": BLIND.dash, "width": 1.2}
-    return line(x, y, BLIND, hovertemplate=HOVER[log]) | {"line": pen}
+    return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
 def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int, size: Size) -> go.Figure:
