@@ -50,13 +50,13 @@ def ghost_trace(ghost: Ghost, look: Style | None = None, **more: Any) -> dict[st
     return trace | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
-def ghost_end(ghost: Ghost, look: Style, name: str, top: float | None = None) -> list[End]:
-    """The label of a ghost, with ↑ if its end lies above `top`; none for an infinite epsilon."""
-    value = float(ghost.curve.epsilon[-1])
+def end_of(curve: Curve, look: Style, name: str, top: float | None = None, worth: str = "") -> list[End]:
+    """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, name; none for an infinite epsilon."""
+    value = float(curve.epsilon[-1])
     if not (np.isfinite(value) and value > 0):
         return []
     above = " ↑" if top is not None and value > top else ""
-    return [End(look, value, f"{marked(value, ghost.curve.kind)}{above} {name}")]
+    return [End(look, value, f"{marked(value, curve.kind)}{worth}{above} {name}")]
 
 
 def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
@@ -162,7 +162,7 @@ def curves_content(
             traces += _traces(name, curves[name], epochs)
     traces += lie(curves, epochs, bounds, log)
     ends = _ends(curves, None if log else bounds[1])
-    ends += ghost_end(ghost, ghost_style(ghost.label), GHOST_NAME) if ghost else []
+    ends += end_of(ghost.curve, ghost_style(ghost.label), GHOST_NAME) if ghost else []
     return Content(traces, ends, bounds)
 
 
@@ -226,14 +226,10 @@ def lie(
 
 
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
-    """The labels: mark of the kind, value, mark of the verdict, ↑ above `top`, and name."""
     found, band = [], curves.get(CERTIFIED)
     for name, curve in curves.items():
-        value, style = float(curve.epsilon[-1]), style_of(name)
-        if np.isfinite(value) and value > 0:
-            above = " ↑" if top is not None and value > top else ""
-            worth = f" {SIGNS['worth'][verdict(curve, band).worth][0]}" if band and band.lower is not None else ""
-            found.append(End(style, value, f"{marked(value, curve.kind)}{worth}{above} {style.label}"))
+        worth = f" {SIGNS['worth'][verdict(curve, band).worth][0]}" if band and band.lower is not None else ""
+        found += end_of(curve, style_of(name), style_of(name).label, top, worth)
     return found
 
 

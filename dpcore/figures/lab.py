@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content, ghost_end, ghost_trace
+from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content, end_of, ghost_trace
 from dpcore.figures.layout import NORMAL, End, Size, end_labels, figure_of, layout, line, points
 from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import GREY, Style, style_of
@@ -89,7 +89,7 @@ def lab_figure(
     shape = layout("certified epsilon" if by_epsilon else "epoch", "", height=height, right=RIGHT, size=size)
     shape = _stacked(shape, above, log, end, size)
     top = None if log else above.bounds[1]
-    others = [ghost_end(run.ghost, run.drawn, run.style.label, top) for run in ghosts if run.ghost]
+    others = [end_of(run.ghost.curve, run.drawn, run.style.label, top) for run in ghosts if run.ghost]
     above = above._replace(ends=[*above.ends, *(end for ends in others for end in ends)])
     shape = _labelled(shape, above, runs, log, size)
     if not runs:
