@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from dpcore.audit.bounds.binomial import lower_epsilon
-from dpcore.audit.bounds.finding import Finding, words_of
+from dpcore.audit.bounds.finding import TESTS, Finding
 from dpcore.audit.events import Judged, Measured
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -27,15 +27,10 @@ def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
     if unaccounted and not (finding.p_value is None and finding.epsilon is None):
         known = ", ".join(f"{name.replace('_', ' ')} {nearest(value)}" for name, value in figures)
         shows = f"{unaccounted} Measured: {known}." if known else unaccounted
+    bound = None if unbounded else epsilon
+    title, tests, untested = TESTS[audit].values()
     return Measured(
-        audit,
-        *words_of(audit),
-        shows,
-        finding.p_value,
-        None if unbounded else epsilon,
-        unbounded,
-        finding.evidence.value,
-        figures,
+        audit, title, tests, untested, shows, finding.p_value, bound, unbounded, finding.evidence.value, figures
     )
 
 
@@ -62,13 +57,8 @@ def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, conf
     most. Each epsilon holds at the confidence on its own, so there is no joint one.
     """
     corrected = holm({each.audit: each.p_value for each in found if each.p_value is not None})
-    lower, upper = claimed_band(claim, delta)
-    return Judged(
-        tuple(name for name, value in corrected.items() if value <= 1 - confidence),
-        tuple(corrected.items()),
-        lower,
-        upper,
-    )
+    failed = tuple(name for name, value in corrected.items() if value <= 1 - confidence)
+    return Judged(failed, tuple(corrected.items()), *claimed_band(claim, delta))
 
 
 def claimed_band(claim: Mechanism | None, delta: float) -> tuple[float | None, float | None]:

@@ -18,14 +18,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
 
 CONFIDENCE = 0.95
-
-
 TESTS = words_in(Path(__file__).with_name("findings.toml"))  # name -> its words, in the order of the reports
-
-
-def words_of(test: str) -> tuple[str, str, str]:
-    """Return the title of a test, the assumption that it tests, and what it leaves untested."""
-    return tuple(TESTS[test].values())  # type: ignore[return-value]
 
 
 class Evidence(StrEnum):
