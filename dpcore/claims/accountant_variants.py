@@ -71,8 +71,8 @@ def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:
     """Return the numbers of all accountants in all known variants, this program's first."""
     lengths, delta = list(dict.fromkeys(each for case in setup.cases for each in case[:2])), setup.delta
     own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
-    other = [Recount(way.accountant, way.how, *_ends([_of_way(way, of, delta) for of in lengths])) for way in WAYS]
-    return (*own, *other)
+    other = [(way, [_of_way(way, of, delta) for of in lengths]) for way in WAYS]
+    return (*own, *(Recount(way.accountant, way.how, min(found), max(found)) for way, found in other))
 
 
 def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
@@ -92,11 +92,7 @@ def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
         return Recount(name, NUMERICAL, lower, last.upper * SLACK + GRAIN, last.kind, last.note)
     read = [ACCOUNTANTS[name].spent(each, delta) for each in lengths]
     most = max(read, key=lambda each: each.value)
-    return Recount(name, OWN, *_ends([each.value for each in read]), most.kind, most.note)
-
-
-def _ends(values: list[float]) -> tuple[float, float]:
-    return min(values), max(values)
+    return Recount(name, OWN, min(each.value for each in read), most.value, most.kind, most.note)
 
 
 def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:

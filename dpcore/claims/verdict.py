@@ -12,7 +12,7 @@ from dpcore.claims.claim import MEANT, Claim, values_of
 from dpcore.claims.dp_event import event_of
 from dpcore.claims.setup import Bounds, ClaimedSetup, missing, setup_of
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.numbers import nearest, outward
+from dpcore.privacy.report.numbers import finite, nearest, outward
 from dpcore.privacy.report.statement import delta_warning
 from dpcore.privacy.sampling import sampler_of
 
@@ -182,17 +182,13 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
         "steps": [setup.fewest, setup.most],
         "steps_an_epoch": list(setup.lengths),
         "kind": str(bounds.kind),
-        "lower": _finite(bounds.lower),
-        "upper": _finite(bounds.upper),
+        "lower": finite(bounds.lower),
+        "upper": finite(bounds.upper),
         "note": bounds.note,
         "dp_event": event_for(certificate),
     }
 
 
 def _recount(recount: Recount) -> dict[str, Any]:
-    epsilon = [_finite(recount.least), _finite(recount.most)]
+    epsilon = finite([recount.least, recount.most])
     return {"accountant": recount.accountant, "how": recount.how, "kind": str(recount.kind), "epsilon": epsilon}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
