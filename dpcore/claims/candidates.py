@@ -195,10 +195,7 @@ class Reader:
                     why = REASONS["denied"]
                 elif field == "sampler" and (PATTERNS.supposed.search(before) or each.start() in aside):
                     why = REASONS["supposed"]
-                vague = value == "gdp" or self.text[each.end() : each.end() + 1] in (
-                    "(",
-                    "=",
-                )  # also of the CLT; a call
+                vague = value == "gdp" or after[:1] in ("(", "=")  # also of the CLT; a call
                 yield Found(field, value, *each.span(), why, TARGET if vague else PLAIN)
         for each in words.NAMED_ACCOUNTANT.finditer(self.text):
             yield Found("accountant", words.OPACUS.get(name := each["name"].lower(), name), *each.span("name"))

@@ -7,6 +7,7 @@ Both are read, and so is Python's print of an event; objects are written.
 import ast
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -47,9 +48,7 @@ def read_event(found: Any) -> Claim:
     samplers = {sampler for sampler, _ in drawn if sampler}
     if not drawn or len(samplers) > 1:
         raise ValueError("Expected the event to hold steps of one kind of sampling.")
-    claim = claim_of([release for _, release in drawn])
-    return Claim(q=claim.q, sigma=claim.sigma, steps=claim.steps, mechanism=claim.mechanism,
-                 sampler=next(iter(samplers), None))  # fmt: skip
+    return replace(claim_of([release for _, release in drawn]), sampler=next(iter(samplers), None))
 
 
 def claim_of(releases: list[Release]) -> Claim:

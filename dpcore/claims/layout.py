@@ -128,17 +128,13 @@ def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
         if each.row in private and (counter := PATTERNS.counter.fullmatch(f"{each.head} {own.strip()}")):
             shift = each.start + own.index(own.strip()) - len(each.head) - 1
             alike.setdefault(f"| {each.head}", []).append(_log(each.row, counter, shift))
-    grown = [
-        logs
-        for logs in alike.values()
-        if logs[-1].count and all(one.count < other.count for one, other in pairwise(logs))
-    ]
     return [
         logs[-1]._replace(
             earlier=tuple(each.line for each in logs[:-1]),
             from_zero=not logs[0].count and (logs[0].field == "epochs" or len(logs) > logs[-1].count),
         )
-        for logs in grown
+        for logs in alike.values()
+        if logs[-1].count and all(one.count < other.count for one, other in pairwise(logs))
     ]
 
 

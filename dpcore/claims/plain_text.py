@@ -14,7 +14,7 @@ from dpcore.claims.vocabulary import FACTS, PATTERNS, RULES
 
 MAKERS: dict[str, Callable[[str], str]] = {
     "unescaped": html.unescape,
-    "folded": lambda letter: _folded(letter),
+    "folded": lambda each: str(unicodedata.decimal(each)) if each.isdecimal() else unicodedata.normalize("NFKC", each),
     "power_of_two": lambda power: f"{2.0 ** int(power.partition('^')[2]):.17g}",
     "decimal": lambda number: number.replace(",", "."),
     "joined": lambda number: number.replace(" ", ""),
@@ -58,12 +58,6 @@ def _changed(plain: Plain, pattern: re.Pattern[str], new: str) -> Plain:
         at += [*places[:-1], plain.at[each.end() - 1]] if new in MAKERS and len(written) > 1 else places
         last = each.end()
     return Plain("".join([*text, plain.text[last:]]), at + plain.at[last:]) if text else plain
-
-
-def _folded(letter: str) -> str:
-    if letter.isdecimal():
-        return str(unicodedata.decimal(letter))
-    return unicodedata.normalize("NFKC", letter)
 
 
 def _with_points(plain: Plain) -> Plain:
