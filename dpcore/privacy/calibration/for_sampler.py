@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from functools import cache
 from math import ceil, inf, log
-from typing import NamedTuple
 
 from dpcore import check
 from dpcore.privacy.accountants.base import MAX_STEPS
 from dpcore.privacy.calibration.budget_search import Axis, Bracket, Point, bracket
-from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS, SIGMAS, solve
+from dpcore.privacy.calibration.solve import MAX_SOLVED_STEPS, SIGMAS, Answer, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
-from dpcore.privacy.mechanism import Reading
+from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
@@ -23,20 +22,7 @@ FARTHEST = 1.0  # step in ln sigma
 FAR_APART = 2.0  # first guess over the noise of Poisson batches if a record moves the sum by 2 C
 
 
-class SampledAnswer(NamedTuple):
-    """The last value whose proven upper end of epsilon keeps the target."""
-
-    sampler: Sampler
-    solved: str  # sigma or steps
-    value: float  # whole for steps
-    q: float
-    sigma: float
-    steps: int  # of the sampler
-    reading: Reading  # both ends there
-    beyond: float | None  # the next value, which was measured and overshoots; None if the range ends
-
-
-def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> SampledAnswer:
+def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> Answer:
     """The smallest sigma, to six digits, whose upper end of epsilon keeps the target over `steps` of the sampler.
 
     **Guarantees:** as `solve`, with the upper end as the cost. For a slow sampler the answer is the first of a few
@@ -60,10 +46,11 @@ def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: 
     if found.inside is None:
         raise ValueError(f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or raise epsilon.")
     sigma = found.inside.value
-    return SampledAnswer(sampler, "sigma", sigma, q, sigma, steps, measured(sigma), _beyond(found))
+    drawn = Mechanism.constant(q, sigma, steps)
+    return Answer("sigma", sigma, target, measured(sigma), _beyond(found), sampler.name, drawn)
 
 
-def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: float) -> SampledAnswer:
+def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: float) -> Answer:
     """The most steps, up to 10^7, whose upper end of epsilon keeps the target; whole epochs if the sampler has them.
 
     Errors: ValueError for bad input, or if the first step or epoch costs more than the target.
@@ -87,7 +74,8 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
         raise ValueError(f"The first {first}, above {target}; raise sigma, lower q, or raise epsilon.")
     count, beyond = int(found.inside.value), _beyond(found)
     steps, after = count * unit, None if beyond is None else int(beyond) * unit
-    return SampledAnswer(sampler, "steps", steps, q, sigma, steps, measured(count), after)
+    drawn = Mechanism.constant(q, sigma, steps)
+    return Answer("steps", steps, target, measured(count), after, sampler.name, drawn)
 
 
 def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> tuple[float, float]:

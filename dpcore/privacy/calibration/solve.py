@@ -59,9 +59,9 @@ class Answer:
     solved: str  # sigma, steps, q or batch
     value: float  # whole for steps and batch
     target: Target
-    reading: Reading  # the cost of `mechanism`; reading.value <= target.size
+    reading: Reading  # the cost of `mechanism`, for a sampler of its batches; reading.value <= target.size
     beyond: float | None  # the next value, which was measured and overshoots; None if the numbers or the range end
-    accountant: str
+    accountant: str  # or the sampler whose batches are not Poisson's
     mechanism: Mechanism
     notes: tuple[str, ...] = ()
 

@@ -9,13 +9,13 @@ import streamlit as st
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration import for_sampler
-from dpcore.privacy.calibration.for_sampler import SampledAnswer
 from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget
+from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
 from dpcore.privacy.report.statement import proven_range, why_uncounted
 from dpcore.privacy.report.verdict import Worth
-from dpcore.privacy.sampling import sampler_of, steps_of_epoch
+from dpcore.privacy.sampling import Sampler, sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
@@ -159,11 +159,11 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
     if isinstance(found, str):
         st.error(f"{sampler.title}: {found}")
         return
-    st.header(f"{sampled_headline(found)} ({sampler.title})", anchor=False)
-    st.markdown(sampled_sentence(found, asked.target))
+    st.header(f"{sampled_headline(sampler, found)} ({sampler.title})", anchor=False)
+    st.markdown(sampled_sentence(sampler, found))
     if isinstance(by_poisson, Answer) and asked.solve == "sigma":
         st.markdown(at_poisson_sigma(name, by_poisson))
-    st.button("Use this answer", on_click=load, args=(fields_of(found),), key="use_sampled")
+    st.button("Use this answer", on_click=load, args=(fields_of(sampler, found),), key="use_sampled")
     st.caption(f"{sampler.note} {found.reading.note} {BELOW}")
 
 
@@ -185,7 +185,7 @@ def unsolvable(name: str, asked: Asked) -> str:
 
 
 @lru_cache(maxsize=256)
-def answer_for(name: str, asked: Asked) -> SampledAnswer | str:
+def answer_for(name: str, asked: Asked) -> Answer | str:
     """The answer for a sampler to a question about Poisson batches, or why there is none."""
     sampler, target, q = sampler_of(name), asked.target, asked.q
     try:
@@ -196,24 +196,22 @@ def answer_for(name: str, asked: Asked) -> SampledAnswer | str:
         return str(error)
 
 
-def sampled_headline(found: SampledAnswer) -> str:
+def sampled_headline(sampler: Sampler, found: Answer) -> str:
     if found.solved == "sigma":
         return f"sigma = {show(found.value)}"
-    return f"steps = {found.steps:,}, or {epochs_of(epochs_in(found))}"
+    return f"steps = {found.value:,}, or {epochs_of(epochs_in(sampler, found.mechanism))}"
 
 
-def sampled_sentence(found: SampledAnswer, target: EpsilonTarget) -> str:
+def sampled_sentence(sampler: Sampler, found: Answer) -> str:
     """The range of its epsilon, never rounded past the target."""
-    kept = found.reading._replace(value=min(float(outward(found.reading.value, math.ceil)), target.epsilon))
-    counted = f"at delta = {plain(raised(target.delta))} over {epochs_of(epochs_in(found))}, {found.steps:,} steps"
+    kept, length = found.reading._replace(value=found.spent), epochs_of(epochs_in(sampler, found.mechanism))
+    counted = f"at delta = {plain(raised(found.target.at or 0.0))} over {length}, {found.mechanism.steps:,} steps"
     beyond = (
         ""
         if found.beyond is None
         else f" At {found.solved} = {show(found.beyond)}, epsilon already exceeds the target."
     )
-    return (
-        f"{proven_range(found.sampler, kept).rstrip('.')}, {counted}, within the target of {target.epsilon:g}.{beyond}"
-    )
+    return f"{proven_range(sampler, kept).rstrip('.')}, {counted}, within the target of {found.target.size:g}.{beyond}"
 
 
 def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
@@ -226,15 +224,14 @@ def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
     )
 
 
-def epochs_in(found: SampledAnswer) -> float:
-    if found.sampler.by_epoch:
-        return found.steps / steps_of_epoch(found.q)
-    return epochs_meant(found.q, found.steps)
+def epochs_in(sampler: Sampler, mechanism: Mechanism) -> float:
+    q, steps = mechanism.releases[0].q, mechanism.steps
+    return steps / steps_of_epoch(q) if sampler.by_epoch else epochs_meant(q, steps)
 
 
-def fields_of(found: SampledAnswer) -> dict[str, str]:
+def fields_of(sampler: Sampler, found: Answer) -> dict[str, str]:
     if found.solved == "sigma":
         return {"sigma": show(found.value)}
-    if found.sampler.by_epoch:
-        return {"length": "epochs", "epochs": show(epochs_in(found))}
-    return {"length": "steps", "steps": show(found.steps)}
+    if sampler.by_epoch:
+        return {"length": "epochs", "epochs": show(epochs_in(sampler, found.mechanism))}
+    return {"length": "steps", "steps": show(found.value)}

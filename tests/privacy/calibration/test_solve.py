@@ -167,30 +167,30 @@ ALL = pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 @ALL
 def test_the_noise_keeps_the_target_and_is_near_to_it(sampler: Sampler) -> None:
     found = sigma_for_sampler(sampler, TARGET, Q, 20)
-    again = sampler.curve(Q, found.sigma, 20, 1e-5).last
+    again = sampler.curve(Q, found.value, 20, 1e-5).last
     assert again == found.reading
     assert CLOSE_ENOUGH * TARGET.epsilon <= again.value <= TARGET.epsilon
     if found.beyond is not None:
         assert sampler.curve(Q, found.beyond, 20, 1e-5).last.value > TARGET.epsilon
-        assert found.beyond < found.sigma
+        assert found.beyond < found.value
 
 
 @ALL
 def test_the_length_is_the_longest(sampler: Sampler) -> None:
     found = steps_for_sampler(sampler, TARGET, Q, 3.0)
     unit = steps_of_epoch(Q) if sampler.by_epoch else 1
-    assert found.steps % unit == 0
-    assert found.beyond == found.steps + unit
-    assert sampler.curve(Q, 3.0, found.steps, 1e-5).last.value <= TARGET.epsilon
-    assert sampler.curve(Q, 3.0, found.steps + unit, 1e-5).last.value > TARGET.epsilon
+    assert found.value % unit == 0
+    assert found.beyond == found.value + unit
+    assert sampler.curve(Q, 3.0, found.value, 1e-5).last.value <= TARGET.epsilon
+    assert sampler.curve(Q, 3.0, found.value + unit, 1e-5).last.value > TARGET.epsilon
 
 
 def test_fixed_orders_and_poisson_batches_need_what_their_closed_form_and_the_certified_accountant_say() -> None:
     exact = brentq(lambda sigma: gaussian_delta(3.0, np.sqrt(2) / sigma) - 1e-5, 0.5, 20)
     found = sigma_for_sampler(SAMPLERS["fixed_order"], TARGET, Q, 20)
-    assert exact <= found.sigma <= 1.001 * exact
+    assert exact <= found.value <= 1.001 * exact
     exact = solve("sigma", TARGET, q=Q, steps=20).value
-    assert sigma_for_sampler(SAMPLERS["poisson"], TARGET, Q, 20).sigma == pytest.approx(exact, rel=2e-3)
+    assert sigma_for_sampler(SAMPLERS["poisson"], TARGET, Q, 20).value == pytest.approx(exact, rel=2e-3)
     assert ACCOUNTANTS["pld"].kind == SAMPLERS["poisson"].curve(Q, exact, 20, 1e-5).kind
 
 
