@@ -10,6 +10,7 @@ from dpcore.claims.setup import Bounds
 from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report.numbers import DIGITS, outward, short
+from dpcore.privacy.report.verdict import lowered
 
 SENTENCES = words_in(Path(__file__).with_name("review.toml"))
 NOTES = SENTENCES["notes"]
@@ -36,7 +37,7 @@ def given(condition: str, sentence: str) -> str:
     'Under zero-out adjacency epsilon is certified to be at most 3.'
     """
     comma = "," if condition.startswith("If ") else ""
-    return f"{condition}{comma} {sentence[:1].lower()}{sentence[1:]}" if condition else sentence
+    return f"{condition}{comma} {lowered(sentence)}" if condition else sentence
 
 
 def insufficient(lacking: Sequence[str]) -> str:
@@ -69,19 +70,11 @@ def sentence_for(
     standing: str, printed: Printed, setting: str, sentence: str, bounds: Bounds, condition: str = ""
 ) -> str:
     """Write the sentence for a review of a claim about a mechanism."""
-    known = proven(bounds, printed).rstrip(".")
+    words = {"setting": setting, "sentence": sentence, "known": lowered(proven(bounds, printed).rstrip("."))}
+    words["condition"] = f" {lowered(condition)}" if condition else ""
     way_out = "certified" if math.isfinite(bounds.upper) else "proof"
-    return _sentence(
-        "reviews",
-        standing,
-        bounds,
-        printed,
-        setting=setting,
-        condition=f" {condition[:1].lower()}{condition[1:]}" if condition else "",
-        sentence=sentence,
-        known=f"{known[:1].lower()}{known[1:]}",
-        way_out=_sentence("ways_out", way_out, bounds, printed),
-    )
+    words["way_out"] = _sentence("ways_out", way_out, bounds, printed)
+    return _sentence("reviews", standing, bounds, printed, **words)
 
 
 def of_insufficient(sentence: str) -> str:
