@@ -202,10 +202,6 @@ def read_claim(text: str) -> Read:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return read_text(text)
-    return _of_json(found, text)
-
-
-def _of_json(found: Any, text: str) -> Read:
     if state := next(filter(_has_history, _states(found)), None):
         return _around(text, *history_span(text, state["history"]), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
