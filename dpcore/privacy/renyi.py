@@ -44,11 +44,8 @@ def log_moments(q: float, sigma: float) -> FloatArray:
     others carry a margin for rounding, 1e-15 (10 + (a/sigma)^2).
     """
     values = np.full(ORDERS.shape, np.inf)
-    if q == 1:
-        values[:] = ORDERS * (ORDERS - 1) / (2 * sigma**2)
-    else:
-        values[IS_BINOMIAL] = binomial_log_moments(q, sigma)
-        values[~IS_BINOMIAL] = log_moments_at(q, sigma, ORDERS[~IS_BINOMIAL])
+    values[IS_BINOMIAL] = binomial_log_moments(q, sigma)
+    values[~IS_BINOMIAL] = log_moments_at(q, sigma, ORDERS[~IS_BINOMIAL])
     values.setflags(write=False)
     return values
 
