@@ -169,20 +169,15 @@ def norms_figure(
     for place, quantile in enumerate(NORM_QUANTILES):
         edge = line(list(epochs), values[:, place], FAN._replace(label=NORM_WORDS[place]), hovertemplate="%{y:.3g}")
         traces.append(edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}})
+    for trace, (low, high) in zip(traces[1:], pairwise(NORM_QUANTILES), strict=True):
+        trace |= {"fill": "tonexty", "fillcolor": FAN_FILLS[min(low, round(1 - high, 2))]}  # down to the quantile below
     across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
     shape = layout("epoch", "gradient norm", height=HEIGHT, right=NORM_RIGHT, size=size)
     shape["yaxis"] |= {"type": "log", "nticks": 4, "exponentformat": "power"}  # more have no room: the plot is low
     shape["xaxis"]["range"] = [0, furthest * 1.02]
     at = {"x": 1, "xanchor": "left", "xshift": 6, "y": float(np.log10(clip_norm)), "yanchor": "middle"}
     shape["annotations"] = [written(CLIPPED, f"C = {clip_norm:g}", size) | at]
-    return figure_of([*_filled(traces), across], shape, size)
-
-
-def _filled(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Fill the area between each quantile and the one below."""
-    fills = [FAN_FILLS[min(low, round(1 - high, 2))] for low, high in pairwise(NORM_QUANTILES)]
-    inner = [each | {"fill": "tonexty", "fillcolor": fill} for each, fill in zip(traces[1:], fills, strict=True)]
-    return [traces[0], *inner]
+    return figure_of([*traces, across], shape, size)
 
 
 def schedule_figure(mechanism: Mechanism, *, size: Size = NORMAL) -> go.Figure:
