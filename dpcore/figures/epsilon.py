@@ -42,12 +42,11 @@ def ghost_style(label: str) -> Style:
     return Style(*PINNED_LOOK, label)
 
 
-def ghost_trace(ghost: Ghost, look: Style | None = None, **more: Any) -> dict[str, Any]:
-    """The line of a ghost, as a pinned setting where it has no other look."""
-    curve, seen = ghost.curve, finite(ghost.curve.epsilon)
-    x, y = (seen, curve.delta) if ghost.epochs is None else (ghost.epochs, seen)
-    trace = line(x, y, look or ghost_style(ghost.label), **more)
-    return trace | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
+def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any) -> dict[str, Any]:
+    """The line of a curve without bounds over epochs, or over epsilon where there are none."""
+    seen = finite(curve.epsilon)
+    x, y = (seen, curve.delta) if epochs is None else (epochs, seen)
+    return line(x, y, look, **more) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
 def end_of(curve: Curve, look: Style, name: str, top: float | None = None, worth: str = "") -> list[End]:
@@ -156,7 +155,7 @@ def curves_content(
     """The content of `curves_figure`, with a ghost over epochs of its own, and room for curves `beside`."""
     others = dict(beside or {}) | ({"ghost": ghost.curve} if ghost else {})
     bounds = _bounds({**curves, **others}, log)
-    traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
+    traces = [curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label))] if ghost else []
     for name in sorted(curves, key=lambda each: each != CERTIFIED):  # the band lies underneath
         if np.isfinite(curves[name].epsilon).any():
             traces += _traces(name, curves[name], epochs)
@@ -170,7 +169,7 @@ def profile_parts(
     profiles: Mapping[str, Curve], *, log: bool, height: int, ghost: Ghost | None, size: Size
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The traces and the layout of `profile_figure` for Poisson batches."""
-    traces: list[dict[str, Any]] = [ghost_trace(ghost)] if ghost else []
+    traces = [curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label))] if ghost else []
     for name in sorted(profiles, key=lambda each: each != CERTIFIED):
         traces += _traces(name, profiles[name])
     shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curves_content, end_of, ghost_trace
+from dpcore.figures.epsilon import LIE, RIGHT, Content, Ghost, curve_line, curves_content, end_of
 from dpcore.figures.layout import NORMAL, End, Size, end_labels, figure_of, layout, line, points
 from dpcore.figures.sampled import Sampled, with_sampled
 from dpcore.figures.style import GREY, Style, style_of
@@ -157,7 +157,7 @@ def _accuracy(run: LabRun, by_epsilon: bool, end: float) -> dict[str, Any]:
 def _certified(run: LabRun, ghost: Ghost) -> dict[str, Any]:
     """The certified epsilon of a run whose settings are not those of the controls."""
     look = run.style._replace(label=f"{run.style.label}, certified")
-    return ghost_trace(ghost, look, width=GHOST_PEN, uid=f"{GHOST}{run.place}")
+    return curve_line(ghost.curve, ghost.epochs, look, width=GHOST_PEN, uid=f"{GHOST}{run.place}")
 
 
 def _now(

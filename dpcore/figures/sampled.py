@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, Content, Ghost, at_least, at_most, bounds_traces, finite, lie, profile_parts
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, line
+from dpcore.figures.epsilon import LIE, Content, Ghost, at_least, at_most, bounds_traces, curve_line, lie, profile_parts
+from dpcore.figures.layout import NORMAL, End, Size, figure_of
 from dpcore.figures.style import SAMPLED_LOOK, Style, faded
 from dpcore.privacy.accountants import CERTIFIED, Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -56,10 +56,6 @@ class SampledBand(NamedTuple):
     def style(self) -> Style:
         return Style(*SAMPLED_LOOK, f"{self.sampler.title}, {self.sampler.adjacency}")
 
-    @property
-    def filling(self) -> dict[str, Any]:
-        return _between(self.sampler)
-
 
 def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
     """A plot of epsilon for Poisson batches, which become faint, with another sampler in front."""
@@ -98,13 +94,14 @@ def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
     below, above = _bounds(shown, shown.words, shown.epochs)
     if shown.sampler.by_epoch:  # the lower bound counts whole epochs, the upper one those that have begun
         below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
-    return [below, above, *(_other(each, shown.epochs) for each in shown.others)]
+    others = [(curve, shown.epochs, Style(*OTHERS[curve.kind], title)) for title, curve in shown.others]
+    return [below, above, *(curve_line(*each) for each in others)]
 
 
 def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[str, Any]]:
     above = Style(*SAMPLED_LOOK, label)
     below = above._replace(label=f"{shown.sampler.title}, at least")
-    lower, upper = bounds_traces(shown.curve, epochs, (below, above), _between(shown.sampler))
+    lower, upper = bounds_traces(shown.curve, epochs, (below, above), between(shown.sampler))
     if shown.sampler.adjacency not in SAME:  # a number for Poisson batches below it claims nothing about it
         lower = unfilled(lower)
     return [lower, upper]
@@ -140,11 +137,6 @@ def unfilled(trace: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in trace.items() if key not in left_out}
 
 
-def _between(sampler: Sampler) -> dict[str, Any]:
+def between(sampler: Sampler) -> dict[str, Any]:
+    """The filling between both bounds."""
     return {"fillpattern": HATCHED} if sampler.interval else {"fillcolor": BETWEEN}
-
-
-def _other(each: OtherCurve, epochs: FloatArray) -> dict[str, Any]:
-    seen = finite(each.curve.epsilon)
-    texts = hover_text(seen, lambda epsilon: marked(epsilon, each.curve.kind))
-    return line(epochs, seen, Style(*OTHERS[each.curve.kind], each.title)) | texts

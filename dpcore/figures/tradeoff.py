@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore.figures.layout import NORMAL, Size, figure_of, hover_text, layout, line, power_ticks, with_key
-from dpcore.figures.sampled import SampledBand, faint
+from dpcore.figures.sampled import SampledBand, between, faint
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.certified.tradeoff_bounds import Band
@@ -65,7 +65,7 @@ def tradeoff_figure(
         styles.insert(0, style)
     traces += [_line(each, log) for each in lines if not each.region]
     if otherwise:
-        traces = [*map(faint, traces), *_band(otherwise.band, otherwise.style, log, otherwise.filling)]
+        traces = [*map(faint, traces), *_band(otherwise.band, otherwise.style, log, between(otherwise.sampler))]
         styles = [otherwise.style, *(each._replace(label=f"{each.label}, Poisson") for each in styles)]
     return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
