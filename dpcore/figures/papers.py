@@ -83,11 +83,8 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
     """Draw cells in the colour of their area, with its word on it and the cell's text in the hover."""
     count = len(drawn_map.areas)
     colors = [((place + end) / count, AREAS[place % len(AREAS)]) for place in range(count) for end in (0, 1)]
-    said = {
-        "text": [list(row) for row in cells.said],
-        "hovertemplate": "%{text}<extra></extra>",
-        "name": drawn_map.place,
-    }
+    texts = [list(row) for row in cells.said]
+    said = {"text": texts, "hovertemplate": "%{text}<extra></extra>", "name": drawn_map.place}
     trace = cells_of(cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors, xgap=1, ygap=1, **said)
     shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
     for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
