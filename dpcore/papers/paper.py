@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dpcore.papers.entry import Computed, Entry, Trained
+from dpcore.papers.entry import Entry, Trained
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.training.config import RunConfig
 from dpcore.training.perturbation.request import Request
@@ -185,11 +185,6 @@ class Paper:
     experiments: tuple[Experiment, ...] = ()
     findings: tuple[CheckedClaim, ...] = ()
     remarks: tuple[Remark, ...] = ()
-
-    @cached_property
-    def computed(self) -> tuple[Computed, ...]:
-        """The numbers that follow from accounting."""
-        return tuple(each for each in self.entries if isinstance(each, Computed))
 
     @cached_property
     def trained(self) -> tuple[Trained, ...]:

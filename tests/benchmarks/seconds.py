@@ -31,12 +31,14 @@ SETTINGS = [  # q, sigma, epochs, delta
 def of_papers() -> dict[str, float]:
     """Milliseconds of each paper, in this process."""
     from dpcore.papers.catalogue import PAPERS, comparisons
+    from dpcore.papers.entry import Computed
 
     found = {}
     for paper in PAPERS.values():
+        computed = tuple(each for each in paper.entries if isinstance(each, Computed))
         start = time.perf_counter()
-        comparisons(replace(paper, entries=paper.computed))
-        found[f"{paper.id} ({len(paper.computed)} numbers)"] = 1e3 * (time.perf_counter() - start)
+        comparisons(replace(paper, entries=computed))
+        found[f"{paper.id} ({len(computed)} numbers)"] = 1e3 * (time.perf_counter() - start)
     return found
 
 

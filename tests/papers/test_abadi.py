@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from dpcore.papers.abadi.numbers import LOG, MAX_EPOCHS, certified_epochs, coded_epochs, excess, logged_delta, with_pca
+from dpcore.papers.abadi.numbers import (
+    LOG,
+    LOG_ENTRIES,
+    MAX_EPOCHS,
+    SLIDE_ENTRIES,
+    certified_epochs,
+    coded_epochs,
+    excess,
+    logged_delta,
+    with_pca,
+)
 from dpcore.papers.abadi.runs import NOISE
 from dpcore.papers.catalogue import PAPERS
 from dpcore.papers.comparison import Outcome, compared
@@ -31,7 +41,7 @@ def spent(total: np.ndarray, delta: float = 1e-5) -> float:
 
 
 def test_the_two_epsilons_of_the_slides_follow_from_their_formulas():
-    moments, strong = PAPER.computed[:2]
+    moments, strong = SLIDE_ENTRIES
     assert moments.ours() == pytest.approx(spent(10_000 * integrated(0.01, 4.0)), rel=1e-9)
     assert strong.ours() == pytest.approx(reference.published_strong(0.01, 4.0, 10_000, 1e-5), rel=1e-12)
     assert [compared("002", each).outcome for each in (moments, strong)] == 2 * [Outcome.REPRODUCED]
@@ -51,7 +61,7 @@ def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_o
 
 
 def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
-    found = [compared("002", each) for each in PAPER.computed if each.place == "Reference code, README"]
+    found = [compared("002", each) for each in LOG_ENTRIES if each.place == "Reference code, README"]
     assert [each.outcome for each in found].count(Outcome.DIFFERS) == 1
     (off,) = [each for each in found if each.outcome is Outcome.DIFFERS]
     assert off.entry.theirs == 8.2242e-24

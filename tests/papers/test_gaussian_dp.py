@@ -24,7 +24,7 @@ from dpcore.papers.gaussian_dp.numbers import (
 from tests import golden, reference
 
 PAPER = PAPERS["004"]
-COMPUTED = {(each.place, each.quantity): each for each in PAPER.computed}
+COMPUTED = {(each.place, each.quantity): each for each in PAPER.entries if isinstance(each, Computed)}
 DRAWINGS = {each.place: each for each in PAPER.drawings}
 
 
