@@ -3,12 +3,11 @@
 import _thread
 import contextlib
 import itertools
-import traceback
 from collections.abc import Callable, Iterator
 
 from dpcore.runs.record import Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
-from dpcore.runs.worker import Pulse, shortage, with_advice
+from dpcore.runs.worker import Pulse, ended_by, shortage
 from dpcore.training.events import Event
 
 
@@ -46,7 +45,7 @@ def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Eve
     except BrokenPipeError:
         raise
     except Exception as failure:  # the store keeps it, and it is said in one line
-        status, error = Status.FAILED, with_advice(failure, traceback.format_exc())
+        status, error = ended_by(failure)
         return status, _line(failure)
     finally:
         with contextlib.suppress(StoreError, OSError):  # a failing store has been reported

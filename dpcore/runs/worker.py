@@ -52,9 +52,12 @@ def shortage(error: BaseException) -> str:
     return f"This run does not fit into memory{f', which lacks {found[1]}' if found else ''}. {WAY_OUT}"
 
 
-def with_advice(error: BaseException, traceback: str) -> str:
-    """The traceback of an error, with advice as its last line if there is any."""
-    return f"{traceback.rstrip()}\n{shortage(error)}\n" if shortage(error) else traceback
+def ended_by(error: Exception) -> tuple[Status, str]:
+    """The status of a run that an error ended, and the reason: its traceback, with any advice as the last line."""
+    if isinstance(error, NotContinued):
+        return Status.LOST, str(error)
+    trace = "".join(traceback.format_exception(error))
+    return Status.FAILED, f"{trace.rstrip()}\n{shortage(error)}\n" if shortage(error) else trace
 
 
 Noted = TypeVar("Noted")
@@ -165,12 +168,10 @@ def _outcome(
             if _patiently(partial(store.append, run.id, event, run.worker), pause):
                 return Status.CANCELLED, None
             holding.wait(getattr(event, "step", 0))
-    except NotContinued as error:
-        return Status.LOST, str(error)
     except StoreError:
         raise
     except Exception as error:  # it ends this run only, and the page shows its traceback
-        return Status.FAILED, with_advice(error, traceback.format_exc())
+        return ended_by(error)
     return Status.FINISHED, None
 
 

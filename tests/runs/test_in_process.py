@@ -1,5 +1,6 @@
 """A run that this process trains ends in the store as it ended here; a full memory is said in a sentence."""
 
+import traceback
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from dpcore.runs.in_process import recorded, with_first_event
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
-from dpcore.runs.worker import WAY_OUT, shortage, with_advice
+from dpcore.runs.worker import WAY_OUT, ended_by, shortage
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Started
 
@@ -82,4 +83,4 @@ def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_
         assert words in shortage(error)
     for error in (RuntimeError("loss is not finite"), ValueError("out of memory"), KeyError("sigma")):
         assert shortage(error) == ""
-        assert with_advice(error, "Traceback") == "Traceback"
+        assert ended_by(error) == (Status.FAILED, "".join(traceback.format_exception(error)))

@@ -4,7 +4,6 @@ import os
 import shutil
 import socket
 import tempfile
-import traceback
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,10 +13,10 @@ from typing import Any, NamedTuple
 
 import dpcore
 from dpcore.runs.record import Run, Status, checkpoint_path
-from dpcore.runs.resume import NotContinued, job_events
+from dpcore.runs.resume import job_events
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import locked
-from dpcore.runs.worker import take_part, with_advice
+from dpcore.runs.worker import ended_by, take_part
 from dpcore.runs.worker_process import FOR_RUNS
 from dpcore.training.events import Checkpointed, Unsaved
 from dpcore.whole_file import whole_file
@@ -97,10 +96,8 @@ def work(job: Job, train: str, shape: Shape) -> Generator[Hello | Said | Ended, 
         for event in job_events(home, job.run, job.seed, job.said, resolve_name(train)):
             yield _with_checkpoint(event, file) if isinstance(event, Checkpointed) else Said(event)
         ended = Ended(Status.FINISHED)
-    except NotContinued as error:
-        ended = Ended(Status.LOST, str(error))
     except Exception as error:  # it ends this run only, and the page shows its traceback
-        ended = Ended(Status.FAILED, with_advice(error, traceback.format_exc()))
+        ended = Ended(*ended_by(error))
     finally:
         shutil.rmtree(home, ignore_errors=True)
         alive.close()
