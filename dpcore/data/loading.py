@@ -2,10 +2,9 @@
 
 import hashlib
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,15 @@ class Images:
     def __len__(self) -> int:
         return len(self.labels)
 
+    @cached_property  # a sample's is known when the next run begins
+    def fingerprint(self) -> str:
+        """SHA-256 over examples and labels, their shapes and types; as little private as `fingerprint_of`."""
+        digest = hashlib.sha256()
+        for array in (self.images, self.labels):
+            digest.update(f"{array.dtype.newbyteorder('<').str} {array.shape} ".encode())
+            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+        return digest.hexdigest()
+
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -32,9 +40,6 @@ class Split:
 
     train: Images
     test: Images
-
-
-_FINGERPRINTS: WeakKeyDictionary[Images, str] = WeakKeyDictionary()  # a sample's is known when the next run begins
 
 
 def load(name: str, source: str) -> Split:
@@ -117,16 +122,4 @@ def fingerprint_of(split: Split) -> str:
     >>> fingerprint_of(load("mnist", "sample"))[:16]
     'b89a8a18179fe38a'
     """
-    parts = [fingerprint_of_part(part) for part in (split.train, split.test)]
-    return hashlib.sha256("".join(parts).encode()).hexdigest()
-
-
-def fingerprint_of_part(part: Images) -> str:
-    """Return SHA-256 over one part: examples and labels, their shapes and types; as little private as above."""
-    if part not in _FINGERPRINTS:
-        digest = hashlib.sha256()
-        for array in (part.images, part.labels):
-            digest.update(f"{array.dtype.newbyteorder('<').str} {array.shape} ".encode())
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-        _FINGERPRINTS[part] = digest.hexdigest()
-    return _FINGERPRINTS[part]
+    return hashlib.sha256(f"{split.train.fingerprint}{split.test.fingerprint}".encode()).hexdigest()

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from dpcore.data.catalogue import data_root
-from dpcore.data.loading import Images, fingerprint_of_part
+from dpcore.data.loading import Images
 from dpcore.training.features.compute import Steps, compute_features, image_shape
 from dpcore.training.features.kinds import KINDS
 from dpcore.training.randomness.random_words import machine_of
@@ -107,7 +107,7 @@ def key_of(part: Images, kind: str, views: int) -> Key:
     """The key of the features of a part. Errors: ValueError if there are none."""
     chosen, machine = KINDS[kind], machine_of(torch.device("cpu"), 1)
     shape = chosen.shape_of(image_shape(part.images))
-    return Key(fingerprint_of_part(part), kind, chosen.version, views, machine, (len(part), views, *shape))
+    return Key(part.fingerprint, kind, chosen.version, views, machine, (len(part), views, *shape))
 
 
 def keep(folder: Path, key: Key, values: Tensor, digest: str) -> str:

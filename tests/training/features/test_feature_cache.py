@@ -46,7 +46,7 @@ def same(first, second):
 
 def test_they_are_computed_once_and_read_bit_for_bit(tmp_path, times):
     first = features(tmp_path, views=2)
-    for again in (features(tmp_path, views=2), features(tmp_path, Images(*map(np.copy, vars(PART).values())), 2)):
+    for again in (features(tmp_path, views=2), features(tmp_path, Images(PART.images.copy(), PART.labels.copy()), 2)):
         assert same(again, first)
         assert again.values.dtype == torch.float16
         assert again.note == ""
