@@ -16,20 +16,15 @@ from pathlib import Path
 COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
 MARK_SECONDS = 12 * 3600.0  # for which a mark holds
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
+_COOKIE_KEY = re.compile("[0-9a-fA-F]{64}")
 _TEACHER_KEY = re.compile(f"[{_ALPHABET}]{{5}}(-[{_ALPHABET}]{{5}}){{3}}")
 _OWNER = re.compile("[0-9a-f]{32}")  # becomes the name of a file
 
 
 def cookie_key(home: Path) -> bytes:
     """The key that signs cookies, made if there is none. OSError or ValueError says why there is none."""
-    text, _ = _secret_in(home / COOKIES, lambda: secrets.token_hex(32))
-    try:
-        key = bytes.fromhex(text)
-    except ValueError:
-        key = b""
-    if len(key) != 32:
-        raise ValueError(f"Expected {home / COOKIES} to hold 64 hexadecimal digits; remove it, and a new one is made.")
-    return key
+    text, _ = _secret_in(home / COOKIES, lambda: secrets.token_hex(32), _COOKIE_KEY, "64 hexadecimal digits")
+    return bytes.fromhex(text)
 
 
 def teacher_key(home: Path) -> tuple[str, bool]:
@@ -37,10 +32,7 @@ def teacher_key(home: Path) -> tuple[str, bool]:
 
     It has 99 bits, so guessing is hopeless; a chosen key is refused. OSError or ValueError says why there is none.
     """
-    key, made = _secret_in(home / TEACHER, _new_teacher_key)
-    if not _TEACHER_KEY.fullmatch(key):
-        raise ValueError(f"Expected {home / TEACHER} to hold a key made here; remove it, and a new one is made.")
-    return key, made
+    return _secret_in(home / TEACHER, _new_teacher_key, _TEACHER_KEY, "a key made here")
 
 
 def sign_in(home: Path, owner: str, given: str) -> bool:
@@ -69,13 +61,18 @@ def is_teacher(home: Path, owner: str) -> bool:
     return False
 
 
-def _secret_in(file: Path, make: Callable[[], str]) -> tuple[str, bool]:
-    """The text of a file, and whether it was made just now; processes that race get the same text."""
+def _secret_in(file: Path, make: Callable[[], str], form: re.Pattern[str], what: str) -> tuple[str, bool]:
+    """The text of a file, and whether it was made just now; processes that race get the same text.
+
+    Errors: OSError; ValueError, with `what` it should be, unless it has this form.
+    """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     made = not file.exists() and _made(file, make())
     if file.stat().st_mode & 0o077:  # a restored copy
         file.chmod(0o600)
-    return file.read_text(encoding="utf-8").strip(), made
+    if not form.fullmatch(text := file.read_text(encoding="utf-8").strip()):
+        raise ValueError(f"Expected {file} to hold {what}; remove it, and a new one is made.")
+    return text, made
 
 
 def _made(file: Path, text: str) -> bool:
