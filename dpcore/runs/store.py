@@ -32,12 +32,6 @@ def in_order(db: Database) -> list[str]:
     return [row["id"] for row in db.execute(QUEUE, {"devices": None})]
 
 
-def first(db: Database, devices: Sequence[str] = ()) -> str | None:
-    """The first queued run, or the first that asks for one of the devices if any are named."""
-    row = db.execute(f"{QUEUE} LIMIT 1", {"devices": json.dumps(devices) if devices else None}).fetchone()
-    return row["id"] if row else None
-
-
 def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
     """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
     db.execute(f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values)
@@ -213,12 +207,12 @@ class Store:
         with self.reading() as db:  # without the write lock: idle workers ask often
             if not _may_begin(db, limit, devices):
                 return None
-        now = time.time()
+        query = f"""UPDATE runs SET status = 'running', worker = :worker, started = :now, heartbeat = :now
+            WHERE id = ({QUEUE} LIMIT 1) RETURNING id"""
+        values = {"worker": worker, "now": time.time(), "devices": json.dumps(devices) if devices else None}
         with self.writing() as db:
-            run = first(db, devices) if _may_begin(db, limit, devices) else None
-            query = "UPDATE runs SET status = 'running', worker = ?, started = ?, heartbeat = ? WHERE id = ?"
-            db.execute(query, (worker, now, now, run))
-        return self.run(run) if run else None
+            row = db.execute(query, values).fetchone() if _may_begin(db, limit, devices) else None
+        return self.run(row["id"]) if row else None
 
     def give_back(self, run: Run) -> bool:
         """Put a claimed run back into its old place in the queue; False, and no change, once it has a new event.
