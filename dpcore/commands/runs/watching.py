@@ -17,7 +17,7 @@ from dpcore.commands.train import printer
 from dpcore.privacy.report.numbers import percent
 from dpcore.runs.editing import done_by
 from dpcore.runs.expected import duration, rest_of_run
-from dpcore.runs.in_words import name_of, progress_of, status_of
+from dpcore.runs.in_words import name_of, progress_of, status_of, steps_of
 from dpcore.runs.kinds import TRAINING
 from dpcore.runs.pool import recover_dead
 from dpcore.runs.record import Run, Status
@@ -96,10 +96,7 @@ def _bar(item: Run) -> ProgressBar:
 
 
 def _steps(item: Run) -> int:
-    try:
-        return item.plan.steps
-    except (ValueError, TypeError):  # of another version
-        return max(done_by(item) or 0, 1)
+    return steps_of(item) or max(done_by(item) or 0, 1)  # of another version
 
 
 def _left(item: Run, said: Sequence[Event]) -> str:
