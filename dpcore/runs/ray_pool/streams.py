@@ -47,7 +47,6 @@ class RunTask:
 
     run: Run
     name: str
-    shape: Shape
     stream: Any
     born: float
     beaten: float
@@ -203,7 +202,7 @@ class Streams:
                 if run is None:
                     break
                 stream = self._cluster.start(job_of(self._store, run), self._train, shape)
-                self.tasks.append(RunTask(run, name, shape, stream, self._clock(), self._clock()))
+                self.tasks.append(RunTask(run, name, stream, self._clock(), self._clock()))
 
     def _note_failure(self, trouble: str) -> None:
         """Start no task for a while, longer after each failure."""
