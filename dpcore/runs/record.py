@@ -147,10 +147,8 @@ def is_dead(worker: str) -> bool:
         return False
     try:
         os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
+    except OSError as error:  # else it is another user's
+        return isinstance(error, ProcessLookupError)
     return False
 
 
