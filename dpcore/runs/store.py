@@ -129,10 +129,7 @@ class Store:
         """Cancel a queued run at once and ask a running one to stop; return the status."""
         with self.writing() as db:
             cancel(db, "id = ?", (run,))
-            row = db.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
-        if row is None:
-            raise self.unknown(run)
-        return Status(row["status"])
+        return self.run(run).status
 
     def run(self, run: str) -> Run:
         """The run with this id, or UnknownRun."""
