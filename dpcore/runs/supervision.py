@@ -149,19 +149,16 @@ class Heartbeats:
 UNKNOWN_FOR = 3600.0  # seconds for which a checkpoint without a run is kept: a rest is copied before it is stored
 
 
-def remove_needless(store: Store) -> list[Path]:
-    """Remove the checkpoints of finished and deleted runs, and half-written old ones; return the removed files.
+def remove_needless(store: Store) -> None:
+    """Remove the checkpoints of finished and deleted runs, and half-written old ones.
 
     A run that ended early keeps its checkpoint, to be resumed from.
     """
     folder = checkpoint_path(store.home, "any").parent
     files = [file for file in folder.glob("*") if file.suffix in (".pt", ".part")]
     runs = {run.id: run for run in store.runs(kind=None)} if files else {}
-    removed = []
     for file in files:
         with suppress(FileNotFoundError):
             run, age = runs.get(file.stem), time.time() - file.stat().st_mtime
             if run.status is Status.FINISHED if run else age > UNKNOWN_FOR:
                 file.unlink()
-                removed.append(file)
-    return removed
