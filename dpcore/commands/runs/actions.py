@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dpcore import check
 from dpcore.commands import Parser, option, print_json, whole
 from dpcore.commands.train import add_settings, closing, config_of, follow, printer
 from dpcore.runs.editing import MAX_NAME_CHARS, delete, text
@@ -24,7 +23,7 @@ from dpcore.runs.record import Run, checkpoint_path, row_of, worker_name
 from dpcore.runs.resume import rest_of
 from dpcore.runs.run_table import counted
 from dpcore.runs.store import PAUSED, Store
-from dpcore.runs.sweeps import MAX_RUNS, named_runs, sweep_of, values_of
+from dpcore.runs.sweeps import named_runs, sweep_of, values_of
 from dpcore.training.events import Finished
 from dpcore.training.resume_point import resume_point_of
 
@@ -97,7 +96,6 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
 
 def _check_sweep(arguments: argparse.Namespace) -> None:
     """Read the grid before a store exists. Defaults of other settings suit its first values."""
-    check.whole(1, MAX_RUNS, seeds=arguments.seeds)
     axes: dict[str, list[Any]] = {}
     for each in arguments.grid:
         name, between, values = each.partition("=")
