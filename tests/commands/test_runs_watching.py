@@ -104,6 +104,18 @@ def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json
         assert lines[-1].startswith(f"done: {STEPS} steps")
 
 
+def test_a_run_whose_plan_another_version_wrote_is_watched_too(
+    store: Store, capsys: Output, monkeypatch: Patch
+) -> None:
+    in_a_terminal(monkeypatch)
+    run = began(store)
+    finish(store, run)
+    with store.writing() as db:
+        db.execute("UPDATE runs SET plan = '{}'")
+    watch_one(store, store.run(run), wait=meanwhile())
+    assert "62.5%" in plain(capsys.readouterr().out)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("words", [["show", "RUN", "--watch"], ["list", "--watch"]], ids=" ".join)
 def test_ctrl_c_in_a_real_terminal_ends_the_watching_and_not_the_run(store: Store, words: list[str]) -> None:
