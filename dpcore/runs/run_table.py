@@ -71,9 +71,8 @@ def found(
     way = "DESC" if descending else "ASC"
     query = f"""SELECT id FROM runs {where} ORDER BY {ORDERS[order]} IS NULL, {ORDERS[order]} {way}, number {way}
         LIMIT ? OFFSET ?"""
-    with store.reading() as db:
-        total = db.execute(f"SELECT COUNT(*) FROM runs {where}", values).fetchone()[0]
-        ids = [row["id"] for row in db.execute(query, (*values, -1 if limit is None else limit, offset))]
+    total = store.rows(f"SELECT COUNT(*) FROM runs {where}", values)[0][0]
+    ids = [row["id"] for row in store.rows(query, (*values, -1 if limit is None else limit, offset))]
     return RunPage(runs_of(store, ids), total)
 
 

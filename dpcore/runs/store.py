@@ -27,11 +27,6 @@ from dpcore.training.plan import Plan
 RUNS, QUEUE = sql_of("runs"), sql_of("queue")
 
 
-def in_order(db: Database) -> list[str]:
-    """The ids of the queued runs, in the order in which workers would claim them now."""
-    return [row["id"] for row in db.execute(QUEUE, {"devices": None})]
-
-
 def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
     """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
     db.execute(f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values)
@@ -68,7 +63,7 @@ class Store:
                 raise FileNotFoundError("it was replaced while in use; start the program again")
             yield self.db
 
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+    def rows(self, query: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[Any]:
         with self.reading() as db:
             return db.execute(query, values).fetchall()
 
@@ -140,10 +135,9 @@ class Store:
 
     def select(self, rest: str, values: Sequence[Any]) -> list[Run]:
         """The jobs that the rest of a query in SQL chooses, in its order."""
-        with self.reading() as db:
-            rows = db.execute(RUNS + rest, values).fetchall()
-            queued = any(row["status"] == Status.QUEUED for row in rows)
-            position = {run: place for place, run in enumerate(in_order(db), 1)} if queued else {}
+        rows = self.rows(RUNS + rest, values)
+        queued = any(row["status"] == Status.QUEUED for row in rows)
+        position = {run: place for place, run in enumerate(self.queue(), 1)} if queued else {}
         return [run_of(row, position.get(row["id"])) for row in rows]
 
     def secret(self, run: str) -> int | None:
@@ -163,8 +157,7 @@ class Store:
 
     def queue(self) -> list[str]:
         """The ids of the queued runs, in the order in which workers would claim them now."""
-        with self.reading() as db:
-            return in_order(db)
+        return [row["id"] for row in self.rows(QUEUE, {"devices": None})]
 
     def board(self, name: str) -> str | None:
         """The value on the board under this name, which everybody sees."""
