@@ -30,9 +30,7 @@ class Deleted:
     @cached_property
     def plan(self) -> Plan:
         """The plan; ValueError, TypeError or KeyError if this version cannot read it."""
-        if self.stored_plan is None:
-            raise ValueError(f"The deleted run {self.id} has no plan.")
-        return Plan.from_json(json.loads(self.stored_plan))
+        return Plan.from_json(json.loads(self.stored_plan or ""))  # one of an older version has none
 
 
 def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
