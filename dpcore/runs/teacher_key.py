@@ -85,8 +85,7 @@ def _made(file: Path, text: str) -> bool:
     except FileExistsError:
         return False
     finally:
-        with suppress(FileNotFoundError):
-            draft.unlink()
+        draft.unlink(missing_ok=True)
     return True
 
 
