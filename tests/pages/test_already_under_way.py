@@ -103,7 +103,7 @@ def test_runs_of_others_count_for_nothing(store: Store, click: Click):
     assert len(store.runs()) == 2 * len(CONFIGS)
 
 
-@pytest.mark.parametrize("resume", [resume, lambda store, run: actions._resume(store, [run])])
+@pytest.mark.parametrize("resume", [resume, lambda store, run: actions.each_of(resume, store, [run])])
 def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None]):
     lost = recorded(store, CONFIG, 40, Status.LOST)
     for said in (None, UNDER_WAY):

@@ -9,12 +9,12 @@ from dpcore.check import verbatim
 from dpcore.runs import editing
 from dpcore.runs.in_words import name_of
 from dpcore.runs.limits import NOT_TEACHER, may_rule
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status
 from dpcore.runs.resume import ended_early
 from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
-from pages.parts.jobs import problems_said
+from pages.parts.jobs import problems_said, say_problem
 from pages.parts.papers.opening import fields_of_run
 from pages.parts.runs.listing import Chosen
 from pages.parts.shell import menu
@@ -24,7 +24,6 @@ from pages.parts.train.buttons import resume
 from pages.parts.visitors import current_user, may_change
 
 DELETING, EDITING = "runs_deleting", "runs_editing"  # ids of the runs in a dialog
-WRONG = "runs_wrong"  # the error of the dialog
 NOT_YOURS = "Only the owner of a run or a teacher can change it."
 
 
@@ -39,8 +38,8 @@ def actions(store: Store, chosen: Chosen) -> None:
     early = [run for run in mine if run in chosen.charted and ended_early(run)]
     over = [run for run in mine if not run.active]
     _button(row, "Tags" if len(mine) > 1 else "Name, tags, note", "edit", mine, _ask, EDITING)
-    _button(row, "Cancel", "stop", active, cancel_runs, store)
-    _button(row, "Resume", "play_arrow", early, _resume, store)
+    _button(row, "Cancel", "stop", active, each_of, Store.cancel, store)
+    _button(row, "Resume", "play_arrow", early, each_of, resume, store)
     _button(row, "Delete", "delete", over, _ask, DELETING)
     if menu.SEEN in st.session_state:  # else there is no other page
         _button(row, "Load these settings", "tune", chosen.charted if len(chosen.every) == 1 else [], _load, store)
@@ -48,28 +47,17 @@ def actions(store: Store, chosen: Chosen) -> None:
         row.caption(NOT_YOURS)
 
 
-def _button(row: Any, label: str, icon: str, runs: Sequence[Run], do: Callable[..., None], given: object) -> None:
+def _button(row: Any, label: str, icon: str, runs: Sequence[Run], do: Callable[..., None], *given: object) -> None:
     number = f" {len(runs)}" if len(runs) > 1 else ""
     row.button(
         f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", disabled=not runs, on_click=do,
-        args=(given, [run.id for run in runs]),
+        args=(*given, [run.id for run in runs]),
     )  # fmt: skip
 
 
 @uninterrupted
 def _ask(what: str, ids: list[str]) -> None:
-    st.session_state.pop(WRONG, None)
     st.session_state[what] = ids
-
-
-@uninterrupted
-def cancel_runs(store: Store, ids: list[str]) -> None:
-    each_of(store, ids, lambda store, run: store.cancel(run))
-
-
-@uninterrupted
-def _resume(store: Store, ids: list[str]) -> None:
-    each_of(store, ids, resume)
 
 
 @uninterrupted
@@ -82,17 +70,26 @@ def _load(store: Store, ids: list[str]) -> None:
 @uninterrupted
 def _delete(store: Store, ids: list[str]) -> None:
     st.session_state.pop(DELETING, None)
-    each_of(store, ids, editing.delete)
+    each_of(editing.delete, store, ids)
     run_picker.show([run for run in run_picker.shown_runs() if run not in ids])
 
 
-def each_of(store: Store, ids: Sequence[str], do: Callable[[Store, str], object]) -> None:
+@uninterrupted
+def each_of(do: Callable[[Store, str], object], store: Store, ids: Sequence[str]) -> None:
     """Do it with each run that the reader may change; the page says the last error."""
     for run in ids:
-        with problems_said():
-            if not may_change(store.run(run)):
-                raise ValueError(NOT_YOURS)
-            do(store, run)
+        _change(do, store, run)
+
+
+@uninterrupted
+def _change(do: Callable[[Store, str], object], store: Store, run: str) -> bool:
+    """Do it with a run that the reader may change; False, with the reason noted, if that fails."""
+    with problems_said():
+        if not may_change(store.run(run)):
+            raise ValueError(NOT_YOURS)
+        do(store, run)
+        return True
+    return False
 
 
 def _dialogs(store: Store) -> None:
@@ -129,8 +126,7 @@ def _editing(store: Store, runs: Sequence[Run]) -> None:
     if _tag_all(store, runs) if len(runs) > 1 else _edit(store, runs[0]):
         st.session_state.pop(EDITING, None)
         st.rerun()
-    if wrong := st.session_state.pop(WRONG, None):
-        st.error(wrong)
+    say_problem()
 
 
 def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
@@ -139,9 +135,8 @@ def _tag_all(store: Store, runs: Sequence[Run]) -> bool:
         st.markdown(f"Each of these {len(runs)} runs gets these tags in addition.")
         tags = st.text_input("Tags to add, separated by commas", key="tags_added").split(",")
         saved = st.form_submit_button("Save", type="primary")
-    return saved and all(
-        _write(store, run.id, lambda now: editing.tag(store, now.id, [*now.tags, *tags])) for run in runs
-    )
+    add = lambda store, run: editing.tag(store, run, [*store.run(run).tags, *tags])  # noqa: E731
+    return saved and all(_change(add, store, run.id) for run in runs)
 
 
 def _edit(store: Store, run: Run) -> bool:
@@ -152,25 +147,12 @@ def _edit(store: Store, run: Run) -> bool:
         note = st.text_area("Note", run.note, key=f"edit_note_{run.id}")
         saved = st.form_submit_button("Save", type="primary")
 
-    def keep(run: Run) -> None:
-        editing.tag(store, run.id, tags.split(","))  # first: it is the likeliest to fail
-        editing.annotate(store, run.id, note)
-        editing.rename(store, run.id, name)
+    def keep(store: Store, run: str) -> None:
+        editing.tag(store, run, tags.split(","))  # first: it is the likeliest to fail
+        editing.annotate(store, run, note)
+        editing.rename(store, run, name)
 
-    return saved and _write(store, run.id, keep)
-
-
-@uninterrupted
-def _write(store: Store, run: str, keep: Callable[[Run], None]) -> bool:
-    """Keep a change of a run; False, with the reason noted, if that fails."""
-    try:
-        if not may_change(now := store.run(run)):
-            raise ValueError(NOT_YOURS)
-        keep(now)
-    except (StoreError, UnknownRun, ValueError) as error:
-        st.session_state[WRONG] = str(error)
-        return False
-    return True
+    return saved and _change(keep, store, run.id)
 
 
 def paused_line(store: Store) -> None:

@@ -26,7 +26,7 @@ from pages.parts.jobs import start
 from pages.parts.results import costs
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.tables import table
-from pages.parts.runs.actions import cancel_runs
+from pages.parts.runs.actions import each_of
 from pages.parts.runs.listing import BEST_OF, ONE_RUN, WORDS, Chosen
 from pages.parts.shell.menu import chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -133,7 +133,8 @@ def _sweep(store: Store, name: str) -> int:
     row = st.container(horizontal=True, vertical_alignment="center")
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
     if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
-        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=cancel_runs, args=(store, mine))
+        others = (Store.cancel, store, mine)
+        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=each_of, args=others)
     _chart(sweep)
     price = costs.cost_of_choosing(sweep.charged_runs, _delta(sweep))
     st.html(_table(sweep, price))
