@@ -83,7 +83,7 @@ with right:
         st.markdown(attack.NO_BAND if band.empty else meaning[f"{view}, {axes}" if view == "trade-off" else view])
         if view == "trade-off":
             st.markdown(meaning["pair"])
-        st.html(clt_verdict(against.mu, found))
+        st.html(clt_verdict(cache.mu(mechanism), found))
         visitor_line(found)
         attack.say_how_it_is_drawn(sampler, mechanism, view)
         say_more(sampler, mechanism, delta)
@@ -91,6 +91,6 @@ with right:
     if view == "delta":
         exports.curves_download(mechanism, "delta", origin)
     else:
-        named = [*edges_of(band), *against.curves()] if view == "trade-off" else growing_curves(mechanism)
+        named = [*edges_of(band), *against] if view == "trade-off" else growing_curves(mechanism)
         exports.tradeoff_download(named, view, origin)
-    card(mechanism, against.spent, one, setting.n)
+    card(mechanism, cache.final(one, mechanism, delta), one, setting.n)

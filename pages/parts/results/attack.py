@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from dpcore.figures import Line, gaussian_line, growth_figure, profile_figure, t
 from dpcore.figures.alt_texts import growth_alt, profile_alt, tradeoff_alt
 from dpcore.figures.layout import Size
 from dpcore.figures.style import style_of
-from dpcore.privacy.accountants import CERTIFIED, Curve
+from dpcore.privacy.accountants import CERTIFIED
 from dpcore.privacy.accountants.base import Kind
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import Mechanism
@@ -47,38 +46,6 @@ class Named(NamedTuple):
     name: str
     kind: Kind
     f: Tradeoff
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The curves beside the certified band: mu of the CLT, one pair of one accountant, all pairs of another."""
-
-    mu: float
-    one: str
-    spent: Curve
-    every: str
-    allowed: Tradeoff
-    every_kind: Kind
-
-    def lines(self) -> list[Line]:
-        """The lines of the chart, without the pairs of the certified accountant, which are the edge of the band."""
-        _, pair, pairs = self.curves()
-        lines = [Line(style_of(self.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
-        if self.every != CERTIFIED:
-            lines.append(Line(style_of(self.every)._replace(label=pairs.name), pairs.f, pairs.kind))
-        return [*lines, gaussian_line(self.mu)]
-
-    def curves(self) -> list[Named]:
-        """The curves of the CLT, of the one pair, and of all pairs."""
-        spent, epsilon = self.spent, self.spent.last.value
-        delta = plain(raised(float(spent.delta[-1])))
-        finite = math.isfinite(epsilon)
-        pair = f"({rounded(epsilon, spent.kind)}, {delta})" if finite else f"No pair at delta {delta}"
-        return [
-            clt_curve(self.mu),
-            Named(f"{pair} by {style_of(self.one).label}", spent.kind, Pairs(spent.epsilon[-1:], spent.delta[-1:])),
-            Named(f"All pairs by {style_of(self.every).label}", self.every_kind, self.allowed),
-        ]
 
 
 def growing_curves(mechanism: Mechanism) -> list[Named]:
@@ -120,9 +87,8 @@ def error_sentence(found: Risks, after: str) -> str:
     )
 
 
-def attack_table(band: Band, found: Risks, compared: Compared, prior: float) -> str:
+def attack_table(band: Band, found: Risks, curves: Sequence[Named], prior: float) -> str:
     """An HTML table with a row for each number, the certified band first; bounds are rounded outwards."""
-    curves = compared.curves()
     heads = ["Number", "Certified", *(each.name for each in curves), "Blind guessing"]
     rows = (_row(each, band, curves) for each in _measures(prior, found.least))
     return table("Attacks", "attack", heads, rows)
@@ -216,9 +182,16 @@ class Picture(NamedTuple):
     title: str
 
 
-def compared(look: Look, mechanism: Mechanism, delta: float) -> Compared:
-    spent = cache.final(look.one, mechanism, delta)
-    return Compared(cache.mu(mechanism), look.one, spent, look.every, *cache.pairs(look.every, mechanism))
+def compared(look: Look, mechanism: Mechanism, delta: float) -> list[Named]:
+    """The curves beside the certified band: of the CLT, of one accountant's pair, of all pairs of another."""
+    spent, (allowed, kind) = cache.final(look.one, mechanism, delta), cache.pairs(look.every, mechanism)
+    epsilon, at = spent.last.value, plain(raised(float(spent.delta[-1])))
+    pair = f"({rounded(epsilon, spent.kind)}, {at})" if math.isfinite(epsilon) else f"No pair at delta {at}"
+    return [
+        clt_curve(cache.mu(mechanism)),
+        Named(f"{pair} by {style_of(look.one).label}", spent.kind, Pairs(spent.epsilon[-1:], spent.delta[-1:])),
+        Named(f"All pairs by {style_of(look.every).label}", kind, allowed),
+    ]
 
 
 def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
@@ -227,7 +200,11 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
     ghost = pinned_line(look.pinned) if look.pinned and look.view != "delta" else []
     if look.view == "trade-off":
         band = cache.band(mechanism)
-        lines = [*compared(look, mechanism, delta).lines(), *ghost]
+        _, pair, pairs = compared(look, mechanism, delta)
+        lines = [Line(style_of(look.one)._replace(label=pair.name), pair.f, pair.kind, region=True)]
+        if look.every != CERTIFIED:  # whose pairs are the edge of the band
+            lines.append(Line(style_of(look.every)._replace(label=pairs.name), pairs.f, pairs.kind))
+        lines += [gaussian_line(cache.mu(mechanism)), *ghost]
         otherwise = sampled_band_of(look.sampler, mechanism)
         alt = tradeoff_alt(band, lines, otherwise=otherwise, log=look.log)
         return Picture(tradeoff_figure(band, lines, otherwise=otherwise, **drawn), alt, TITLE)
