@@ -54,12 +54,13 @@ def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequ
         return None, (), ""
 
 
-def expected_seconds(store: Store | None, request: Any) -> float | None:
-    """The expected seconds of a job; None without a similar one, or if the store fails."""
+def expected_seconds(store: Store | None, *requests: Any) -> float | None:
+    """The expected seconds of jobs, one after the other; None without ones similar to each, or if the store fails."""
     try:
-        return expected.seconds_for(store, request) if store else None
+        each = [expected.seconds_for(store, request) for request in requests] if store else []
     except StoreError:
         return None
+    return sum(each) if each and None not in each else None
 
 
 @uninterrupted
@@ -269,8 +270,8 @@ class ShownJob:
         before = st.session_state.get(self._remembered.key, "")
         for new in start(store, [request], also=[before]):
             st.session_state[self._remembered.key] = new
-            if self.replaces:
-                _cancel_own(store, before)
+            if self.replaces and before in _started():
+                cancel(store, before)
 
     def choice(self, past: Sequence[Run], shown: Run | None, line_of: Callable[[Run], str]) -> None:
         """Draw the choice among earlier jobs, one line each, if there is another.
@@ -362,13 +363,3 @@ def line_end(run: Run) -> str:
     """The end of a job's line in the choice: its time and, unless it finished, its status."""
     ended = "" if run.status is Status.FINISHED else f", {run.status}"
     return f"({when(run.created)}{ended})"
-
-
-def _cancel_own(store: Store, job: str) -> None:
-    """Cancel a job of this session if it is active."""
-    try:
-        run = store.run(job)
-        if run.active and job in _started() and may_change(run):
-            store.cancel(job)
-    except (StoreError, UnknownRun):
-        return

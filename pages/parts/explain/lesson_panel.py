@@ -56,8 +56,8 @@ def offer_runs(place: Any, store: Store | None) -> None:
     runs = lesson.runs(step) if lesson else ()
     if not runs:
         return
-    seconds = [expected_seconds(store, config) for config in runs]
-    took = "" if None in seconds else f" · {duration(sum(filter(None, seconds)))}"
+    seconds = expected_seconds(store, *runs)
+    took = "" if seconds is None else f" · {duration(seconds)}"
     place.button(
         f"Train all {len(runs)}{took}",
         key="lesson_runs",

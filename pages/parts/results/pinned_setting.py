@@ -50,7 +50,7 @@ def pinned_setting() -> ChosenSetting | None:
 def written(setting: ChosenSetting) -> str:
     """A setting as a compact and exact text.
 
-    >>> written(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
+    >>> written(understood("10_000~256/10000~1.23~196~1e-5~constant~0"))
     '10000~0.0256~1.23~196~1e-05~constant~0.0'
     """
     values = (setting.n, setting.q, setting.sigma, setting.mechanism.steps, setting.delta, setting.schedule)
@@ -64,18 +64,14 @@ def understood(text: str) -> ChosenSetting:
         raise ValueError(f"Expected {text[:40]!r} to be a setting.")
     schedule = fields.pop(5)
     n, q, sigma, steps, delta, rate = (read(each, field) for each, field in zip(QUANTITIES, fields, strict=True))
-    return setting_of(int(n), q, sigma, int(steps), delta, schedule, rate)
-
-
-def setting_of(n: int, q: float, sigma: float, steps: int, delta: float, schedule: str, rate: float) -> ChosenSetting:
-    """The setting of these values; a ValueError says why there is none."""
-    return ChosenSetting(Recipe(schedule, rate).mechanism(q, sigma, steps), n, q, sigma, delta, schedule, rate)
+    mechanism = Recipe(schedule, rate).mechanism(q, sigma, int(steps))
+    return ChosenSetting(mechanism, int(n), q, sigma, delta, schedule, rate)
 
 
 def words_of(setting: ChosenSetting) -> str:
     """A setting in a few words.
 
-    >>> words_of(setting_of(10_000, 0.0256, 1.23, 196, 1e-5, "constant", 0.0))
+    >>> words_of(understood("10000~0.0256~1.23~196~1e-05~constant~0.0"))
     'sigma 1.23, q 0.0256, 5 epochs'
     """
     epochs = float(epochs_text(setting.mechanism.steps, setting.q))

@@ -77,7 +77,8 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
     if configs:
         baseline = baseline_of(configs[0])
         known = [run.id for run in past if run.status is Status.FINISHED and alike(run, baseline)][:1]
-        if not _beside(bool(known)):
+        label = f"non-private run beside it{KNOWN if known else ''}"
+        if not st.toggle(label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session"):
             known = []
         elif not known:
             configs = [baseline, *configs]  # the baseline is faster
@@ -99,10 +100,8 @@ def offer_data(form: Form) -> None:
 def label_of(form: Form, configs: Sequence[RunConfig], store: Store | None) -> str:
     """The label of the button, with the expected time and epsilon if they are known."""
     pieces = ["Train"]
-    seconds = [expected_seconds(store, config) for config in configs]
-    known = [each for each in seconds if each is not None]
-    if known and len(known) == len(configs):
-        pieces.append(duration(sum(known)))
+    if (seconds := expected_seconds(store, *configs)) is not None:
+        pieces.append(duration(seconds))
     if form.mechanism is not None and form.configs:
         spent = cache.curve(CERTIFIED, form.mechanism, form.delta).last  # known from the chart
         pieces.append(f"epsilon {marked(spent.value, spent.kind, spent.lower)}")
@@ -113,9 +112,3 @@ def alike(run: Run, config: RunConfig) -> bool:
     """Return whether a run has these settings, except for the seed and settings without effect."""
     used = {name for name, setting in SETTINGS.items() if setting.is_used(config)} - {"seed"}
     return all(run.settings.get(name) == getattr(config, name) for name in {*used, "private"})
-
-
-def _beside(known: bool) -> bool:
-    """Draw the switch of the run without privacy; say where that is `known`."""
-    label = f"non-private run beside it{KNOWN if known else ''}"
-    return st.toggle(label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session")

@@ -9,14 +9,14 @@ from streamlit.testing.v1 import AppTest
 
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from pages.parts.controls.mechanism import ChosenSetting
-from pages.parts.results.pinned_setting import difference, setting_of, understood, written
+from pages.parts.results.pinned_setting import difference, understood, written
 from tests.pages.train_page import charts, opened_at
 
 PAGES = Path(__file__).parents[3] / "pages"
 SETTINGS = [
-    setting_of(10_000, 256 / 10_000, 1.23, 196, 1e-5, "constant", 0.0),
-    setting_of(60_000, 256 / 60_000, 0.7, 10_547, 1e-6, "constant", 0.0),
-    setting_of(60_000, 0.01, 10.0, 300, 1e-5, "exponential", 0.0138),
+    understood("10_000~256/10_000~1.23~196~1e-5~constant~0"),
+    understood("60_000~256/60_000~0.7~10_547~1e-6~constant~0"),
+    understood("60_000~0.01~10~300~1e-5~exponential~0.0138"),
 ]
 NONSENSE = [
     "1", "~~~~~~", "10000~0.5~1~10~1e-5~constant", "10000~0.5~1~10~1e-5~no~0", "10000~2~1~10~1e-5~constant~0",
@@ -68,7 +68,7 @@ def test_a_setting_is_pinned_by_a_click_stays_while_the_controls_move_and_is_let
 
 
 def test_the_difference_is_that_of_the_certified_numbers():
-    here, there = SETTINGS[0], setting_of(10_000, 256 / 10_000, 2.0, 196, 1e-5, "constant", 0.0)
+    here, there = SETTINGS[0], understood("10_000~256/10_000~2~196~1e-5~constant~0")
     text = difference(there, here)
     more, times = re.findall(r"([\d.]+) (?:more|times)", text)
     assert float(more) == pytest.approx(certified(here) - certified(there), rel=5e-3)
