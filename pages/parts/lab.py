@@ -184,7 +184,7 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
             "color": style.color,
             "active": each.run.active,
             "after": each.history.sequence,  # number of the last event that is known
-            "answers": _last(each),
+            "answers": next((test.answers for test in reversed(each.history.evaluated) if test.answers), None),
         }
         for each, style in zip(shown, run_styles(each.config.private for each in shown), strict=True)
     ]
@@ -199,11 +199,6 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
         "hint": "Press Train: what the network answers appears here.",
     }
     mount("answers", "answers", data)
-
-
-def _last(watched: RunRecord) -> tuple[tuple[float, ...], ...] | None:
-    """The newest answers of a run: for each image the probability of each class; None before the first."""
-    return next((each.answers for each in reversed(watched.history.evaluated) if each.answers), None)
 
 
 @lru_cache(maxsize=8)

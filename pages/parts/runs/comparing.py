@@ -24,6 +24,7 @@ from dpcore.training.seed_summary import summary
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
+from pages.parts.jobs import request_of
 from pages.parts.papers.opening import link_of_run
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
 from pages.parts.results.exports import numbers_table
@@ -229,9 +230,7 @@ def _seeds(found: Sequence[Run]) -> None:
 
 
 def _words(each: Run) -> str:
-    try:
-        config = RunConfig.from_json(each.settings)
-    except (ValueError, TypeError):
+    if (config := request_of(each)) is None:
         return unreadable(each.settings)
     return f"{described(config)}, batch {config.batch}, lr {config.lr:g}, {config.epochs:g} epochs"
 
