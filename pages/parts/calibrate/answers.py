@@ -9,7 +9,7 @@ import streamlit as st
 from dpcore.papers.gaussian_dp.numbers import BOTTOM, TOP
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration import for_sampler
-from dpcore.privacy.calibration.solve import Answer, same_epsilon, verdict_on
+from dpcore.privacy.calibration.solve import Answer, same_epsilon
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import epochs_of, nearest, outward, plain, raised, short
@@ -48,8 +48,8 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sa
         named = "" if sampler == Poisson.name else " (Poisson)"  # beside the answer for other batches
         st.header(f"{question.headline(found)}{named}", anchor=False)
         st.markdown(question.sentence(found))
-    verdict = judged(asked, by)
-    if verdict is not None and by != CERTIFIED:
+    if by != CERTIFIED:
+        verdict = judged(found)
         st.html(f"<p>{sign(verdict.worth)} {escape(verdict.text)}</p>")
     if not getattr(asked.target, "runs", None):  # the attacker's figures are those of one run
         visitor_line(cache.risks(found.mechanism, setting.delta))
@@ -115,26 +115,25 @@ def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe)
 
 
 def _answer_cells(asked: Asked, name: str) -> list[object]:
-    found, verdict = answer(asked, name), judged(asked, name)
-    if isinstance(found, str) or verdict is None:
+    found = answer(asked, name)
+    if isinstance(found, str):
         return [name, asked.solve, "", "", str(asked.target), "", "", "", "", found, ""]
-    reading = found.reading
-    cells = [found.value, found.beyond, str(asked.target), reading.value, reading.lower, reading.kind, verdict.worth]
+    reading, worth = found.reading, judged(found).worth
     given = found.mechanism.releases[0].q if asked.solve == "batch" else found.value
-    return [name, asked.solve, *("" if each is None else each for each in cells), found.note, given]
+    cost = (reading.value, reading.lower, reading.kind, worth)
+    return [name, asked.solve, found.value, found.beyond, str(asked.target), *cost, found.note, given]
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
-    found, verdict = answer(asked, name), judged(asked, name)
-    if isinstance(found, str) or verdict is None:
-        return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, str(found))
-    return VerdictRow(
-        name, (value_of(found), question.spent_text(found)), found.reading.kind, verdict.worth, verdict.text
-    )
+    found = answer(asked, name)
+    if isinstance(found, str):
+        return VerdictRow(name, ("–", "–"), ACCOUNTANTS[name].kind, Worth.NOT_AVAILABLE, found)
+    cells, verdict = (value_of(found), question.spent_text(found)), judged(found)
+    return VerdictRow(name, cells, found.reading.kind, verdict.worth, verdict.text)
 
 
 def _less_row(found: Answer, before: float) -> VerdictRow:
-    sigma, exact, verdict = float(found.value), spent(found.target, CERTIFIED, found.mechanism), verdict_on(found)
+    sigma, exact, verdict = float(found.value), spent(found.target, CERTIFIED, found.mechanism), judged(found)
     certified = "no bound"  # a sigma can be too small to certify
     if math.isfinite(exact.value):
         certified = f"{outward(exact.lower or 0.0, math.floor)} to {outward(exact.value, math.ceil)}"

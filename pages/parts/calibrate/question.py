@@ -16,7 +16,6 @@ from dpcore.privacy.calibration.solve import Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, rounded, spoken
-from dpcore.privacy.report.verdict import Verdict
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import LEAVING
@@ -96,11 +95,7 @@ def answer(asked: Asked, by: str) -> Answer | str:
         return str(error)
 
 
-@lru_cache(maxsize=512)
-def judged(asked: Asked, by: str) -> Verdict | None:
-    """The certified verdict on the answer; None where there is no answer."""
-    found = answer(asked, by)
-    return None if isinstance(found, str) else verdict_on(found)
+judged = lru_cache(maxsize=512)(verdict_on)  # of an answer, computed once for all sessions
 
 
 @lru_cache(maxsize=512)
