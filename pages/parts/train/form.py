@@ -288,24 +288,21 @@ def clip_norm_of(usual: RunConfig) -> Quantity:
 
 def _accounted(form: Form, trained: Mapping[str, Any], epochs: float | None, seeds: int) -> Form:
     """The form with its mechanism, and with its runs or why there are none."""
-    method, mechanism = form.method, None
+    method, mechanism, pinnable = form.method, None, None
     schedule, rate = method.get("schedule", "constant"), method.get("rate", 0.0)
     if form.sigma > 0:
         level = method.get("level_steps", 0)
         mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
     if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # pins have no levels
         pinnable = ChosenSetting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
-        form = replace(form, pinnable=pinnable)
     try:
         config = _config(form, trained, epochs)
         planned = plan(config)
     except (ValueError, RuntimeError) as error:  # RuntimeError: the stopping accountant has no answer
-        return replace(form, mechanism=mechanism, obstacle=controls.on_schedule(str(error)))
-    if mechanism != planned.mechanism:
-        form = replace(form, pinnable=None)
-    configs, planned_mechanism = tuple(with_seeds(config, seeds)), planned.mechanism
-    settled = {"q": config.q, "steps": planned.steps, "unaccounted": planned.unaccounted, "configs": configs}
-    return replace(form, mechanism=planned_mechanism, **settled)
+        return replace(form, mechanism=mechanism, pinnable=pinnable, obstacle=controls.on_schedule(str(error)))
+    settled = {"q": config.q, "steps": planned.steps, "unaccounted": planned.unaccounted}
+    settled |= {"mechanism": planned.mechanism, "configs": tuple(with_seeds(config, seeds))}
+    return replace(form, pinnable=pinnable if mechanism == planned.mechanism else None, **settled)
 
 
 def _config(form: Form, trained: Mapping[str, Any], epochs: float | None) -> RunConfig:
