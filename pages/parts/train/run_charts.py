@@ -19,7 +19,7 @@ from dpcore.privacy.mechanism import IntArray
 from dpcore.privacy.report.numbers import epochs_of, marked, nearest, percent, short
 from dpcore.runs.history import RunRecord
 from dpcore.runs.in_words import with_origin
-from dpcore.runs.record import Run, UnknownRun
+from dpcore.runs.record import UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.defaults import described, phrase
@@ -362,22 +362,16 @@ def evaluations_download(store: Store, watched: Sequence[RunRecord], accountant:
 
 def seed_summaries(watched: Sequence[RunRecord]) -> None:
     """Draw the average of each ended configuration with several seeds, without imported runs."""
+    # a run stands for its secret seed
+    seed_of = lambda each: each.run.id if each.config.seed is None else each.config.seed  # noqa: E731
     groups: dict[RunConfig, list[RunRecord]] = {}
     for each in [each for each in watched if not each.run.imported]:
         groups.setdefault(replace(each.config, seed=None), []).append(each)
     for config, group in groups.items():
-        seeds = {_seed(each.run, each.config) for each in group}
-        ended = [each for each in group if each.history.finished]
-        finals = {
-            _seed(each.run, each.config): each.history.finished for each in ended
-        }  # one that ran twice counts once
+        seeds = {seed_of(each) for each in group}  # one that ran twice counts once
+        finals = {seed_of(each): each.history.finished for each in group if each.history.finished}
         if len(finals) < 2 or any(each.run.active for each in group):
             continue
         early = len(seeds) - len(finals)
         left_out = f" Left out, since unfinished: {early} of {len(seeds)} seeds." if early else ""
         st.markdown(f"**{described(config)}** · {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}")
-
-
-def _seed(run: Run, config: RunConfig) -> int | str:
-    """The identity of the run's seed; the run itself stands for a secret one."""
-    return run.id if config.seed is None else config.seed

@@ -23,13 +23,9 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
     if len(configs) == 1:
         return [_alone(configs[0])]
     across = [name for name in SHARED if _differ(name, configs)]
-    labels = [""] * len(configs)
-    for private in (True, False):
-        group = [i for i, config in enumerate(configs) if config.private is private]
-        among = _telling([configs[i] for i in group], across)
-        for i in group:
-            labels[i] = _label(configs[i], among)
-    return numbered(labels, configs)
+    alike = {private: [each for each in configs if each.private is private] for private in (True, False)}
+    among = {private: _telling(group, across) for private, group in alike.items()}
+    return numbered([_label(each, among[each.private]) for each in configs], configs)
 
 
 def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
@@ -61,7 +57,7 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
     """Return whether the runs differ in the setting beyond their optimizers' defaults."""
     if SETTINGS[name].of_noise and not all(config.private for config in configs):
         return False
-    users = [config for config in configs if _used(name, config)]
+    users = [config for config in configs if SETTINGS[name].is_used(config)]
     values = {getattr(config, name) for config in users or configs}
     if len(values) > 1 and name in ("lr", "clip_norm"):
         values = {_chosen(name, config) for config in users}
@@ -78,17 +74,13 @@ def _chosen(name: str, config: RunConfig) -> float | None:
 
 def _label(config: RunConfig, names: Sequence[str]) -> str:
     """The unusual pieces, or all of them if none is unusual."""
-    names = [name for name in names if _used(name, config)]
+    names = [name for name in names if SETTINGS[name].is_used(config)]
     if config.model == UNSAID and "features" in names and config.features != PLAIN.features:
         names = [name for name in names if name != "model"]
     pieces = [phrase(name, config) for name in names if not _plain(name, config)]
     if not config.private:
         return ", ".join(["no privacy", *pieces])
     return ", ".join(pieces or [phrase(name, config) for name in names]) or _alone(config)
-
-
-def _used(name: str, config: RunConfig) -> bool:
-    return SETTINGS[name].is_used(config)
 
 
 def _plain(name: str, config: RunConfig) -> bool:
