@@ -79,7 +79,7 @@ def _watch_board(store: Store, known: dict[str, str]) -> None:
 
 
 def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
-    """Make the action an uninterrupted callback, which refuses anybody but the teacher with a sentence."""
+    """Make the action an uninterrupted callback, which refuses anybody but the teacher, and says its errors."""
 
     @uninterrupted
     @wraps(action)
@@ -90,7 +90,7 @@ def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
         _say("")
         try:
             action(*args, **kwargs)
-        except StoreError as error:
+        except (StoreError, ValueError) as error:
             _say(str(error))
 
     return run
@@ -175,8 +175,7 @@ def _clear(store: Store) -> None:
     typed = str(st.session_state.get(WORD_TYPED) or "").strip().lower()
     st.session_state[WORD_TYPED] = ""
     if typed != WORD:
-        _say(f'Nothing was deleted. Type "{WORD}" first.')
-        return
+        raise ValueError(f'Nothing was deleted. Type "{WORD}" first.')
     store.post(PROJECTED, None)
     gone, running = clear(store)
     later = f" {len(running)} are still stopping. Delete them afterwards." if running else ""
@@ -203,12 +202,7 @@ def _limits_form(home: Path) -> None:
 
 @by_teacher
 def _set_limits(home: Path, keys: dict[str, str]) -> None:
-    try:
-        wanted = Limits(**{name: st.session_state[key] for name, key in keys.items()})
-    except ValueError as error:
-        _say(str(error))
-        return
-    write(home, wanted)
+    write(home, Limits(**{name: st.session_state[key] for name, key in keys.items()}))
     _say(f"The limits are set for new runs. {FILE} keeps them.")
 
 
