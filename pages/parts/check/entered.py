@@ -126,10 +126,9 @@ def _typed() -> Claim:
     """The claim of the fields; an empty field says nothing."""
     texts = {}
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
-    for place, name in enumerate(FIELDS):
-        with columns[place % 2]:
-            help = help_on(HELP.get(name, name))
-            texts[name] = text_field(st, FIELDS[name]["label"], _key(name), MAX_FIELD_CHARS, help=help)
+    for place, (name, each) in enumerate(FIELDS.items()):
+        help = help_on(HELP.get(name, name))
+        texts[name] = text_field(columns[place % 2], each["label"], _key(name), MAX_FIELD_CHARS, help=help)
     chosen = {name: _choice(name, _key(name)) for name in CHOICES}
     runs = best_of_field(_key("runs"))
     values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}

@@ -43,12 +43,8 @@ def apply(name: str) -> None:
 
 def current(values: dict[str, str], chosen: str) -> str:
     """The preset that the fields match, `chosen` before others that say the same, or the custom entry."""
-    for name in (chosen, *PRESETS):
-        if name in PRESETS:
-            wanted = PRESETS[name]
-            if all(_same(values[key], wanted[key]) for key in values.keys() & wanted.keys()):
-                return name
-    return CUSTOM
+    fits = lambda wanted: all(_same(values[key], wanted[key]) for key in values.keys() & wanted.keys())  # noqa: E731
+    return next((name for name in (chosen, *PRESETS) if name in PRESETS and fits(PRESETS[name])), CUSTOM)
 
 
 def _same(text: str, wanted: str) -> bool:

@@ -103,10 +103,9 @@ def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> tuple[Line, ...]:
     if isinstance(chosen, Drawing):
         return result_of(chosen.lines)
     if isinstance(chosen, Sweep):
-        values = [getattr(config, chosen.setting) for config in chosen.configs]
-        shown = [place for place, value in enumerate(values) if isinstance(value, int | float)]
-        x = np.array([values[place] for place in shown], dtype=float)
-        lines = [Line("Recorded here", x, _accuracies(paper, [chosen.configs[place] for place in shown]))]
+        shown = [each for each in chosen.configs if isinstance(getattr(each, chosen.setting), int | float)]
+        x = np.array([getattr(each, chosen.setting) for each in shown], dtype=float)
+        lines = [Line("Recorded here", x, _accuracies(paper, shown))]
     else:  # the best rung first
         x = np.array(chosen.epsilons)
         lines = [
