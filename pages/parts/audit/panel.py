@@ -13,7 +13,8 @@ from dpcore.privacy.report.numbers import nearest, percent
 from dpcore.runs.expected import duration
 from dpcore.runs.in_words import name_of
 from dpcore.runs.kinds import AUDIT, TRAINING
-from dpcore.runs.record import Run, Status, StoreError, UnknownRun
+from dpcore.runs.record import Run, Status, StoreError
+from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.models import MODELS, models_for
@@ -72,22 +73,13 @@ def _chosen_here() -> RunConfig | str:
 
 def _finished(store: Store | None) -> Mapping[str, Run]:
     """The latest runs whose settings can be trained again, and the run that the address names."""
-    if store is None:
-        return {}
+    named = st.session_state.get(AUDITED, st.query_params.get(AUDITED, OWN_SETTINGS))
     try:
-        latest = {run.id: run for run in store.runs(limit=RECENT)}
-        wanted = st.session_state.get(AUDITED, st.query_params.get(AUDITED, OWN_SETTINGS))
-        if wanted not in (OWN_SETTINGS, *latest):
-            latest[wanted] = store.run(wanted)
-    except UnknownRun:
-        pass  # the choice reports it, like any unknown option
+        known = [*store.runs(limit=RECENT), *runs_of(store, [named])] if store else []  # unknown: the choice says so
     except StoreError:
         return {}
-    return {
-        name: run
-        for name, run in latest.items()
-        if run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)
-    }
+    can_be_trained = lambda run: run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)  # noqa: E731
+    return {run.id: run for run in known if can_be_trained(run)}
 
 
 def settings_taken(run: Run) -> bool:
