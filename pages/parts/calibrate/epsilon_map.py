@@ -183,21 +183,16 @@ def axes_of(setting: ChosenSetting, by: str) -> Axes:
 
 def rows_of(axes: Axes, by: str) -> Iterator[Curve]:
     """Epsilon at each sigma in turn, over the steps; each row is computed once for all readers."""
-    for each in _single(axes):
-        kept = _kept(each, by)
+    for sigma in axes.sigmas:
+        kept = _kept(one := axes._replace(sigmas=(sigma,)), by)
         if not kept:
-            kept.append(_computed(each, by))
+            kept.append(_computed(one, by))
         yield kept[0]
 
 
 def known(axes: Axes, by: str) -> bool:
     """True if the whole map has been computed before, for any reader."""
-    return all(_kept(each, by) for each in _single(axes))
-
-
-def _single(axes: Axes) -> Iterator[Axes]:
-    for sigma in axes.sigmas:
-        yield axes._replace(sigmas=(sigma,))
+    return all(_kept(axes._replace(sigmas=(sigma,)), by) for sigma in axes.sigmas)
 
 
 @lru_cache(maxsize=1024)

@@ -205,11 +205,8 @@ class Lesson:
 
     def is_right(self, answer: Mapping[str, Any]) -> bool:
         """True if the numbers meet all conditions of an answer."""
-        for name, wanted in answer["right"].items():
-            low, high = wanted if isinstance(wanted, list) else (wanted, wanted)
-            if not low <= self.number(name) <= high:
-                return False
-        return True
+        right = {name: each if isinstance(each, list) else (each, each) for name, each in answer["right"].items()}
+        return all(low <= self.number(name) <= high for name, (low, high) in right.items())
 
     def number(self, name: str) -> Any:
         """A ratio, or a number (or text) of the lesson."""
