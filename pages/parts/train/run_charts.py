@@ -99,7 +99,11 @@ def small_charts(watched: Sequence[RunRecord], detail: RunRecord) -> None:
     for place, (quantity, axis, what, title, rate) in zip(places, REPORTED, strict=True):
         tracks = [_reports(each, quantity) for each in watched]
         figure = track_figure(tracks, "epoch", axis, end=end, percent=rate, size=chart_size())
-        follows = report_growths(watched, quantity, 100.0 if rate else 1.0)
+        follows = [
+            Growth(*each.since, line, event="stepped", y=quantity, scale=100.0 if rate else 1.0)
+            for line, each in enumerate(watched)
+            if each.run.active and (each.config.private or quantity != "clipped")
+        ]
         alt, words = track_alt(tracks, what, going_on, rate=rate), picture(title, watched)
         with place:
             live_chart(figure, follows, key=f"{quantity}_chart", alt=alt, **words)
@@ -181,15 +185,6 @@ def accuracy_growths(runs: Sequence[RunRecord], tracks: Sequence[Track], account
         growth = Growth(*each.since, line, y=field, scale=100.0, label=label)
         found.append(growth if across == "epoch" else replace(growth, table=table, level=track.level))
     return found
-
-
-def report_growths(watched: Sequence[RunRecord], quantity: str, scale: float = 1.0) -> list[Growth]:
-    """The growth of the lines of one quantity with the reports of active runs."""
-    return [
-        Growth(*each.since, line, event="stepped", y=quantity, scale=scale)
-        for line, each in enumerate(watched)
-        if each.run.active and (each.config.private or quantity != "clipped")
-    ]
 
 
 def spent_table(watched: RunRecord, accountant: str) -> Table | None:
