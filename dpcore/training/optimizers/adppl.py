@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dpcore import check
 from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, words_of
-from dpcore.training.optimizers.plain import sgd_step
+from dpcore.training.optimizers.plain import sgd
 
 
 def allot(state: State, relevance: Tensor) -> None:
@@ -24,11 +24,7 @@ def allot(state: State, relevance: Tensor) -> None:
 
 def rules(momentum: float, reading: str) -> UpdateRules:
     """v <- momentum v + g; step -lr v. The state is v and the D of the whole run, ones until it is allotted."""
-
-    def absorb(gradient: Tensor, state: State) -> None:
-        state.vectors[0].mul_(momentum).add_(gradient)
-
-    return UpdateRules((0.0, 1.0), absorb, sgd_step, scale=lambda state: state.vectors[1])
+    return sgd(momentum, reading)._replace(starts=(0.0, 1.0), scale=lambda state: state.vectors[1])
 
 
 ADPPL = Optimizer(**words_of("adppl"), rules=rules, momentum=True, proportional=True, by_relevance=True)

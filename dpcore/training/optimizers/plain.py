@@ -9,7 +9,7 @@ def sgd(momentum: float, reading: str) -> UpdateRules:
     """v <- momentum v + g; step -lr v. The state is v, or nothing without momentum, the heavy ball of 2011.11660."""
 
     def absorb(gradient: Tensor, state: State) -> None:
-        for velocity in state.vectors:
+        for velocity in state.vectors[:1]:
             velocity.mul_(momentum).add_(gradient)
 
     return UpdateRules((0.0,) if momentum else (), absorb, sgd_step)
