@@ -67,12 +67,10 @@ def private_mean(x: Tensor, views: int, sigma: float, noise: GaussianNoise | Non
     Source: Abadi et al. 2016, arXiv 1607.00133, section 4, with a mean instead of outer products; that centring helps
     at a low cost is ours, measured in docs/benchmarks.md.
     """
-    total: Tensor | None = None
-    for start in range(0, len(x), MEAN_ROWS):
-        rows = _rows(x[start : start + MEAN_ROWS], views).mean(1)
-        exact = (rows.cpu() if rows.is_mps else rows).double().sum(0).cpu()  # a sum in float32 would err by more
-        total = exact if total is None else total.add_(exact)
-    assert total is not None
+    total = torch.zeros(x[0].numel() // views, dtype=torch.float64)
+    for part in x.split(MEAN_ROWS):
+        rows = _rows(part, views).mean(1)
+        total += (rows.cpu() if rows.is_mps else rows).double().sum(0).cpu()  # a sum in float32 would err by more
     if noise is not None:
         noise.add_to(total, sigma)  # sensitivity 1
     return total.float().double() / len(x)  # rounded once, as the directions are
@@ -132,16 +130,14 @@ def clipped_rows(module: nn.Sequential, x: Tensor, y: Tensor) -> Tensor:
         if list(child.parameters()):
             values.append(x)
     slopes = torch.autograd.grad(x.gather(1, y[:, None]).sum(), values)
-    parts = [(value * slope).detach().abs() for value, slope in map(with_positions, values, slopes)]
-    rows = torch.cat([part.sum(2) for part in parts], 1)
+    products = [(value * slope).detach().abs() for value, slope in zip(values, slopes, strict=True)]
+    rows = torch.cat([with_positions(each).sum(2) for each in products], 1)
     return rows * RELEVANCE_SAFETY / longest_norms(rows)[:, None].clamp(min=1e-12)
 
 
-def with_positions(value: Tensor, slope: Tensor) -> tuple[Tensor, Tensor]:
-    """Reshape both to (B, neurons, positions)."""
-    if value.dim() == 3:  # of an embedding: (B, ids, dimensions)
-        return value.transpose(1, 2), slope.transpose(1, 2)
-    return value.flatten(1).view(*value.shape[:2], -1), slope.flatten(1).view(*value.shape[:2], -1)
+def with_positions(values: Tensor) -> Tensor:
+    """Reshape numbers of a layer to (B, neurons, positions); those of an embedding are (B, ids, dimensions)."""
+    return values.transpose(1, 2) if values.dim() == 3 else values.flatten(1).view(*values.shape[:2], -1)
 
 
 def neurons(layer: nn.Module) -> int:
