@@ -72,28 +72,20 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
     data, n = load(config.dataset, config.source), config.examples
     if len(data.train) != n + config.public:
         raise ValueError(f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}.")
-    fingerprint = fingerprint_of(data)
-    if config.features != "pixels" or config.views > 1:
-        return (yield from _featured(config, data.train, data.test, device, fingerprint))
-    (x, y), (seen, labels) = tensors(data.train, device), tensors(data.test, device)
-    if config.pixel_scale == "centred":
-        x, seen = centred(x), centred(seen)
-    return Inputs((x[:n], y[:n]), (x[n:], y[n:]), (seen, labels), fingerprint)
-
-
-def _featured(config: RunConfig, train: Images, test: Images, device: torch.device, fingerprint: str) -> Steps[Inputs]:
-    """Inputs of features, which are kept as float16; a step turns its batch into float32."""
-    n, notes, parts, made = config.examples, [], [], hashlib.sha256(fingerprint.encode())
-    for part in (train, test):
-        found = yield from load_or_compute(part, config.features, config.views)
-        values = found.values if config.views > 1 else found.values[:, 0]
-        if config.pixel_scale == "centred":
-            values = centred(values)
-        parts.append((values.to(device), torch.tensor(part.labels, device=device).long()))
-        notes.append(found.note)
-        made.update(found.digest.encode())
+    parts, fingerprint, digests, note = [], fingerprint_of(data), "", ""
+    for part in (data.train, data.test):
+        if config.features == "pixels" and config.views == 1:
+            values, labels = tensors(part, device)
+        else:  # features are kept as float16; a step turns its batch into float32
+            found = yield from load_or_compute(part, config.features, config.views)
+            values = found.values if config.views > 1 else found.values[:, 0]
+            labels = torch.tensor(part.labels, device=device).long()
+            digests, note = digests + found.digest, note or found.note
+        parts.append(((centred(values) if config.pixel_scale == "centred" else values).to(device), labels))
+    if digests:
+        fingerprint = hashlib.sha256((fingerprint + digests).encode()).hexdigest()
     (x, y), tested = parts
-    return Inputs((x[:n], y[:n]), (x[n:], y[n:]), tested, made.hexdigest(), next(filter(None, notes), ""))
+    return Inputs((x[:n], y[:n]), (x[n:], y[n:]), tested, fingerprint, note)
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
