@@ -32,9 +32,10 @@ EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two betw
 MANY = replace(GIVEN, n=10**9)  # enough rows for n - 1 to be n
 
 
-def _of_n(ratio: Callable[[Learning], float]) -> float:
-    """Return the power of n in a ratio, without rounding errors."""
-    return round(math.log10(ratio(replace(MANY, n=10 * MANY.n)) / ratio(MANY)), 6)
+def _power(name: str, ratio: Callable[[Learning], float]) -> float:
+    """Return the power of a quantity in a ratio, without rounding errors."""
+    more = replace(MANY, **{name: 10 * getattr(MANY, name)})
+    return round(math.log10(ratio(more) / ratio(MANY)), 6)
 
 
 def _to_bassily(given: Learning) -> float:
@@ -49,19 +50,7 @@ def _over_theirs(noise: Callable[[Learning], float], given: Learning) -> float:
 
 def _gain_in_risk(other: Callable[[Learning], float], logs: Callable[[Learning], float]) -> float:
     """Return the power of n in another method's excess risk over theirs, without these logarithms of n."""
-    return _of_n(lambda given: other(given) * logs(given) / formulas.own_risk(given))
-
-
-def _power_of_convexity() -> float:
-    """Return the power of Delta in gradient descent's noise variance over theirs."""
-    small, large = (_over_theirs(formulas.gradient_noise, given) for given in (MANY, replace(MANY, convexity=1.0)))
-    return math.log(large / small) / math.log(1.0 / MANY.convexity)
-
-
-def _power_of_inner_steps() -> float:
-    """Return the power of m in DP-SVRG's noise variance over theirs."""
-    few, many = (_over_theirs(formulas.reduced_noise, given) for given in (MANY, replace(MANY, inner=10)))
-    return math.log10(many / few)
+    return _power("n", lambda given: other(given) * logs(given) / formulas.own_risk(given))
 
 
 def local_epsilon(noise: float, delta: float) -> float:
@@ -74,11 +63,11 @@ def local_epsilon(noise: float, delta: float) -> float:
 
 
 OURS: dict[str, Callable[[], float]] = {
-    "bassily_noise": lambda: _of_n(_to_bassily),
-    "bassily_noise_of_mean": lambda: _of_n(lambda given: _to_bassily(given) / given.n**2),
-    "fukuchi_noise": lambda: _of_n(lambda given: _over_theirs(formulas.fukuchi_noise, given)),
-    "convexity": _power_of_convexity,
-    "inner_steps": _power_of_inner_steps,
+    "bassily_noise": lambda: _power("n", _to_bassily),
+    "bassily_noise_of_mean": lambda: _power("n", lambda given: _to_bassily(given) / given.n**2),
+    "fukuchi_noise": lambda: _power("n", lambda given: _over_theirs(formulas.fukuchi_noise, given)),
+    "convexity": lambda: _power("convexity", lambda given: _over_theirs(formulas.gradient_noise, given)),
+    "inner_steps": lambda: _power("inner", lambda given: _over_theirs(formulas.reduced_noise, given)),
     "bassily_risk": lambda: _gain_in_risk(
         formulas.bassily_risk, lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2
     ),
