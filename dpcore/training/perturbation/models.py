@@ -123,7 +123,7 @@ class Mlp(RowModel):
         return drawn / np.sqrt(features)
 
     def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
-        return np.stack([_forward(theta, rows)[1] for theta in thetas])
+        return np.stack([hidden @ outer for hidden, outer in (_forward(theta, rows) for theta in thetas)])
 
     def gradients(
         self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
@@ -141,16 +141,10 @@ class Mlp(RowModel):
         return np.concatenate([weights * hidden, products.reshape(len(rows), -1)], axis=1)
 
 
-def _parts(theta: FloatArray, features: int) -> tuple[FloatArray, FloatArray]:
-    """Return W (d, d) and v (d,)."""
-    return theta[features:].reshape(features, features), theta[:features]
-
-
 def _forward(theta: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the hidden activations (n, d) and the scores (n,)."""
-    inner, outer = _parts(theta, rows.shape[1])
-    hidden = np.tanh(rows @ inner.T)
-    return hidden, hidden @ outer
+    """Return the hidden activations (n, d) and v (d,)."""
+    features = rows.shape[1]
+    return np.tanh(rows @ theta[features:].reshape(features, features).T), theta[:features]
 
 
 def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None) -> FloatArray:
@@ -158,9 +152,9 @@ def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm
 
     The gradient of a row is r (h, (v (1 - h^2)) x^T), which gives its norm without computing it.
     """
-    hidden, scores = _forward(theta, rows)
-    back = _parts(theta, rows.shape[1])[1] * (1 - hidden**2)  # (n, d)
-    weights = _clipped_layers(slopes(scores, labels), hidden, back, rows, clip_norm)
+    hidden, outer = _forward(theta, rows)
+    back = outer * (1 - hidden**2)  # (n, d)
+    weights = _clipped_layers(slopes(hidden @ outer, labels), hidden, back, rows, clip_norm)
     inner = (weights[:, None] * back).T @ rows
     return np.concatenate([weights @ hidden, inner.reshape(-1)]) / len(rows)
 
