@@ -70,10 +70,8 @@ def notes_on(ground: Ground) -> tuple[str, ...]:
 
 def _measured(ground: Ground, method: Method) -> Iterator[Event]:
     """Yield the events of one method, fitting as many epsilons together as memory and patience allow."""
-    if not method.takes_epsilon:
-        yield from _fitted(ground, method, (math.inf,), 1)
-        return
-    seeds, epsilons = ground.request.seeds, ground.request.epsilons
+    request = ground.request
+    seeds, epsilons = (request.seeds, request.epsilons) if method.takes_epsilon else (1, (math.inf,))
     together = max(1, int(AT_ONCE / (seeds * ground.task.examples * ground.task.parameters)))
     for first in range(0, len(epsilons), together):
         yield from _fitted(ground, method, epsilons[first : first + together], seeds)

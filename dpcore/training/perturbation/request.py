@@ -42,18 +42,6 @@ class Request:
         check.one_of(TABLES, dataset=self.dataset)
         TABLES[self.dataset].pair(self.classes)
         check.one_of(MODELS, model=self.model)
-        self._check_lists()
-        check.delta(delta=self.delta)
-        check.whole(1, MAX_SEEDS, seeds=self.seeds)
-        check.whole(1, MAX_STEPS, steps=self.steps)
-        check.in_range(0, MAX_REGULARISER, regulariser=self.regulariser)
-        check.in_range(1e-6, 1e6, clip_norm=self.clip_norm)
-        if self.seed is not None:
-            check.whole(0, 2**63 - 1, seed=self.seed)
-        if self.rate is not None:
-            check.in_range(0, MAX_RATE, ends="(]", rate=self.rate)
-
-    def _check_lists(self) -> None:
         if not self.methods:
             raise ValueError("Expected at least one method.")
         check.one_of(METHODS, **{f"method {place}": name for place, name in enumerate(self.methods, 1)})
@@ -63,6 +51,15 @@ class Request:
         for name in ("methods", "epsilons"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
                 raise ValueError(f"Expected each of {name} once: a second one would draw the same noise.")
+        check.delta(delta=self.delta)
+        check.whole(1, MAX_SEEDS, seeds=self.seeds)
+        check.whole(1, MAX_STEPS, steps=self.steps)
+        check.in_range(0, MAX_REGULARISER, regulariser=self.regulariser)
+        check.in_range(1e-6, 1e6, clip_norm=self.clip_norm)
+        if self.seed is not None:
+            check.whole(0, 2**63 - 1, seed=self.seed)
+        if self.rate is not None:
+            check.in_range(0, MAX_RATE, ends="(]", rate=self.rate)
 
     @property
     def results(self) -> int:
