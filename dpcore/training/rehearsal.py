@@ -101,18 +101,13 @@ def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Snap
     state = run.descent.snapshot()
     start = run.snapshot()._replace(state=state._replace(count=max(state.count, run.descent.optimizer.wait)))
     run.restore(start)
-    ordinary = _ordinary(run, trial)
-    run.restore(start)
-    losses, norms, _ = static.step(*trial)
-    return start, ordinary, Outcome(static.released.clone(), losses, norms, run.snapshot())
-
-
-def _ordinary(run: TrainingRun, trial: Trial) -> Outcome:
-    """Take the step as a run without a recording."""
     at = moved(trial.drawn, run.engine.parameters.device)
     x, y = run.train
     found = run.descent.take(x[at], y[at], trial.sigma, trial.lr)
-    return Outcome(found.shares[0].clone(), found.losses, found.norms, run.snapshot())
+    ordinary = Outcome(found.shares[0].clone(), found.losses, found.norms, run.snapshot())
+    run.restore(start)
+    losses, norms, _ = static.step(*trial)
+    return start, ordinary, Outcome(static.released.clone(), losses, norms, run.snapshot())
 
 
 def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
@@ -122,14 +117,10 @@ def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
         return "it counts other steps"
     if not all(map(torch.equal, one.noise, other.noise)):
         return "it draws another amount of noise"
-    pairs = {
-        "release": (ordinary.released, played.released),
-        "losses": (ordinary.losses, played.losses),
-        "norms": (ordinary.norms, played.norms),
-    }
-    for what, (vector, twin) in pairs.items():
+    parts = ("release is", "losses are", "norms are")  # in the order of an outcome
+    for part, vector, twin in zip(parts, ordinary[:3], played[:3], strict=True):
         if not close(vector, twin):
-            return f"its {what} {'is' if what == 'release' else 'are'} not the ordinary step's"
+            return f"its {part} not the ordinary step's"
     vectors = zip((one.state.mean, *one.state.vectors), (other.state.mean, *other.state.vectors), strict=True)
     if not all(close(*pair) for pair in vectors):
         return "its optimizer does not remember the ordinary step"
