@@ -13,7 +13,6 @@ Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,12 +104,7 @@ def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -
                 step()
     finally:
         torch.cuda.current_stream().wait_stream(stream)
-    return partial(_played, graph, step)
-
-
-def _played(graph: torch.cuda.CUDAGraph, _: Callable[[], None]) -> None:
-    """Play the graph; the step is an argument because it owns the memory of the graph."""
-    graph.replay()
+    return lambda owner=step: graph.replay()  # the step owns the memory of the graph
 
 
 def room(examples: int, q: float) -> int:
