@@ -212,7 +212,7 @@ def unknown(module: nn.Module, views: int = 1) -> str:
             usual = child.padding_mode == "zeros" and not isinstance(child.padding, str)
             if not usual or child.groups != 1 or tuple(child.dilation) != (1, 1):
                 return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
-        if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or layers.pair(child.dilation) != (1, 1)):
+        if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or child.dilation not in (1, (1, 1))):
             return "no book-keeping for a dilated or ceil_mode MaxPool2d"
         if isinstance(child, nn.Embedding) and (child.padding_idx is not None or child is not module[0]):
             return "no book-keeping for an Embedding with padding_idx or behind another layer"

@@ -107,7 +107,7 @@ class Conv2d(ParametricLayer):
 
     def __init__(self, module: nn.Conv2d, views: int = 1) -> None:
         self.module, self._views = module, views
-        self.padding = pair(module.padding)  # type: ignore[arg-type]
+        self.padding: tuple[int, int] = module.padding  # type: ignore[assignment]
 
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         height, width = self.padding
@@ -122,11 +122,8 @@ class Conv2d(ParametricLayer):
 
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         _, shape = kept
-        size, rows, columns, channels = g.shape
-        kernel_size = self.module.kernel_size
-        patches = (g.reshape(-1, channels) @ patch_order(self.module.weight)).view(
-            size, rows, columns, *kernel_size, shape[3]
-        )
+        products = g.reshape(-1, g.shape[3]) @ patch_order(self.module.weight)
+        patches = products.view(*g.shape[:3], *self.module.kernel_size, shape[3])
         height, width = self.padding
         folded = fold(patches, shape, self.module.stride)
         return folded[:, height : shape[1] - height, width : shape[2] - width]
@@ -179,7 +176,7 @@ class MaxPool2d(Layer):
     """nn.MaxPool2d on (B, H, W, C)."""
 
     def __init__(self, module: nn.MaxPool2d) -> None:
-        self.window = (pair(module.kernel_size), pair(module.stride), pair(module.padding))
+        self.window = (module.kernel_size, module.stride, module.padding)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         image = x.permute(0, 3, 1, 2)
@@ -221,10 +218,6 @@ def add_products(x: Tensor, g: Tensor, factors: Tensor, sums: list[Tensor], beta
 def patch_order(weight: Tensor) -> Tensor:
     """A convolution's weights in the order of a patch: (out, C, kh, kw) -> (out, kh kw C)."""
     return weight.permute(0, 2, 3, 1).flatten(1)
-
-
-def pair(size: int | tuple[int, int]) -> tuple[int, int]:
-    return (size, size) if isinstance(size, int) else size
 
 
 def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
