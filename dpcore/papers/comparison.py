@@ -87,21 +87,16 @@ def _refutation(entry: Computed, lower: float, close: bool) -> str:
 def _of_runs(paper: str, entry: Trained) -> Comparison:
     record = recorded(paper, entry.config)
     if record is None:
-        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, _untrained(entry))
+        seconds = expected_seconds(entry.config)  # None without similar runs on record
+        unknown = entry.note or "Nobody has timed its training."
+        why = f"Its training takes about {duration(seconds)}." if seconds else unknown
+        return Comparison(paper, entry, None, None, Outcome.UNTRAINED, why)
     close = abs(record.mean - entry.theirs) <= entry.tolerance
     outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
     caveats = entry.because if close or not entry.because else f"Possible reasons, untested: {entry.because}"
     other = record.data.note if record.data.name != entry.config.dataset else ""
     why = " ".join(filter(None, (_beside(entry, record), other, caveats, entry.note, _free(entry, record))))
     return Comparison(paper, entry, record.mean, None, outcome, why, record)
-
-
-def _untrained(entry: Trained) -> str:
-    """Say how long the missing run takes, if similar ones are on record, or why it is missing."""
-    seconds = expected_seconds(entry.config)
-    if not seconds:
-        return entry.note or "Nobody has timed its training."
-    return f"Its training takes about {duration(seconds)}."
 
 
 def _beside(entry: Trained, record: Recorded) -> str:
