@@ -10,7 +10,7 @@ from dpcore.data.catalogue import DATASETS
 from dpcore.privacy.report.numbers import value_text
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.schedule import CONSTANT
-from dpcore.training.features.kinds import KINDS, kinds_for
+from dpcore.training.features.kinds import KINDS
 from dpcore.training.models import MODELS, models_for
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import Settings, either, settings_of
@@ -69,8 +69,7 @@ class RunConfig(Settings):
             setting.check(name, getattr(self, name))
         dataset = DATASETS[self.dataset]
         check.one_of(dataset.sources, source=self.source)
-        check.one_of(kinds_for(dataset), **{f"{self.dataset}'s features": self.features})
-        suited = models_for(self.dataset, self.features)
+        suited = models_for(self.dataset, self.features)  # checks the features
         of = self.dataset if self.features == "pixels" else f"{self.dataset} {self.features}"
         check.one_of(suited, **{f"{of}'s model": self.model})
         check.whole(0, dataset.examples(self.source) - 1, public=self.public)
