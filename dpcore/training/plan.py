@@ -207,9 +207,7 @@ class Plan:
 
         `accepted` comes from the run's events; None for a run that accepts every step, which has no such claim.
         """
-        if self.unaccounted or not accepted:
-            return None
-        return Mechanism((*self.spent, *self.first, *first_steps(self.charged, accepted)))
+        return self.released(accepted) if accepted else None
 
     def to_json(self) -> dict[str, Any]:
         """The plan as a JSON object, for `from_json`."""
