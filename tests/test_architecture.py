@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "dpcore").rglob("*.py"))]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-MAX_LINES = 46_800  # of the source, its scripts and style sheets: a change that needs more room makes some
+MAX_LINES = 46_550  # of the source, its scripts and style sheets: a change that needs more room makes some
 
 # From the top down: a module imports from its own layer and from those below. Layers in one row do not import each
 # other. A module belongs to the layer with the longest name that begins its own.

@@ -8,6 +8,7 @@ from dpcore import check, commands
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve, Kind
 from dpcore.privacy.mechanism import IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import outward, plain, raised
+from dpcore.privacy.report.statement import proven_range
 from dpcore.privacy.report.verdict import unavailable, verdict
 from dpcore.privacy.sampling import FORMS, NOT_PROVEN, sampler_of
 from dpcore.privacy.sampling.base import Poisson, banded, rounds_of
@@ -79,12 +80,9 @@ def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray)
 
 
 def _line(name: str, drawn: Curve) -> str:
-    """Return both bounds after the last step, with their sampler and adjacency."""
-    sampler, last = sampler_of(name), drawn.last
-    ends = f"{outward(last.lower or 0.0, math.floor)} to {outward(last.value, math.ceil)}"
-    title = sampler.title if sampler.adjacency in sampler.title else f"{sampler.title}, {sampler.adjacency}"
+    """Return the proven range after the last step, with its sampler and adjacency."""
     other = "" if name == Poisson.name else "The numbers above do not hold: they are for Poisson batches, add/remove. "
-    return f"\n{other}{title}: epsilon {ends}. {last.note}".rstrip()
+    return f"\n{other}{proven_range(sampler_of(name), drawn.last).replace('*', '')} {drawn.last.note}".rstrip()
 
 
 def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.runs.expected import REPORTS
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
@@ -62,11 +61,6 @@ class History:
     def decisions(self) -> str:
         """The decisions of simulated annealing, "a" or "r" for each step so far."""
         return "".join(each.decisions for each in self.stepped)
-
-    @property
-    def paces(self) -> tuple[float, ...]:
-        """The steps per second of the latest reports."""
-        return tuple(each.steps_per_second for each in self.stepped[-REPORTS:])
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
 from dpcore.runs.store_file import FILE, RECOVER, TESTED, Database, explained, identity_of, insert, opened, sql_of
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
-from dpcore.training.plan import Plan
 
 RUNS, QUEUE = sql_of("runs"), sql_of("queue")
 
@@ -88,17 +87,16 @@ class Store:
         worker: str | None = None,
         *,
         run: str | None = None,
-        planned: Plan | None = None,
         secret: int | None = None,
         owner: str = "",
     ) -> str:
         """Queue a request, such as the `RunConfig` of a training run, or hand it to `worker` at once; return the id.
 
         A process that does the work itself names itself as worker. The id is short and safe in URLs; `run` may give
-        one of `new_id`. The store keeps a training run's plan and any job's secret seed, and makes them if they are
+        one of `new_id`. The store makes and keeps a training run's plan, and any job's secret seed if it is
         not given. Errors: ValueError, and nothing is stored, for settings without a plan.
         """
-        row = row_of(run or self.new_id(), request, name, worker, planned, secret) | {"owner": owner}
+        row = row_of(run or self.new_id(), request, name, worker, None, secret) | {"owner": owner}
         self.add_rows([row])
         return row["id"]
 

@@ -149,10 +149,6 @@ def _epsilons(method: str) -> Sweep:
     return sweep(stopped(run("MNIST", method, SIGMA), words["values"][0], **longest), **words)
 
 
-def _deltas(epsilon: float) -> Sweep:
-    return sweep(stopped(run("MNIST", FIVE[0], SIGMA), epsilon), **_words("delta", epsilon=epsilon))
-
-
 def _panel(setting: str) -> tuple[Sweep, ...]:
     """Return a panel of Figure 7 for each of the three methods, as written; two of them spend one budget."""
     runs = {method: run("MNIST", name_of(method, "as written"), SIGMA) for method in THREE}
@@ -167,7 +163,9 @@ def _fashion(method: str) -> Sweep:
     return Sweep(**_words("fashion", method=method), configs=configs, along=along)
 
 
-FIGURE_6B = tuple(_deltas(epsilon) for epsilon in EPSILONS)
+FIGURE_6B = tuple(
+    sweep(stopped(run("MNIST", FIVE[0], SIGMA), epsilon), **_words("delta", epsilon=epsilon)) for epsilon in EPSILONS
+)
 FIGURE_7 = tuple(_panel(setting) for setting in ("width", "clip_norm", "batch", "sigma"))  # the panels (a) to (d)
 SWEEPS = (
     *(_epsilons(method) for method in FIVE),

@@ -151,7 +151,7 @@ def _do(act: Any, store: Store, run: str) -> None:
 def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
-    pace = Pace(run.plan.steps).after(history.step, history.paces)
+    pace = Pace(run.plan.steps).after(history.step, [each.steps_per_second for each in history.stepped])
     state = state_of(run, run.plan.steps, watched.starts, pace, held=held)
     run_progress(run.id, history.sequence, described(watched.config), state, key)
 

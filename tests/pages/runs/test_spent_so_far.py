@@ -10,7 +10,7 @@ from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.runs.editing import done_by
 from dpcore.runs.export import record_of
 from dpcore.runs.export.data_forms import figures_of
-from dpcore.runs.record import Status
+from dpcore.runs.record import Status, row_of
 from dpcore.runs.run_table import Wanted, priced
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import all_released
@@ -51,7 +51,7 @@ def behind(store: Store, event: Event) -> str:
 def anew(store: Store, done: int | None = None) -> str:
     """A run that begins another one anew, which had released some steps."""
     worker = None if done is None else "test:1"
-    run = store.submit(CONFIG, worker=worker, planned=plan(CONFIG).anew(REPEATED))
+    (run,) = store.add_rows([row_of(store.new_id(), CONFIG, "", worker, plan(CONFIG).anew(REPEATED))])
     for event in () if done is None else events_of(CONFIG, done):
         store.append(run, event)
     return run
