@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -30,8 +30,8 @@ PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
 MAX_EVENT_CHARS = 10_000  # of an event within a text
-EVENT_CALL = re.compile(rf"\b(?:{'|'.join(FIELDS)})\(")
-BRACKET = re.compile(r"[()]")
+EVENT_CALL = re.compile(rf"(?P<within>\bcompose\(\s*(?:\w+\.)*)?\b(?P<event>(?:{'|'.join(FIELDS)})\()")
+BRACKET = re.compile(r"#[^\n]*|[()]")  # and comments, in which brackets mean nothing
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 
 
@@ -227,21 +227,40 @@ def _has_history(state: Mapping[str, Any]) -> bool:
 
 
 def _with_event(text: str) -> Read | None:
-    """Read the first event of numbers within a text, and the text around it; None without one."""
-    stop = 0
-    # Never inside a call that has no numbers: its parts mean another mechanism.
-    while call := EVENT_CALL.search(text, stop, MAX_TEXT_CHARS + MAX_EVENT_CHARS):
-        start, depth = call.start(), 1
+    """Read the event that a text states, and the words around it; None without one.
+
+    A composition is the whole training; beside one that cannot be read, no event is. A step alone does not say how many
+    of it there were, nor does what `compose` repeats. Errors: ValueError if several events differ.
+    """
+    if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
+        return None
+    whole, steps, stop = [], [], 0
+    while call := EVENT_CALL.search(text, stop):
+        start, depth = call.start("event"), 1
         for each in BRACKET.finditer(text, call.end(), start + MAX_EVENT_CHARS):
-            depth += 1 if each[0] == "(" else -1
+            depth += {"(": 1, ")": -1}.get(each[0], 0)
             if not depth:
                 break
         else:
             return None
         stop = each.end()
-        with suppress(ValueError):
-            return _around(text, start, stop, read_event(event_in(text[start:stop])))
-    return None
+        composed = "ComposedDpEvent" in call["event"]
+        try:
+            claim = read_event(event_in(text[start:stop]))
+        except ValueError:
+            if composed:
+                return None
+            continue
+        if composed and not (call["within"] and text[stop:].lstrip().startswith(",")):
+            whole.append((claim, start, stop))
+        else:
+            steps.append((replace(claim, steps=None, mechanism=None), start, stop))
+    if not (found := whole or steps):
+        return None
+    claim, start, stop = found[0]
+    if any(other != claim for other, _, _ in found):
+        raise ValueError("The text has several events: paste the one that holds the whole training.")
+    return _around(text, start, stop, claim)
 
 
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:

@@ -119,6 +119,43 @@ def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
         assert read_claim(f"event = {other}").claim.mechanism is None, other
         assert read_claim(f"From {other} and GaussianDpEvent(sigma) we made {call}.").claim.mechanism == claim.mechanism
     assert read_claim("event = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.2)").claim.mechanism is None
+    noted = f"event = {call.replace('11_700', '# 1) of :( many' + chr(10) + '11_700')}"
+    assert read_claim(noted).claim.mechanism == claim.mechanism
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The event is SelfComposedDpEvent(step, T), where step = {step}.",
+        "step = {step}; event = SelfComposedDpEvent(step, T)",
+        "One step is {step}; epsilon follows.",
+        "accountant.compose({step}, 10000)",
+        "accountant.compose(dp_event.SelfComposedDpEvent({step}, 100), 100)",
+    ],
+)
+def test_a_part_of_the_training_is_not_taken_for_all_of_it(text: str) -> None:
+    claim = read_claim("epsilon = 0.5 at delta = 1e-5. " + text.format(step=repr(STEP))).claim
+    assert (claim.steps, claim.mechanism) in [(None, None), (10_000, None)], text
+    assert judge(claim).standing is not Standing.HOLDS
+
+
+def test_steps_in_words_count_an_event_of_one_step() -> None:
+    claim = read_claim(f"event = {STEP}, for 10000 steps").claim
+    assert (claim.q, claim.sigma, claim.steps, claim.sampler) == (0.01, 1.1, 10_000, "poisson")
+    whole = f"{STEP} was composed: SelfComposedDpEvent({STEP}, 70)"
+    assert read_claim(f"We say that {whole}.").claim.steps == 70
+
+
+def test_events_that_differ_are_not_chosen_from() -> None:
+    whole = f"SelfComposedDpEvent({STEP}, 100), then SelfComposedDpEvent({STEP}, 200)"
+    for several in (whole, f"{STEP} and {GAUSSIAN}"):
+        with pytest.raises(ValueError, match="several events: paste the one"):
+            read_claim(f"First {several}.")
+
+
+def test_a_long_text_of_events_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="paste at most"):
+        read_claim("We: " + "GaussianDpEvent(1) " * 10_000)
 
 
 GAUSSIAN = GaussianDpEvent(1.0)

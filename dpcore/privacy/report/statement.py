@@ -61,7 +61,8 @@ def proven_range(sampler: Sampler, found: Reading) -> str:
     >>> proven_range(shuffle, shuffle.curve(512 / 60_000, 1.068, 4680, 1e-5).last)
     '**Shuffled every epoch**, zero-out: epsilon is proven to lie between **13.5** and **42.1**.'
     """
-    named = f"**{sampler.title}**, {sampler.adjacency}: "
+    adjacency = "" if sampler.adjacency in sampler.title else f", {sampler.adjacency}"
+    named = f"**{sampler.title}**{adjacency}: "
     low = outward(found.lower or 0.0, math.floor)
     if math.isinf(found.value):
         return f"{named}no upper bound of epsilon is proven; epsilon is at least **{low}**."

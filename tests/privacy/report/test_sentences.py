@@ -66,6 +66,8 @@ def test_ends_are_rounded_outwards_and_called_certified_only_where_they_are_a_ba
     assert "no upper bound" in said
     assert "**1.23**" in said
     assert "infinite" not in said
+    said = proven_range(SAMPLERS["poisson_replace_one"], reading(1.0, 1.04))
+    assert said.startswith("**Poisson, replace-one**: epsilon")
 
 
 def test_the_claim_is_refuted_open_or_enough_within_one_adjacency() -> None:
