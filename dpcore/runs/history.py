@@ -7,7 +7,7 @@ from typing import TypeVar
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
+from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved
 from dpcore.training.plan import Plan
 
 Kind = TypeVar("Kind")
@@ -29,7 +29,6 @@ class History:
 
     events: tuple[Event, ...] = ()
     step: int = 0  # the last that any of them names
-    preparing: Preparing | None = None  # the latest progress of the features
     started: Started | None = None
     finished: Finished | None = None
     stepped: tuple[Stepped, ...] = ()
@@ -44,7 +43,6 @@ class History:
             self,
             events=(*self.events, *said),
             step=max(self.step, *(getattr(each, "step", 0) for each in said)),
-            preparing=last_of(said, Preparing) or self.preparing,
             started=last_of(said, Started) or self.started,
             finished=last_of(said, Finished) or self.finished,
             stepped=(*self.stepped, *all_of(said, Stepped)),

@@ -101,8 +101,9 @@ def problems_said() -> Iterator[None]:
 
 
 def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
-    """The active jobs of this session and among `also`, except those being cancelled."""
-    return [run for run in runs_of(store, sorted({*_started(), *also})) if run.active and not run.cancelling]
+    """The active jobs of this session, and the reader's among `also`, except those being cancelled."""
+    known = runs_of(store, sorted({*_started(), *also}))
+    return [run for run in known if run.active and not run.cancelling and (run.id in _started() or may_change(run))]
 
 
 @uninterrupted
@@ -270,7 +271,7 @@ class ShownJob:
         before = st.session_state.get(self._remembered.key, "")
         for new in start(store, [request], also=[before]):
             st.session_state[self._remembered.key] = new
-            if self.replaces and before in _started():
+            if self.replaces and before in {run.id for run in under_way(store)}:
                 cancel(store, before)
 
     def choice(self, past: Sequence[Run], shown: Run | None, line_of: Callable[[Run], str]) -> None:
@@ -300,7 +301,8 @@ class ShownJob:
     def follow(self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Store, Any], None]) -> None:
         """Draw the job twice a second while it is active.
 
-        `draw` gets what `read` makes of the job as it is now, its request and its events; its `run` is the job.
+        `draw` gets the store, and what `read` makes of the job as it is now, its request and its events; the `run` of
+        that is the job.
         """
 
         def panel(store: Store, job: str, active: bool) -> None:

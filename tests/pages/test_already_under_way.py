@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from dpcore.runs.editing import delete
+from dpcore.runs.limits import User
 from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -103,6 +105,16 @@ def test_runs_of_others_count_for_nothing(store: Store, click: Click):
     assert len(store.runs()) == 2 * len(CONFIGS)
 
 
+def test_a_run_of_somebody_else_that_is_shown_starts_no_less(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("pages.parts.visitors.current_user", lambda: User("ann", shared=True))
+    monkeypatch.setattr("pages.parts.jobs.current_user", lambda: User("ann", shared=True))
+    st.session_state = {SHOWN: [store.submit(CONFIGS[0], owner="bob")]}
+    for said in (None, UNDER_WAY):
+        start(store, CONFIGS[:1])
+        assert st.session_state.get(PROBLEM) == said
+    assert sorted(run.owner for run in store.runs()) == ["ann", "bob"]
+
+
 @pytest.mark.parametrize("resume", [resume, lambda store, run: actions.each_of(resume, store, [run])])
 def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None]):
     lost = recorded(store, CONFIG, 40, Status.LOST)
@@ -135,3 +147,14 @@ def test_another_request_is_begun_at_once_and_takes_the_place_of_a_comparison_th
         Status.QUEUED,
         Status.CANCELLED if job.replaces else Status.QUEUED,
     ]
+
+
+def test_a_comparison_is_begun_in_the_place_of_one_that_is_gone_without_a_complaint(store: Store):
+    job = comparisons.SHOWN
+    job.begin(store, REQUEST)
+    (gone,) = store.runs(kind=None)
+    store.cancel(gone.id)
+    delete(store, gone.id)
+    job.begin(store, replace(REQUEST, delta=1e-4))
+    assert PROBLEM not in st.session_state
+    assert len(store.runs(Status.QUEUED, kind=None)) == 1

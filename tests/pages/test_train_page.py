@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from dpcore.figures.style import style_of
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -11,7 +12,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.defaults import defaults
 from dpcore.written_number import FORMS
-from tests.pages.train_page import CONFIG, charts, metrics, opened, press, progress, recorded
+from tests.pages.train_page import CONFIG, PAGE, charts, metrics, opened, press, progress, recorded
 
 
 def test_an_empty_store_says_what_to_do(store: Store):
@@ -128,6 +129,18 @@ def test_reset_sets_every_control_to_its_default(store: Store):
         page.selectbox(key=key).set_value(chosen[key]).run()
     now = texts(page)
     assert [key for key in chosen if now[key] == chosen[key]] == ["model", "features", "optimizer", "schedule"]
+    page.selectbox(key="acceptance").set_value("sa").run()
+    assert not page.button[0].disabled
+    assert page.text_input(key="public").value == "1000"
+
+
+def test_reset_holds_on_pages_that_show_other_controls(store: Store):
+    app = AppTest.from_file(PAGE.parents[1] / "app.py", default_timeout=60)
+    app.query_params["by"] = "rdp"
+    app.run()
+    app.selectbox(key="sampler").set_value("fixed_order").run()
+    press(app.switch_page("pages/train.py").run(), "Reset")
+    assert app.switch_page("pages/lab.py").run().selectbox(key="sampler").value == "poisson"
 
 
 def test_features_are_started_with_a_model_that_takes_them_and_so_is_their_baseline(store: Store):

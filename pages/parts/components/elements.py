@@ -81,9 +81,7 @@ def slider(label: str, stops: Sequence[str], value: str, ends: tuple[str, str], 
     stops of `field` by itself (`live_chart.py`) does so first, and the page is asked once the hand rests. `ends` says
     what it means to go left and right.
     """
-    _, number = _move(field)
-    st.session_state[f"{field}_heard"] = number
-    data = {"label": label, "stops": stops, "value": value, "ends": ends, "heard": number, "field": field}
+    data = {"label": label, "stops": stops, "value": value, "ends": ends, "heard": hear(field), "field": field}
     mount("slider", f"{field}_slider", data, "moved")
 
 
@@ -91,6 +89,12 @@ def unheard_move(field: str) -> str | None:
     """Where the slider of a field was moved to since the field was drawn last; None where it was not."""
     text, number = _move(field)
     return None if number == st.session_state.get(f"{field}_heard", 0) else text
+
+
+def hear(field: str) -> int:
+    """Take note of the slider's last move, which the field has, or whose place another text has taken; its number."""
+    st.session_state[f"{field}_heard"] = number = _move(field)[1]
+    return number
 
 
 def _move(field: str) -> tuple[str | None, int]:
@@ -190,7 +194,7 @@ def runs_table(
     "descending" or "". `ticking` says which runs are `ticked`, here or elsewhere, that at most so many can be, `most`,
     why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
     `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
-    has begun or ended.
+    has begun or ended, or is being cancelled.
     """
     data = {"label": "Runs", "columns": columns, "rows": [asdict(each) for each in rows]}
     data["following"] = files.address("runs.js") if follows() else ""

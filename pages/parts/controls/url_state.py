@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from dpcore.check import verbatim
-from pages.parts.components.elements import LEAVING, unheard_move
+from pages.parts.components.elements import LEAVING, hear, unheard_move
 from pages.parts.shell.streamlit_internals import restore_address, restoring, uninterrupted
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
@@ -83,12 +83,14 @@ def fill(texts: Mapping[str, str]) -> None:
     for key, text in texts.items():
         st.session_state[key] = text
         keep(key, text)
+        hear(key)
 
 
 @uninterrupted
 def put(key: str, value: object, default: object) -> None:
     """Set a widget that comes later, whether or not this page has shown it, here and in the address."""
     st.session_state[key] = value
+    hear(key)
     with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
         if value == default:
             st.query_params.pop(key, None)

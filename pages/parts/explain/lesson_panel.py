@@ -9,7 +9,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.url_state import Remembered, put
+from pages.parts.controls.url_state import Remembered, keep, put
 from pages.parts.explain.lesson import DATASET, Lesson, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
@@ -82,9 +82,10 @@ def go_to(name: str, step: int) -> None:
 
 @uninterrupted
 def start_over() -> None:
-    """Set every control to its default; for a callback."""
+    """Set every control to its default, here and on other pages; for a callback."""
     for key, value in (st.session_state.get(DEFAULTS, {}) | _unchosen()).items():
         put(key, value, value)
+        keep(key, value)
 
 
 @uninterrupted

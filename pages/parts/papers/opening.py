@@ -95,6 +95,8 @@ def fields_of_run(config: RunConfig) -> dict[str, str]:
     fields[learning_rate_of(usual).key] = fields.pop("lr")
     fields[f"rate_{config.schedule}"] = fields.pop("rate")
     fields[BATCHES] = config.sampler
+    if config.acceptance != "sa":
+        del fields["public"]  # the field starts from what a choice of it needs
     if config.seed is not None:
         fields["seed"] = str(config.seed)  # with all its digits
     fields = plain_method() | PLAIN | fields

@@ -55,15 +55,15 @@ SEED = Line(
 def plain_method() -> dict[str, str]:
     """The texts of the method's fields without any unusual choice.
 
-    >>> [plain_method()[name] for name in ("clipping", "ema", "seed")]
-    ['flat', '0', '']
+    >>> [plain_method()[name] for name in ("clipping", "ema", "seed", "public")]
+    ['flat', '0', '', '1000']
     """
     chosen = {name: each for name, each in SETTINGS.items() if each.unusual or name in LEFT_OUT}
     plain = {
         name: str(each.default) if isinstance(each, Choice) else show(each.default or 0)
         for name, each in chosen.items()
     }
-    return plain | {"seed": "", BATCHES: Poisson.name}
+    return plain | {"seed": "", "public": show(PUBLIC_EXAMPLES), BATCHES: Poisson.name}
 
 
 def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:

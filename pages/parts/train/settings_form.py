@@ -65,9 +65,8 @@ def _draw(fields: Fields, form: Form) -> tuple[Any, Any]:
         drawing.draw("sigma")
         beside_sigma = st.container(key="beside_sigma")
     drawing.draw_either(controls.LENGTH)
-    with st.container(key="clip_norm_place"):
-        drawing.draw(clip_norm)
-        _rate_hint(form, lr)
+    drawing.draw(clip_norm)
+    _rate_hint(form, lr)
     if controls.SAMPLER.key in fields.rows:
         _draw_halves(drawing, "halves_below", "optimizer", "sampler")
         for key in fields.rows.keys() & {controls.RECORDS.key, controls.LARGEST.key}:
