@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from dpcore.audit.attack_game import MEMBERS, PLAIN, PRIVATE, SHOWN, recorded
+from dpcore.audit.attack_game import MEMBERS, PLAIN, PRIVATE, recorded
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.report.attack_risk import risks_of
 from dpcore.training.plan import plan
+from tests.audit.record_attack_game import SHOWN
 
 
 def best_threshold(model: str) -> float:
