@@ -230,11 +230,11 @@ def _with_event(text: str) -> Read | None:
     """Read the event that a text states, and the words around it; None without one.
 
     A composition is the whole training; beside one that cannot be read, no event is. A step alone does not say how many
-    of it there were, nor does what `compose` repeats. Errors: ValueError if several events differ.
+    of it there were, nor does what `compose` repeats. Errors: ValueError if the text has events of other steps too.
     """
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
-    whole, steps, stop = [], [], 0
+    found, calls, stop = [], 0, 0
     while call := EVENT_CALL.search(text, stop):
         start, depth = call.start("event"), 1
         for each in BRACKET.finditer(text, call.end(), start + MAX_EVENT_CHARS):
@@ -243,24 +243,26 @@ def _with_event(text: str) -> Read | None:
                 break
         else:
             return None
-        stop = each.end()
-        composed = "ComposedDpEvent" in call["event"]
+        stop, composed, within = each.end(), "ComposedDpEvent" in call["event"], bool(call["within"])
+        calls += within
         try:
             claim = read_event(event_in(text[start:stop]))
         except ValueError:
-            if composed:
+            if composed or within:
                 return None
             continue
-        if composed and not (call["within"] and text[stop:].lstrip().startswith(",")):
-            whole.append((claim, start, stop))
-        else:
-            steps.append((replace(claim, steps=None, mechanism=None), start, stop))
-    if not (found := whole or steps):
+        whole = composed and not (within and text[stop:].lstrip().startswith(","))
+        found.append((claim if whole else _step_of(claim), start, stop))
+    if not found:
         return None
-    claim, start, stop = found[0]
-    if any(other != claim for other, _, _ in found):
+    claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
+    if (calls and len(found) > 1) or any(other not in (claim, _step_of(claim)) for other, _, _ in found):
         raise ValueError("The text has several events: paste the one that holds the whole training.")
     return _around(text, start, stop, claim)
+
+
+def _step_of(claim: Claim) -> Claim:
+    return replace(claim, steps=None, mechanism=None)
 
 
 def _around(text: str, start: int, stop: int, claim: Claim) -> Read:

@@ -146,11 +146,20 @@ def test_steps_in_words_count_an_event_of_one_step() -> None:
     assert read_claim(f"We say that {whole}.").claim.steps == 70
 
 
-def test_events_that_differ_are_not_chosen_from() -> None:
-    whole = f"SelfComposedDpEvent({STEP}, 100), then SelfComposedDpEvent({STEP}, 200)"
-    for several in (whole, f"{STEP} and {GAUSSIAN}"):
+def test_events_that_differ_or_are_composed_apart_are_not_chosen_from() -> None:
+    whole, other = f"SelfComposedDpEvent({STEP}, 100)", "GaussianDpEvent(7.0)"
+    for several in (
+        f"{whole}, then SelfComposedDpEvent({STEP}, 200)",
+        f"{STEP} and {other}",
+        f"{other} for the mean, then {whole}",
+        f"a.compose({whole}); a.compose({other}, 50)",
+        f"a.compose({whole}); a.compose({whole})",
+        f"a.compose({STEP}, 50); a.compose({whole})",
+    ):
         with pytest.raises(ValueError, match="several events: paste the one"):
             read_claim(f"First {several}.")
+    assert read_claim(f"a.compose({whole}); a.compose(PoissonSampledDpEvent(q, {other}))").claim.mechanism is None
+    assert read_claim(f"a.compose({whole}).get_epsilon(1e-5)").claim.steps == 100
 
 
 def test_a_long_text_of_events_is_refused_at_once() -> None:

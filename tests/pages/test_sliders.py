@@ -3,9 +3,13 @@
 from functools import partial
 from pathlib import Path
 
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from dpcore.written_number import FORMS
+from pages.parts.components.elements import unheard_move
+from pages.parts.controls.url_state import fill, put
 from tests.pages.sliders import slide, slider_data
 from tests.pages.train_page import opened_at
 
@@ -58,3 +62,14 @@ def test_a_text_that_is_no_number_is_a_sentence_and_the_slider_keeps_its_place()
     page = slide(opened(sigma="3"), "sigma", "<b>")
     assert [each.value for each in page.error] == [f"Noise multiplier sigma must be a number: {FORMS}. Showing 3."]
     assert slider_data(page)["sigma"]["value"] == "3"
+
+
+def test_a_text_that_is_put_or_filled_in_takes_the_place_of_a_move_that_no_field_has_heard_of(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(st, "query_params", {})
+    for taken in (lambda: put("sigma", "1.23", "1.23"), lambda: fill({"sigma": "1.23"})):
+        monkeypatch.setattr(st, "session_state", {"sigma_slider": {"moved": ["3", 7]}})
+        assert unheard_move("sigma") == "3"
+        taken()
+        assert unheard_move("sigma") is None
