@@ -72,7 +72,10 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     pace, said = page.locator("[class*=st-key-pace_] button").first, page.locator(".run-progress").first
     pace.click()
     expect(said).to_contain_text("paused at step")
-    at = int(re.findall(r"step ([\d,]+) of", said.inner_text())[0].replace(",", ""))
+    now = ""
+    while now != (now := said.inner_text()):  # it stops with its next report, a quarter of a second later
+        page.wait_for_timeout(1000)
+    at = int(re.findall(r"step ([\d,]+) of", now)[0].replace(",", ""))
     for taken in (1, 2):
         page.locator("[class*=st-key-step_] button:enabled").first.click()
         expect(said).to_contain_text(f"paused at step {at + taken:,} of")
