@@ -35,6 +35,7 @@ TICK = 0.005  # seconds between two looks at the store, which say when an event 
 EPOCHS = 1_000  # more than there is time for
 AT_ONCE = 5  # sessions that open the page at the same time
 SAMPLES = 20  # of memory
+MAX_WAIT = 60.0  # seconds for the last events to come
 LONGEST_ALONE = 60.0  # seconds of a quiet stretch
 LATEST = {  # ms
     "event to session, ms": 500,
@@ -154,8 +155,8 @@ async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: 
         got.warm = time.monotonic()
         await sampled(servers, load, got)
         got.paces = paces(store, runs, after)
-        noting.cancel()  # what is there by now is on its way
-        await asyncio.sleep(2)
+        noting.cancel()
+        await on_their_way(got)
         for page in tabs:
             late, answers = await grown_and_answered(page, store, runs, got.there)
             got.late_in_browsers += late
@@ -163,6 +164,14 @@ async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: 
         for task in tasks:
             task.cancel()
     return got
+
+
+async def on_their_way(got: Watched) -> None:
+    """Wait until every session has what is there, for at most MAX_WAIT seconds: what is late is not lost."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(MAX_WAIT):
+            while any(got.there.keys() - {event for event, _ in each.seen} for each in got.sessions):
+                await asyncio.sleep(1)
 
 
 async def sampled(servers: Sequence[Server], load: Load, got: Watched) -> None:
