@@ -158,13 +158,14 @@ class OwnGradients:
 
 ROWS = 8  # examples of a batch that are compared, the longest gradients first
 NEIGHBOURS = 2  # examples of these that are left out of the batch, one by one
+ROUNDING = 2 * torch.finfo(torch.float32).eps  # of a release, at most: with its noise, over the batch, and times it
 
 
 class Look(NamedTuple):
     """The numbers of a probed step, in units of C."""
 
     alone: float  # the longest part of one example in the sum
-    moved: float  # the longest move of the release by leaving an example out
+    moved: float  # the longest move of the release by leaving an example out, less what rounding can add
     remembered: float  # the longest move of a release by an example outside its batch
     differs: float  # the largest distance of the engine's part of an example from the audit's own
 
@@ -226,7 +227,8 @@ class NeighbourProbe:
         others = seen.x[kept], seen.y[kept], sigma, lr
         run.restore(before)
         without = again(*others)
-        moved = self._apart(without, seen)
+        size = sum(divided(each.released.double(), seen.scale).norm().item() for each in (without, seen))
+        moved = max(self._apart(without, seen) - ROUNDING * size / self._clip_norm, 0.0)
         later = []
         for batch in ((seen.x, seen.y, sigma, lr), others):
             run.restore(before)

@@ -68,6 +68,14 @@ def test_our_trainer_fails_no_audit(model: str, canaries: int) -> None:
     assert found["clipping"].p_value == found["history"].p_value == found["gradients"].p_value == 1.0
 
 
+@pytest.mark.parametrize(("trainer", "failed"), [("own", 1.0), ("no_clipping", 0.0)])
+def test_noise_so_large_that_it_rounds_the_sum_refutes_no_clipping_and_hides_no_lack_of_it(
+    trainer: str, failed: float
+) -> None:
+    found = findings_of(said_by(request_for(trainer, sigma=1e6)))
+    assert found["clipping"].p_value == failed
+
+
 @pytest.mark.parametrize("seeds", [5, pytest.param(200, marks=pytest.mark.long)])
 def test_our_trainer_fails_in_at_most_5_percent_of_the_seeds(seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_audit, "DRAWS", 200_000)  # of the generator, to be quick

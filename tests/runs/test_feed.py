@@ -1,6 +1,7 @@
 """The feed of a run: every reader gets every event once and in order, and nobody's reading costs the others."""
 
 import asyncio
+import itertools
 import json
 import re
 from collections.abc import AsyncIterator
@@ -62,6 +63,8 @@ def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end
     pieces = awaited(watch())
     assert numbers(pieces) == list(range(1, 41))
     told = [(name, said.get("status")) for name, said in named(pieces)]
+    statuses = [said for name, said in named(pieces) if name == "status"]
+    assert all(one != following for one, following in itertools.pairwise(statuses))
     assert list(dict.fromkeys(told)) == [("status", "running"), ("status", "finished"), ("end", None)]
     assert b"".join(pieces).endswith(b'event: end\ndata: {"run": "%s"}\n\n' % run.encode())
     bodies = re.findall(rb"^id: .*\ndata: (.*)$", b"".join(pieces), re.MULTILINE)

@@ -13,8 +13,6 @@ from dpcore.privacy import gaussian
 from dpcore.privacy.sampling import SAMPLERS
 from dpcore.privacy.sampling.orders import many_epochs, one_epoch
 
-NO_CEILING = np.full(1, np.inf)
-
 
 def exact_one_epoch(steps: int, sigma: float, delta: float, places: np.ndarray) -> float:
     """The largest epsilon over thresholds, in 40 digits."""
