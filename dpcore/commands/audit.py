@@ -167,5 +167,6 @@ def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Itera
         yield f"Claimed: {claimed} (trainer: {request.by.title.lower()})."
     elif prepared.unaccounted:
         yield f"Nothing is claimed. {prepared.unaccounted}"
-    found = f"Claim refuted: the tests {', '.join(judged.failed)} failed" if judged.failed else "No test found a fault"
+    fault = "Fault found" if prepared.unaccounted else "Claim refuted"
+    found = f"{fault}: the tests {', '.join(judged.failed)} failed" if judged.failed else "No test found a fault"
     yield f"{found} (confidence {request.confidence:g} over all tests)."

@@ -152,7 +152,14 @@ def test_an_unaccounted_run_has_no_epsilon_but_what_was_measured() -> None:
     assert "raw reading" in found["noise"].shows
     assert "factor" in found["noise"].shows
     assert verdict_of(said).claimed_upper is None
-    assert "history" in verdict_of(said).failed
+    assert verdict_of(said).failed == ("history",)
+
+
+def test_noise_too_small_to_be_accounted_claims_nothing_and_is_no_fault() -> None:
+    said = said_by(request_for(sigma=0.01))
+    assert said[0].unaccounted
+    assert findings_of(said)["releases"].shows.startswith("Nothing can be shown: nothing is charged")
+    assert verdict_of(said).failed == ()
 
 
 def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(monkeypatch: pytest.MonkeyPatch) -> None:

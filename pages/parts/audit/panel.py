@@ -140,15 +140,18 @@ def _outcome(found: AuditResults) -> None:
         return
     sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
+    unaccounted = found.prepared.unaccounted if found.prepared else ""
     if failed:
-        result, text = results.FAILS, f"Claim refuted by {', '.join(failed)}"
+        fault = "Fault found" if unaccounted else "Claim refuted"
+        result, text = results.FAILS, f"{fault} by {', '.join(failed)}"
     else:
-        result, text, sure = results.PASSES, "No test refutes the claim", f"{sure} {WORDS['no_proof']}"
+        text = "No test found a fault" if unaccounted else "No test refutes the claim"
+        result, sure = results.PASSES, f"{sure} {WORDS['no_proof']}"
     head = f"{sign(result, 'audit')} {escape(text)}"
     st.html(f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(sure)}</p>')
     results.lights(found)
-    if found.prepared and found.prepared.unaccounted:
-        st.info(f"Nothing is claimed. {found.prepared.unaccounted}")
+    if unaccounted:
+        st.info(f"Nothing is claimed. {unaccounted}")
     number_line(found)
     st.caption(" ".join([_measured(found), found.request.by.story, WORDS["figures"]]))
 
