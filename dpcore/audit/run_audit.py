@@ -177,10 +177,8 @@ def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | N
     if drawn:
         steps = (*plan.first, *first_steps(plan.charged or plan.drawn, watched.observer.releases))
         released = Mechanism(steps) if steps else None
-        if plan.unaccounted and not claim:
-            yield "releases", Finding(confidence=confidence, shows=NO_CLAIM)
-        else:
-            yield "releases", audit_releases(released, claim, config.delta, confidence=confidence)
+        unclaimed = Finding(confidence=confidence, shows=NO_CLAIM) if plan.unaccounted and not claim else None
+        yield "releases", unclaimed or audit_releases(released, claim, config.delta, confidence=confidence)
 
 
 def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:

@@ -130,11 +130,13 @@ def _suited_lattice(composition: Composition, delta: FloatArray, mesh: float) ->
     """A lattice that should give a narrow band halfway and at the end of the curve, and the finest mesh allowed."""
     rows = [len(delta) // 2, len(delta) - 1]
     some = Composition(composition.kinds, composition.counts[rows]), delta[rows]
+    measured = inf
     for _ in range(8):
         lattice = lattice_of(composition, delta, mesh)
         finest, excess = _finest_mesh(lattice, composition, delta), _predicted_width(lattice, *some)
         if excess > 1:  # the cheap prediction is far too high for rare, large losses
-            excess = _measured_width(lattice, *some)
+            before, measured = measured, _measured_width(lattice, *some)
+            excess = measured if measured < 0.9 * before else 1.0  # a finer one would not help
         if mesh >= finest and (excess <= 1 or mesh <= 1.01 * finest):
             break
         mesh = max(mesh * np.clip(0.9 / np.sqrt(max(excess, 1.0)), 0.2, 0.8), finest)

@@ -141,12 +141,11 @@ def _outcome(found: AuditResults) -> None:
     sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
     unaccounted = found.prepared.unaccounted if found.prepared else ""
+    fault, none = ("Fault found", "found a fault") if unaccounted else ("Claim refuted", "refutes the claim")
     if failed:
-        fault = "Fault found" if unaccounted else "Claim refuted"
         result, text = results.FAILS, f"{fault} by {', '.join(failed)}"
     else:
-        text = "No test found a fault" if unaccounted else "No test refutes the claim"
-        result, sure = results.PASSES, f"{sure} {WORDS['no_proof']}"
+        result, text, sure = results.PASSES, f"No test {none}", f"{sure} {WORDS['no_proof']}"
     head = f"{sign(result, 'audit')} {escape(text)}"
     st.html(f'<h2 class=part style="font-size:1.75rem">{head}</h2><p>{escape(sure)}</p>')
     results.lights(found)

@@ -74,6 +74,21 @@ def test_where_losses_are_rare_and_large_the_band_is_narrow() -> None:
         assert 0 < curve.lower[0] <= curve.epsilon[0] <= 1.011 * curve.lower[0], (releases, delta)
 
 
+def test_a_mesh_that_makes_no_band_narrower_is_not_made_finer(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = []
+
+    def counted(*given: Any) -> Lattice:
+        found = lattice_of(*given)
+        nodes.append(found.laws[0].remove.mass.size)
+        return found
+
+    monkeypatch.setattr(epsilon_bounds, "lattice_of", counted)
+    for q, steps, delta in ((5e-4, 12, 1.66e-7), (0.01, 12, 1e-5), (1e-5, 200, 1e-5)):
+        curve = PLD.curve(Mechanism.constant(q, lattice.SMALLEST_SIGMA, steps), [steps], delta)
+        assert 0 < curve.lower[0] <= curve.epsilon[0] <= 1.02 * curve.lower[0]
+    assert max(nodes) < 2**15, "once, up to 340,000 and more than a minute"
+
+
 def test_a_band_that_stays_wide_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice, "NODES", 2**10)
     mechanism = Mechanism.constant(8.332e-06, 0.4101, 1495)
