@@ -12,7 +12,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 SOURCES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")), *sorted((ROOT / "dpcore").rglob("*.py"))]
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
-MAX_LINES = 46_550  # of the source, its scripts and style sheets: a change that needs more room makes some
+# How much program there may be: 5 % above what stood when the numbers were last set. The commit that needs more room
+# raises them, and says why. Newlines do not count, so nothing is won by folding code.
+MAX_NODES = 385_000  # of the syntax trees of the Python source
+MAX_CHARACTERS = 318_000  # of the source that is not Python: TOML, scripts, style sheets, SQL, HTML
 
 # From the top down: a module imports from its own layer and from those below. Layers in one row do not import each
 # other. A module belongs to the layer with the longest name that begins its own.
@@ -161,10 +164,13 @@ def test_no_two_files_of_tests_have_the_same_name() -> None:
 
 
 def test_the_source_stays_within_its_size() -> None:
-    suffixes = {".py", ".js", ".css"}
-    written = [path for room in ("pages", "dpcore") for path in (ROOT / room).rglob("*") if path.suffix in suffixes]
-    lines = sum(path.read_text(encoding="utf-8").count("\n") for path in [ROOT / "app.py", *written])
-    assert lines <= MAX_LINES
+    nodes = sum(1 for path in SOURCES for _ in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    other_languages = {".toml", ".js", ".css", ".sql", ".html"}
+    files = [path for room in ("pages", "dpcore") for path in (ROOT / room).rglob("*")]
+    others = [path for path in files if path.suffix in other_languages]
+    characters = sum(len(path.read_text(encoding="utf-8")) for path in others)
+    assert nodes <= MAX_NODES
+    assert characters <= MAX_CHARACTERS
 
 
 def test_every_accountant_command_and_page_has_its_line_in_its_registry() -> None:
