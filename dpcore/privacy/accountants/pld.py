@@ -3,7 +3,7 @@
 from typing import ClassVar, final
 
 from dpcore.privacy.accountants.base import Accountant, Curve, Kind, TradeoffCurve, words_of
-from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
 from dpcore.privacy.certified.gaussian_bounds import unsampled
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -28,4 +28,6 @@ class Pld(Accountant):
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         lower, upper, note = epsilon_bounds(mechanism, steps, delta)
+        last = steps == steps[-1]
+        note = note or width_note(lower[last], upper[last])
         return Curve(steps, delta, upper, lower, self.kind, note)

@@ -95,5 +95,7 @@ def log_tail(count: FloatArray, trials: IntArray, log_chance: FloatArray) -> Flo
     few = (rest > 0) & (ratio <= STEEPEST)
     series = 0.5 * np.log(trials / (2 * pi * count * np.where(few, rest, 1))) - np.log1p(-np.where(few, ratio, 0))
     rounded = COUNTING * UNIT * (count * (1 - log_share - log_chance) - rest * (log_gap + log_other))
-    tail = chernoff + np.where(few, np.minimum(series, 0.0), 0.0) + rounded
+    tail = chernoff + np.where(few, np.minimum(series, 0.0), 0.0)
+    union = np.log(trials) + log_chance  # of one or more: at most the sum of all chances
+    tail = np.where(count == 1, np.minimum(tail, union), tail) + rounded
     return np.where(log_share > log_chance, np.minimum(tail, 0.0), 0.0)

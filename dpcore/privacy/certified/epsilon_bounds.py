@@ -41,7 +41,7 @@ CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an erro
 
 
 class EpsilonBounds(NamedTuple):
-    """Lower and upper bounds of epsilon; `note` is a warning, or ""."""
+    """Lower and upper bounds of epsilon; `note` says why there are no closer ones, or is ""."""
 
     lower: FloatArray  # (n,)
     upper: FloatArray  # (n,) +inf where nothing is promised
@@ -66,9 +66,7 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
     rows = np.flatnonzero((lower == 0) & (upper > WORTH_A_BIT))
     rows = rows[:: -max(1, rows.size // MOST_ROWS)]  # of many, some and the last: later horizons cost no less
     lower[rows] = np.minimum(bit_epsilons(mechanism, steps[rows], delta[rows]), upper[rows])
-    lower, upper = _monotone(lower, upper, delta)
-    last = steps == steps[-1]
-    return EpsilonBounds(lower, upper, note or width_note(lower[last], upper[last]))
+    return EpsilonBounds(*_monotone(lower, upper, delta), note)
 
 
 def width_note(lower: FloatArray, upper: FloatArray) -> str:
@@ -110,7 +108,15 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
         ):
             break
         mesh = 0.4 * lattice.mesh
-    # Bounds that cross prove more rounding than is charged: then nothing is promised.
+    return apart_if_crossed(lower, upper)
+
+
+def apart_if_crossed(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The bounds in order, (n,) each; 0 and infinity where they cross, since one of them is wrong then.
+
+    >>> apart_if_crossed(np.array([1.0, 2.0]), np.array([1.5, 1.9]))
+    (array([1., 0.]), array([1.5, inf]))
+    """
     crossed = ~(lower <= upper * (1 + CROSSED))  # true for NaN, too
     return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
 

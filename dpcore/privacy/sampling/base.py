@@ -13,7 +13,13 @@ from dpcore import check
 from dpcore.privacy import named_words
 from dpcore.privacy.accountants.base import MAX_STEPS, Curve, checked_deltas, checked_steps
 from dpcore.privacy.certified.bit_bounds import counted_epsilons
-from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds, width_note
+from dpcore.privacy.certified.epsilon_bounds import (
+    MOST_ROWS,
+    EpsilonBounds,
+    apart_if_crossed,
+    epsilon_bounds,
+    width_note,
+)
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Release
 from dpcore.privacy.tradeoff import Pairs, never_below
@@ -73,24 +79,29 @@ class Sampler(ABC):
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
         """The curve; 0 where delta alone covers the release, with a note where nothing can be counted."""
-        if q < self.least_q:
-            note = f"Nothing is counted for {self.phrase} with q below {self.least_q:g}: it would take minutes."
-            return nothing_promised(steps, delta, note)
+        lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
         rows = np.flatnonzero((steps > 0) & (1 - delta > self._same(q, sigma, steps)))
         if rows.size == 0:
-            return certified(steps, delta, np.zeros(steps.shape), np.zeros(steps.shape))
-        lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
-        asked = steps[rows], np.minimum(delta[rows], MAX_DELTA)
-        try:
-            counted = self._account(q, sigma, *asked)
-        except RuntimeError as error:
-            counted = nothing_promised(*asked, str(error))
-        upper[rows] = counted.epsilon
-        if counted.lower is not None:
-            lower[rows] = np.where(delta[rows] > MAX_DELTA, 0.0, counted.lower)
-        if sigma < LITTLE_NOISE or np.isinf(upper).any():
-            lower = np.maximum(lower, never_falling(self._bits(q, sigma, steps, delta), delta))
-        return Curve(steps, delta, upper, lower, counted.kind, counted.note)
+            return certified(steps, delta, lower, upper)
+        counted = self._counted(q, sigma, steps[rows], np.minimum(delta[rows], MAX_DELTA))
+        upper[rows] = counted.upper
+        lower[rows] = np.where(delta[rows] > MAX_DELTA, 0.0, counted.lower)
+        unknown = rows[(lower[rows] == 0) | np.isinf(upper[rows]) | (sigma < LITTLE_NOISE)]
+        asked = unknown[:: -max(1, unknown.size // MOST_ROWS)]  # later steps cost no less
+        bits = self._bits(q, sigma, steps[asked], delta[asked])
+        lower[asked] = np.maximum(lower[asked], bits)
+        return certified(steps, delta, lower, upper, counted.note)
+
+    def _counted(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+        """The bounds of `_account`, or none and the reason."""
+        if q < self.least_q:
+            note = f"Nothing is counted for {self.phrase} with q below {self.least_q:g}: it would take minutes."
+        else:
+            try:
+                return self._account(q, sigma, steps, delta)
+            except RuntimeError as error:
+                note = str(error)
+        return EpsilonBounds(np.zeros(steps.shape), np.full(steps.shape, inf), note)
 
     def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:
         """A lower bound of 1 less the total variation of neighbours after each of (n,) steps.
@@ -105,11 +116,22 @@ class Sampler(ABC):
         return np.maximum(each, whole) * (1 - ROUNDED)
 
     def _bits(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> FloatArray:
-        """A lower bound from one bit of each step, or of each whole epoch where these are drawn anew; (n,)."""
+        """A lower bound from one bit of each step, or of each whole epoch where a record is in one of its steps; (n,).
+
+        Within the first epoch the bit is the largest sum so far, which has the record with a chance of q for each step.
+        """
         if not self.by_epoch:
             return counted_epsilons(self.seen(q), sigma, steps, delta)
         epochs, length = epochs_around(q, steps)[0], steps_of_epoch(q)
-        return counted_epsilons(1.0, sigma, epochs, delta, length)
+        each_step = min(q, 1 / length)  # also where the last records of an epoch are left out
+        first_step = counted_epsilons(each_step, sigma, np.minimum(steps, 1), delta)
+        found = np.maximum(first_step, counted_epsilons(1.0, sigma, epochs, delta, length))
+        for row in np.flatnonzero((epochs == 0) & (steps > 0)):
+            begun = int(steps[row])
+            one_trial = np.ones(1, dtype=np.int64)
+            so_far = counted_epsilons(each_step * begun, sigma, one_trial, delta[[row]], begun)[0]
+            found[row] = max(found[row], so_far)
+        return found
 
     def seen(self, q: float) -> float:
         """The chance that a batch has any of the records."""
@@ -120,8 +142,12 @@ class Sampler(ABC):
         return ()
 
     @abstractmethod
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """Lower and upper epsilon for each pair of (n,) steps, above 0, and (n,) deltas. Errors: RuntimeError."""
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+        """Lower and upper epsilon for each pair of (n,) steps, above 0, and (n,) deltas.
+
+        The note says why there is no closer bound, if there is a reason; that of the band's width is added later.
+        Errors: RuntimeError.
+        """
 
 
 def chances(q: float, records: int) -> FloatArray:
@@ -142,10 +168,16 @@ def steps_of_epoch(q: float) -> int:
     return max(1, round(1 / q))
 
 
-def certified(steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, note: str = "") -> Curve:
-    """The curve of two proven bounds; `note` is a warning about them."""
+def certified(steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, reason: str = "") -> Curve:
+    """The curve of two proven bounds, each of which also holds for more, or fewer, steps at the same delta.
+
+    `reason` says why there is no closer bound; without one the note tells of a wide band. Where a lower end lies above
+    its upper end, one of the two is wrong, so nothing is promised.
+    """
+    lower, upper = never_falling(lower, delta), never_falling(-upper[::-1], delta[::-1])[::-1] * -1
+    lower, upper = apart_if_crossed(lower, upper)
     last = steps == steps[-1]
-    return Curve(steps, delta, upper, lower, Kind.CERTIFIED, note or width_note(lower[last], upper[last]))
+    return Curve(steps, delta, upper, lower, Kind.CERTIFIED, reason or width_note(lower[last], upper[last]))
 
 
 def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
@@ -169,11 +201,6 @@ def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
         rows = delta == each
         raised[rows] = np.maximum.accumulate(lower[rows])
     return raised
-
-
-def nothing_promised(steps: IntArray, delta: FloatArray, note: str) -> Curve:
-    """The curve without bounds: +inf after any step, and lower ends of 0."""
-    return Curve(steps, delta, np.where(steps > 0, inf, 0.0), np.zeros(steps.shape), Kind.CERTIFIED, note)
 
 
 def epochs_meant(q: float, steps: int) -> float:
@@ -253,9 +280,8 @@ class Poisson(Sampler):
     name, title, source, phrase, note = words_of("poisson")
     adjacency = "add/remove"
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        lower, upper, note = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)
-        return certified(steps, delta, lower, upper, note)
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+        return epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps, delta)
 
 
 def banded(q: float, sigma: float, steps: int, bands: int) -> Mechanism:

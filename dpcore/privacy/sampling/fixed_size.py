@@ -17,14 +17,14 @@ from scipy.special import ndtr
 from dpcore.privacy import gaussian, renyi
 from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import loss_heights, position_at
-from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
-from dpcore.privacy.sampling.base import OtherCurve, Sampler, certified, words_of
+from dpcore.privacy.sampling.base import OtherCurve, Sampler, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
+from dpcore.privacy.sampling.round_laws import NODES, lattice, laws_of_halves, most_nodes, on_the_line, upper_bounds
 
 HIGHEST_ORDER = 256
 MAX_EXPONENT = 600.0  # e^600 is still a float
@@ -35,8 +35,8 @@ MARGIN = 1e-9  # relative: above the error of the quadrature
 MESH = 0.3  # in standard deviations of a step's loss; a finer mesh takes seconds and gains a thousandth
 
 
-def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of a pair that dominates a step with batches of a share q of all records.
+def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float, most: int = NODES) -> StepLaws:
+    """The laws of a pair that dominates a step with batches of a share q of all records, on about `most` nodes.
 
     For t >= 1 the hockey-stick divergence of neighbours is at most that of (1-q) N(0) + q N(2) and N(0), in both
     directions (Balle et al.). So the pair has those masses at t > 1, their mirror image at t < 1, the rest at t = 1.
@@ -44,7 +44,9 @@ def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaw
     """
     half = 0.5 * sigma  # the noise over the largest move of one record
     lowest = 0.0 if q == 1 else float(np.log1p(-q))
-    last = int(np.ceil((loss_heights(q, half, tail)[1] + lowest) / mesh)) + 1
+    high = loss_heights(q, half, tail)[1] + lowest
+    mesh = max(mesh, 2 * high / most)
+    last = int(np.ceil(high / mesh)) + 1
     x = position_at(q, half, lattice(0.0, last + 1, mesh, sigma) - lowest)
     none, own = (on_the_line(x - at, half)[1:] for at in (0, 1))
     above = np.stack([none, (1 - q) * none + q * own])
@@ -136,10 +138,10 @@ class FixedSize(Sampler):
             OtherCurve("Rényi bound", Curve(steps, deltas, bound, None, Kind.UPPER)),
         )
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
-            return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
+            return EpsilonBounds(*order_bounds(sigma / 2, steps, delta))
         tail, mesh = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
-        upper = upper_bounds(fixed_size_laws(q, sigma, mesh, tail), steps, delta)
+        upper = upper_bounds(fixed_size_laws(q, sigma, mesh, tail, most_nodes(steps.size)), steps, delta)
         lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
-        return certified(steps, delta, np.minimum(lower, upper), upper)
+        return EpsilonBounds(lower, upper)

@@ -12,13 +12,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpcore import check
-from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import MIN_REACH
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, certified, chances, words_of
+from dpcore.privacy.sampling.base import Sampler, chances, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, lattice, laws_of_halves, on_the_line, step_bounds
+from dpcore.privacy.sampling.round_laws import NODES, SMALLEST_MASS, lattice, laws_of_halves, on_the_line, step_bounds
 
 MAX_RECORDS = 100  # the chances for more would err by more than is charged
 ROUNDS = 100  # of Newton's method, at most; it needs about five
@@ -78,14 +78,18 @@ def mixture_of(q: float, sigma: float, records: int) -> Mixture:
     return Mixture(sigma, live.astype(np.float64), chance[live])
 
 
-def group_laws(step: Mixture, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step, without about `tail` mass at either end. Errors: RuntimeError if e^loss overflows."""
+def group_laws(step: Mixture, mesh: float, tail: float, most: int = NODES) -> StepLaws:
+    """The laws of one step on about `most` nodes at most, without about `tail` mass at either end.
+
+    Errors: RuntimeError if e^loss overflows.
+    """
     sigma, lowest, share = step.sigma, log(step.chance[0]), tail / step.moved.size
     live = step.chance > share
     far = step.moved[live] - sigma * ndtri(np.minimum(share / step.chance[live], 0.5))
     ends = np.array([float(ndtri(tail)) * sigma, np.max(far, initial=1 + MIN_REACH * sigma)])
     low, high = step.losses(ends).tolist()
     low = lowest if low < lowest + mesh else low
+    mesh = max(mesh, (high - low) / most)
     count = int(np.ceil((high - low) / mesh)) + 2
     x = step.places(lattice(low, count, mesh, sigma))
     parts = [each * on_the_line(x - j, sigma) for j, each in zip(step.moved, step.chance, strict=True)]
@@ -108,9 +112,9 @@ class PoissonGroup(Sampler):
         self.records = records
         self.adjacency = f"add/remove of {records} record{'s' if records > 1 else ''}"
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
-            return certified(steps, delta, *order_bounds(sigma / self.records, steps, delta))
+            return EpsilonBounds(*order_bounds(sigma / self.records, steps, delta))
         step = mixture_of(q, sigma, self.records)
         found = step_bounds(partial(group_laws, step), MESH * step.deviation(), steps, delta)
-        return certified(steps, delta, *found)
+        return EpsilonBounds(*found)

@@ -14,12 +14,11 @@ from typing import ClassVar, final
 import numpy as np
 from scipy.special import log_ndtr, ndtri
 
-from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.compose import composed_epsilons
-from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch, words_of
+from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch, words_of
 from dpcore.privacy.sampling.round_laws import SMALLEST_MASS, AtomPair, laws_of_atoms, moments_of
 
 THRESHOLDS = 2**14
@@ -104,9 +103,9 @@ class FixedOrder(Sampler):
     adjacency = "zero-out"
     by_epoch: ClassVar[bool] = True
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         _, epochs = epochs_around(q, steps)  # the first batch of an epoch releases its records at once
-        return certified(steps, delta, *order_bounds(sigma, epochs, delta))
+        return EpsilonBounds(*order_bounds(sigma, epochs, delta))
 
 
 def order_bounds(sigma: float, epochs: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -129,7 +128,7 @@ class Shuffle(Sampler):
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
         _, upper = order_bounds(sigma, begun, delta)
         lower, rows = np.zeros(steps.shape), np.flatnonzero(whole > 0)
@@ -139,8 +138,7 @@ class Shuffle(Sampler):
             _, ceiling = order_bounds(sigma, epochs, known)
             with suppress(RuntimeError):  # too little noise for the laws of many epochs: only one is counted
                 lower[rows] = np.maximum(lower[rows], many_epochs(length, sigma, epochs, known, ceiling))
-        lower = never_falling(lower, delta)
-        return certified(steps, delta, np.minimum(lower, upper), upper, NOTHING_CLOSER)
+        return EpsilonBounds(lower, upper, NOTHING_CLOSER)
 
 
 @final
@@ -156,12 +154,11 @@ class ShuffleOnce(Sampler):
     interval: ClassVar[bool] = True
     by_epoch: ClassVar[bool] = True
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
         _, upper = order_bounds(sigma, begun, delta)
         lower, length = np.zeros(steps.shape), steps_of_epoch(q)
         for epochs in np.unique(whole[whole > 0]):
             rows = whole == epochs
             lower[rows] = one_epoch(length, sigma / float(np.sqrt(epochs)), delta[rows])
-        lower = never_falling(lower, delta)
-        return certified(steps, delta, np.minimum(lower, upper), upper, NOTHING_CLOSER)
+        return EpsilonBounds(lower, upper, NOTHING_CLOSER)

@@ -19,9 +19,10 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpcore.privacy.accountants.base import Curve
+from dpcore import check
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_loss
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of
 from dpcore.privacy.certified.step_law import (
     LossLaw,
@@ -32,9 +33,9 @@ from dpcore.privacy.certified.step_law import (
     widening,
 )
 from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
-from dpcore.privacy.sampling.base import Sampler, certified, epochs_around, never_falling, steps_of_epoch, words_of
+from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch, words_of
 from dpcore.privacy.sampling.orders import one_epoch, order_bounds
-from dpcore.privacy.sampling.round_laws import AtomPair, RoundLaws, bounds_around, laws_of_atoms
+from dpcore.privacy.sampling.round_laws import NODES, AtomPair, RoundLaws, bounds_around, laws_of_atoms
 
 MAX_EXPONENT = 300.0  # the square of e^300 is still a float
 POINTS = 600  # of the first law
@@ -158,8 +159,16 @@ class Atoms(NamedTuple):
     record: bool
 
 
-def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, few: bool = False) -> RoundLaws:
-    """The laws of an epoch of `steps` steps, without about `tail` mass at an end.
+def allocation_laws(
+    steps: int,
+    sigma: float,
+    tail: float,
+    fineness: float,
+    most: int = NODES,
+    *,
+    few: bool = False,
+) -> RoundLaws:
+    """The laws of an epoch of `steps` steps on about `most` nodes at most, without about `tail` mass at an end.
 
     `few` adds up few ratios on points that are even in logarithms, in both directions: over many epochs with little
     noise, ratios of middle size matter most.
@@ -170,11 +179,11 @@ def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, f
     end = largest(sigma, LOST * fineness)
     deviation = float(np.sqrt(np.expm1(sigma**-2)))
     grid = GRID * fineness * deviation
-    most = FIRST_NODES / fineness
-    wide = max(grid, largest(sigma, tail) / most)
+    ratios = FIRST_NODES / fineness
+    wide = max(grid, largest(sigma, tail) / ratios)
     # Without the record small ratios matter: hardly any may be 0, and the largest carry little of the mean.
     least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
-    narrow = max(min(grid, least), end / most)
+    narrow = max(min(grid, least), end / ratios)
     if few:
         remove = _of_few(steps, sigma, tail, fineness, record=True)
     else:
@@ -183,9 +192,9 @@ def allocation_laws(steps: int, sigma: float, tail: float, fineness: float, *, f
         add = _of_few(steps, sigma, tail, fineness, record=False)
     else:
         add = _mean_of(spread(sigma, narrow, LOST * fineness), steps, record=False)
-    lower = _mean_of(contracted(sigma, wide, tail), steps, record=True)
+    lower = contracted_mean(steps, sigma, wide, tail)
     mesh = MESH * fineness * _deviation(remove)
-    both = [_on_losses(atoms, mesh, tail) for atoms in (remove, add, lower)]
+    both = [_on_losses(atoms, mesh, tail, most) for atoms in (remove, add, lower)]
     laws = StepLaws(both[0].laws.remove, both[1].laws.add, both[2].laws.dominated)
     return RoundLaws(laws, max(each.error for each in both))
 
@@ -224,8 +233,21 @@ def _halved(nodes: IntArray | FloatArray) -> FloatArray:
     return np.interp(np.arange(2 * nodes.size - 1) / 2, np.arange(nodes.size), nodes)
 
 
+def contracted_mean(steps: int, sigma: float, grid: float, tail: float) -> Atoms:
+    """A dominated law of the mean of `steps` ratios under P.
+
+    What a contracted ratio lacks of its mean 1 counts nowhere: at infinity only a spread may keep it.
+    """
+    return _mean_of(contracted(sigma, grid, tail), steps, record=True)._replace(infinite=0.0)
+
+
 def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
     """The law of the mean of the ratios, under P, where one ratio is drawn in proportion to its size, or under Q."""
+    if np.count_nonzero(ratio.mass) == 1:  # all ratios are one number, and so is their mean
+        node = np.flatnonzero(ratio.mass)
+        mass = ratio.mass[node]
+        t = (ratio.first + ratio.grid * node).astype(np.float64)
+        return Atoms(t, mass * t if record else mass, 0.0, 0.0, record)
     own_mass = ratio.mass * (ratio.first + ratio.grid * np.arange(ratio.mass.size))
     without = LossLaw(ratio.first, ratio.grid, ratio.mass, 0.0)
     own = LossLaw(ratio.first, ratio.grid, own_mass, max(1 - float(own_mass.sum()), 0.0))
@@ -261,33 +283,49 @@ def _deviation(atoms: Atoms) -> float:
     return float(np.sqrt(mass @ (loss - mass @ loss) ** 2))
 
 
-def _on_losses(atoms: Atoms, mesh: float, tail: float) -> RoundLaws:
+def _on_losses(atoms: Atoms, mesh: float, tail: float, most: int) -> RoundLaws:
     """The laws of an epoch on a lattice of losses, from the masses of its mean ratios."""
     live = atoms.t > 0
     t, mass = atoms.t[live], atoms.mass[live]
     pair = AtomPair(np.log(t), mass / t, mass) if atoms.record else AtomPair(np.log(t), mass, mass * t)
-    laws = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record)
+    laws = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record, most=most)
     return RoundLaws(laws.laws, atoms.error + laws.error)
 
 
-def allocation_bounds(
-    length: int, sigma: float, whole: IntArray, begun: IntArray, delta: FloatArray
-) -> tuple[FloatArray, FloatArray, str]:
-    """Lower epsilon after (n,) whole epochs of `length` steps, upper epsilon after (n,) that have begun, and a note."""
+def allocation_bounds(length: int, sigma: float, whole: IntArray, begun: IntArray, delta: FloatArray) -> EpsilonBounds:
+    """Lower epsilon after (n,) whole epochs of `length` steps, and upper epsilon after (n,) that have begun."""
     known, enough = order_bounds(sigma, begun, delta)
     if length == 1:
-        return known, enough, ""
+        return EpsilonBounds(known, enough)
+    deltas, place = np.unique(delta, return_inverse=True)
+    lower = np.where(whole > 0, one_epoch(length, sigma, deltas, own=1.0)[place], 0.0)
     tail = CUT_OFF * float(delta.min()) / int(begun[-1])
     laws_on = partial(allocation_laws, length, sigma, tail)
     try:
-        lower, upper = bounds_around(laws_on, whole, begun, delta)
-        if int(begun[-1]) > 1 and np.any(upper[whole == begun] > WIDE * lower[whole == begun]):
+        low, upper = bounds_around(laws_on, whole, begun, delta)
+        lower = np.maximum(lower, low)
+        complete = whole == begun
+        if int(begun[-1]) > 1 and np.any(upper[complete] > WIDE * lower[complete]):
             low, high = bounds_around(partial(laws_on, few=True), whole, begun, delta)
             lower, upper = np.maximum(lower, low), np.minimum(upper, high)
     except RuntimeError as error:
-        lower = np.where(whole > 0, one_epoch(length, sigma, delta, own=1.0), 0.0)
-        return lower, enough, f"{error} The upper end is that of a fixed order."
-    return lower, np.minimum(upper, enough), ""
+        return EpsilonBounds(lower, enough, f"{error} The upper end is that of a fixed order.")
+    return EpsilonBounds(lower, np.minimum(upper, enough))
+
+
+def drawn_as_a_whole(chosen: int, steps: int) -> tuple[float, int]:
+    """q and the number of steps of the random allocation whose upper bound holds for steps drawn as a whole.
+
+    A record is in `chosen` of `steps` steps, and all sets of so many are alike. Blocks are of equal size, the shorter
+    one where `chosen` does not divide `steps`. Source: README.md, Theorem 14. Errors: ValueError.
+
+    >>> drawn_as_a_whole(3, 12), drawn_as_a_whole(5, 12)
+    ((0.25, 12), (0.5, 10))
+    """
+    check.whole(1, MAX_EPOCH_STEPS, steps=steps)
+    check.whole(1, steps, chosen=chosen)
+    length = steps // chosen
+    return 1 / length, chosen * length
 
 
 @final
@@ -304,9 +342,9 @@ class RandomAllocation(Sampler):
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        found = allocation_bounds(steps_of_epoch(q), sigma, *epochs_around(q, steps), delta)
-        return certified(steps, delta, *found)
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
+        whole, begun = epochs_around(q, steps)
+        return allocation_bounds(steps_of_epoch(q), sigma, whole, begun, delta)
 
 
 @final
@@ -323,7 +361,7 @@ class RandomAllocationOnce(Sampler):
     by_epoch: ClassVar[bool] = True
     slow: ClassVar[bool] = True
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
         known = np.unique(np.concatenate([whole[whole > 0], begun]))  # between two, either is a bound
         known = known[known <= (sigma / MIN_SIGMA) ** 2]
@@ -337,4 +375,4 @@ class RandomAllocationOnce(Sampler):
             low, high, note = allocation_bounds(steps_of_epoch(q), less, one, one, delta[rows])
             lower[rows] = np.where(before[rows] == place, low, lower[rows])
             upper[rows] = np.where(after[rows] == place, np.minimum(high, upper[rows]), upper[rows])
-        return certified(steps, delta, never_falling(lower, delta), upper, note)
+        return EpsilonBounds(lower, upper, note)

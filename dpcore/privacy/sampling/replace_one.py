@@ -11,21 +11,26 @@ from typing import final
 import numpy as np
 from scipy.special import ndtri
 
-from dpcore.privacy.accountants.base import Curve
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
-from dpcore.privacy.sampling.base import Sampler, certified, words_of
+from dpcore.privacy.sampling.base import Sampler, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, step_bounds
+from dpcore.privacy.sampling.round_laws import NODES, lattice, laws_of_halves, on_the_line, step_bounds
 
 SAMPLES = 2001  # places on the line for the estimate of a loss's deviation
 MESH = 0.12  # first mesh, in standard deviations of a step's loss
 
 
-def replace_one_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step, without about `tail` mass at either end. Errors: RuntimeError if e^loss overflows."""
+def replace_one_laws(q: float, sigma: float, mesh: float, tail: float, most: int = NODES) -> StepLaws:
+    """The laws of one step on about `most` nodes at most, without about `tail` mass at either end.
+
+    Errors: RuntimeError if e^loss overflows.
+    """
     end = 1 - float(ndtri(tail)) * sigma
-    last = int(np.ceil(float(loss_at(q, sigma, np.array([end]))[0]) / mesh)) + 1
+    high = float(loss_at(q, sigma, np.array([end]))[0])
+    mesh = max(mesh, 2 * high / most)
+    last = int(np.ceil(high / mesh)) + 1
     x = place_at(q, sigma, lattice(-last * mesh, 2 * last + 1, mesh, sigma))
     none, other, own = (on_the_line(x - mean, sigma) for mean in (0.0, -1.0, 1.0))
     return laws_of_halves(np.stack([_mixed(q, none, other), _mixed(q, none, own)]), -last * mesh, mesh)
@@ -71,8 +76,8 @@ class PoissonReplaceOne(Sampler):
     name, title, source, phrase, note = words_of("poisson_replace_one")
     adjacency = "replace-one"
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if q == 1:
-            return certified(steps, delta, *order_bounds(sigma / 2, steps, delta))
+            return EpsilonBounds(*order_bounds(sigma / 2, steps, delta))
         found = step_bounds(partial(replace_one_laws, q, sigma), MESH * deviation(q, sigma), steps, delta)
-        return certified(steps, delta, *found)
+        return EpsilonBounds(*found)

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_epsilons
-from dpcore.privacy.certified.epsilon_bounds import CROSSED
+from dpcore.privacy.certified.epsilon_bounds import apart_if_crossed
 from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of, orders_between
 from dpcore.privacy.certified.step_law import HIGHEST, Below, LossLaw, StepLaws, laws_of_cells
 from dpcore.privacy.mechanism import FloatArray, IntArray
@@ -26,6 +26,9 @@ FINER = 0.45  # ratio of the mesh to that of the lattice before
 LATTICES = 5  # at most
 WORTH_ANOTHER = 0.8  # of the previous width: if more remains, the lattice is not the reason for a wide band
 NO_BAND = 1e6
+NODES = 2**18  # of a lattice, about at most: beyond it is coarser, since a curve would take minutes
+WORK = 2**21  # nodes times pairs of rounds and deltas, about at most
+FEWEST_NODES = 2**12  # of a lattice, however many pairs
 MAX_SHARE_OF_DELTA = 0.9  # if rounding takes more of delta, nothing is promised
 
 
@@ -35,8 +38,14 @@ class RoundLaws(NamedTuple):
     laws: StepLaws
     error: float
 
+    @property
+    def nodes(self) -> int:
+        """The nodes of the longest lattice of the laws."""
+        return max(law.mass.size for law in self.laws)
 
-LawsOn = Callable[[float], RoundLaws]  # of a fineness, 1 at first and then less; RuntimeError if it cannot be finer
+
+# Of a fineness, 1 at first and then less, and the most nodes of a lattice; RuntimeError if it cannot be finer.
+LawsOn = Callable[[float, int], RoundLaws]
 
 
 class AtomPair(NamedTuple):
@@ -47,8 +56,16 @@ class AtomPair(NamedTuple):
     numerator: FloatArray  # (N,)
 
 
-def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.0, *, add: bool = False) -> RoundLaws:
-    """The laws on a lattice whose ends leave out at most `tail` of P below and above.
+def laws_of_atoms(
+    pair: AtomPair,
+    mesh: float,
+    tail: float,
+    infinite: float = 0.0,
+    *,
+    add: bool = False,
+    most: int = NODES,
+) -> RoundLaws:
+    """The laws on a lattice of about `most` nodes at most, whose ends leave out at most `tail` of P below and above.
 
     For the add direction at most `tail` of Q lies below the lattice, since that mass is an infinite loss. `infinite` is
     the mass of P that Q never shows. The error comes from masses below 0.
@@ -63,6 +80,7 @@ def laws_of_atoms(pair: AtomPair, mesh: float, tail: float, infinite: float = 0.
     low, high = (float(pair.loss[min(each, pair.loss.size - 1)]) for each in (begin, end))
     if not max(-low, high) < MAX_LOSS:
         raise RuntimeError("There is so little noise that ratios overflow.")
+    mesh = max(mesh, (high - low) / most)
     count = int(np.ceil((high - low) / mesh)) + 2
     # The mass below the first node, in the halves of all cells, and beyond the last node.
     half = np.clip(np.floor((pair.loss - low) / (0.5 * mesh)).astype(np.int64) + 1, 0, 2 * count - 1)
@@ -117,27 +135,39 @@ def law_bounds(laws_on: LawsOn, rounds: IntArray, delta: FloatArray) -> tuple[Fl
 
     Errors: RuntimeError if not even the first lattice can be made.
     """
-    lower, upper = _bounds_on(laws_on(1.0), rounds, delta)
+    most = most_nodes(rounds.size)
+    given = laws_on(1.0, most)
+    lower, upper = _bounds_on(given, rounds, delta)
     width, before = _widest(lower, upper), inf
     for finer in range(1, LATTICES):
-        if width <= NARROW_ENOUGH or width > WORTH_ANOTHER * before:
+        wide = width > NARROW_ENOUGH and width <= WORTH_ANOTHER * before
+        if not wide or given.nodes >= most:
             break
         try:
-            low, high = _bounds_on(laws_on(FINER**finer), rounds, delta)
+            given = laws_on(FINER**finer, most)
+            low, high = _bounds_on(given, rounds, delta)
         except RuntimeError:
             break
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         width, before = _widest(lower, upper), width
-    crossed = ~(lower <= upper * (1 + CROSSED))  # proves an error larger than is charged
-    return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
+    return apart_if_crossed(lower, upper)
+
+
+def most_nodes(pairs: int) -> int:
+    """The most nodes of a lattice for so many pairs of rounds and deltas: each pair takes time for each node."""
+    return min(NODES, WORK // pairs + FEWEST_NODES)
 
 
 def step_bounds(
-    laws_on: Callable[[float, float], StepLaws], unit: float, steps: IntArray, delta: FloatArray
+    laws_on: Callable[[float, float, int], StepLaws], unit: float, steps: IntArray, delta: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """As `law_bounds`, from the laws of a step on a mesh, `unit` at first, without about a tail."""
     tail = CUT_OFF * float(delta.min()) / int(steps[-1])
-    return law_bounds(lambda fineness: RoundLaws(laws_on(unit * fineness, tail), 0.0), steps, delta)
+
+    def round_laws_on(fineness: float, most: int) -> RoundLaws:
+        return RoundLaws(laws_on(unit * fineness, tail, most), 0.0)
+
+    return law_bounds(round_laws_on, steps, delta)
 
 
 def _widest(lower: FloatArray, upper: FloatArray) -> float:

@@ -14,13 +14,12 @@ import numpy as np
 from scipy.special import betainc, ndtri
 
 from dpcore import check
-from dpcore.privacy.accountants.base import Curve
 from dpcore.privacy.certified.cells import loss_heights, position_at
-from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds, epsilon_bounds
 from dpcore.privacy.certified.lattice import CUT_OFF
 from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
-from dpcore.privacy.sampling.base import Poisson, Sampler, certified, words_of
+from dpcore.privacy.sampling.base import Poisson, Sampler, words_of
 from dpcore.privacy.sampling.replace_one import deviation
 from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
 
@@ -158,7 +157,7 @@ class TruncatedPoisson(Sampler):
         """The chance that a record is left in a batch."""
         return q if self.largest >= self.examples else coins_of(q, self.largest, self.examples).seen
 
-    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
+    def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         if self.largest >= self.examples:
             return Poisson()._account(q, sigma, steps, delta)
         coins = coins_of(q, self.largest, self.examples)
@@ -175,4 +174,4 @@ class TruncatedPoisson(Sampler):
         if rows.size:
             plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left[rows]).upper
             upper[rows] = np.minimum(upper[rows], plain)
-        return certified(steps, delta, np.minimum(lower, upper), upper)
+        return EpsilonBounds(lower, upper)

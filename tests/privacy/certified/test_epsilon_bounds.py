@@ -166,10 +166,10 @@ def test_the_best_of_several_meshes_is_kept_for_each_bound(monkeypatch: pytest.M
 
 def test_what_is_told_is_of_the_last_horizon_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.5, 2.0])))
-    mechanism, steps, deltas = Mechanism.constant(0.1, 1.0, 5), np.array([1, 5]), np.array([1e-3, 1e-2])
-    assert epsilon_bounds.epsilon_bounds(mechanism, steps, deltas).note == ""
+    mechanism, steps = Mechanism.constant(0.1, 1.0, 5), np.array([1, 5])
+    assert ACCOUNTANTS["pld"].curve(mechanism, steps, 1e-3).note == ""
     monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.0, 2.5])))
-    assert "25 %" in epsilon_bounds.epsilon_bounds(mechanism, steps, deltas).note
+    assert "25 %" in ACCOUNTANTS["pld"].curve(mechanism, steps, 1e-3).note
 
 
 @pytest.mark.parametrize(("sigma", "promised"), [(0.05, True), (0.0499, False)])

@@ -3,6 +3,7 @@
 import math
 from itertools import product
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from scipy.special import ndtr
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
 from dpcore.privacy.certified.step_law import step_laws
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Kind, Mechanism
-from dpcore.privacy.sampling import SAMPLERS, Sampler, round_laws, steps_of_epoch
+from dpcore.privacy.sampling import SAMPLERS, Sampler, base, round_laws, sampler_of, steps_of_epoch
 from dpcore.privacy.sampling.base import (
     POINTS,
     banded,
@@ -157,7 +159,8 @@ def test_an_epoch_that_has_begun_counts_in_full_against_privacy() -> None:
     assert order.epsilon[2] == order.epsilon[3] > order.epsilon[1]
     for name in ("shuffle", "shuffle_once", "random_allocation", "random_allocation_once"):
         curve = SAMPLERS[name].curve(0.1, 1.0, [1, 10, 11, 20], 1e-5)
-        assert curve.lower[0] == 0  # and not yet in its favour
+        first_step = SAMPLERS["poisson"].curve(0.1, 1.0, 1, 1e-5)  # where it is as well hidden
+        assert 0 < curve.lower[0] <= first_step.epsilon[0]
         assert curve.epsilon[0] == pytest.approx(float(curve.epsilon[1]), rel=1e-3)
         assert curve.lower[1] == pytest.approx(float(curve.lower[2]), rel=1e-3)
         assert curve.lower[3] > curve.lower[2]
@@ -188,7 +191,7 @@ def test_a_curve_begins_at_nothing_and_ends_at_the_end(sampler: Sampler) -> None
             np.testing.assert_array_equal(epochs[:-1] * steps_of_epoch(q), at[:-1], err_msg=str((q, steps)))
 
 
-def laws_on(fineness: float, error: float = 0.0) -> RoundLaws:
+def laws_on(fineness: float, most: int = 0, error: float = 0.0) -> RoundLaws:
     return RoundLaws(step_laws(0.1, 2.0, 0.006 * fineness, 1e-12), error)
 
 
@@ -205,14 +208,14 @@ def test_bounds_are_those_of_the_certified_accountant() -> None:
 def test_errors_of_a_round_are_charged_once_for_each_round_and_may_use_up_delta() -> None:
     rounds, delta = np.array([10, 100]), np.full(2, 1e-5)
     lower, upper = round_laws._bounds_on(laws_on(0.5), rounds, delta)
-    low, high = round_laws._bounds_on(laws_on(0.5, 5e-8), rounds, delta)
+    low, high = round_laws._bounds_on(laws_on(0.5, error=5e-8), rounds, delta)
     exact = round_laws._bounds_on(laws_on(0.5), rounds, delta - 5e-8 * rounds)[1]
     more = round_laws._bounds_on(laws_on(0.5), rounds, delta + 5e-8 * rounds)[0]
     assert high == pytest.approx(exact, rel=1e-9)
     assert low == pytest.approx(more, rel=1e-6)
     assert np.all(high > upper)
     assert np.all(low < lower)
-    lower, upper = round_laws._bounds_on(laws_on(0.5, 1e-7), np.array([10, 100]), np.full(2, 1e-5))
+    lower, upper = round_laws._bounds_on(laws_on(0.5, error=1e-7), np.array([10, 100]), np.full(2, 1e-5))
     assert np.isfinite(upper[0])
     assert (lower[1], upper[1]) == (0.0, inf)
 
@@ -226,7 +229,7 @@ def test_bounds_that_cross_promise_nothing(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rounds_count_below() -> None:
-    def only_coarse(fineness: float) -> RoundLaws:
+    def only_coarse(fineness: float, most: int) -> RoundLaws:
         if fineness < 1:
             raise RuntimeError("too long")
         return laws_on(8.0)
@@ -237,6 +240,99 @@ def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rou
     assert lower[0] == 0
     assert lower[1] == lower[2] > 0
     assert upper[0] == upper[1] < upper[2]
+
+
+@ALL
+def test_every_sampler_has_a_lower_bound_above_zero_also_at_a_tiny_delta(sampler: Sampler) -> None:
+    """Laws without a tilt err by 1e-13 or so, and say nothing at a smaller delta."""
+    for q, sigma in [(0.5, 0.5), (0.5, 3.0), (0.1, 1.0), (0.01, 1.0)]:
+        steps = 3 * steps_of_epoch(q)
+        for delta in (1e-12, 1e-30, 1e-50):
+            curve = sampler.curve(q, sigma, [1, steps], delta)
+            assert np.all(curve.lower > 0), (q, sigma, delta)
+            assert np.all(curve.lower <= curve.epsilon), (q, sigma, delta)
+
+
+def test_one_epoch_alone_counts_where_the_laws_of_all_say_less() -> None:
+    for name, q, sigma, steps, delta, least in [
+        ("random_allocation", 0.01, 1.0, 300, 1e-12, 2.69),
+        ("random_allocation_once", 1 / 6, 0.6188, 51, 1e-9, 30.0),
+    ]:
+        curve = SAMPLERS[name].curve(q, sigma, steps, delta)
+        assert least < curve.lower[0] < curve.epsilon[0], name
+
+
+@pytest.mark.parametrize(
+    ("name", "q", "sigma", "steps", "delta"),
+    [
+        ("poisson_group:1", 0.0075166, 1.90761, [910, 3186, 6372], 2.2968403568081988e-60),
+        ("poisson_group:3", 5.055e-8, 16465.01, [317_310, 1_110_585, 2_221_171], 1.353e-21),
+        ("random_allocation", 0.5, 0.5, [2, 4, 6], 1e-50),
+        ("random_allocation_once", 0.5, 0.5, [2, 4, 6], 3.5e-29),
+    ],
+)
+def test_a_lower_bound_never_falls_and_no_delta_crashes(
+    name: str, q: float, sigma: float, steps: list[int], delta: float
+) -> None:
+    curve = sampler_of(name).curve(q, sigma, steps, delta)
+    assert np.all(np.diff(curve.lower) >= 0)
+    assert np.all(curve.lower > 0)
+    assert np.all(curve.lower <= curve.epsilon)
+
+
+@pytest.mark.parametrize(
+    ("name", "q", "sigma", "steps", "delta"),
+    [
+        ("random_allocation", 1 / 9, 0.3195, 27, 2.1e-28),
+        ("random_allocation", 1 / 33, 0.261, 5874, 2.07e-20),
+        ("random_allocation", 1 / 35, 0.3009, 15_365, 2.4e-17),
+        ("poisson_replace_one", 1e-5, 0.5, 1000, 1e-6),
+        ("poisson_replace_one", 1.93e-9, 0.246, 3413, 4.8e-8),
+        ("poisson_group:53", 1.49e-8, 0.4025, [1, 3], 3.2e-7),
+    ],
+)
+def test_no_lattice_is_longer_than_its_limit(
+    name: str, q: float, sigma: float, steps: Any, delta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lattice of 932,696,348 nodes was asked for; the coarser one still has bounds above 0."""
+    longest, real = [], round_laws._bounds_on
+
+    def counted(given: RoundLaws, *others: Any) -> tuple[np.ndarray, np.ndarray]:
+        longest.append(given.nodes)
+        return real(given, *others)
+
+    monkeypatch.setattr(round_laws, "_bounds_on", counted)
+    curve = sampler_of(name).curve(q, sigma, steps, delta)
+    assert 0 < max(longest) <= 1.01 * round_laws.NODES
+    assert 0 < curve.lower[-1] <= curve.epsilon[-1] < inf
+
+
+def test_of_many_points_each_has_a_coarser_lattice() -> None:
+    assert round_laws.most_nodes(1) == round_laws.NODES
+    assert round_laws.most_nodes(85) < round_laws.NODES / 8
+    assert round_laws.most_nodes(10**6) >= round_laws.FEWEST_NODES
+    band = tradeoff_band(SAMPLERS["random_allocation_once"], 1 / 6, 0.6188, 51)  # took most of a minute
+    exact = Gaussian(math.sqrt(9) / 0.6188)  # what a known order would tell, of nine epochs that have begun
+    assert band.lower.beta(0.1) >= 0.98 * exact.beta(0.1)
+
+
+def test_notes_are_of_the_ends_that_are_shown() -> None:
+    """The bits raise the lower ends of both, from 0."""
+    narrow = sampler_of("poisson_group:2").curve(1e-5, 0.3, 1000, 1e-6)
+    assert narrow.epsilon[0] / narrow.lower[0] < 1.01
+    assert narrow.note == ""
+    wide = SAMPLERS["random_allocation"].curve(0.5, 0.3, 6, 1e-14)
+    assert wide.epsilon[0] / wide.lower[0] == pytest.approx(1.077, abs=6e-4)
+    assert "lie 7.7 % of the lower one apart" in wide.note
+
+
+def test_ends_that_cross_are_handed_out_by_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = EpsilonBounds(np.array([2.0]), np.array([1.0]))
+    monkeypatch.setattr(base.Poisson, "_account", lambda *_: wrong)
+    monkeypatch.setattr(base.Poisson, "_bits", lambda *_: np.zeros(1))
+    curve = SAMPLERS["poisson"].curve(0.1, 1.0, 10, 1e-5)
+    assert (curve.lower[0], curve.epsilon[0]) == (0.0, inf)
+    assert curve.note
 
 
 ALPHA = np.concatenate([[0.0], np.geomspace(1e-6, 1.0, 200)])
