@@ -18,6 +18,11 @@ def parser() -> Parser:
     made = parser_of("app", "Serve the pages to a browser. Ctrl-C ends the server.")
     made.add_argument("--port", type=whole, default=PORT, help=f"port to listen on (default {PORT})")
     made.add_argument("--host", default=HOST, metavar="ADDRESS", help=f"address (default {HOST}: this machine alone)")
+    made.add_argument(
+        "--public-name",
+        metavar="NAME",
+        help="name by which browsers call the server, as behind a proxy; several with commas between",
+    )
     made.add_argument("--shared", action="store_true", help="give each run an owner (same as DPCORE_SHARED=1)")
     made.add_argument("--teacher", action="store_true", help="make a new teacher's key; needs --shared")
     return made
@@ -25,6 +30,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replace this process by Streamlit's server. Errors: ValueError for a port in use."""
+    from dpcore.runs.host_names import PUBLIC_NAME, names_in, public_names
     from dpcore.runs.limits import SHARED, shared  # late: the store of runs needs much
     from dpcore.runs.record import state_directory
     from dpcore.runs.teacher_key import TEACHER
@@ -32,6 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     host, port = arguments.host, arguments.port
     check.whole(1, 65535, port=port)
     _check_free(host, port)
+    if arguments.public_name is not None:
+        os.environ[PUBLIC_NAME] = ",".join(names_in(arguments.public_name))
+    public_names()  # an error is said before the server starts
     if arguments.shared:
         os.environ[SHARED] = "1"
     if arguments.teacher:

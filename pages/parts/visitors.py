@@ -9,7 +9,6 @@ import secrets
 import sys
 from collections.abc import Mapping
 from functools import cache
-from urllib.parse import urlsplit
 
 import streamlit as st
 from itsdangerous import BadSignature, Signer
@@ -22,6 +21,7 @@ from dpcore.runs import limits
 from dpcore.runs.limits import User, shared
 from dpcore.runs.record import Run, state_directory
 from dpcore.runs.teacher_key import TEACHER, cookie_key, is_teacher, teacher_key
+from pages.parts.serving.own_pages import own_pages_only
 from pages.parts.shell.streamlit_internals import FIRST_REQUESTS, XSRF_COOKIE, is_own_token
 
 COOKIE_SECONDS = 365 * 24 * 3600
@@ -103,10 +103,7 @@ class Visitors:
         self._app, self._key = app, key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
-        if scope["type"] == "websocket" and foreign(headers):
-            await send({"type": "websocket.close", "code": 1008})
-        elif scope["type"] == "http" and not self._knows(headers):
+        if scope["type"] == "http" and not self._knows(Headers(scope=scope)):
             await self._app(scope, receive, self._giving(scope, send))
         else:
             await self._app(scope, receive, send)
@@ -132,30 +129,20 @@ def by_https(scope: Scope) -> bool:
     return scope.get("scheme") == "https" or forwarded.split(",")[0].strip().lower() == "https"
 
 
-def foreign(headers: Headers) -> bool:
-    """Return whether another site's page opens the connection, perhaps with its reader's cookie.
-
-    Streamlit checks that too, but waits for the network to learn this machine's addresses, and allows all ports.
-    """
-    origin = headers.get("origin")
-    allowed = {each.strip().rstrip("/") for each in st.get_option("server.corsAllowedOrigins")}
-    return origin is not None and urlsplit(origin).netloc != headers.get("host") and origin not in allowed
-
-
 def middleware() -> list[Middleware]:
-    """The middleware of a shared server, which prints the teacher's key at its first start.
+    """The middleware of the server of this process; a shared one prints the teacher's key at its first start.
 
     If the keys cannot be kept, the terminal says why, and everybody can only look.
     """
     if not shared():
-        return []
+        return [own_pages_only()]
     home = state_directory()
     try:
         key = cookie_key(home)
         teacher, made = teacher_key(home)
     except (OSError, ValueError) as error:
         print(f"Classroom: the server cannot recognize anybody. {error}", file=sys.stderr, flush=True)
-        return []
+        return [own_pages_only()]
     told = f"the teacher's key, shown only once, is {teacher}. It is kept in" if made else "the teacher's key is in"
     print(f"Classroom: {told} {home / TEACHER}.", file=sys.stderr, flush=True)
-    return [Middleware(Visitors, key=key)]
+    return [own_pages_only(), Middleware(Visitors, key=key)]

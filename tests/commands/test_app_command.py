@@ -10,6 +10,7 @@ import pytest
 from dpcore.__main__ import main
 from dpcore.commands import app
 from dpcore.runs.export.imported_events import MAX_BYTES
+from dpcore.runs.host_names import PUBLIC_NAME
 from dpcore.runs.limits import SHARED
 from dpcore.runs.teacher_key import TEACHER, teacher_key
 
@@ -58,6 +59,18 @@ def test_told_to_listen_to_others_it_says_what_they_can_do_unless_it_is_a_classr
     became(monkeypatch, "--port", port, "--host", "0.0.0.0", "--shared")
     assert app.os.environ[SHARED] == "1"
     assert capsys.readouterr().err == ""
+
+
+def test_a_public_name_reaches_the_server_and_what_is_none_is_bad_input(monkeypatch, port, capsys):
+    monkeypatch.setenv(PUBLIC_NAME, "")
+    became(monkeypatch, "--port", port, "--public-name", "Class.Example, laptop")
+    assert app.os.environ[PUBLIC_NAME] == "class.example,laptop"
+    monkeypatch.setattr(app.os, "execv", lambda *_: pytest.fail("started"))
+    for name in ("https://class.example", "class.example:8501", "*", "", "a,"):
+        assert main(["app", "--port", port, "--public-name", name]) == 2, name
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    monkeypatch.setenv(PUBLIC_NAME, "*")
+    assert main(["app", "--port", port]) == 2
 
 
 def test_a_new_teachers_key_is_made_by_the_server(monkeypatch, port, tmp_path):

@@ -37,15 +37,15 @@ def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
 
 
 @contextmanager
-def answering(command: list[str], port: int, home: Path, folder: Path) -> Iterator[Server]:
-    """What a command serves on the port, started in the folder, while the block runs."""
+def answering(command: list[str], port: int, home: Path, folder: Path, address: str = "127.0.0.1") -> Iterator[Server]:
+    """What a command serves on the port of an address, started in the folder, while the block runs."""
     log, state = home / "server.log", home / "state"
     with log.open("wb") as out:
         environment = {**os.environ, "DPCORE_HOME": str(state)}
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
-        _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        yield Server(f"http://127.0.0.1:{port}", process.pid, state)
+        _wait(f"http://{address}:{port}/_stcore/health", process, log)
+        yield Server(f"http://{address}:{port}", process.pid, state)
     finally:
         process.terminate()
         try:

@@ -23,9 +23,18 @@ class Answer(NamedTuple):
 
 
 def asked(
-    app: ASGIApp, path: str, headers: Iterable[tuple[str, str]] = (), *, method: str = "GET", scheme: str = "http"
+    app: ASGIApp,
+    path: str,
+    headers: Iterable[tuple[str, str]] = (),
+    *,
+    method: str = "GET",
+    scheme: str = "http",
+    arrived: str = "127.0.0.1",
 ) -> Answer:
-    """The answer to a request for a path as a browser writes it, percent signs and all."""
+    """The answer to a request for a path as a browser writes it, percent signs and all.
+
+    `arrived` is the server's address at which the request comes in.
+    """
     sent: list[dict] = []
 
     async def receive() -> dict:
@@ -40,7 +49,7 @@ def asked(
         "type": "http", "method": method, "path": unquote(bare), "raw_path": quote(bare, safe="/%").encode(),
         "root_path": "", "query_string": quote(query, safe="=&%").encode(), "scheme": scheme, "http_version": "1.1",
         "headers": [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers],
-        "server": ("127.0.0.1", 80), "client": ("127.0.0.1", 1),
+        "server": (arrived, 80), "client": ("127.0.0.1", 1),
     }  # fmt: skip
 
     async def ask() -> None:

@@ -1,4 +1,4 @@
-"""Visitors: the cookie by which a browser is known, who uses a page by it, and that other sites' pages get nowhere."""
+"""Visitors: the cookie by which a browser is known, and who uses a page by it."""
 
 import re
 from types import SimpleNamespace
@@ -6,18 +6,18 @@ from types import SimpleNamespace
 import pytest
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Route
 from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
 from dpcore.runs.limits import SHARED, User
 from dpcore.runs.teacher_key import TEACHER
 from pages.parts import visitors
+from pages.parts.serving.own_pages import OwnPagesOnly
 from pages.parts.visitors import Visitors, current_user, handshake, header_of, middleware, name_of, new_cookie, owner_of
-from tests.pages.people.asking import asked, opened
+from tests.pages.people.asking import asked
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
-HOST = ("Host", "class.example:8501")
 
 
 async def _page(_):
@@ -32,18 +32,12 @@ async def _file(_):
     return PlainTextResponse("file", headers=KEPT)
 
 
-async def _stream(socket):
-    await socket.accept()
-    await socket.close()
-
-
 APP = Visitors(
     Starlette(
         routes=[
             Route("/", _page),
             Route("/_stcore/health", _core),
             Route("/files/x", _file),
-            WebSocketRoute("/_stcore/stream", _stream),
         ]
     ),
     KEY,
@@ -95,24 +89,10 @@ def test_by_https_the_cookie_goes_by_https_alone():
         assert answer.all("set-cookie")[0].endswith("; Secure") == secure, (scheme, forwarded, secure)
 
 
-def test_another_sites_page_opens_no_connection():
-    for origin in (
-        "http://evil.example", "http://class.example:8502", "http://class.example:8501.evil.example", "null",
-        "http://localhost:8501", "x" * 10_000, "",
-    ):  # fmt: skip
-        assert opened(APP, [HOST, ("Origin", origin)]) == [{"type": "websocket.close", "code": 1008}], origin
-
-
-def test_a_page_of_this_server_does_and_so_does_a_program():
-    for origin in ["http://class.example:8501", "https://class.example:8501", None]:
-        sent = opened(APP, [HOST, *([("Origin", origin)] if origin else [])])
-        assert sent[0]["type"] == "websocket.accept", origin
-
-
-def test_alone_there_is_nothing_before_the_app(monkeypatch, tmp_path, capsys):
+def test_alone_nothing_is_made_before_the_app_and_no_visitor_is_told_apart(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv(SHARED, raising=False)
-    assert middleware() == []
+    assert [each.cls for each in middleware()] == [OwnPagesOnly]
     assert not (tmp_path / "home").exists()
     assert capsys.readouterr() == ("", "")
 
@@ -122,10 +102,10 @@ def test_the_first_start_of_a_classroom_tells_the_teachers_key_and_later_ones_wh
 ):
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path))
     monkeypatch.setenv(SHARED, "1")
-    assert [each.cls for each in middleware()] == [Visitors]
+    assert [each.cls for each in middleware()] == [OwnPagesOnly, Visitors]
     key = (tmp_path / TEACHER).read_text().strip()
     assert key in capsys.readouterr().err
-    assert len(middleware()) == 1
+    assert len(middleware()) == 2
     later = capsys.readouterr().err
     assert str(tmp_path / TEACHER) in later
     assert key not in later
@@ -135,7 +115,7 @@ def test_where_no_key_can_be_kept_the_terminal_says_why_and_nobody_is_known(monk
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "file"))
     monkeypatch.setenv(SHARED, "1")
-    assert middleware() == []
+    assert [each.cls for each in middleware()] == [OwnPagesOnly]
     assert "the server cannot recognize anybody" in capsys.readouterr().err
 
 
