@@ -20,7 +20,6 @@ FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, whose only new
 QUIET_SECONDS = 15.0  # without an event, until a reader hears that the connection lives
 KEEP_ALIVE = b":\n\n"
 MAX_FEEDS = 256  # kept; with more runs read at once, a late reader of a run makes it be looked at twice
-READERS: set[asyncio.Event] = set()  # of this process, each set at news
 
 
 class RunFeed:
@@ -107,7 +106,6 @@ async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[byte
     A slow reader gets all news in one piece, so nothing piles up for it.
     """
     news, had = asyncio.Event(), {feed: (after, b"") for feed, after in wanted}
-    READERS.add(news)
     for feed, _ in wanted:
         feed.join(news)
     try:
@@ -124,7 +122,6 @@ async def messages(wanted: Sequence[tuple[RunFeed, int]]) -> AsyncGenerator[byte
             elif not await happened(news):
                 yield KEEP_ALIVE
     finally:
-        READERS.discard(news)
         for feed, _ in wanted:
             feed.readers.discard(news)
 

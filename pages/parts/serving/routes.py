@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from dpcore.runs.feed import READERS, feed_of, messages
+from dpcore.runs.feed import feed_of, messages
 from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
 from pages.parts.serving import files
@@ -31,10 +31,32 @@ COUNT = re.compile(r"[0-9]{1,12}")
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between may keep or collect it
 
 
+class CountedReaders:
+    """The application behind the route of events, which answers at most MAX_READERS at once.
+
+    A request is a reader from its arrival on. Counted later, all requests of a moment would be let
+    in while each of them waits for the store.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, as Starlette calls it."""
+        if self.count >= MAX_READERS:
+            answer = PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
+            await answer(scope, receive, send)
+            return
+        self.count += 1
+        try:
+            answer = await run_events(Request(scope, receive))
+            await answer(scope, receive, send)
+        finally:
+            self.count -= 1
+
+
 async def run_events(request: Request) -> Response:
     """The events of the runs that the path names, as they happen."""
-    if len(READERS) >= MAX_READERS:
-        return PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
     try:
         wanted = asked_for(request)
         store = (await asyncio.to_thread(ensure_pool)).store  # the first call opens a file and starts a process
@@ -77,7 +99,9 @@ def asked_for(request: Request) -> list[tuple[str, int]]:
     return list(zip(runs, map(int, counts), strict=True))
 
 
-ROUTES = [Route("/runs/{runs}/events", run_events), files.FILES, PREVIEWS]
+READERS = CountedReaders()
+EVENTS = Route("/runs/{runs}/events", READERS, methods=["GET"])
+ROUTES = [EVENTS, files.FILES, PREVIEWS]
 
 
 def routes() -> list[Route]:

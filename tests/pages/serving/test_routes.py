@@ -1,6 +1,7 @@
 """The routes beside the pages: what a stranger may send, and what a browser gets."""
 
 import asyncio
+import threading
 from urllib.parse import quote
 
 import pytest
@@ -144,7 +145,7 @@ def test_only_reading_is_allowed(store):
 
 def test_more_readers_than_a_server_can_hold_are_asked_to_come_later(store, monkeypatch):
     run = ended(store)
-    monkeypatch.setattr(routes, "READERS", {asyncio.Event() for _ in range(MAX_READERS)})
+    monkeypatch.setattr(routes.READERS, "count", MAX_READERS)
     status, headers, _ = got(f"/runs/{run}/events")
     assert status == 503
     assert headers["retry-after"] == "10"
@@ -162,7 +163,42 @@ def test_readers_are_counted_while_they_read_and_no_longer(store):
     run = ended(store)
     for _ in range(3):
         got(f"/runs/{run}/events")
-    assert not routes.READERS
+        assert routes.READERS.count == 0
+    got("/runs/../events")  # refused
+    assert routes.READERS.count == 0
+
+
+def test_no_more_readers_are_let_in_while_the_others_wait_for_the_store(store, monkeypatch):
+    run, opened = ended(store), threading.Event()
+
+    def slow() -> Pool:
+        assert opened.wait(20)
+        return Pool(store)
+
+    monkeypatch.setattr(routes, "ensure_pool", slow)
+    monkeypatch.setattr(routes, "MAX_READERS", 3)
+    app = Starlette(routes=ROUTES)
+
+    async def asked() -> list[int]:
+        """The statuses of ten requests at once, in the order of their answers."""
+        statuses: list[int] = []
+
+        async def send(message: dict) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            if len(statuses) == 7:  # all but those that wait
+                opened.set()
+
+        async def receive() -> dict:
+            await asyncio.sleep(30)
+            return {"type": "http.disconnect"}
+
+        scopes = [scope_of(f"/runs/{run}/events") for _ in range(10)]
+        await asyncio.wait_for(asyncio.gather(*[app(scope, receive, send) for scope in scopes]), 25)
+        return statuses
+
+    assert awaited(asked()) == [503] * 7 + [200] * 3
+    assert routes.READERS.count == 0
 
 
 def test_nothing_goes_on_for_a_reader_that_has_gone(store):
