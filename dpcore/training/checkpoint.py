@@ -5,6 +5,8 @@ for bit the same, so nothing is charged twice. Releases before the first step ar
 this needs the same device, number of threads, torch, data and features; otherwise the file is refused, since equal
 noise on sums that are rounded otherwise would not hide their difference. Not checked are the version of this program
 and, on a GPU, that memory is never shorter than before and that a recorded step is trusted again if it was.
+A file that was changed is refused: its digest is keyed by the run's secret seed. The digest of a run with a fixed seed
+has no secret key, so it reveals accidents alone; that seed hides nothing from those who know it.
 """
 
 import io
@@ -18,7 +20,7 @@ from torch import Tensor
 
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
-from dpcore.training.randomness.streams import fingerprint
+from dpcore.training.randomness.streams import checkpoint_key, fingerprint
 from dpcore.training.training_run import Snapshot, TrainingRun
 from dpcore.whole_file import whole_file
 
@@ -38,7 +40,7 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
     torch.save(snapshot(run), state)
     label = Label(step, run.config.chosen(), run.machine, fingerprint(run.secret), run.fingerprint)
     with whole_file(path) as file:  # private: the noise of later steps follows from it
-        write_label(file, label.sealed(state.getbuffer()))
+        write_label(file, label.sealed(state.getbuffer(), checkpoint_key(run.secret)))
         file.write(state.getbuffer())
 
 
@@ -50,11 +52,18 @@ def resume(run: TrainingRun, path: Path) -> int:
     """
     with open(path, "rb") as file:
         label, state = read_label(file), io.BytesIO(file.read())
-    refusal = f"Expected {path} to be a checkpoint, but it is damaged or of another version; {INSTEAD}"
-    if label is None or not label.belongs_to(state.getbuffer()):
+    refusal = f"Expected {path} to be a checkpoint, but it is damaged, changed or of another version; {INSTEAD}"
+    if label is None:
         raise ValueError(refusal)
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
         raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed; name another file.")
+    if not label.digest:
+        raise ValueError(
+            f"Expected {path} to have a digest, without which nobody can tell whether it was changed. "
+            f"Older versions wrote none; {INSTEAD}"
+        )
+    if not label.belongs_to(state.getbuffer(), checkpoint_key(run.secret)):
+        raise ValueError(refusal)
     for name, way in WAYS.items():
         here, was = run.machine[name], label.where.get(name, "unknown")
         if here != was:

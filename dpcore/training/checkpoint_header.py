@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+DIGEST_BYTES = 16
+
 
 class Label(NamedTuple):
     """The run, step, machine and data of a checkpoint."""
@@ -14,17 +16,22 @@ class Label(NamedTuple):
     where: dict[str, str]  # "device", "threads", "torch", which decide the last bit of a weight
     secret: str  # the fingerprint of the run's secret seed; empty for a fixed seed
     data: str  # the fingerprint of the training data: on other data the same noise would reveal a difference
-    digest: str = ""  # of all this and the state; empty in a file of an older version
+    digest: str = ""  # of all this and the state, keyed; empty in a file of an older version
 
-    def sealed(self, state: memoryview | bytes) -> "Label":
-        """The label with the digest of a state: a byte changed by a disk would change the noise."""
-        digest = hashlib.blake2b(json.dumps(self._replace(digest="")._asdict()).encode(), digest_size=16)
+    def sealed(self, state: memoryview | bytes, key: bytes) -> "Label":
+        """The label with the digest of a state.
+
+        Changed weights would get the noise that steps with others had: both sums together reveal
+        their difference. Nobody makes the digest of a changed file without the key.
+        """
+        text = json.dumps(self._replace(digest="")._asdict())
+        digest = hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES, key=key)
         digest.update(state)
         return self._replace(digest=digest.hexdigest())
 
-    def belongs_to(self, state: memoryview | bytes) -> bool:
-        """False if label or state have changed since they were written, as far as the digest tells."""
-        return not self.digest or self.sealed(state).digest == self.digest
+    def belongs_to(self, state: memoryview | bytes, key: bytes) -> bool:
+        """Return whether this label was sealed with the key for this state."""
+        return self.sealed(state, key).digest == self.digest
 
 
 def write_label(file: IO[bytes], label: Label) -> None:
@@ -37,8 +44,13 @@ def read_label(file: IO[bytes]) -> Label | None:
         label = Label(**json.loads(file.readline()))
     except (ValueError, TypeError):
         return None
-    sound = isinstance(label.step, int) and isinstance(label.settings, dict) and isinstance(label.where, dict)
-    return label if sound else None
+    kinds = (
+        (label.step, int),
+        (label.settings, dict),
+        (label.where, dict),
+        (label.digest, str),
+    )
+    return label if all(isinstance(value, kind) for value, kind in kinds) else None
 
 
 def label_of(path: Path) -> Label | None:

@@ -12,9 +12,11 @@ import pytest
 import torch
 
 from dpcore.training import checkpoint, training_run
+from dpcore.training.checkpoint_header import Label
 from dpcore.training.events import Checkpointed, Finished, Started, Stepped, Unsaved
 from dpcore.training.loop import train
 from dpcore.training.optimizers import OPTIMIZERS
+from dpcore.training.randomness.streams import checkpoint_key
 from dpcore.training.training_run import TrainingRun
 from tests.training.small_runs import CNN, SMALL, of_both_suites, run_of, ticking
 
@@ -119,6 +121,18 @@ def of_unknown_data(content: bytes) -> bytes:
     return json.dumps(label).encode() + b"\n" + state
 
 
+def with_digest(content: bytes, digest: object) -> bytes:
+    line, _, state = content.partition(b"\n")
+    return json.dumps(json.loads(line) | {"digest": digest}).encode() + b"\n" + state
+
+
+def resealed(content: bytes, key: bytes) -> bytes:
+    """The file with another weight, and with the digest that belongs to it by this key."""
+    line, _, state = changed(content, len(content) // 2).partition(b"\n")
+    label = Label(**json.loads(line)).sealed(state, key)
+    return json.dumps(label._asdict()).encode() + b"\n" + state
+
+
 DAMAGES = {
     "of unknown data": of_unknown_data,
     "without label": lambda content: content.partition(b"\n")[2],
@@ -127,6 +141,8 @@ DAMAGES = {
     "labelled nonsense": lambda content: content.partition(b"\n")[0] + b"\nnonsense",
     "another weight": lambda content: changed(content, len(content) // 2),
     "another step": lambda content: changed(content, content.index(b'"step": ') + len('"step": ')),
+    "sealed without a key": lambda content: resealed(content, b""),
+    "no text as digest": lambda content: with_digest(content, None),
 }
 
 
@@ -144,14 +160,40 @@ def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(t
         assert path.read_bytes() == damage(whole), name
 
 
-def test_a_file_of_the_version_before_which_has_no_digest_is_gone_on_from(tmp_path):
-    path = tmp_path / "state.pt"
-    checkpoint.save(run_of(SMALL), 0, path)
-    line, _, state = path.read_bytes().partition(b"\n")
+def without_digest(content: bytes) -> bytes:
+    line, _, state = content.partition(b"\n")
     label = json.loads(line)
     assert label.pop("digest")
-    path.write_bytes(json.dumps(label).encode() + b"\n" + state)
-    assert checkpoint.resume(run_of(SMALL), path) == 0
+    return json.dumps(label).encode() + b"\n" + state
+
+
+def test_a_file_without_digest_as_of_an_older_version_is_refused_with_the_way_out(tmp_path):
+    path = tmp_path / "state.pt"
+    run = run_of(SMALL)
+    weights(run, range(1, 3))
+    checkpoint.save(run, 2, path)
+    whole = path.read_bytes()
+    for content in (without_digest(whole), with_digest(whole, "")):
+        path.write_bytes(content)
+        other = run_of(SMALL)
+        before = checkpoint.snapshot(other)
+        with pytest.raises(ValueError, match=r"to have a digest.*; start a new run instead"):
+            checkpoint.resume(other, path)
+        assert same(checkpoint.snapshot(other), before)
+
+
+def test_a_changed_file_is_refused_whatever_key_sealed_it_but_the_runs_own(tmp_path):
+    path, config = tmp_path / "state.pt", dataclasses.replace(SMALL, seed=None)
+    run, same_run = (TrainingRun(config, ticking(), secret=7) for _ in range(2))
+    checkpoint.save(run, 0, path)
+    whole = path.read_bytes()
+    assert checkpoint.resume(same_run, path) == 0
+    for key in (b"", checkpoint_key(None), checkpoint_key(8), bytes(32)):
+        path.write_bytes(resealed(whole, key))
+        with pytest.raises(ValueError, match="to be a checkpoint, but it is damaged, changed or"):
+            checkpoint.resume(same_run, path)
+    path.write_bytes(resealed(whole, checkpoint_key(7)))
+    assert checkpoint.resume(same_run, path) == 0
 
 
 def test_the_state_is_on_the_disk_before_it_takes_the_place_of_the_last_one(tmp_path, monkeypatch):

@@ -62,6 +62,11 @@ def fingerprint(secret: int | None) -> str:
     return "" if secret is None else f"{digest('fingerprint', secret):064x}"
 
 
+def checkpoint_key(secret: int | None) -> bytes:
+    """The key of the digests of a run's checkpoints; of a run with a fixed seed, one that is no secret."""
+    return digest("checkpoint", secret).to_bytes(32)
+
+
 def digest(what: object, secret: int | None) -> int:
     """256 bits that depend on both, and look random without the secret."""
     text = json.dumps([what, None if secret is None else f"{secret:032x}"], sort_keys=True)
