@@ -20,6 +20,7 @@ from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, st
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import LEFTOVER_SECONDS, STALE, Heartbeats, PoolThread, lock_of, remove_needless
 from dpcore.runs.worker_process import Slots, Worker, slots_of
+from dpcore.whole_file import private
 
 TRAIN = TRAINING.work
 INTERVAL = 0.2  # seconds between two rounds
@@ -177,7 +178,7 @@ class Pool(PoolThread):
             return
         if self.log.exists() and self.log.stat().st_size > LOG:
             self.log.replace(self.log.with_suffix(".old.log"))
-        with open(self.log, "ab") as log:
+        with open(self.log, "ab", opener=private) as log:
             self.workers.append(self._hire(self.store.home, log, self.train, slots, now))
 
 

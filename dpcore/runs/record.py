@@ -18,6 +18,7 @@ from dpcore.training.events import Event
 from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
+from dpcore.whole_file import private
 
 
 class Status(StrEnum):
@@ -129,6 +130,12 @@ def device_here(home: Path) -> str:
         return device_path(home).read_text(encoding="utf-8")
     except OSError:
         return ""
+
+
+def note_device(home: Path, device: str) -> None:
+    """Note the device on which runs train here. Errors: OSError."""
+    with open(device_path(home), "w", encoding="utf-8", opener=private) as file:
+        file.write(device)
 
 
 def worker_name(pid: int) -> str:

@@ -16,6 +16,7 @@ from typing import IO, Any, Self
 import dpcore
 from dpcore.runs.record import Run, Status, StoreError, checkpoint_path
 from dpcore.runs.store import Store
+from dpcore.whole_file import private
 
 LEFTOVER_SECONDS = 600.0  # between two looks for leftover files
 
@@ -29,8 +30,8 @@ def lock_of(home: Path) -> IO[bytes] | None:
 
 
 def locked(path: Path, mode: str = "wb") -> IO[bytes]:
-    """Open and lock a file; OSError if another process holds it."""
-    file = open(path, mode)  # noqa: SIM115  # the caller closes it
+    """Open and lock a file, private if it is new; OSError if another process holds it."""
+    file = open(path, mode, opener=private)  # noqa: SIM115  # the caller closes it
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from dpcore.runs.holding import Holding
 from dpcore.runs.limits import limits_of, overdue
-from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, device_path, worker_name
+from dpcore.runs.record import Run, Status, StoreError, checkpoint_path, note_device, worker_name
 from dpcore.runs.resume import NotContinued, Train, job_events
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
@@ -204,7 +204,7 @@ def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
     for event in train(RunConfig(epochs=1e-6, device=device)):
         if isinstance(event, Started) and device == "auto":
             with suppress(OSError):  # a full disk keeps nobody from training
-                device_path(home).write_text(event.device, encoding="utf-8")
+                note_device(home, event.device)
 
 
 def take_part(memory: float) -> None:

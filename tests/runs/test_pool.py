@@ -14,9 +14,9 @@ import pytest
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
 from dpcore.runs.pool import MAX_WAIT_SECONDS, SPARE
-from dpcore.runs.record import Status, StoreError, device_path, worker_name
+from dpcore.runs.record import Status, StoreError, device_here, device_path, note_device, worker_name
 from dpcore.runs.store import MAX_ATTEMPTS, Store
-from dpcore.runs.supervision import STALE, Heartbeats
+from dpcore.runs.supervision import STALE, Heartbeats, locked
 from dpcore.runs.worker_process import Slots
 from dpcore.training.config import RunConfig
 from tests.runs.by_hand import Clock, PoolByHand, by_hand
@@ -147,6 +147,16 @@ def test_the_pool_of_a_home_starts_workers_and_another_takes_over_once_it_is_gon
         second.round()
         assert len(second.hired) == 1
         second.close()
+
+
+def test_only_its_owner_can_read_what_a_pool_writes_into_the_home(pool: PoolByHand) -> None:
+    pool.round()
+    note_device(pool.store.home, "cpu (of this machine)")
+    assert device_here(pool.store.home) == "cpu (of this machine)"
+    with locked(pool.store.home / "another.lock"):
+        modes = {each.name: each.stat().st_mode & 0o777 for each in pool.store.home.iterdir()}
+    assert {"workers.log", "device", "another.lock"} <= set(modes)
+    assert {name for name, mode in modes.items() if mode & 0o077} == set()
 
 
 def test_a_long_log_is_put_aside_when_a_worker_starts(pool: PoolByHand) -> None:

@@ -13,6 +13,7 @@ from dpcore.runs.kinds import TRAINING
 from dpcore.runs.record import StoreError
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import PoolThread, start_process
+from dpcore.whole_file import private
 
 Share = TypeVar("Share", int, float)
 HEAD = "dpcore.runs.ray_pool.head"  # the module of the process that talks to Ray
@@ -69,7 +70,7 @@ class RayPool(PoolThread):
     def _serve(self) -> None:
         while not self._stop.is_set():
             try:
-                with open(self.log, "ab") as log:
+                with open(self.log, "ab", opener=private) as log:
                     self._follow(log)
             except OSError as error:
                 self.trouble = str(error)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import dpcore
 from dpcore.runs.limits import overdue
 from dpcore.runs.ray_pool.node import Ended, Gone, Hello, Said, Shape, job_of, put
-from dpcore.runs.record import Run, Status, checkpoint_path, device_path, is_dead
+from dpcore.runs.record import Run, Status, checkpoint_path, is_dead, note_device
 from dpcore.runs.store import Store
 from dpcore.runs.supervision import Heartbeats
 from dpcore.runs.worker import longest_here
@@ -129,7 +129,7 @@ class Streams:
         if said.checkpoint and not self._store.stopping(run, task.name):
             put(said.checkpoint, checkpoint_path(self._store.home, run))
         if isinstance(said.event, Started) and task.run.settings.get("device") == "auto":
-            device_path(self._store.home).write_text(said.event.device, encoding="utf-8")
+            note_device(self._store.home, said.event.device)
         stop = self._store.append(run, said.event, task.name)
         task.heard = None  # not to be recorded twice, whatever fails from here on
         if stop:
