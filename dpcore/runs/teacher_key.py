@@ -1,7 +1,9 @@
 """The secrets of a shared server: the key of its cookies, the teacher's key, and the marks of signed-in teachers.
 
-Each is a file in the home that only the owner of the home can read, so all server processes agree. A teacher's mark can
-only be made with the teacher's key. It ends after twelve hours, with sign-out, or with a new key.
+Each is a file in the home that only the owner of the home can read, so all server processes agree.
+Behind a key stands its seal, an HMAC by the key of cookies: a key without one was chosen by
+somebody, or made by a version that sealed none, and is refused. A teacher's mark can only be made
+with the teacher's key. It ends after twelve hours, with sign-out, or with a new key.
 """
 
 import hmac
@@ -13,26 +15,31 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from dpcore.whole_file import private
+
 COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
 MARK_SECONDS = 12 * 3600.0  # for which a mark holds
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
 _COOKIE_KEY = re.compile("[0-9a-fA-F]{64}")
 _TEACHER_KEY = re.compile(f"[{_ALPHABET}]{{5}}(-[{_ALPHABET}]{{5}}){{3}}")
+_OWN_NONE = " Students then own none of their earlier runs; the teacher can still change those."
 _OWNER = re.compile("[0-9a-f]{32}")  # becomes the name of a file
 
 
 def cookie_key(home: Path) -> bytes:
     """The key that signs cookies, made if there is none. OSError or ValueError says why there is none."""
-    text, _ = _secret_in(home / COOKIES, lambda: secrets.token_hex(32), _COOKIE_KEY, "64 hexadecimal digits")
+    text, _ = _secret_in(home / COOKIES, _new_cookie_key, _COOKIE_KEY, bytes.fromhex, _OWN_NONE)
     return bytes.fromhex(text)
 
 
 def teacher_key(home: Path) -> tuple[str, bool]:
     """The teacher's key, and whether it was made just now, so that nobody has seen it yet.
 
-    It has 99 bits, so guessing is hopeless; a chosen key is refused. OSError or ValueError says why there is none.
+    It has 99 bits, so guessing is hopeless; a chosen key is refused, as it has no seal. OSError or
+    ValueError says why there is none.
     """
-    return _secret_in(home / TEACHER, _new_teacher_key, _TEACHER_KEY, "a key made here")
+    key = cookie_key(home)
+    return _secret_in(home / TEACHER, _new_teacher_key, _TEACHER_KEY, lambda _: key)
 
 
 def sign_in(home: Path, owner: str, given: str) -> bool:
@@ -42,7 +49,8 @@ def sign_in(home: Path, owner: str, given: str) -> bool:
         return False
     folder = home / MARKS
     folder.mkdir(mode=0o700, exist_ok=True)
-    (folder / owner).write_text(_mark(key, owner), encoding="utf-8")
+    with open(folder / owner, "w", encoding="utf-8", opener=private) as mark:
+        mark.write(_mark(key, owner))
     return True
 
 
@@ -61,18 +69,36 @@ def is_teacher(home: Path, owner: str) -> bool:
     return False
 
 
-def _secret_in(file: Path, make: Callable[[], str], form: re.Pattern[str], what: str) -> tuple[str, bool]:
-    """The text of a file, and whether it was made just now; processes that race get the same text.
+def _secret_in(
+    file: Path,
+    make: Callable[[], str],
+    form: re.Pattern[str],
+    sealing: Callable[[str], bytes],
+    loss: str = "",
+) -> tuple[str, bool]:
+    """The key in a file, and whether it was made just now; processes that race get the same one.
 
-    Errors: OSError; ValueError, with `what` it should be, unless it has this form.
+    `sealing` gives the key of its seal, and `loss` says what a new one costs.
+    Errors: OSError; ValueError unless the file holds a key of this form with its seal.
     """
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    made = not file.exists() and _made(file, make())
+    made = False
+    if not file.exists():
+        new = make()
+        made = _made(file, f"{new}\n{_seal(file, new, sealing(new))}")
     if file.stat().st_mode & 0o077:  # a restored copy
         file.chmod(0o600)
-    if not form.fullmatch(text := file.read_text(encoding="utf-8").strip()):
-        raise ValueError(f"Expected {file} to hold {what}; remove it, and a new one is made.")
-    return text, made
+    key, _, seal = file.read_text(encoding="utf-8").strip().partition("\n")
+    if not form.fullmatch(key) or not _same(seal, _seal(file, key, sealing(key))):
+        raise ValueError(
+            f"Expected {file} to hold a key with its seal, which a chosen one and those of older "
+            f"versions lack; remove it, and a new one is made.{loss}"
+        )
+    return key, made
+
+
+def _seal(file: Path, text: str, key: bytes) -> str:
+    return hmac.new(key, f"{file.name} {text}".encode(), "sha256").hexdigest()
 
 
 def _made(file: Path, text: str) -> bool:
@@ -87,6 +113,10 @@ def _made(file: Path, text: str) -> bool:
     finally:
         draft.unlink(missing_ok=True)
     return True
+
+
+def _new_cookie_key() -> str:
+    return secrets.token_hex(32)
 
 
 def _new_teacher_key() -> str:

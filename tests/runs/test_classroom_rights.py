@@ -55,9 +55,9 @@ def test_a_key_is_made_once_for_each_home_and_only_its_owner_can_read_it(tmp_pat
 
 
 def test_a_broken_cookie_key_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    for text in ("", "nonsense", "ab" * 31, "ab" * 33):
+    for text in ("", "nonsense", "ab" * 31, "ab" * 33, "0" * 64, f"{'0' * 64}\n{'0' * 64}"):
         (tmp_path / COOKIES).write_text(text)
-        with pytest.raises(ValueError, match="remove it, and a new one is made"):
+        with pytest.raises(ValueError, match=r"and a new one is made\. Students then own none"):
             cookie_key(tmp_path)
 
 
@@ -67,10 +67,31 @@ def test_the_teachers_key_is_new_once_and_one_that_somebody_chose_is_refused(tmp
     assert teacher_key(tmp_path) == (key, False)
     assert mode_of(tmp_path / TEACHER) == 0o600
     assert len(key.replace("-", "")) == 20
-    for chosen in ("", "password", "aaaaa-aaaaa-aaaaa", "AAAAA-aaaaa-aaaaa-aaaaa", key + "e", "the key of our class"):
+    whole = (tmp_path / TEACHER).read_text()
+    teacher_key(tmp_path / "other")
+    of_another_home = (tmp_path / "other" / TEACHER).read_text()
+    liked = "ckass-ckass-ckass-ckass"
+    for chosen in (
+        "", "password", "aaaaa-aaaaa-aaaaa", "AAAAA-aaaaa-aaaaa-aaaaa", key + "e", "a key of ours",
+        "aaaaa-aaaaa-aaaaa-aaaaa", liked, whole.replace(key, liked), key, whole[:-3], f"{key}\né",
+        of_another_home,
+    ):  # fmt: skip
         (tmp_path / TEACHER).write_text(chosen)
         with pytest.raises(ValueError, match="remove it, and a new one is made"):
             teacher_key(tmp_path)
+        with pytest.raises(ValueError, match="remove it, and a new one is made"):
+            sign_in(tmp_path, ANN, chosen.partition("\n")[0])
+    (tmp_path / TEACHER).write_text(whole)
+    assert teacher_key(tmp_path) == (key, False)
+
+
+def test_a_key_does_not_outlive_the_key_of_cookies_that_sealed_it(tmp_path: Path) -> None:
+    teacher_key(tmp_path)
+    (tmp_path / COOKIES).unlink()
+    with pytest.raises(ValueError, match=f"{TEACHER} to hold a key with its seal"):
+        teacher_key(tmp_path)
+    (tmp_path / TEACHER).unlink()
+    assert teacher_key(tmp_path)[1]
 
 
 def test_the_key_makes_a_teacher_of_who_gives_it_and_nothing_else_does(tmp_path: Path) -> None:
@@ -81,7 +102,7 @@ def test_the_key_makes_a_teacher_of_who_gives_it_and_nothing_else_does(tmp_path:
         assert not sign_in(tmp_path, owner, key), owner
         assert not is_teacher(tmp_path, owner), owner
         sign_out(tmp_path, owner)
-    assert os.listdir(tmp_path) == [TEACHER]  # what is no owner becomes no file
+    assert {*os.listdir(tmp_path)} == {TEACHER, COOKIES}  # what is no owner becomes no file
     assert sign_in(tmp_path, ANN, f" {key}\n")
     assert [is_teacher(tmp_path, owner) for owner in (ANN, BOB)] == [True, False]
     sign_out(tmp_path, ANN)
@@ -90,13 +111,15 @@ def test_the_key_makes_a_teacher_of_who_gives_it_and_nothing_else_does(tmp_path:
 
 def test_being_the_teacher_ends_with_the_key_and_by_itself(tmp_path: Path) -> None:
     key = teacher_key(tmp_path)[0]
+    whole = (tmp_path / TEACHER).read_text()
     sign_in(tmp_path, ANN, key)
     other = key[:-5] + ("aaaaa" if key[-5:] != "aaaaa" else "bbbbb")
     for text in (other, "short"):  # nobody is the teacher by a key that is refused
         (tmp_path / TEACHER).write_text(text)
         assert not is_teacher(tmp_path, ANN)
-    (tmp_path / TEACHER).write_text(key)
+    (tmp_path / TEACHER).write_text(whole)
     assert is_teacher(tmp_path, ANN)
+    assert mode_of(tmp_path / MARKS / ANN) == 0o600
     mark, before = tmp_path / MARKS / ANN, time.time() - MARK_SECONDS - 1
     (tmp_path / MARKS / BOB).write_text(mark.read_text())
     assert not is_teacher(tmp_path, BOB)  # a mark that was copied is none
