@@ -13,6 +13,7 @@ import pytest
 
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.data_forms import figures_of
+from dpcore.runs.in_words import as_csv, as_text
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.events import Started
@@ -59,6 +60,25 @@ def test_a_hostile_name_is_no_formula_in_a_table(store: Store) -> None:
     record = trained(store, TINY, "\t =HYPERLINK(1)\r\nx").record
     rows = list(csv.reader(io.StringIO(form.write([record]))))
     assert {row[1] for row in rows[1:]} == {"'=HYPERLINK(1) x"}
+
+
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"  # of a formula, in full and small width, too
+CELLS = ("{}1+1", "a;{}1+1;b", "a|{}1+1|b", 'a;"{}1+1";b', 'a; "{}1+1|{}2";{}3', '";{}1+1', "a;;|{}1", "a,b;{}1")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+def test_no_cell_of_a_table_is_a_formula_whatever_separates_the_cells(separator: str) -> None:
+    names = [cell.replace("{}", sign) for cell in CELLS for sign in SIGNS]
+    text = as_csv(names, [[name, 1.5, name] for name in names])
+    for row in csv.reader(io.StringIO(text), delimiter=separator):
+        for cell in row:
+            assert not cell.strip(' "').startswith(tuple(SIGNS)), cell
+
+
+def test_words_without_a_formula_stay_as_they_are_and_a_quoted_one_is_quoted_once() -> None:
+    for words in ("a-b", "x; y|z", "1e-5", "'=1+1", "a = b"):
+        assert as_text(words) == words
+    assert as_text(as_text("a;=1+1")) == "a;'=1+1"
 
 
 def test_a_hostile_name_is_no_markup_in_a_card(record: RunRecord) -> None:
