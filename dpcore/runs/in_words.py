@@ -117,6 +117,9 @@ def unreadable(settings: Mapping[str, Any]) -> str:
 
 SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})  # to Markdown
 
+# Before these places: the sign of a list or a rule at the start, and a point of an address without a scheme
+SPECIAL_PLACE = re.compile(r"^(?=[-+])|^[0-9]+(?=[.)])|www(?=\.)", re.IGNORECASE)
+
 
 def printable(words: str, *, lines: bool = False) -> str:
     """The words without control characters and outer blanks, on one line unless `lines`.
@@ -131,10 +134,12 @@ def printable(words: str, *, lines: bool = False) -> str:
 def escaped(words: str) -> str:
     """The words on one line, escaped so that Markdown shows them unchanged.
 
+    An address with an @ is the exception: some readers make a link of it however it is escaped.
+
     >>> escaped("<b>[x](y)</b>")
     '\\\\<b\\\\>\\\\[x\\\\](y)\\\\</b\\\\>'
     """
-    return printable(words).translate(SPECIAL)
+    return SPECIAL_PLACE.sub(r"\g<0>\\", printable(words).translate(SPECIAL))
 
 
 FORMULA = "=+@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b-"  # in full and small width, too

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.data_forms import figures_of
 from dpcore.runs.in_words import as_csv, as_text
@@ -88,6 +89,42 @@ def test_a_hostile_name_is_no_markup_in_a_card(record: RunRecord) -> None:
     assert "\\<script\\>alert(1)\\</script\\>" in title
     assert "\\[x\\](javascript\\:1)" in title
     assert "\0" not in title
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("www.evil.example/login", "www\\.evil.example/login"),
+        ("at (WWW.evil.example)", "at (WWW\\.evil.example)"),
+        ("me@evil.example", "me<!-- -->@evil.example"),
+        ("- item", "\\- item"),
+        ("+ item", "\\+ item"),
+        ("---", "\\---"),
+        ("1. item", "1\\. item"),
+        ("20) item", "20\\) item"),
+        ("a-b, 1.5 + 2.", "a-b, 1.5 + 2."),
+    ],
+)
+def test_a_list_a_rule_or_an_address_in_a_name_is_words_in_a_card(store: Store, words: str, shown: str) -> None:
+    form = FORMS["card"]
+    assert isinstance(form, TextForm)
+    run = trained(store, TINY, words).record
+    card = form.write([replace(run, run=replace(run.run, note=words, origin={"device": words}))])
+    lines = card.splitlines()
+    assert lines[0].endswith(f": {shown}")
+    assert lines[2] == shown
+    assert f"| Device | {shown} |" in lines
+
+
+def test_the_name_of_a_class_is_words_in_a_card(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    form = FORMS["card"]
+    assert isinstance(form, TextForm)
+    run = trained(store).record
+    strange = replace(DATASETS["mnist"], classes=("www.evil.example", "a & b", *"23456789"))
+    monkeypatch.setitem(DATASETS.shipped, "mnist", strange)
+    card = form.write([run])
+    assert "| Accuracy of www\\.evil.example |" in card
+    assert "| Accuracy of a \\& b |" in card
 
 
 def test_an_origin_takes_no_rows_place_in_a_card_and_its_names_are_no_markup(store: Store) -> None:
