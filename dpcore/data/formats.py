@@ -19,6 +19,8 @@ from typing import IO, Any, BinaryIO, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpcore.regular_file import open_regular
+
 Part = tuple[NDArray[Any], NDArray[np.uint8]]  # examples (n, ...) and labels (n,)
 CIFAR_SHAPE = (3, 32, 32)  # channels, height, width of an image in CIFAR's Python batches
 
@@ -159,7 +161,7 @@ def content(path: Path, max_bytes: int) -> bytes:
 
 def uncompressed(path: Path) -> BinaryIO:
     """Open a file as a stream, unpacked on the fly if it is gzipped."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         gzipped = stream.read(2) == b"\x1f\x8b"
     return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
 

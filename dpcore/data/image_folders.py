@@ -24,6 +24,7 @@ from dpcore.data.catalogue import DATASETS, FACTS_FILE, LAYOUT, Dataset, own_dat
 from dpcore.data.loading import Images, Split, fingerprint_of
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import shuffled
+from dpcore.regular_file import open_regular
 
 PARTS = ("train", "test")
 ENDINGS = (".png", ".jpg", ".jpeg")
@@ -98,7 +99,7 @@ def _in_folder(path: Path) -> Iterator[Found]:
             folder = PurePosixPath(Path(place).relative_to(path).as_posix())
             yield folder, None
             for name in names:
-                yield folder / name, partial(open, os.path.join(place, name), "rb")
+                yield folder / name, partial(open_regular, os.path.join(place, name))
 
 
 def _in_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Found]:

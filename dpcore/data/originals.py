@@ -25,6 +25,7 @@ from dpcore.data.formats import ArraysFile, Part, content, find, members, uncomp
 from dpcore.data.tabular.columns import Category, Ranges
 from dpcore.data.tabular.table import shuffled
 from dpcore.data.tabular.tables import ADULT, FACTS
+from dpcore.regular_file import open_regular
 
 ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
 MAX_ADULT = 1 << 25  # bytes that are read
@@ -132,7 +133,7 @@ def _reviews_in_folder(place: Path) -> Iterator[tuple[Key, bytes]]:
     for part in ("train", "test"):
         for kind in KINDS:
             for path in (place / part / kind).glob("*.txt"):
-                with path.open("rb") as stream:
+                with open_regular(path) as stream:
                     yield (part, kind, path.name), stream.read(MAX_REVIEW)
 
 

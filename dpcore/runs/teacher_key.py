@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from dpcore.regular_file import regular_text
+
 COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
 MARK_SECONDS = 12 * 3600.0  # for which a mark holds
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # no letter looks like a digit
@@ -57,7 +59,7 @@ def is_teacher(home: Path, owner: str) -> bool:
     file = home / MARKS / owner
     with suppress(OSError, ValueError):
         fresh = time.time() - file.stat().st_mtime < MARK_SECONDS
-        return fresh and _same(file.read_text(encoding="utf-8"), _mark(teacher_key(home)[0], owner))
+        return fresh and _same(regular_text(file), _mark(teacher_key(home)[0], owner))
     return False
 
 
@@ -70,7 +72,7 @@ def _secret_in(file: Path, make: Callable[[], str], form: re.Pattern[str], what:
     made = not file.exists() and _made(file, make())
     if file.stat().st_mode & 0o077:  # a restored copy
         file.chmod(0o600)
-    if not form.fullmatch(text := file.read_text(encoding="utf-8").strip()):
+    if not form.fullmatch(text := regular_text(file).strip()):
         raise ValueError(f"Expected {file} to hold {what}; remove it, and a new one is made.")
     return text, made
 
