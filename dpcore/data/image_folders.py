@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from dpcore.data.catalogue import DATASETS, FACTS_FILE, LAYOUT, Dataset, own_dataset, raw_folder
+from dpcore.data.formats import open_zip
 from dpcore.data.loading import Images, Split, fingerprint_of
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import shuffled
@@ -50,6 +51,11 @@ def about(dataset: Dataset) -> str:
     )
 
 
+def has_images(folder: Path) -> bool:
+    """True if the folder has an image of a class to train on."""
+    return any(each.suffix.lower() in ENDINGS for each in (folder / PARTS[0]).glob("*/*"))
+
+
 def name_of(path: Path) -> str:
     """Return the name of a folder or a zip file, made safe.
 
@@ -66,7 +72,7 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     Errors: ValueError that names the file at fault, or the name if another data set has it.
     """
     with ExitStack() as opened:
-        archive = opened.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
+        archive = opened.enter_context(open_zip(path)) if zipfile.is_zipfile(path) else None
         found = _in_zip(path, archive) if archive else _in_folder(path)
         classes, files = _by_class(path, found)
         given = [sorted(name for name in files if name.parts[0] == part) for part in PARTS]

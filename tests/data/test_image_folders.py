@@ -272,7 +272,9 @@ def test_banks_zip_is_taken_as_it_is_published(given, root, tmp_path, capsys):
     path = zipped(tmp_path / "bank-additional.zip", members)
     (tmp_path / "given" / name).unlink()
     assert main(["data", "import", str(path if given == "the zip" else path.parent)]) == 0
-    assert capsys.readouterr().out == f"Bank: checked, now under {root}.\n"
+    said = capsys.readouterr().out.splitlines()
+    from_zip = "" if given == "the zip" else f" From {path.name}."
+    assert said[0] == f"Bank (table): checked, now under {root}.{from_zip}"
     assert len(ORIGINALS["bank"].read().labels) == 12
     zipped(path, {name: b"age;y\n1;2\n"})
     shutil.rmtree(root)
