@@ -8,7 +8,7 @@ from typing import IO
 
 
 def check_regular(path: str | Path) -> None:
-    """Raise OSError if there is a pipe, a device or a socket at the path; nothing there is no error.
+    """Raise OSError if a pipe, a device or a socket is at the path; nothing there is no error.
 
     Also ValueError for a path that no system has.
     """
@@ -27,6 +27,6 @@ def open_regular(path: str | Path) -> IO[bytes]:
 
 
 def regular_text(path: Path) -> str:
-    """Return the text of a regular file. Errors: OSError; ValueError for bytes that are no UTF-8."""
+    """Return the text of a regular file. Errors: OSError; ValueError if it is no UTF-8."""
     check_regular(path)
     return path.read_text(encoding="utf-8")

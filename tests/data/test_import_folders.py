@@ -9,9 +9,10 @@ import pytest
 
 from dpcore.__main__ import main
 from dpcore.data import formats
-from dpcore.data.catalogue import DATASETS, available
+from dpcore.data.catalogue import DATASETS, available, dataset_of
 from dpcore.data.image_folders import read_images
 from dpcore.data.importing import MAX_LINES, import_folder
+from dpcore.data.look_alikes import FOREIGN, LATIN, look_alikes
 from dpcore.data.tabular import ORIGINALS
 from tests.data.cifar_files import archived
 from tests.data.idx_folders import tiny, write
@@ -209,3 +210,22 @@ def test_the_list_of_members_is_bounded_before_it_is_read(given, monkeypatch):
     path = zipped(given / "pets.zip", images())
     with pytest.raises(ValueError, match="its list of members has more than 100 bytes"):
         read_images(path)
+
+
+def test_names_of_classes_that_look_alike_are_said(given, capsys):
+    assert len(FOREIGN) == len(LATIN)
+    names = ("cat", "C\u0430t", "\uff43\uff41\uff54", "dog", "co\u03c9", "d  og")
+    assert look_alikes(names) == [("cat", "C\u0430t", "\uff43\uff41\uff54")]
+    assert look_alikes(("cat", "cot", "c-t")) == []
+    folder(given, images(classes=("a", "A", "\u0430", "b")))
+    (line,) = imported(given, capsys)
+    assert "; the classes A, a and \u0430 look alike." in line
+    assert main(["data", "status"]) == 0
+    assert "; the classes A, a and \u0430 look alike." in capsys.readouterr().out
+
+
+def test_distinct_names_of_classes_are_not_said_to_look_alike(given, capsys):
+    folder(given, images())
+    (line,) = imported(given, capsys)
+    assert "alike" not in line
+    assert dataset_of("given").classes == ("cat", "dog")
