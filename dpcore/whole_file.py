@@ -7,9 +7,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from dpcore.regular_file import check_regular
+
 
 def private(path: str, flags: int) -> int:
-    """Open a file for its owner alone."""
+    """Open a file for its owner alone. Errors: OSError, also for a pipe, which might never open."""
+    check_regular(path)
     return os.open(path, flags, 0o600)
 
 

@@ -183,6 +183,8 @@ def _notes(reader: Reader, taken: tuple[Found, ...], text: str) -> Iterator[str]
         yield NOTES["product"].format(" x ".join(parts))
     if likened := [f"{each.field} {written(each.value)}" for each in taken if each.rank == LIKENED]:
         yield NOTES["likened"].format(", ".join(likened))
+    if turned_off := PATTERNS.not_private.search(text):
+        yield NOTES["not_private"].format(" ".join(turned_off[0].split()))
     yield from (NOTES["from_zero"].format(log.count, log.count + 1) for log in reader.logs if log.from_zero)
 
 

@@ -16,6 +16,7 @@ from dpcore.claims.verdict import as_object
 from dpcore.claims.worked import EXAMPLES
 from dpcore.commands import DELTA, NOISE, Parser, add_best_of, number, parser_of, refuse_idle, whole
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.regular_file import open_regular
 
 WIDTH = 110
 FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant", "runs")
@@ -74,7 +75,7 @@ def _given(arguments: argparse.Namespace) -> Claim:
 
 def _text(path: str) -> str:
     try:
-        with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as file:
+        with nullcontext(sys.stdin.buffer) if path == "-" else open_regular(path) as file:
             return file.read(4 * MAX_JSON_CHARS + 1).decode("utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name, or bytes that are no text
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dpcore import check
 from dpcore.commands import Parser, parser_of, print_json
-from dpcore.data.catalogue import DATASETS, LAYOUT, Dataset, available, data_root, missing, remedy
+from dpcore.data.catalogue import DATASETS, LAYOUT, available, data_root, missing, remedy
 from dpcore.data.download import download
 from dpcore.data.image_folders import about
 from dpcore.data.importing import import_folder
@@ -22,8 +22,13 @@ def parser() -> Parser:
     fetch = actions.add_parser("download", help="download the full data sets and check them")
     fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {', '.join({**DATASETS, **ORIGINALS})}")
     take = actions.add_parser("import", help="install full data sets from their original files, or your own images")
-    found = f"a folder or an archive of IDX files, CIFAR-10's Python batches, other original files, or {LAYOUT}"
-    take.add_argument("folder", metavar="DIR", type=Path, help=found)
+    found = f"IDX files, CIFAR-10's Python batches, other original files, or {LAYOUT}"
+    take.add_argument(
+        "folder",
+        metavar="DIR",
+        type=Path,
+        help=f"a folder, the folders in it and their archives, or one archive, with {found}",
+    )
     take.add_argument("--name", metavar="ID", default="", help="of your own images; by default named as the folder")
     return made
 
@@ -74,7 +79,5 @@ def _download(arguments: argparse.Namespace) -> int:
 
 
 def _import(arguments: argparse.Namespace) -> int:
-    for each in import_folder(arguments.folder, name=arguments.name):
-        own = f" {about(each)}." if isinstance(each, Dataset) and each.fingerprint else ""
-        print(f"{each.title}: checked, now under {data_root()}.{own}")
+    import_folder(arguments.folder, arguments.name, print)
     return 0

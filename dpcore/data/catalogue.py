@@ -16,6 +16,7 @@ from typing import Any, final
 from dpcore import check
 from dpcore.data.formats import CIFAR_SHAPE, ArraysFile, CifarFile, File, IdxFile, max_bytes
 from dpcore.privacy import words_in
+from dpcore.regular_file import regular_text
 
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
@@ -151,7 +152,7 @@ def own_images(folder: Path, changed: int) -> dict[str, Dataset]:
     found = {}
     for place in sorted(folder.iterdir()):
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
-            facts = json.loads((place / FACTS_FILE).read_text(encoding="utf-8"))
+            facts = json.loads(regular_text(place / FACTS_FILE))
             found[place.name] = own_dataset(place.name, **facts)
     return found
 

@@ -11,13 +11,16 @@ import pickle
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpcore.regular_file import open_regular
 
 Part = tuple[NDArray[Any], NDArray[np.uint8]]  # examples (n, ...) and labels (n,)
 CIFAR_SHAPE = (3, 32, 32)  # channels, height, width of an image in CIFAR's Python batches
@@ -159,9 +162,43 @@ def content(path: Path, max_bytes: int) -> bytes:
 
 def uncompressed(path: Path) -> BinaryIO:
     """Open a file as a stream, unpacked on the fly if it is gzipped."""
-    with path.open("rb") as stream:
+    with open_regular(path) as stream:
         gzipped = stream.read(2) == b"\x1f\x8b"
     return cast(BinaryIO, gzip.open(path)) if gzipped else path.open("rb")
+
+
+MAX_MEMBERS = 600_000  # of an archive: as many images as a data set may have, and others
+MAX_LIST_BYTES = 1 << 27  # of the list of its members in a zip archive
+
+
+class BoundedReads:
+    """A file without long reads, for `ZipFile`, which reads the list of all members at once."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes; BadZipFile for more than a list of members has."""
+        if size > MAX_LIST_BYTES:
+            raise zipfile.BadZipFile(f"its list of members has more than {MAX_LIST_BYTES:,} bytes")
+        return self.stream.read(size)
+
+
+@contextmanager
+def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive.
+
+    Errors: ValueError if it is damaged or has more than MAX_MEMBERS members.
+    """
+    with open_regular(path) as stream:
+        try:
+            archive = zipfile.ZipFile(cast(IO[bytes], BoundedReads(stream)))
+            if len(archive.infolist()) > MAX_MEMBERS:
+                raise zipfile.BadZipFile(f"it has more than {MAX_MEMBERS:,} members")
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise ValueError(f"Expected {path} to be a whole zip archive; {error}.") from error
+        yield archive
 
 
 class Bounded:
@@ -177,23 +214,32 @@ class Bounded:
         return self.stream.read(size)
 
 
-def members(path: Path, max_bytes: int) -> Iterator[tuple[PurePosixPath, int, IO[bytes]]]:
-    """Yield the name, size and stream of each file in a zip or tar archive; a stream is read before the next one.
+Wants = Callable[[PurePosixPath], bool]  # tells by its name whether a file in an archive is read
 
-    A tar archive is read to its end: ReadError if it unpacks to more bytes. Of a file in a zip archive no more than its
-    size is read.
+
+def members(path: Path, max_bytes: int, wants: Wants) -> Iterator[tuple[PurePosixPath, int, IO[bytes]]]:
+    """Yield the name, size and stream of each wanted file in a zip or tar archive.
+
+    A stream is read before the next one. A tar archive is read to its end: ReadError if it unpacks
+    to more bytes. Of a file in a zip archive no more than its size is read, and no other is opened.
+    Errors: ValueError for a damaged zip archive; either for more than MAX_MEMBERS members.
     """
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
+        with open_zip(path) as archive:
             for member in archive.infolist():
-                with archive.open(member) as stream:
-                    yield PurePosixPath(member.filename), member.file_size, stream
+                name = PurePosixPath(member.filename)
+                if wants(name):
+                    with archive.open(member) as stream:
+                        yield name, member.file_size, stream
         return
     with (
         uncompressed(path) as raw,
         tarfile.open(fileobj=cast(IO[bytes], Bounded(raw, max_bytes)), mode="r|") as archive,
     ):
-        for member in archive:
-            stream = archive.extractfile(member) if member.isfile() else None
+        for count, member in enumerate(archive, 1):
+            if count > MAX_MEMBERS:
+                raise tarfile.ReadError(f"it has more than {MAX_MEMBERS:,} members")
+            name = PurePosixPath(member.name)
+            stream = archive.extractfile(member) if member.isfile() and wants(name) else None
             if stream:
-                yield PurePosixPath(member.name), member.size, stream
+                yield name, member.size, stream

@@ -18,12 +18,15 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from dpcore.data.catalogue import DATASETS, FACTS_FILE, LAYOUT, Dataset, own_dataset, raw_folder
+from dpcore.data.formats import open_zip
 from dpcore.data.loading import Images, Split, fingerprint_of
+from dpcore.data.look_alikes import look_alikes
 from dpcore.data.tabular import TABLES
 from dpcore.data.tabular.table import shuffled
+from dpcore.regular_file import open_regular
 
 PARTS = ("train", "test")
 ENDINGS = (".png", ".jpg", ".jpeg")
@@ -46,7 +49,17 @@ def about(dataset: Dataset) -> str:
     return (
         f"{len(dataset.classes)} classes, {count.train:,} training and {count.test:,} test images, "
         f"{width} x {height} pixels, {'grey' if dataset.grey else 'in colour'}, fingerprint {dataset.fingerprint[:16]}"
+        f"{''.join(_alike(group) for group in look_alikes(dataset.classes))}"
     )
+
+
+def _alike(names: tuple[str, ...]) -> str:
+    return f"; the classes {', '.join(names[:-1])} and {names[-1]} look alike"
+
+
+def has_images(folder: Path) -> bool:
+    """True if the folder has an image of a class to train on."""
+    return any(each.suffix.lower() in ENDINGS for each in (folder / PARTS[0]).glob("*/*"))
 
 
 def name_of(path: Path) -> str:
@@ -65,7 +78,7 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     Errors: ValueError that names the file at fault, or the name if another data set has it.
     """
     with ExitStack() as opened:
-        archive = opened.enter_context(zipfile.ZipFile(path)) if zipfile.is_zipfile(path) else None
+        archive = opened.enter_context(open_zip(path)) if zipfile.is_zipfile(path) else None
         found = _in_zip(path, archive) if archive else _in_folder(path)
         classes, files = _by_class(path, found)
         given = [sorted(name for name in files if name.parts[0] == part) for part in PARTS]
@@ -98,7 +111,7 @@ def _in_folder(path: Path) -> Iterator[Found]:
             folder = PurePosixPath(Path(place).relative_to(path).as_posix())
             yield folder, None
             for name in names:
-                yield folder / name, partial(open, os.path.join(place, name), "rb")
+                yield folder / name, partial(open_regular, os.path.join(place, name))
 
 
 def _in_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Found]:
@@ -186,6 +199,9 @@ def _pixels(name: str, opener: Opener) -> NDArray[np.uint8]:
             image = Image.open(io.BytesIO(raw), formats=("PNG", "JPEG"))  # reads its header alone
         if len(raw) > MAX_BYTES or not {*image.size} <= {*SIDES}:
             raise ValueError(f"it has {image.width} x {image.height} pixels in {len(raw):,} bytes or more")
+        if getattr(image, "n_frames", 1) > 1:
+            raise ValueError("it has several pictures, one after another")
+        image = ImageOps.exif_transpose(image)  # upright, as whoever looks at it sees it
         if image.mode not in MODES or image.convert("RGBA").getchannel("A").getextrema() != (255, 255):
             raise ValueError(f"its mode is {image.mode}, which is neither grey nor RGB without transparency")
         return np.asarray(image.convert(MODES[image.mode]))

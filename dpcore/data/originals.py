@@ -16,7 +16,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from dpcore.data.formats import ArraysFile, Part, content, find, members, uncomp
 from dpcore.data.tabular.columns import Category, Ranges
 from dpcore.data.tabular.table import shuffled
 from dpcore.data.tabular.tables import ADULT, FACTS
+from dpcore.regular_file import open_regular
 
 ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
 MAX_ADULT = 1 << 25  # bytes that are read
@@ -51,7 +52,7 @@ Key = tuple[str, str, str]  # part, kind, name of a review
 class Reader:
     """The two functions that turn the files of a data set into its two parts."""
 
-    find: Callable[[Path, ArraysFile], Path | None]  # in a folder, or the archive itself; None: nothing there
+    find: Callable[[Path, ArraysFile], Path | None]  # a file or folder in a folder, or the archive itself
     read: Callable[[Path, ArraysFile], tuple[Part, Part]]  # ValueError if the files are wrong
 
 
@@ -69,17 +70,17 @@ def by_place(examples: NDArray, labels: NDArray, file: ArraysFile, what: str) ->
 
 
 def _find_adult(folder: Path, file: ArraysFile) -> Path | None:
-    """Return the folder if its file has all rows; a file with fewer is a table for comparisons."""
+    """Return the file if it has all rows; one with fewer is a table for comparisons."""
     path = find(folder, ADULT_FILE)
     if path is None:
         return None
     with uncompressed(path) as stream:
         lines = stream.read(MAX_ADULT).splitlines()
-    return folder if sum(1 for line in lines if line.strip()) == file.train + file.test else None
+    return path if sum(1 for line in lines if line.strip()) == file.train + file.test else None
 
 
-def _read_adult(folder: Path, file: ArraysFile) -> tuple[Part, Part]:
-    rows = ADULT_ROWS.rows(folder)
+def _read_adult(path: Path, file: ArraysFile) -> tuple[Part, Part]:
+    rows = ADULT_ROWS.rows(path.parent)
     return by_place(rows.features, rows.labels, file, f"rows in {ADULT_FILE}")
 
 
@@ -132,15 +133,22 @@ def _reviews_in_folder(place: Path) -> Iterator[tuple[Key, bytes]]:
     for part in ("train", "test"):
         for kind in KINDS:
             for path in (place / part / kind).glob("*.txt"):
-                with path.open("rb") as stream:
+                with open_regular(path) as stream:
                     yield (part, kind, path.name), stream.read(MAX_REVIEW)
 
 
 def _reviews_in_archive(place: Path) -> Iterator[tuple[Key, bytes]]:
-    for path, _, stream in members(place, MAX_REVIEWS_UNPACKED):
-        *_, part, kind, name = ("", "", *path.parts)
-        if part in ("train", "test") and kind in KINDS and name.endswith(".txt"):
-            yield (part, kind, name), stream.read(MAX_REVIEW)
+    for path, _, stream in members(place, MAX_REVIEWS_UNPACKED, _is_review):
+        part, kind, name = path.parts[-3:]
+        yield (part, kind, name), stream.read(MAX_REVIEW)
+
+
+def _is_review(path: PurePosixPath) -> bool:
+    """True for the path of a review in the archive, such as aclImdb/train/neg/0_3.txt."""
+    if len(path.parts) < 3:
+        return False
+    part, kind, name = path.parts[-3:]
+    return part in ("train", "test") and kind in KINDS and name.endswith(".txt")
 
 
 def _find_ratings(given: Path, file: ArraysFile) -> Path | None:

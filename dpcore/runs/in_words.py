@@ -6,6 +6,7 @@ It also makes foreign text and numbers safe for terminals, pages and spreadsheet
 import csv
 import io
 import math
+import re
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -116,6 +117,9 @@ def unreadable(settings: Mapping[str, Any]) -> str:
 
 SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})  # to Markdown
 
+# Before these places: the sign of a list or a rule at the start, and a point of an address without a scheme
+SPECIAL_PLACE = re.compile(r"^(?=[-+])|^[0-9]+(?=[.)])|www(?=\.)", re.IGNORECASE)
+
 
 def printable(words: str, *, lines: bool = False) -> str:
     """The words without control characters and outer blanks, on one line unless `lines`.
@@ -130,23 +134,26 @@ def printable(words: str, *, lines: bool = False) -> str:
 def escaped(words: str) -> str:
     """The words on one line, escaped so that Markdown shows them unchanged.
 
+    An address with an @ is the exception: some readers make a link of it however it is escaped.
+
     >>> escaped("<b>[x](y)</b>")
     '\\\\<b\\\\>\\\\[x\\\\](y)\\\\</b\\\\>'
     """
-    return printable(words).translate(SPECIAL)
+    return SPECIAL_PLACE.sub(r"\g<0>\\", printable(words).translate(SPECIAL))
 
 
-FORMULA = ("=", "+", "-", "@")  # a spreadsheet computes a cell that begins so
+FORMULA = "=+@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b-"  # in full and small width, too
+# A spreadsheet computes a cell that begins with such a sign, and a cell begins at ; or | for some.
+FORMULA_CELL = re.compile(rf"(^|[;|])(?=[ \"]*[{FORMULA}])")
 
 
 def as_text(words: str) -> str:
-    """The words on one line, quoted if a spreadsheet would compute them.
+    """The words on one line, quoted wherever a spreadsheet would compute them, cut at ; and | or not.
 
-    >>> as_text("=1+1"), as_text("two words")
-    ("'=1+1", 'two words')
+    >>> as_text("=1+1"), as_text("two words"), as_text("a;=1+1")
+    ("'=1+1", 'two words', "a;'=1+1")
     """
-    line = printable(words)
-    return f"'{line}" if line.startswith(FORMULA) else line
+    return FORMULA_CELL.sub(r"\1'", printable(words))
 
 
 def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -157,7 +164,7 @@ def as_csv(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(columns)
+    table.writerow(map(_cell, columns))
     table.writerows(map(_cell, row) for row in rows)
     return text.getvalue()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore import check
+from dpcore.regular_file import regular_text
 from dpcore.runs.record import Run, StoreError
 from dpcore.whole_file import whole_file
 
@@ -116,7 +117,7 @@ def usual() -> Limits:
 def limits_of(home: Path) -> Limits:
     """The limits in force. Errors: StoreError names the fault in the file."""
     try:
-        values = tomllib.loads((home / FILE).read_text(encoding="utf-8"))
+        values = tomllib.loads(regular_text(home / FILE))
     except FileNotFoundError:
         return usual()
     except OSError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dpcore.audit.request import AuditRequest
+from dpcore.regular_file import regular_text
 from dpcore.runs.kinds import KINDS, TRAINING, AnyEvent, event_from_json, event_to_json, kind_named, kind_of
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
@@ -127,7 +128,7 @@ def device_path(home: Path) -> Path:
 def device_here(home: Path) -> str:
     """The device on which runs train here; empty before a worker has found out."""
     try:
-        return device_path(home).read_text(encoding="utf-8")
+        return regular_text(device_path(home))
     except OSError:
         return ""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
+from dpcore.regular_file import open_regular
 from dpcore.runs.kinds import TRAINING, event_to_json, kind_named
 from dpcore.runs.record import Run, Status, UnknownRun, checkpoint_path, row_of
 from dpcore.runs.store import Store
@@ -121,7 +122,7 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
     if not file.exists():
         return []
     try:
-        with open(file, "rb") as old, open(copy, "wb", opener=private) as new:
+        with open_regular(file) as old, open(copy, "wb", opener=private) as new:
             shutil.copyfileobj(old, new)
         label = label_of(copy)  # nobody replaces the copy
     except OSError as error:

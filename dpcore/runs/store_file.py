@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from dpcore.regular_file import check_regular
 from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
@@ -78,6 +79,7 @@ def identity_of(path: Path) -> tuple[int, int]:
 def opened(path: Path) -> Database:
     """Connect to the store, or create it; refuse another program's database and leave it unchanged."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_regular(path)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))  # it will hold secret seeds
     db = sqlite3.connect(path, timeout=BUSY, isolation_level=None, check_same_thread=False)
     db.row_factory = sqlite3.Row

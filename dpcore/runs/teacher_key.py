@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from dpcore.regular_file import regular_text
 from dpcore.whole_file import private
 
 COOKIES, TEACHER, MARKS = "cookie.key", "teacher.key", "teachers"  # files in the home, and a folder
@@ -65,7 +66,7 @@ def is_teacher(home: Path, owner: str) -> bool:
     file = home / MARKS / owner
     with suppress(OSError, ValueError):
         fresh = time.time() - file.stat().st_mtime < MARK_SECONDS
-        return fresh and _same(file.read_text(encoding="utf-8"), _mark(teacher_key(home)[0], owner))
+        return fresh and _same(regular_text(file), _mark(teacher_key(home)[0], owner))
     return False
 
 
@@ -88,7 +89,7 @@ def _secret_in(
         made = _made(file, f"{new}\n{_seal(file, new, sealing(new))}")
     if file.stat().st_mode & 0o077:  # a restored copy
         file.chmod(0o600)
-    key, _, seal = file.read_text(encoding="utf-8").strip().partition("\n")
+    key, _, seal = regular_text(file).strip().partition("\n")
     if not form.fullmatch(key) or not _same(seal, _seal(file, key, sealing(key))):
         raise ValueError(
             f"Expected {file} to hold a key with its seal, which a chosen one and those of older "

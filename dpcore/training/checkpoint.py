@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from dpcore.regular_file import open_regular
 from dpcore.training.checkpoint_header import Label, read_label, write_label
 from dpcore.training.optimizers.base import State
 from dpcore.training.randomness.streams import checkpoint_key, fingerprint
@@ -50,7 +51,7 @@ def resume(run: TrainingRun, path: Path) -> int:
     Errors: ValueError, and the run is as before, for a file of another run, machine, data set or version, or a damaged
     one.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         label, state = read_label(file), io.BytesIO(file.read())
     refusal = f"Expected {path} to be a checkpoint, but it is damaged, changed or of another version; {INSTEAD}"
     if label is None:

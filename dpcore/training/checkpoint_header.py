@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from dpcore.regular_file import open_regular
+
 DIGEST_BYTES = 16
 
 
@@ -55,5 +57,5 @@ def read_label(file: IO[bytes]) -> Label | None:
 
 def label_of(path: Path) -> Label | None:
     """The label of a checkpoint. Errors: OSError if the file cannot be read."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return read_label(file)

@@ -29,6 +29,7 @@ from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
+from tests.benchmarks.counts import repeats
 
 DELTA = 1e-5
 ALPHA = np.linspace(0.0, 1.0, 200)
@@ -145,8 +146,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {"curves": curves, "tradeoff": tradeoff, "calibrate": calibrate}
     parser.add_argument("part", choices=parts)
-    parser.add_argument("--repeat", type=int, default=15)
-    parser.add_argument("--peer-repeat", type=int, default=3)
+    parser.add_argument("--repeat", type=repeats, default=15)
+    parser.add_argument("--peer-repeat", type=repeats, default=3)
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     warnings.filterwarnings("ignore")

@@ -25,6 +25,7 @@ from dpcore.training.events import Evaluated, Finished, Stepped
 from dpcore.training.loop import train
 from dpcore.training.plan import plan
 from dpcore.training.seed_summary import summary
+from tests.benchmarks.counts import repeats
 from tests.benchmarks.recipes import RECIPES
 
 RESULTS = Path(__file__).parent / "results"
@@ -117,7 +118,7 @@ def main() -> None:
     """Measure the recipes and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipes", nargs="*", metavar="RECIPE", help="all of them if none is named")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=repeats, default=3)
     parser.add_argument("--device", default="auto")
     options = parser.parse_args()
     for name in options.recipes or RECIPES:

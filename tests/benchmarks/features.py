@@ -30,6 +30,7 @@ from dpcore.training.config import RunConfig
 from dpcore.training.inputs import Inputs
 from dpcore.training.models import build
 from dpcore.training.training_run import TrainingRun
+from tests.benchmarks.counts import repeats
 from tests.benchmarks.made_up import inputs
 from tests.benchmarks.memory import added, peak
 from tests.benchmarks.training import TIMED, WARM, Entrant, five, timed
@@ -93,9 +94,9 @@ def times_of(config: RunConfig, rounds: int) -> dict[str, list[float]]:
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--batch", type=int, default=8192)
-    parser.add_argument("--views", type=int, default=1)
+    parser.add_argument("--rounds", type=repeats, default=10)
+    parser.add_argument("--batch", type=repeats, default=8192)
+    parser.add_argument("--views", type=repeats, default=1)
     parser.add_argument("--source", choices=["full", "sample"], default="full")
     parser.add_argument("--peak", choices=list(MAKERS), help="print the MiB that one kind of step adds")
     options = parser.parse_args()

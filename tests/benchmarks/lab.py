@@ -18,6 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from tests.benchmarks.counts import repeats
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM
 from tests.e2e.server import STILL, serving
 
@@ -75,7 +76,7 @@ def looked_at(page: Page, url: str) -> dict[str, float]:
 def main(words: list[str]) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="How still the lab stands, and how soon it speaks.")
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--repeat", type=repeats, default=5)
     repeat = parser.parse_args(words).repeat
     found = []
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home, serving(Path(home)) as server:

@@ -20,6 +20,7 @@ import numpy as np
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.benchmarks.counts import repeats  # noqa: E402
 from tests.e2e.conftest import ARGUMENTS, CHROMIUM  # noqa: E402
 from tests.e2e.server import serving  # noqa: E402
 
@@ -128,7 +129,7 @@ def in_browser(repeat: int) -> tuple[dict[str, list[float]], dict[str, dict[str,
 def main() -> None:
     """Measure, print the tables and the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=21)
+    parser.add_argument("--repeat", type=repeats, default=21)
     repeat = parser.parse_args().repeat
     times, drags = in_browser(repeat)
     bare = statistics.median(times["bare page"])

@@ -33,6 +33,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Evaluated, Event, Started
+from tests.benchmarks.counts import repeats
 
 GROWTH = 5.0  # % that a server's memory may grow
 TICK = 0.002  # seconds between two looks at the store
@@ -148,7 +149,8 @@ def main() -> None:
     for name, options in OPTIONS.items():
         part = parts.add_parser(name)
         for option, value in options.items():
-            part.add_argument(f"--{option.replace('_', '-')}", type=type(value), default=value)
+            kind = repeats if option == "repeat" else type(value)
+            part.add_argument(f"--{option.replace('_', '-')}", type=kind, default=value)
     options = parser.parse_args()
     figures, wrong = PARTS[options.part](options)
     for name, value in figures.items():

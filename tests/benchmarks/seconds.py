@@ -19,6 +19,8 @@ from statistics import median
 
 import numpy as np
 
+from tests.benchmarks.counts import repeats
+
 SETTINGS = [  # q, sigma, epochs, delta
     (512 / 60_000, 1.068, 40, 1e-5),
     (1 / 30, 1.82, 40, 1e-5),
@@ -88,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = {"papers": papers, "perturbation": perturbation, "samplers": samplers}
     parser.add_argument("part", choices=[*parts, "alone"])
-    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--repeat", type=repeats, default=5)
     options = parser.parse_args()
     if options.part == "alone":
         print(json.dumps(of_papers()))

@@ -26,6 +26,7 @@ from torch.utils.data import DataLoader, TensorDataset
 from dpcore.training.config import RunConfig
 from dpcore.training.models import build
 from dpcore.training.training_run import TrainingRun
+from tests.benchmarks.counts import repeats
 from tests.benchmarks.memory import added, peak
 
 Step = Callable[[], None]
@@ -162,7 +163,7 @@ def measure(entrants: dict[str, Entrant], rounds: int) -> dict[str, dict[str, fl
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=repeats, default=12)
     parser.add_argument("--no-opacus", action="store_true")
     parser.add_argument("--work", nargs="+", default=list(WORK), choices=list(WORK))
     parser.add_argument("--peak", nargs=2, metavar=("WORK", "CONTENDER"), help="print the MiB of one contender")

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 
-from dpcore.commands import Parser, number, whole
+from dpcore.commands import Parser, number
 from dpcore.commands.train import add_settings, config_of
 from dpcore.papers.recording import Job, certified, record
 from dpcore.papers.records import Recorded, Seeded, recorded
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.training.config import RunConfig
+from tests.benchmarks.counts import repeats
 
 HELD_OUT = 10_000
 PER_ONE = 1000  # sigmas that are tried between one whole number and the next
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = Parser(prog="python -m tests.benchmarks.trials", description=str(__doc__).split("\n\n")[0])
     add_settings(parser)
     parser.add_argument("--epsilon", type=number, metavar="NUMBER", help="find the sigma that spends so much")
-    parser.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="train the seeds 0, 1, ...")
+    parser.add_argument("--seeds", type=repeats, default=1, metavar="COUNT", help="train the seeds 0, 1, ...")
     asked = parser.parse_args(arguments)
     config = trial_of(config_of(asked), asked.epsilon)
     for seed in range(asked.seeds):

@@ -272,7 +272,9 @@ def test_banks_zip_is_taken_as_it_is_published(given, root, tmp_path, capsys):
     path = zipped(tmp_path / "bank-additional.zip", members)
     (tmp_path / "given" / name).unlink()
     assert main(["data", "import", str(path if given == "the zip" else path.parent)]) == 0
-    assert capsys.readouterr().out == f"Bank: checked, now under {root}.\n"
+    said = capsys.readouterr().out.splitlines()
+    from_zip = "" if given == "the zip" else f" From {path.name}."
+    assert said[0] == f"Bank (table): checked, now under {root}.{from_zip}"
     assert len(ORIGINALS["bank"].read().labels) == 12
     zipped(path, {name: b"age;y\n1;2\n"})
     shutil.rmtree(root)
@@ -282,3 +284,27 @@ def test_banks_zip_is_taken_as_it_is_published(given, root, tmp_path, capsys):
     assert main(["data", "import", str(path)]) == 2
     assert "to be a folder, or a whole zip or tar archive" in capsys.readouterr().err
     assert not root.exists()
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG"])
+def test_an_image_is_turned_as_its_exif_says(form, tmp_path):
+    pixels = np.repeat(np.arange(0, 240, 20, dtype=np.uint8)[:, None], 10, axis=1)  # darker at the top
+    image = Image.fromarray(pixels)
+    for orientation, upright in {1: pixels, 3: pixels[::-1, ::-1], 6: np.rot90(pixels, -1)}.items():
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        file = io.BytesIO()
+        image.save(file, form, exif=exif, **({"quality": 100} if form == "JPEG" else {}))
+        path = folder(tmp_path / f"turned{orientation}", {"x.png": file.getvalue()}) / "x.png"
+        found = image_folders._pixels("x.png", lambda path=path: path.open("rb"))
+        assert found.shape == upright.shape
+        assert np.abs(found.astype(int) - upright).max() <= 3
+
+
+def test_an_animation_is_no_image(tmp_path):
+    frames = [Image.fromarray(np.full((12, 10), grey, np.uint8)) for grey in (0, 200)]
+    file = io.BytesIO()
+    frames[0].save(file, "PNG", save_all=True, append_images=frames[1:])
+    files = images() | {"train/cat/x.png": file.getvalue()}
+    with pytest.raises(ValueError, match=r"train/cat/x.png .*; it has several pictures"):
+        import_folder(folder(tmp_path / "pets", files))

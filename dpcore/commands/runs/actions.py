@@ -11,6 +11,7 @@ from typing import Any
 
 from dpcore.commands import Parser, option, print_json, whole
 from dpcore.commands.train import add_settings, closing, config_of, follow, printer
+from dpcore.regular_file import open_regular
 from dpcore.runs.editing import MAX_NAME_CHARS, delete, text
 from dpcore.runs.expected import start_of
 from dpcore.runs.export import FORMS, FolderForm, RunRecord, TextForm, file_name, record_of
@@ -242,7 +243,7 @@ def _fill(path: Path, form: FolderForm, records: Sequence[RunRecord]) -> None:
 def _check_import(arguments: argparse.Namespace) -> None:
     """Read and check the file before a store exists."""
     try:
-        with open(arguments.file, "rb") as file:
+        with open_regular(arguments.file) as file:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name
         why = getattr(error, "strerror", None) or error

@@ -23,6 +23,7 @@ from dpcore.runs.store_file import Database
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event, Finished
 from dpcore.training.plan import ALREADY_RELEASED, Plan, matching
+from dpcore.training.plan import plan as plan_of
 
 DAY = 86_400.0  # seconds by which another machine's clock may be ahead
 RELEASES = tuple[tuple[float, float, int], ...]  # q, sigma, count
@@ -78,7 +79,7 @@ def read_run(content: bytes) -> ImportedRun:
     config = record(whole["settings"], RunConfig, "the settings")
     given = typed_table(whole["plan"], PLAN, "the plan", ("spent", ALREADY_RELEASED))
     check.whole(0, given["steps"], **{ALREADY_RELEASED: given.get(ALREADY_RELEASED, 0)})
-    plan = _affirmed(matching(config, Plan.from_json(given)))
+    plan = _affirmed(config, matching(config, Plan.from_json(given)))
     events = events_from(whole["events"], config, plan)
     columns = _columns(table(whole["run"], "the run"), events)
     here, there = DATASETS[config.dataset].fingerprint, json.loads(columns["origin"]).get("data")
@@ -100,14 +101,29 @@ def take_in(
     return run
 
 
-def _affirmed(plan: Plan) -> Plan:
-    """Check that runs with the same settings can have spent what the plan says was spent before."""
+def _affirmed(config: RunConfig, plan: Plan) -> Plan:
+    """Return the plan if its steps keep `stop_epsilon` and earlier runs had the same settings."""
+    if config.stop_epsilon:
+        affordable = _affordable_steps(config)
+        if plan.steps > affordable:
+            raise ValueError(
+                f"Expected the plan to keep stop_epsilon={config.stop_epsilon:g}, which allows "
+                f"{affordable} steps by {config.stop_accountant}; it has {plan.steps}."
+            )
     own, spent = (*plan.first, *plan.charged), plan.spent
     kinds = {(each.q, each.sigma) for each in own}
     most = MAX_EARLIER_RUNS * sum(each.count for each in own)
     if plan.repeated > most or any((each.q, each.sigma) not in kinds for each in spent):
         raise ValueError("Expected what the plan says was spent before to be releases of the same settings.")
     return plan
+
+
+def _affordable_steps(config: RunConfig) -> int:
+    """The steps of a run with these settings. Errors: ValueError if `stop_epsilon` allows none, or has no answer."""
+    try:
+        return plan_of(config).steps
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
 
 
 def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any]:
@@ -120,6 +136,9 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
     for name in ("created", "started", "ended"):
         if run[name] is not None:
             check.in_range(0, time.time() + DAY, **{name: run[name]})
+    moments = [run[name] for name in ("created", "started", "ended") if run[name] is not None]
+    if moments != sorted(moments):
+        raise ValueError("Expected the run to be created, to start and to end in this order; its times differ.")
     if not isinstance(note, str):
         raise ValueError("Expected the note of the run to be a text.")
     if not re.fullmatch("[0-9a-z]{1,40}", run["id"]):

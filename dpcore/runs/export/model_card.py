@@ -16,6 +16,12 @@ from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
 BEFORE = "Earlier attempts of this run released {count:,} of the sums with other noise. All are charged."
+NO_LINK = "<!-- -->@"  # an @ that a comment parts from the name before it
+
+
+def _plain(words: str) -> str:
+    """The words, so that a card shows them unchanged, without a link."""
+    return escaped(words).replace("@", NO_LINK)
 
 
 def model_card(records: Sequence[RunRecord]) -> str:
@@ -23,8 +29,8 @@ def model_card(records: Sequence[RunRecord]) -> str:
     run, about_data = record.run, DATASETS[record.config.dataset].note
     return filled(
         "card.md",
-        title=f"{run.id}: {escaped(run.name)}" if run.name else run.id,
-        note=f"\n{escaped(run.note)}\n" if run.note else "",
+        title=f"{run.id}: {_plain(run.name)}" if run.name else run.id,
+        note=f"\n{_plain(run.note)}\n" if run.note else "",
         what=_table(_what(record)),
         results=_results(record),
         privacy=_privacy(record).strip(),
@@ -52,7 +58,7 @@ def _what(record: RunRecord) -> dict[str, str]:
         "Parameters": f"{started.parameters:,}" if started else "not said",
         "Optimizer": f"{OPTIMIZERS[config.optimizer].title}. {OPTIMIZERS[config.optimizer].note}",
         "Training": f"{plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
-        "Settings that differ from their defaults": escaped(
+        "Settings that differ from their defaults": _plain(
             ", ".join(f"{name} = {value}" for name, value in chosen.items())
         )
         or "none",
@@ -69,7 +75,7 @@ def _results(record: RunRecord) -> str:
     if last.rmse is not None:
         rows["Root mean square error of the expected class"] = nearest(last.rmse)
     classes = DATASETS[record.config.dataset].classes
-    rows |= {f"Accuracy of {name}": percent(each) for name, each in zip(classes, last.per_class, strict=False)}
+    rows |= {f"Accuracy of {_plain(name)}": percent(each) for name, each in zip(classes, last.per_class, strict=False)}
     return _table(rows)
 
 
@@ -93,8 +99,8 @@ def _provenance(record: RunRecord) -> dict[str, str]:
     if run.parent:
         rows["Continues run"] = run.parent
     if run.imported:
-        rows["Imported"] = f"{escaped(run.imported)}; not measured here"
-    origin = {escaped(name.capitalize()): escaped(text) for name, text in where_trained(record).items()}
+        rows["Imported"] = f"{_plain(run.imported)}; not measured here"
+    origin = {_plain(name.capitalize()): _plain(text) for name, text in where_trained(record).items()}
     told = {name: text for name, text in origin.items() if name not in rows}
     return rows | (told or {"Machine and versions": "not recorded"})
 

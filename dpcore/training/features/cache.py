@@ -15,6 +15,7 @@ from torch import Tensor
 
 from dpcore.data.catalogue import data_root
 from dpcore.data.loading import Images
+from dpcore.regular_file import open_regular
 from dpcore.training.features.compute import Steps, compute_features, image_shape
 from dpcore.training.features.kinds import KINDS
 from dpcore.training.randomness.random_words import machine_of
@@ -63,7 +64,7 @@ def read(path: Path, key: Key) -> Features | None:
     lasts as long as it is mapped.
     """
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             header = file.read(HEADER)
             if os.fstat(file.fileno()).st_size != HEADER + key.size:
                 return None

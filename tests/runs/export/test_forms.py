@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from dpcore.data.catalogue import DATASETS
 from dpcore.runs.export import FORMS, FolderForm, Form, RunRecord, TextForm, file_name, record_of
 from dpcore.runs.export.data_forms import figures_of
+from dpcore.runs.in_words import as_csv, as_text
 from dpcore.runs.record import Status, UnknownRun
 from dpcore.runs.store import Store
 from dpcore.training.events import Started
@@ -61,6 +63,25 @@ def test_a_hostile_name_is_no_formula_in_a_table(store: Store) -> None:
     assert {row[1] for row in rows[1:]} == {"'=HYPERLINK(1) x"}
 
 
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"  # of a formula, in full and small width, too
+CELLS = ("{}1+1", "a;{}1+1;b", "a|{}1+1|b", 'a;"{}1+1";b', 'a; "{}1+1|{}2";{}3', '";{}1+1', "a;;|{}1", "a,b;{}1")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
+def test_no_cell_of_a_table_is_a_formula_whatever_separates_the_cells(separator: str) -> None:
+    names = [cell.replace("{}", sign) for cell in CELLS for sign in SIGNS]
+    text = as_csv(names, [[name, 1.5, name] for name in names])
+    for row in csv.reader(io.StringIO(text), delimiter=separator):
+        for cell in row:
+            assert not cell.strip(' "').startswith(tuple(SIGNS)), cell
+
+
+def test_words_without_a_formula_stay_as_they_are_and_a_quoted_one_is_quoted_once() -> None:
+    for words in ("a-b", "x; y|z", "1e-5", "'=1+1", "a = b"):
+        assert as_text(words) == words
+    assert as_text(as_text("a;=1+1")) == "a;'=1+1"
+
+
 def test_a_hostile_name_is_no_markup_in_a_card(record: RunRecord) -> None:
     form = FORMS["card"]
     assert isinstance(form, TextForm)
@@ -68,6 +89,42 @@ def test_a_hostile_name_is_no_markup_in_a_card(record: RunRecord) -> None:
     assert "\\<script\\>alert(1)\\</script\\>" in title
     assert "\\[x\\](javascript\\:1)" in title
     assert "\0" not in title
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("www.evil.example/login", "www\\.evil.example/login"),
+        ("at (WWW.evil.example)", "at (WWW\\.evil.example)"),
+        ("me@evil.example", "me<!-- -->@evil.example"),
+        ("- item", "\\- item"),
+        ("+ item", "\\+ item"),
+        ("---", "\\---"),
+        ("1. item", "1\\. item"),
+        ("20) item", "20\\) item"),
+        ("a-b, 1.5 + 2.", "a-b, 1.5 + 2."),
+    ],
+)
+def test_a_list_a_rule_or_an_address_in_a_name_is_words_in_a_card(store: Store, words: str, shown: str) -> None:
+    form = FORMS["card"]
+    assert isinstance(form, TextForm)
+    run = trained(store, TINY, words).record
+    card = form.write([replace(run, run=replace(run.run, note=words, origin={"device": words}))])
+    lines = card.splitlines()
+    assert lines[0].endswith(f": {shown}")
+    assert lines[2] == shown
+    assert f"| Device | {shown} |" in lines
+
+
+def test_the_name_of_a_class_is_words_in_a_card(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    form = FORMS["card"]
+    assert isinstance(form, TextForm)
+    run = trained(store).record
+    strange = replace(DATASETS["mnist"], classes=("www.evil.example", "a & b", *"23456789"))
+    monkeypatch.setitem(DATASETS.shipped, "mnist", strange)
+    card = form.write([run])
+    assert "| Accuracy of www\\.evil.example |" in card
+    assert "| Accuracy of a \\& b |" in card
 
 
 def test_an_origin_takes_no_rows_place_in_a_card_and_its_names_are_no_markup(store: Store) -> None:

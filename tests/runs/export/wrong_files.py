@@ -39,6 +39,11 @@ WRONG: dict[str, tuple[Callable[[Values], Any], str]] = {
     "a number beyond the floats": (changed("settings.batch", 10**400), "batch of the settings to be a whole number"),
     "other settings than its plan's": (changed("settings.sigma", 9.0), "to follow from its settings"),
     "a plan that charges less": (changed("plan.charged.0.1", 50.0), "the plan .* to follow from its settings"),
+    "more steps than its epsilon allows": (
+        changed("settings.stop_epsilon", 0.2),
+        r"to keep stop_epsilon=0\.2, which allows \d+ steps by pld; it has \d+",
+    ),
+    "an epsilon that allows no step": (changed("settings.stop_epsilon", 1e-300), "to allow one step by pld"),
     "no plan": (changed("plan", None), "the plan to be an object"),
     "a plan of another shape": (changed("plan.charged", [[1, 2]]), "charged of the plan to have 3 items"),
     "more steps released before than there are": (changed("plan.told", STEPS + 1), "Expected told="),
@@ -98,6 +103,14 @@ WRONG: dict[str, tuple[Callable[[Values], Any], str]] = {
     "a name that is long": (changed("run.name", "x" * 200), "a name of at most 120 characters, not 200"),
     "an id that is a path": (changed("run.id", "../../x"), "the id of the run to be letters and digits"),
     "a time to come": (changed("run.created", 9e12), "created=9000000000000.0 to be at least 0"),
+    "an end before the start": (
+        lambda whole: whole["run"].update(created=5e8, started=1.5e9, ended=1e9),
+        "to start and to end in this order",
+    ),
+    "a start before it was submitted": (
+        lambda whole: whole["run"].update(created=1.6e9, started=1.5e9, ended=1.7e9),
+        "Expected the run to be created, to start",
+    ),
     "too many tags": (changed("run.tags", [str(i) for i in range(99)]), "Expected at most 10 tags of a run, not 99"),
     "a tag that is a number": (changed("run.tags", [1]), "tags of the run to be a text"),
     "a note that is a list": (changed("run.note", []), "the note of the run to be a text"),
