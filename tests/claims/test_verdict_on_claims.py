@@ -56,7 +56,8 @@ def test_what_is_refuted_is_below_the_proof_and_what_holds_is_above(value: float
     if float(text) == 0:
         return
     verdict = judge(claiming(text))
-    lower, upper = verdict.certificate.bounds[:2]
+    bounds = verdict.certificate.bounds
+    lower, upper = bounds.lower, bounds.upper
     printed = Printed(text)
     assert (verdict.standing is Standing.REFUTED) == (printed.high < lower)
     assert (verdict.standing is Standing.HOLDS) == (printed.value >= upper)
