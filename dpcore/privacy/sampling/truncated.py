@@ -22,11 +22,17 @@ from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Poisson, Sampler, certified, words_of
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
+from dpcore.privacy.sampling.round_laws import (
+    MAX_SHARE_OF_DELTA,
+    lattice,
+    laws_of_halves,
+    on_the_line,
+    upper_bounds,
+)
 
 MAX_EXAMPLES = 10**9
 TERMS = 10**6  # of the sum for the chance of a larger batch
-MARGIN = 1e-9  # above the errors of the chances
+MARGIN = 1e-9  # above the errors of the chances, and of what they leave of delta
 MESH = 0.12  # in standard deviations of a step's loss
 NODES = 2**17  # of a lattice, about at most: beyond it is coarser, since a curve would take minutes
 WIDE = 1.01  # upper over lower end above which the other pair is tried, too
@@ -170,9 +176,10 @@ class TruncatedPoisson(Sampler):
             mesh = MESH * deviation(q, sigma)
             laws = displacing_laws(q, self.largest, self.examples, sigma, mesh, tail)
             upper = np.minimum(upper, upper_bounds(laws, steps, delta))
-        left = delta - steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
-        rows = np.flatnonzero(left > 0)
+        cut = steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
+        rows = np.flatnonzero(cut < MAX_SHARE_OF_DELTA * delta)
         if rows.size:
-            plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left[rows]).upper
+            left = (delta - cut)[rows] * (1 - MARGIN)
+            plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left).upper
             upper[rows] = np.minimum(upper[rows], plain)
-        return certified(steps, delta, np.minimum(lower, upper), upper)
+        return certified(steps, delta, lower, upper)
