@@ -118,6 +118,29 @@ def test_a_number_is_compared_with_what_its_accountant_gives() -> None:
         assert judge(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "sigma", "standing"),
+    [
+        ("2.16", 0.9863, Standing.HOLDS),  # the accountant gives 2.1690, which was cut
+        ("2.17", 0.9863, Standing.HOLDS),  # or rounded
+        ("2.169", 0.9863, Standing.HOLDS),
+        ("2.1600", 0.9863, Standing.HOLDS),  # 0.42 % less: a sigma that was rounded
+        ("2.1400", 0.9863, Standing.CONTRADICTORY),
+        ("2", 0.9863, Standing.HOLDS),
+        ("1.9", 0.9863, Standing.CONTRADICTORY),
+        ("1.2", 0.9863, Standing.REFUTED),
+    ],
+)
+def test_a_proven_claim_holds_where_its_accountant_prints_another_digit(
+    epsilon: str, sigma: float, standing: Standing
+) -> None:
+    claim = Claim(Printed(epsilon), 1e-5, q=0.01, sigma=sigma, steps=1000, sampler="poisson", accountant="rdp")
+    verdict = judge(claim)
+    assert verdict.standing is standing
+    told = any("may be this number cut off" in each for each in verdict.notes)
+    assert told == (epsilon in ("2.16", "2.1600")), "a number that is given needs no remark"
+
+
 @pytest.mark.parametrize("sigma", [0.012, 0.002, 1e-6])
 @pytest.mark.parametrize("sampler", [None, "poisson", "shuffle", "shuffle_once", "random_allocation", "fixed_size"])
 def test_a_deviation_in_place_of_a_multiplier_is_refuted(sigma: float, sampler: str | None) -> None:
