@@ -21,6 +21,7 @@ OWN = "as in this program"
 NUMERICAL = "as libraries compute it, within 1 % and 0.01"
 SLACK, GRAIN = 1.01, 0.01  # the usual error of libraries that compose losses numerically
 AGREED = 1e-4  # relative: two programs seldom agree in more digits
+NEARLY = 0.01  # relative: what a sigma or a rate that was rounded may change
 MOMENTS: FloatArray = np.arange(2, 34.0)  # lambda up to 32, as in Abadi et al. 2016, arXiv 1607.00133
 WHOLE: FloatArray = np.arange(2, 65.0)
 TENTHS: FloatArray = np.arange(11, 110) / 10
@@ -65,6 +66,10 @@ class Recount(NamedTuple):
         near = AGREED * printed.value
         above, below = max(printed.unit / 2, near), max(printed.unit, near)
         return math.isfinite(self.most) and self.least < printed.value + above and self.most > printed.value - below
+
+    def nearly(self, printed: Printed) -> bool:
+        """True if it is above the printed number by less than one in its last digit, or by 1 %."""
+        return printed.value < self.least < printed.value + max(printed.unit, NEARLY * printed.value)
 
 
 def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:

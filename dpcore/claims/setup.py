@@ -3,17 +3,17 @@
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
 
 from dpcore.claims.cases import Case, cases_of, rates_of
 from dpcore.claims.claim import ADJACENCIES, Claim, own_adjacency
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
+from dpcore.privacy.ends import safe_pair
 from dpcore.privacy.mechanism import Kind, Mechanism, Reading
 from dpcore.privacy.report.numbers import nearest, plain
 from dpcore.privacy.sampling import sampler_of
 from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of
+from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, delta_of_one
 
 NOT_HERE = "No bounds are known here for {} with a changing q or sigma."
 NO_CHOICE = "The cost of choosing among runs is proven here for Poisson batches and add/remove alone."
@@ -22,13 +22,24 @@ ONLY_LOWER = "Under {} adjacency only the lower bound holds; the upper bound is 
 NO_BOUND = "Bounds for {} adjacency do not carry over to {}."
 
 
-class Bounds(NamedTuple):
-    """Proven bounds of epsilon; an unknown upper bound is infinite."""
+@dataclass(frozen=True)
+class Bounds:
+    """Proven bounds of epsilon; an unknown upper bound is infinite. Two that cross are not kept.
+
+    >>> Bounds(2.0, 1.0, Kind.CERTIFIED).upper
+    inf
+    """
 
     lower: float
     upper: float
     kind: Kind
     note: str = ""
+
+    def __post_init__(self) -> None:
+        lower, upper, note = safe_pair(self.lower, self.upper, self.note)
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        object.__setattr__(self, "note", note)
 
 
 @lru_cache(maxsize=256)
@@ -125,16 +136,20 @@ class ClaimedSetup:
             return self._of_best(self.runs)
         found = [self._of_case(each) for each in self.cases]
         last = max(found, key=lambda each: each.upper)
-        return last._replace(lower=min(each.lower for each in found))
+        return replace(last, lower=min(each.lower for each in found))
 
     def _of_best(self, runs: NumberOfRuns) -> Bounds:
         """Bound the best of several runs: from below by one run, which a score may leave to chance."""
-        seen = self.delta / (1 - runs.none)
-        one = replace(self, runs=None, delta=min(seen, 1 - 1e-9)).proven_bounds()
+        seen, one = delta_of_one(runs, self.delta), Bounds(0.0, math.inf, Kind.CERTIFIED)
+        if seen < 1:
+            one = replace(self, runs=None, delta=seen).proven_bounds()
         if self.sampler != Poisson.name or self.adjacency not in PRESENT:
-            return one._replace(upper=math.inf, note=NO_CHOICE)
-        upper = [best_of(runs, [each.most], ACCOUNTANTS[CERTIFIED], self.delta).value for each in self.cases]
-        return one._replace(upper=max(upper), note=" ".join(filter(None, (one.note, runs.condition))))
+            return replace(one, upper=math.inf, note=NO_CHOICE)
+        best = [best_of(runs, [each.most], ACCOUNTANTS[CERTIFIED], self.delta) for each in self.cases]
+        worst = max(best, key=lambda each: each.value)
+        reason = worst.note if math.isinf(worst.value) else ""
+        notes = [each for each in (one.note, reason, runs.condition) if each]
+        return replace(one, upper=worst.value, note=" ".join(dict.fromkeys(notes)))
 
     def __str__(self) -> str:
         """Describe the setup within a sentence."""
@@ -159,7 +174,7 @@ class ClaimedSetup:
         ends = sorted({case.fewest.steps, case.most.steps})
         found = [sampler_bounds(name, self._rate(case), sigma, steps, self.delta) for steps in ends]
         lower = self._still_told(case) if case.left_out else found[0].lower
-        both = found[-1]._replace(lower=min(lower, found[0].lower))
+        both = replace(found[-1], lower=min(lower, found[0].lower))
         return both if replaced else self._transferred(both)
 
     def _still_told(self, case: Case) -> float:
@@ -184,8 +199,8 @@ class ClaimedSetup:
             return own
         names = ADJACENCIES[self.adjacency], ADJACENCIES[proven]
         if proven in PRESENT:
-            return own._replace(upper=math.inf, note=ONLY_LOWER.format(*names))
-        return own._replace(lower=0.0, upper=math.inf, note=NO_BOUND.format(*names[::-1]))
+            return replace(own, upper=math.inf, note=ONLY_LOWER.format(*names))
+        return replace(own, lower=0.0, upper=math.inf, note=NO_BOUND.format(*names[::-1]))
 
 
 def missing(claim: Claim) -> tuple[str, ...]:

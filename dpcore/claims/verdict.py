@@ -91,7 +91,10 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     standing, sentence = Standing(name), review.given(condition, sentence)
     gives_it = claim.accountant in [each.accountant for each in given_by]
     own = () if gives_it else tuple(each for each in counted if each.accountant == claim.accountant)
-    if own and standing is not Standing.REFUTED and all(each.least > claim.epsilon.value for each in own):
+    gives_more = bool(own) and all(each.least > claim.epsilon.value for each in own)
+    if gives_more and standing is Standing.HOLDS and any(each.nearly(claim.epsilon) for each in own):
+        notes = (review.of_accountant("digit", own, claim.epsilon), *notes)
+    elif gives_more and standing is not Standing.REFUTED:
         sentence = f"{review.of_accountant('other', own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
     elif own and all(each.most < claim.epsilon.value for each in own):

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
+from dpcore.privacy.ends import safe_pair
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -40,13 +40,27 @@ class Kind(StrEnum):
         return self in (Kind.UPPER, Kind.CERTIFIED)
 
 
-class Reading(NamedTuple):
-    """One number with its kind, and its proven lower bound if it is certified."""
+@dataclass(frozen=True)
+class Reading:
+    """One number with its kind, and its proven lower bound if it is certified; two that cross are not kept.
+
+    >>> crossing = Reading(1.0, 2.0, Kind.CERTIFIED)
+    >>> crossing.lower, crossing.value, crossing.note
+    (0.0, inf, 'The two bounds cross, so that one of them is wrong: neither is given.')
+    """
 
     value: float  # never too small if the kind is a bound; infinite if there is no number
     lower: float | None
     kind: Kind
     note: str = ""  # the reason why it is infinite or cannot be trusted
+
+    def __post_init__(self) -> None:
+        if self.lower is None:
+            return
+        lower, value, note = safe_pair(self.lower, self.value, self.note)
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "note", note)
 
 
 MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 or e^(1/sigma^2) is no float

@@ -33,7 +33,7 @@ def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are
     for batch, steps, least, most in [(280, 30, 8, 10), (300, 40, 10, 14), (250, 40, 10, 10), (600, 10, 5, 10)]:
         claim = replace(ODD, batch=batch, steps=steps)
         found = judge(claim).certificate
-        lower, upper = found.bounds[:2]
+        lower, upper = found.bounds.lower, found.bounds.upper
         assert lower == pytest.approx(order_epsilon(least, 1.0), rel=1e-3), (batch, steps, least)
         assert upper == pytest.approx(order_epsilon(most, 1.0), rel=1e-3), (batch, steps, least)
         between = Printed(f"{(lower + upper) / 2:.2f}")
@@ -52,7 +52,8 @@ def test_epochs_of_a_fixed_size_and_of_random_allocation_are_rounded_both_ways()
     found = judge(claim).certificate
     assert (found.bounds.lower, found.bounds.upper) == (ends[0].bounds.lower, ends[1].bounds.upper)
     claim = Claim(delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation")
-    lower, upper = setup_of(claim).proven_bounds()[:2]
+    bounds = setup_of(claim).proven_bounds()
+    lower, upper = bounds.lower, bounds.upper
     own = [sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)]
     assert upper == own[0].upper > 0.938
     assert lower == own[1].lower < 0.805
@@ -129,7 +130,8 @@ def test_a_sampler_with_numbers_is_judged_by_its_own_bounds(sampler: str) -> Non
     claim = Claim(q=512 / 60_000, sigma=1.068, steps=468, delta=1e-5, sampler=sampler)
     last = sampler_of(sampler).curve(512 / 60_000, 1.068, 468, 1e-5).last
     setup = setup_of(claim)
-    assert setup.proven_bounds()[:2] == (last.lower, last.value)
+    bounds = setup.proven_bounds()
+    assert (bounds.lower, bounds.upper) == (last.lower, last.value)
     assert f"({sampler})" in str(setup)
     assert str(setup).endswith(
         " and add/remove adjacency of 4 records" if "group" in sampler else " and zero-out adjacency"

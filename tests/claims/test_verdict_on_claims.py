@@ -56,7 +56,8 @@ def test_what_is_refuted_is_below_the_proof_and_what_holds_is_above(value: float
     if float(text) == 0:
         return
     verdict = judge(claiming(text))
-    lower, upper = verdict.certificate.bounds[:2]
+    bounds = verdict.certificate.bounds
+    lower, upper = bounds.lower, bounds.upper
     printed = Printed(text)
     assert (verdict.standing is Standing.REFUTED) == (printed.high < lower)
     assert (verdict.standing is Standing.HOLDS) == (printed.value >= upper)
@@ -115,6 +116,29 @@ def test_a_number_is_compared_with_what_its_accountant_gives() -> None:
     assert any("budget" in each for each in judge(claiming("1.05", accountant="pld")).notes)
     for accountant in ("gdp", "moments"):
         assert judge(claiming("0.5", accountant=accountant)).standing is Standing.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sigma", "standing"),
+    [
+        ("2.16", 0.9863, Standing.HOLDS),  # the accountant gives 2.1690, which was cut
+        ("2.17", 0.9863, Standing.HOLDS),  # or rounded
+        ("2.169", 0.9863, Standing.HOLDS),
+        ("2.1600", 0.9863, Standing.HOLDS),  # 0.42 % less: a sigma that was rounded
+        ("2.1400", 0.9863, Standing.CONTRADICTORY),
+        ("2", 0.9863, Standing.HOLDS),
+        ("1.9", 0.9863, Standing.CONTRADICTORY),
+        ("1.2", 0.9863, Standing.REFUTED),
+    ],
+)
+def test_a_proven_claim_holds_where_its_accountant_prints_another_digit(
+    epsilon: str, sigma: float, standing: Standing
+) -> None:
+    claim = Claim(Printed(epsilon), 1e-5, q=0.01, sigma=sigma, steps=1000, sampler="poisson", accountant="rdp")
+    verdict = judge(claim)
+    assert verdict.standing is standing
+    told = any("may be this number cut off" in each for each in verdict.notes)
+    assert told == (epsilon in ("2.16", "2.1600")), "a number that is given needs no remark"
 
 
 @pytest.mark.parametrize("sigma", [0.012, 0.002, 1e-6])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.privacy import named_words
+from dpcore.privacy.ends import safe_ends
 from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism, Reading, read_only
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
@@ -28,7 +29,10 @@ def words_of(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Epsilon at each horizon (or delta), +inf where nothing is promised (see `note`); arrays are read-only copies."""
+    """Epsilon at each horizon (or delta), +inf where nothing is promised (see `note`); arrays are read-only copies.
+
+    Bounds that cross are not kept: nothing is promised there, and the note says so.
+    """
 
     steps: IntArray  # (n,) non-decreasing
     delta: FloatArray  # (n,)
@@ -38,6 +42,11 @@ class Curve:
     note: str = ""
 
     def __post_init__(self) -> None:
+        if self.lower is not None:
+            lower, epsilon, note = safe_ends(self.lower, self.epsilon, self.note)
+            object.__setattr__(self, "lower", lower)
+            object.__setattr__(self, "epsilon", epsilon)
+            object.__setattr__(self, "note", note)
         for name in ("steps", "delta", "epsilon", "lower"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, read_only(given))

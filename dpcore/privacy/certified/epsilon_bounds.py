@@ -26,6 +26,8 @@ from dpcore.privacy.certified.lattice import (
     merged,
     widest_span,
 )
+from dpcore.privacy.ends import CROSSED as CROSSED
+from dpcore.privacy.ends import safe_ends
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 WANTED = 2.5e-3  # aim: predicted width of the band over epsilon
@@ -37,7 +39,6 @@ WORTH_A_BIT = 1.0  # epsilon above which a lower bound of 0 is replaced by that 
 MOST_ROWS = 500  # of a long curve, about, that get such a bound of their own
 TOO_FAR = 100.0  # ratio to the lower bound from which the note gives no number
 FIRST_NODES_OF_EPSILON = 2**14  # nodes of one step on the first lattice, at most
-CROSSED = 1e-14  # of epsilon, 90 units: bounds that cross by more prove an error
 
 
 class EpsilonBounds(NamedTuple):
@@ -51,7 +52,15 @@ class EpsilonBounds(NamedTuple):
 def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
     """Bounds of epsilon at (n,) horizons, which do not decrease, and (n,) deltas."""
     if unsampled(mechanism):
-        return EpsilonBounds(*_monotone(*gaussian_epsilons(mechanism, steps, delta), delta))
+        lower, upper = gaussian_epsilons(mechanism, steps, delta)
+        note = ""
+    else:
+        lower, upper, note = _sampled_bounds(mechanism, steps, delta)
+    return EpsilonBounds(*safe_ends(*_monotone(lower, upper, delta), note))
+
+
+def _sampled_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray, str]:
+    """Lower and upper epsilon at (n,) horizons and deltas, and the reason where there is none."""
     lower, upper, note = np.zeros(steps.shape), np.where(steps > 0, inf, 0.0), ""
     rows = np.flatnonzero(steps > 0)
     smallest = min(release.sigma for release in mechanism.releases)
@@ -60,13 +69,13 @@ def epsilon_bounds(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> 
     elif rows.size:
         composition = composition_of(mechanism, steps[rows])
         try:
-            lower[rows], upper[rows] = _refined(composition, delta[rows])
+            lower[rows], upper[rows], note = _refined(composition, delta[rows])
         except RuntimeError as error:
             note = str(error)
     rows = np.flatnonzero((lower == 0) & (upper > WORTH_A_BIT))
     rows = rows[:: -max(1, rows.size // MOST_ROWS)]  # of many, some and the last: later horizons cost no less
-    lower[rows] = np.minimum(bit_epsilons(mechanism, steps[rows], delta[rows]), upper[rows])
-    return EpsilonBounds(*_monotone(lower, upper, delta), note)
+    lower[rows] = bit_epsilons(mechanism, steps[rows], delta[rows])
+    return lower, upper, note
 
 
 def width_note(lower: FloatArray, upper: FloatArray) -> str:
@@ -89,8 +98,8 @@ def _monotone(lower: FloatArray, upper: FloatArray, delta: FloatArray) -> tuple[
     return np.maximum.accumulate(lower), np.minimum.accumulate(upper[::-1])[::-1]
 
 
-def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The best bounds on finer and finer lattices, until they are close or the lattice is full."""
+def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, FloatArray, str]:
+    """The best bounds on finer and finer lattices, until they are close or the lattice is full; and their note."""
     above, below = merged(composition, dominating=True), merged(composition, dominating=False)
     lower, upper = np.zeros(delta.shape), np.full(delta.shape, inf)
     mesh = max(
@@ -108,17 +117,7 @@ def _refined(composition: Composition, delta: FloatArray) -> tuple[FloatArray, F
         ):
             break
         mesh = 0.4 * lattice.mesh
-    return apart_if_crossed(lower, upper)
-
-
-def apart_if_crossed(lower: FloatArray, upper: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The bounds in order, (n,) each; 0 and infinity where they cross, since one of them is wrong then.
-
-    >>> apart_if_crossed(np.array([1.0, 2.0]), np.array([1.5, 1.9]))
-    (array([1., 0.]), array([1.5, inf]))
-    """
-    crossed = ~(lower <= upper * (1 + CROSSED))  # true for NaN, too
-    return np.where(crossed, 0.0, np.minimum(lower, upper)), np.where(crossed, inf, upper)
+    return safe_ends(lower, upper, "")  # before the bits: a bound of Theorem 18 holds beside bounds that cross
 
 
 def _bounds_on(

@@ -1,6 +1,6 @@
 """The certified trade-off function of composed sampled Gaussians, between proven curves below and above."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from dpcore.privacy.certified.lattice import (
     merged,
     widest_span,
 )
+from dpcore.privacy.ends import CROSSED, CROSSING
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 from dpcore.privacy.tradeoff import Pairs, Points, Tradeoff
 
@@ -31,13 +32,29 @@ ROUNDS = 4
 SHRUNK = 0.7  # of the previous gap: if merged levels leave more, the mesh is not the reason
 
 
-class Band(NamedTuple):
-    """Two trade-off functions with the exact one between them."""
+@dataclass(frozen=True)
+class Band:
+    """Two trade-off functions with the exact one between them; two that cross are not kept.
+
+    >>> from dpcore.privacy.tradeoff import Gaussian
+    >>> crossing = Band(Gaussian(1.0), Gaussian(2.0))
+    >>> crossing.empty, float(crossing.lower.power(0.1)), float(crossing.upper.power(0.1))
+    (True, 1.0, 0.1)
+    """
 
     lower: Tradeoff
     upper: Tradeoff
     note: str = ""  # the reason for a wide band, or empty
     empty: bool = False  # true if nothing is certified and the functions are trivial
+
+    def __post_init__(self) -> None:
+        least, most = self.upper.power(CHECKED), self.lower.power(CHECKED)
+        if np.all(least <= most * (1 + CROSSED)):
+            return
+        object.__setattr__(self, "lower", Pairs([], []))
+        object.__setattr__(self, "upper", Points([], []))
+        object.__setattr__(self, "note", CROSSING)
+        object.__setattr__(self, "empty", True)
 
 
 def tradeoff_bounds(mechanism: Mechanism) -> Band:

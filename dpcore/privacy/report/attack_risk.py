@@ -1,5 +1,6 @@
 """Numbers for the attacks that a trade-off function allows."""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ from scipy.special import ndtri
 
 from dpcore import check
 from dpcore.privacy.certified.tradeoff_bounds import Band
+from dpcore.privacy.ends import safe_pair
 from dpcore.privacy.tradeoff import Tradeoff
 
 RATES = (0.01, 0.001)  # false-positive rates, each reported with its true-positive rate
@@ -44,11 +46,17 @@ def risks_of(band: Band, delta: float) -> Risks:
     [0.3829, 0.3829]
     """
     check.delta(delta=delta)
-    gain = Between(advantage(band.upper), advantage(band.lower))
-    rates = {rate: Between(float(band.upper.power(rate)), float(band.lower.power(rate))) for rate in RATES}
-    mu = Between(mu_above(band.upper, delta), mu_above(band.lower, delta))
+    gain = _between(advantage(band.upper), advantage(band.lower), 1.0)
+    rates = {rate: _between(float(band.upper.power(rate)), float(band.lower.power(rate)), 1.0) for rate in RATES}
+    mu = _between(mu_above(band.upper, delta), mu_above(band.lower, delta), inf)
     error = Between(1 - gain.upper, 1 - gain.lower)
     return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN_PRIOR, delta), band.note, band.empty)
+
+
+def _between(lower: float, upper: float, most: float) -> Between:
+    """The two bounds of a number from 0 to `most`; these ends where the bounds cross."""
+    least, greatest, _ = safe_pair(lower, upper, "")
+    return Between(least, min(greatest, most))
 
 
 def advantage(f: Tradeoff) -> float:

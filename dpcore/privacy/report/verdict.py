@@ -45,7 +45,7 @@ def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
     """Judge a number of `word` by the certified band of its mechanism. Errors: ValueError without a lower bound."""
     if band.lower is None:
         raise ValueError("Expected band=... to hold a proven lower bound.")
-    epsilon, _, kind, note = reading
+    epsilon, kind, note = reading.value, reading.kind, reading.note
     lower, upper = band.lower, band.value
     ratio = _ratio(epsilon, upper)
     if kind is Kind.CERTIFIED:

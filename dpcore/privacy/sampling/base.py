@@ -16,7 +16,6 @@ from dpcore.privacy.certified.bit_bounds import counted_epsilons
 from dpcore.privacy.certified.epsilon_bounds import (
     MOST_ROWS,
     EpsilonBounds,
-    apart_if_crossed,
     epsilon_bounds,
     width_note,
 )
@@ -171,11 +170,9 @@ def steps_of_epoch(q: float) -> int:
 def certified(steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, reason: str = "") -> Curve:
     """The curve of two proven bounds, each of which also holds for more, or fewer, steps at the same delta.
 
-    `reason` says why there is no closer bound; without one the note tells of a wide band. Where a lower end lies above
-    its upper end, one of the two is wrong, so nothing is promised.
+    `reason` says why there is no closer bound; without one the note tells of a wide band.
     """
     lower, upper = never_falling(lower, delta), never_falling(-upper[::-1], delta[::-1])[::-1] * -1
-    lower, upper = apart_if_crossed(lower, upper)
     last = steps == steps[-1]
     return Curve(steps, delta, upper, lower, Kind.CERTIFIED, reason or width_note(lower[last], upper[last]))
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from dpcore.privacy.certified.cells import Beyond, Cells, normal_between
 from dpcore.privacy.certified.compose import composed_epsilons
-from dpcore.privacy.certified.epsilon_bounds import apart_if_crossed
 from dpcore.privacy.certified.lattice import CUT_OFF, LogMoments, log_moments_of, orders_between
 from dpcore.privacy.certified.step_law import HIGHEST, Below, LossLaw, StepLaws, laws_of_cells
+from dpcore.privacy.ends import safe_ends
 from dpcore.privacy.mechanism import FloatArray, IntArray
 
 SMALLEST_MASS = 1e-300  # a divisor that underflows is not 0
@@ -26,7 +26,7 @@ FINER = 0.45  # ratio of the mesh to that of the lattice before
 LATTICES = 5  # at most
 WORTH_ANOTHER = 0.8  # of the previous width: if more remains, the lattice is not the reason for a wide band
 NO_BAND = 1e6
-NODES = 2**18  # of a lattice, about at most: beyond it is coarser, since a curve would take minutes
+NODES = 2**16  # of a lattice, about at most: beyond it is coarser, since a curve would take minutes
 WORK = 2**21  # nodes times pairs of rounds and deltas, about at most
 FEWEST_NODES = 2**12  # of a lattice, however many pairs
 MAX_SHARE_OF_DELTA = 0.9  # if rounding takes more of delta, nothing is promised
@@ -150,7 +150,8 @@ def law_bounds(laws_on: LawsOn, rounds: IntArray, delta: FloatArray) -> tuple[Fl
             break
         lower, upper = np.maximum(lower, low), np.minimum(upper, high)
         width, before = _widest(lower, upper), width
-    return apart_if_crossed(lower, upper)
+    lower, upper, _ = safe_ends(lower, upper, "")
+    return lower, upper
 
 
 def most_nodes(pairs: int) -> int:

@@ -21,13 +21,20 @@ from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 from dpcore.privacy.sampling.base import Poisson, Sampler, words_of
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import lattice, laws_of_halves, on_the_line, upper_bounds
+from dpcore.privacy.sampling.round_laws import (
+    MAX_SHARE_OF_DELTA,
+    NODES,
+    lattice,
+    laws_of_halves,
+    most_nodes,
+    on_the_line,
+    upper_bounds,
+)
 
 MAX_EXAMPLES = 10**9
 TERMS = 10**6  # of the sum for the chance of a larger batch
-MARGIN = 1e-9  # above the errors of the chances
+MARGIN = 1e-9  # above the errors of the chances, and of what they leave of delta
 MESH = 0.12  # in standard deviations of a step's loss
-NODES = 2**17  # of a lattice, about at most: beyond it is coarser, since a curve would take minutes
 WIDE = 1.01  # upper over lower end above which the other pair is tried, too
 HalvesOn = Callable[[FloatArray], FloatArray]
 
@@ -67,18 +74,29 @@ def _larger(q: float, b: int, n: int) -> float:
     return total + float(products[-1]) * ratio / (1 - ratio) if isfinite(total) and ratio < 1 else inf
 
 
-def truncated_laws(coins: Coins, q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of a pair that dominates a step, in both directions; its dominated law is not valid for the step.
+def truncated_laws(coins: Coins, q: float, sigma: float, mesh: float, tail: float, most: int = NODES) -> StepLaws:
+    """The laws of a pair that dominates a step, in both directions, on about `most` nodes at most.
+
+    Its dominated law is not valid for the step.
 
     Errors: RuntimeError if e^loss overflows.
     """
     rates = [(chance, rate) for chance, rate in ((coins.few, q), (coins.full, coins.rate)) if chance > 0]
     ends = [_ends(rate, sigma, tail) for _, rate in rates]
     shares = [(chance, partial(_poisson, rate, sigma)) for chance, rate in rates]
-    return _mixed(shares, min(low for low, _ in ends), max(high for _, high in ends), sigma, mesh)
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    return _mixed(shares, low, high, sigma, max(mesh, (high - low) / most))
 
 
-def displacing_laws(q: float, largest: int, examples: int, sigma: float, mesh: float, tail: float) -> StepLaws:
+def displacing_laws(
+    q: float,
+    largest: int,
+    examples: int,
+    sigma: float,
+    mesh: float,
+    tail: float,
+    most: int = NODES,
+) -> StepLaws:
     """The laws of another such pair: in a batch that is cut, the record takes the place of another one."""
     b, n = largest, examples
     cut = min(b / n * float(betainc(b + 1, n - b, q)) / q * (1 + MARGIN), 1.0)
@@ -86,9 +104,9 @@ def displacing_laws(q: float, largest: int, examples: int, sigma: float, mesh: f
     low, high = _ends(q, sigma, tail)
     last = 2 - float(ndtri(tail)) * sigma
     far = max(high, (last - 1.5) / sigma**2)  # the loss is at most that of N(2) and N(1)
-    return _mixed(
-        [(few, partial(_poisson, q, sigma)), (cut, partial(_displacing, q, sigma))], min(low, -high), far, sigma, mesh
-    )
+    near = min(low, -high)
+    shares = [(few, partial(_poisson, q, sigma)), (cut, partial(_displacing, q, sigma))]
+    return _mixed(shares, near, far, sigma, max(mesh, (far - near) / most))
 
 
 def _ends(rate: float, sigma: float, tail: float) -> tuple[float, float]:
@@ -104,7 +122,6 @@ def _least(rate: float) -> float:
 
 def _mixed(shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float) -> StepLaws:
     """The laws of pairs with these chances, one of which is drawn and told; what is left tells nothing."""
-    mesh = max(mesh, (high - low) / NODES)
     first, last = floor(min(low / mesh, -1)), ceil(max(high / mesh, 1)) + 1
     y = lattice(first * mesh, last - first + 1, mesh, sigma)
     halves = np.sum([share * halves_on(y) for share, halves_on in shares], axis=0)
@@ -164,14 +181,16 @@ class TruncatedPoisson(Sampler):
         lower = epsilon_bounds(Mechanism.constant(coins.seen, sigma, int(steps[-1])), steps, delta).lower
         tail = CUT_OFF * float(delta.min()) / int(steps[-1])
         spread = coins.few * deviation(q, sigma) ** 2 + coins.full * deviation(coins.rate, sigma) ** 2
-        upper = upper_bounds(truncated_laws(coins, q, sigma, MESH * float(np.sqrt(spread)), tail), steps, delta)
+        mesh, most = MESH * float(np.sqrt(spread)), most_nodes(steps.size)
+        upper = upper_bounds(truncated_laws(coins, q, sigma, mesh, tail, most), steps, delta)
         if np.any(upper > WIDE * lower):
             mesh = MESH * deviation(q, sigma)
-            laws = displacing_laws(q, self.largest, self.examples, sigma, mesh, tail)
+            laws = displacing_laws(q, self.largest, self.examples, sigma, mesh, tail, most)
             upper = np.minimum(upper, upper_bounds(laws, steps, delta))
-        left = delta - steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
-        rows = np.flatnonzero(left > 0)
+        cut = steps * coins.full * coins.rate  # else a step diverges no more than a Poisson one
+        rows = np.flatnonzero(cut < MAX_SHARE_OF_DELTA * delta)
         if rows.size:
-            plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left[rows]).upper
+            left = (delta - cut)[rows] * (1 - MARGIN)
+            plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left).upper
             upper[rows] = np.minimum(upper[rows], plain)
         return EpsilonBounds(lower, upper)

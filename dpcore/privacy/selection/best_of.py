@@ -5,7 +5,7 @@ The number K of runs is fixed and known, or drawn in secret from a law that does
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import expm1, inf
+from math import expm1, inf, isinf, log1p
 from typing import final
 
 import numpy as np
@@ -20,6 +20,7 @@ FIXED = "fixed"
 SHAPES = {"geometric": 1.0, "logarithmic": 0.0}  # of a negative binomial law without 0
 OTHERS = {"negative_binomial": "shape", "binomial": "trials"}  # a number beside the mean
 LAWS = (FIXED, *SHAPES, "poisson", *OTHERS)
+MAY_BE_NONE = ("poisson", "binomial")  # laws under which there may be no run at all
 FORMS = "10 for a fixed number, or a law with its mean, such as geometric:10, logarithmic:10, poisson:10, \
 negative_binomial:10:0.5 with its shape, or binomial:10:20 with its trials"
 SECRET = ", if nobody learns how many there were or anything of the others, and the score uses no training examples"
@@ -31,6 +32,7 @@ BELOW = 1e-3  # of delta over the mean: the smallest of these
 MARGIN = 1e-9  # relative: above the rounding of every term
 HIGHEST = 200.0  # epsilon: beyond, weights that underflow might matter
 HALVINGS = 60
+TOO_LARGE = f"No epsilon up to {HIGHEST:g} is proven for the best of the runs, and a larger one is not counted."
 
 
 @final
@@ -55,7 +57,7 @@ class NumberOfRuns:
         if self.law == FIXED:
             check.whole(1, MOST_RUNS, runs=self.mean)
             return
-        check.in_range(0 if self.law in ("poisson", "binomial") else 1, MOST_RUNS, ends="(]", mean=self.mean)
+        check.in_range(0 if self.law in MAY_BE_NONE else 1, MOST_RUNS, ends="(]", mean=self.mean)
         if self.law == "binomial":
             check.whole(2, MOST_TRIALS, trials=self.other)
             check.in_range(0, self.other, ends="()", mean=self.mean)
@@ -91,11 +93,13 @@ class NumberOfRuns:
         return f"Epsilon covers {self.phrase}{'' if self.law == FIXED else SECRET}."
 
     @property
-    def none(self) -> float:
-        """The chance of no run at all, in which case nothing is published."""
+    def some(self) -> float:
+        """The chance of any run at all, without which nothing is published, to some units of itself."""
         if self.law == "poisson":
-            return float(np.exp(-self.mean))
-        return (1 - self.mean / self.other) ** self.other if self.law == "binomial" else 0.0
+            return -expm1(-self.mean)
+        if self.law == "binomial":
+            return -expm1(self.other * log1p(-self.mean / self.other))
+        return 1.0
 
     def weight(self, u: FloatArray) -> FloatArray:
         """F'(1 - u) / F'(1) of the generating function F(x) = E x^K, at (n,) chances u of a better run; 1 to 0."""
@@ -153,18 +157,40 @@ def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Acc
     >>> [round(best_of(each, [whole], ACCOUNTANTS["pld"], 1e-5).value, 2) for each in numbers]
     [0.95, 3.41, 1.47, 1.88]
     """
-    seen = min(delta / (1 - number.none), 1 - MARGIN)  # with this chance a run is there to be published
-    alone = max((accountant.spent(each, seen) for each in settings), key=lambda each: each.lower or 0.0)
+    seen = delta_of_one(number, delta)
+    asked = min(seen, 1 - MARGIN)
+    alone = max((accountant.spent(each, asked) for each in settings), key=lambda each: each.lower or 0.0)
     if number.law == FIXED:
         counts = [replace(each, count=each.count * int(number.mean)) for one in settings for each in one.releases]
-        return accountant.spent(Mechanism(tuple(counts)), delta)._replace(lower=alone.lower)
+        return replace(accountant.spent(Mechanism(tuple(counts)), delta), lower=alone.lower)
     least = max(BELOW * delta / max(number.mean, 1.0), check.SMALLEST_DELTA)
     deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
     curves = [accountant.profile(each, deltas) for each in settings]
     profile = Pairs(np.max([each.epsilon for each in curves], axis=0), deltas)
     doubted = next((each for each in curves if not each.kind.is_bound), alone)
     lower = alone.lower if len(settings) == 1 else None
-    return Reading(selected_epsilon(number, profile, delta), lower, doubted.kind, doubted.note)
+    if lower is not None and asked < seen:
+        lower = 0.0
+    value, note = selected_epsilon(number, profile, delta), doubted.note
+    if isinf(value):
+        note = next((each.note for each in curves if np.isinf(each.epsilon).all()), TOO_LARGE)
+    elif value == lower:
+        note = ""  # the width of one run's band is no matter here
+    return Reading(value, lower, doubted.kind, note)
+
+
+def delta_of_one(number: NumberOfRuns, delta: float) -> float:
+    """The delta at which epsilon of one run is a lower bound for the best, not too small; from 1 on there is none.
+
+    >>> delta_of_one(NumberOfRuns("fixed", 10), 1e-5), round(delta_of_one(NumberOfRuns("poisson", 1e-17), 1e-18), 6)
+    (1e-05, 0.1)
+    >>> delta_of_one(NumberOfRuns("binomial", 1e-8, 10**9), 1e-5)
+    1.0
+    """
+    some = number.some
+    if number.law not in MAY_BE_NONE:
+        return delta
+    return delta / some * (1 + MARGIN) if delta < some else 1.0
 
 
 def selected_epsilon(number: NumberOfRuns, one: Tradeoff, delta: float) -> float:

@@ -1,6 +1,7 @@
 """The answer in words, every accountant's answer in a table, and the noise that each needs for one epsilon."""
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 
@@ -203,7 +204,7 @@ def sampled_headline(sampler: Sampler, found: Answer) -> str:
 
 def sampled_sentence(sampler: Sampler, found: Answer) -> str:
     """The range of its epsilon, never rounded past the target."""
-    kept, length = found.reading._replace(value=found.spent), epochs_of(epochs_in(sampler, found.mechanism))
+    kept, length = replace(found.reading, value=found.spent), epochs_of(epochs_in(sampler, found.mechanism))
     counted = f"at delta = {plain(raised(found.target.at or 0.0))} over {length}, {found.mechanism.steps:,} steps"
     beyond = (
         ""

@@ -52,7 +52,7 @@ def show_card(verdict: ClaimVerdict) -> None:
     printed, certificate = verdict.claim.epsilon, verdict.certificate
     with st.container(border=True, key="claim_verdict"):
         st.html(headline(verdict))
-        proven = Stretch(*certificate.bounds[:2]) if certificate else Stretch(0.0, math.inf)
+        proven = Stretch(certificate.bounds.lower, certificate.bounds.upper) if certificate else Stretch(0.0, math.inf)
         if printed and (proven.low > 0 or proven.high < math.inf):
             figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
             st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))

@@ -1,5 +1,6 @@
 """The certified band against closed forms, the reference library, itself, and thousands of random settings."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -168,7 +169,7 @@ def test_where_nothing_is_available_it_is_said_why() -> None:
 
 
 def test_a_proven_tradeoff_function_is_promised_whatever_its_note_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    noted = tradeoff_bounds(Mechanism.constant(1.0, 2.0, 4))._replace(note="The band is wide.")
+    noted = replace(tradeoff_bounds(Mechanism.constant(1.0, 2.0, 4)), note="The band is wide.")
     monkeypatch.setattr("dpcore.privacy.accountants.pld.tradeoff_bounds", lambda mechanism: noted)
     curve = PLD.own_tradeoff(Mechanism.constant(1.0, 2.0, 4))
     assert (curve.lower, curve.note) == (noted.lower, "The band is wide.")

@@ -18,6 +18,7 @@ from dpcore.privacy.certified.lattice import (
     widest_span,
 )
 from dpcore.privacy.certified.step_law import LossLaw
+from dpcore.privacy.ends import CROSSING
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.report.verdict import verdict
 from tests.privacy.accountants.test_pld import random_setting
@@ -135,8 +136,31 @@ def test_bounds_that_cross_promise_nothing_unless_by_rounding(
 ) -> None:
     monkeypatch.setattr(epsilon_bounds, "_bounds_on", lambda *_: (np.array([low]), np.array([high])))
     composition = composition_of(Mechanism.constant(0.1, 1.0, 3), np.array([3]))
-    lower, upper = epsilon_bounds._refined(composition, np.array([1e-2]))
+    lower, upper, note = epsilon_bounds._refined(composition, np.array([1e-2]))
     assert (lower[0], upper[0]) == expected
+    assert (note == CROSSING) == (expected == (0.0, np.inf))
+    found = epsilon_bounds.epsilon_bounds(Mechanism.constant(0.1, 1.0, 3), np.array([3]), np.array([1e-2]))
+    assert (found.note == CROSSING) == np.isinf(found.upper[0])
+
+
+def test_bounds_that_cross_behind_the_lattices_promise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the closed form; those of bits; and of two horizons, of which the longer one costs no less."""
+    steps, delta = np.array([1, 3]), np.full(2, 1e-2)
+    crossing = np.array([0.5, 2.0]), np.array([1.0, 1.9])
+    monkeypatch.setattr(epsilon_bounds, "gaussian_epsilons", lambda *_: crossing)
+    closed = epsilon_bounds.epsilon_bounds(Mechanism.constant(1.0, 1.0, 3), steps, delta)
+    assert (closed.lower[1], closed.upper[1], closed.note) == (0.0, np.inf, CROSSING)
+    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.zeros(2), np.array([1.5, 1.9]), ""))
+
+    def bits_of(_: Mechanism, steps: np.ndarray, delta: np.ndarray) -> np.ndarray:
+        return np.array([2.0, 1.0])[: steps.size]  # the last row first
+
+    monkeypatch.setattr(epsilon_bounds, "bit_epsilons", bits_of)
+    bits = epsilon_bounds.epsilon_bounds(Mechanism.constant(0.1, 1.0, 3), steps, delta)
+    assert (bits.lower.tolist(), bits.upper.tolist(), bits.note) == ([1.0, 0.0], [1.5, np.inf], CROSSING)
+    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.6, 1.0]), np.array([1.7, 1.2]), ""))
+    horizons = epsilon_bounds.epsilon_bounds(Mechanism.constant(0.1, 1.0, 3), steps, delta)
+    assert np.isinf(horizons.upper).all()
 
 
 def test_bounds_of_no_random_setting_cross(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,15 +184,15 @@ def test_the_best_of_several_meshes_is_kept_for_each_bound(monkeypatch: pytest.M
     bounds = iter([(1.0, 2.0), (0.5, 1.5), (1.2, 1.8), (9.0, 9.0)])
     monkeypatch.setattr(epsilon_bounds, "_bounds_on", lambda *_: tuple(np.array([each]) for each in next(bounds)))
     composition = composition_of(Mechanism.constant(0.1, 1.0, 3), np.array([3]))
-    lower, upper = epsilon_bounds._refined(composition, np.array([1e-2]))
+    lower, upper, _ = epsilon_bounds._refined(composition, np.array([1e-2]))
     assert (lower[0], upper[0]) == (1.2, 1.5)
 
 
 def test_what_is_told_is_of_the_last_horizon_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.5, 2.0])))
+    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.5, 2.0]), ""))
     mechanism, steps = Mechanism.constant(0.1, 1.0, 5), np.array([1, 5])
     assert ACCOUNTANTS["pld"].curve(mechanism, steps, 1e-3).note == ""
-    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.0, 2.5])))
+    monkeypatch.setattr(epsilon_bounds, "_refined", lambda *_: (np.array([1.0, 2.0]), np.array([1.0, 2.5]), ""))
     assert "25 %" in ACCOUNTANTS["pld"].curve(mechanism, steps, 1e-3).note
 
 

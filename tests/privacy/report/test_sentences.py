@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from typing import ClassVar, final
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_where_the_numerics_give_up_nothing_is_promised_and_the_reason_is_said()
     for curve in (Tired().curve(MECHANISM, [7, 300], 1e-5), Tired().profile(MECHANISM, np.array([1e-6, 1e-3]))):
         assert curve.epsilon.tolist() == [math.inf, math.inf]
         assert (curve.lower, curve.kind, curve.note) == (None, Kind.UPPER, "The numbers left the floats.")
-    assert Tired().spent(MECHANISM, 1e-5) == (math.inf, None, Kind.UPPER, "The numbers left the floats.")
+    assert Tired().spent(MECHANISM, 1e-5) == Reading(math.inf, None, Kind.UPPER, "The numbers left the floats.")
 
 
 SHUFFLE, ORDER, SIZE = (SAMPLERS[name] for name in ("shuffle", "fixed_order", "fixed_size"))
@@ -171,7 +172,7 @@ def test_the_note_of_a_proven_band_is_a_caveat_and_takes_back_no_figure() -> Non
     curve, band = ACCOUNTANTS["pld"].curve(SGD, [SGD.steps], 1e-5), tradeoff_bounds(SGD)
     noted, plain = (
         statement(SGD, curve, ACCOUNTANTS["pld"], risks_of(each, 1e-5), 60_000)
-        for each in (band._replace(note="The band is wide."), band)
+        for each in (replace(band, note="The band is wide."), band)
     )
     assert (noted.facts, noted.odds) == (plain.facts, plain.odds)
     assert noted.caveats == ("The band is wide.", *plain.caveats)

@@ -8,7 +8,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from dpcore.privacy.sampling import SAMPLERS
+from dpcore.privacy.certified.epsilon_bounds import EpsilonBounds
+from dpcore.privacy.certified.rounding import ALLOWANCE, RESERVED
+from dpcore.privacy.ends import CROSSING
+from dpcore.privacy.mechanism import Mechanism
+from dpcore.privacy.sampling import SAMPLERS, truncated
 from dpcore.privacy.sampling.round_laws import upper_bounds
 from dpcore.privacy.sampling.truncated import MARGIN, TruncatedPoisson, coins_of, displacing_laws, truncated_laws
 from tests.privacy.law_curve import of_law
@@ -178,6 +182,49 @@ def test_where_nothing_is_cut_it_is_poisson_and_the_cost_falls_to_that() -> None
     costs = [float(TruncatedPoisson(each, n).curve(q, sigma, 4680, 1e-5).epsilon[0]) for each in (400, 512, 560, 620)]
     assert costs == sorted(costs, reverse=True)
     assert costs[1] > 2 * poisson.epsilon[1]  # half of all batches are full
+
+
+def test_what_full_batches_leave_of_delta_is_never_too_much_nor_too_little_to_hold_the_reserve(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """T g r in rational numbers, beside deltas from just above it to far above it."""
+    asked: list[tuple[float, float]] = []
+    real = truncated.epsilon_bounds
+
+    def counted(mechanism: Mechanism, steps: np.ndarray, delta: np.ndarray) -> EpsilonBounds:
+        asked.extend(zip(steps.tolist(), delta.tolist(), strict=True))
+        return real(mechanism, steps, delta)
+
+    monkeypatch.setattr(truncated, "epsilon_bounds", counted)
+    monkeypatch.setattr(truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, np.inf))
+    generator, shares = np.random.default_rng(15), []
+    for _ in range(40):
+        examples, steps = int(generator.integers(20, 500)), int(generator.integers(1, 50))
+        q = float(generator.uniform(0.01, 0.2))
+        largest = min(int(q * examples + 6 * (q * examples) ** 0.5) + 1, examples - 1)
+        coins = coins_of(q, largest, examples)
+        cut = steps * Fraction(coins.full) * Fraction(coins.rate)
+        delta = float(cut) * float(1 + 10 ** generator.uniform(-12, 2))
+        if not 1e-40 < delta < 0.5:
+            continue
+        asked.clear()
+        found = TruncatedPoisson(largest, examples).curve(q, 1.0, steps, delta).last
+        left = [each for _, each in asked[1:]]  # behind the lower end
+        shares += left
+        assert np.isfinite(found.value) == bool(left), "no other bound is asked here"
+        assert bool(left) == (cut < Fraction(0.9) * Fraction(delta))
+        for each in left:
+            assert Fraction(ALLOWANCE) * Fraction(each) > 10**6 * Fraction(RESERVED) * Fraction(delta)
+            assert Fraction(each) < (Fraction(delta) - cut) * (1 - Fraction(1e-12)), "its rounding is charged"
+            assert Fraction(each) > (Fraction(delta) - cut) * (1 - Fraction(1e-8))
+    assert len(shares) > 5
+
+
+def test_ends_that_cross_are_not_pushed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, 0.01))
+    found = TruncatedPoisson(600, 60_000).curve(512 / 60_000, 1.068, 4680, 1e-5).last
+    assert np.isinf(found.value)
+    assert found.note == CROSSING
 
 
 def test_every_batch_full_or_of_one_record_is_answered_and_nonsense_is_named() -> None:

@@ -1,17 +1,21 @@
 """The best of several runs: against every test of the exact law of the best, closed forms, and dp-accounting."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
+import mpmath
 import numpy as np
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.rdp.rdp_privacy_accountant import RdpAccountant
 from scipy.special import ndtr
 
+from dpcore.claims import Claim, Printed, judge
 from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Kind, Mechanism, Release
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, read_runs, selected_epsilon, shifts
+from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, delta_of_one, read_runs, selected_epsilon, shifts
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
 PLD = ACCOUNTANTS["pld"]
@@ -90,7 +94,7 @@ def test_the_lines_of_coarse_cells_lie_above_every_test(text: str, monkeypatch: 
     u, r = generator.uniform(0, 1, (2000, 1)) ** 4, generator.uniform(0, 3, 50)
     slopes = np.polynomial.polynomial.polyval(1 - u, np.arange(1, law.size) * law[1:])  # F'(1 - u)
     np.testing.assert_allclose(number.weight(u), slopes / number.mean, rtol=1e-5, atol=1e-9)
-    assert number.none == pytest.approx(law[0], abs=1e-12)
+    assert number.some == pytest.approx(1 - law[0], abs=1e-12)
     one = Gaussian(1.0)
     share, log_ratio = shifts(number, one)
     assert share.sum() == pytest.approx(1)
@@ -163,7 +167,8 @@ def test_a_fixed_number_is_the_composition_of_all_runs_of_all_settings() -> None
     assert found.lower == max(PLD.spent(each, 1e-5).lower for each in (one, other))
     assert best_of(read_runs("1"), [one], PLD, 1e-5).value == PLD.spent(one, 1e-5).value
     some = best_of(read_runs("poisson:0.4"), [one], PLD, 1e-5)  # with a score that leaves all to chance
-    assert some.lower == PLD.spent(one, 1e-5 / -math.expm1(-0.4)).lower < PLD.spent(one, 1e-5).lower
+    exact = PLD.spent(one, 1e-5 / -math.expm1(-0.4)).lower
+    assert exact * (1 - 1e-8) < some.lower < exact < PLD.spent(one, 1e-5).lower
 
 
 def test_a_random_setting_costs_no_more_than_the_worst_of_them() -> None:
@@ -186,6 +191,120 @@ def test_where_one_run_has_no_number_the_best_has_none() -> None:
     assert claimed.kind is Kind.CLAIMED
     assert "conditions" in claimed.note
     assert best_of(read_runs("poisson:1e-6"), [Mechanism.constant(1.0, 1.0, 1)], PLD, 1e-5).value == 0
+
+
+TINY = [
+    "binomial:6.380468405983295e-14:589", "binomial:9.99e-6:700000000", "binomial:9.99e-8:500000001",
+    "binomial:1e-8:1000000000", "binomial:3:4", "binomial:19.999999999999996:20", "binomial:99.5:100",
+    "poisson:1e-17", "poisson:1e-9", "poisson:0.3", "poisson:80",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TINY)
+def test_the_chance_of_any_run_has_all_its_digits(text: str) -> None:
+    """Against 60 digits, and delta of one run is never too small."""
+    number = read_runs(text)
+    with mpmath.workdps(60):
+        mean, trials = mpmath.mpf(number.mean), mpmath.mpf(number.other or 1)
+        none = mpmath.exp(-mean) if number.law == "poisson" else (1 - mean / trials) ** trials
+        assert abs(number.some / (1 - none) - 1) < 1e-14
+        for share in (1e-9, 0.196689, 1 - 1e-10, 1.0, 7.0):
+            delta = min(float(share * (1 - none)), 1 - 1e-12)
+            exact, found = mpmath.mpf(delta) / (1 - none), delta_of_one(number, delta)
+            assert found >= min(exact, 1)
+            assert found <= exact * (1 + 2e-9) or share > 0.999
+
+
+@pytest.mark.parametrize("text", TINY[:4] + TINY[7:10])
+@pytest.mark.parametrize("share", [1e-3, 0.196689, 0.9])
+def test_the_ends_of_hardly_any_run_are_those_of_one(text: str, share: float) -> None:
+    """With a tiny mean nearly all that is published is one run: epsilon is that of one at delta/P(K > 0), by mpmath."""
+    number = read_runs(text)
+    with mpmath.workdps(40):
+        exact = gaussian_epsilon(mpmath.mpf(share))
+    delta = share * number.some
+    found = best_of(number, [Mechanism.constant(1.0, 1.0, 1)], PLD, max(delta, 1e-60))
+    assert found.note == ""
+    assert found.lower <= exact * (1 + 1e-9)
+    assert exact * (1 - 1e-5) - 1e-6 < found.lower
+    assert exact <= found.value * (1 + 1e-9)
+    if number.mean < 1e-6:
+        assert found.value < exact * 1.005 + 2e-3
+
+
+def gaussian_epsilon(delta: mpmath.mpf) -> float:
+    """Epsilon of one Gaussian release with mu = 1, from its closed form."""
+    half = mpmath.mpf(1) / 2
+
+    def excess(epsilon: mpmath.mpf) -> mpmath.mpf:
+        return mpmath.ncdf(half - epsilon) - mpmath.exp(epsilon) * mpmath.ncdf(-half - epsilon) - delta
+
+    return float(mpmath.findroot(excess, (0, 12), solver="bisect", maxsteps=200)) if excess(0) > 0 else 0.0
+
+
+@pytest.mark.parametrize("text", ["binomial:1e-8:1e9", "binomial:5e-324:1e9", "poisson:1e-17", "poisson:0.5"])
+def test_where_delta_exceeds_the_chance_of_a_run_the_lower_end_is_0(text: str) -> None:
+    """An accountant may prove an epsilon of one run at any delta below 1; the best is mostly not there."""
+    loud = Mechanism.constant(1.0, 0.05, 1)
+    for delta in (0.5, 0.9):
+        found = best_of(read_runs(text), [loud], Loud(), delta)
+        assert (found.lower, found.value, found.note) == (0.0, 0.0, "")
+        assert best_of(read_runs(text), [loud], PLD, delta).lower == 0
+        judged = judge(Claim(Printed("0.1"), delta=delta, q=1.0, sigma=0.05, steps=1, runs=read_runs(text)))
+        assert judged.standing != "refuted"
+    seldom = best_of(read_runs("poisson:0.5"), [loud], Loud(), 0.3)
+    assert seldom.lower == 7, "0.3 is below P(K > 0) = 0.39"
+
+
+class Loud(Accountant):
+    """One that proves an epsilon of 7 at every delta."""
+
+    name = title = note = source = caveat = ""
+    kind = Kind.CERTIFIED
+
+    def _account(self, mechanism: Mechanism, steps: np.ndarray, delta: np.ndarray) -> Curve:
+        return Curve(steps, delta, np.full(steps.shape, 8.0), np.full(steps.shape, 7.0), self.kind)
+
+
+def test_a_true_claim_of_a_tiny_mean_is_not_called_impossible() -> None:
+    number = read_runs("binomial:6.380468405983295e-14:589")
+    claim = Claim(Printed("0.67"), delta=1.254998841220979e-14, q=1.0, sigma=1.0, steps=1, runs=number)
+    assert judge(claim).standing == "holds"
+    refuted = judge(replace(claim, epsilon=Printed("0.66")))
+    assert refuted.standing == "refuted", "epsilon of one run at delta/P(K > 0) is 0.66724"
+
+
+@pytest.mark.parametrize(
+    ("text", "sigma", "steps", "delta"),
+    [
+        ("negative_binomial:6.689571:0.5", 0.3987239, 63, 0.00622),
+        ("poisson:4.48", 0.32, 1_395_161, 3.7e-7),
+        ("geometric:3", 0.01, 1, 1e-5),
+    ],
+)
+def test_no_best_is_infinite_without_a_reason(text: str, sigma: float, steps: int, delta: float) -> None:
+    whole = Mechanism.constant(1.0, sigma, steps)
+    found = best_of(read_runs(text), [whole], PLD, delta)
+    assert math.isinf(found.value)
+    assert "No epsilon up to 200" in found.note
+    claim = Claim(Printed("3.0"), delta=delta, q=1.0, sigma=sigma, steps=steps, sampler="poisson", runs=read_runs(text))
+    assert any("No epsilon up to 200" in each for each in judge(claim).notes)
+
+
+def test_no_random_best_crosses_its_ends_or_is_infinite_without_a_reason() -> None:
+    generator = np.random.default_rng(46)
+    for trial in range(60):
+        mean = float(10 ** generator.uniform(-20, 3))
+        law = str(generator.choice(["poisson", "binomial", "geometric", "logarithmic", "negative_binomial"]))
+        other = {"binomial": int(mean * 10 ** generator.uniform(0.1, 4)) + 2, "negative_binomial": 0.5}.get(law, 0.0)
+        number = NumberOfRuns(law, mean if law in ("poisson", "binomial") else 1.1 + mean, other)
+        whole = Mechanism.constant(1.0, float(10 ** generator.uniform(-2, 3)), int(10 ** generator.uniform(0, 6)))
+        delta = float(10 ** generator.uniform(-60, -0.01))
+        for name in ("pld", "rdp", "gdp"):
+            found = best_of(number, [whole], ACCOUNTANTS[name], delta)
+            assert (found.lower or 0.0) <= found.value, (trial, name)
+            assert "cross" not in found.note, (trial, name)
+            assert math.isfinite(found.value) or found.note, (trial, name)
 
 
 def test_a_number_of_runs_is_read_or_refused_with_the_way_to_write_it() -> None:
