@@ -28,7 +28,7 @@ from dpcore.runs.sweeps import can_be_read
 from dpcore.training.events import Evaluated, Finished
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row, runs_table, text_sent, ticks
-from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
+from pages.parts.controls.url_state import Remembered, assign, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
 from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
@@ -87,7 +87,7 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
     if asked and asked[0] not in options:
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
     wanted = page_text(key, ALL)
-    st.session_state[key] = wanted if wanted in options else ALL  # its last run may be gone
+    assign(key, wanted if wanted in options else ALL)  # its last run may be gone
     titles = {ALL: "all", **{each: said(each) for each in options}}
     shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
     chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
@@ -131,6 +131,13 @@ def chosen_runs(store: Store) -> Chosen:
     others = runs_of(store, st.session_state.get(OTHERS, []))
     st.session_state[OTHERS] = [run.id for run in others]  # without deleted ones
     return Chosen([known[run] for run in run_picker.shown_runs()], others)
+
+
+def ticked_now(store: Store) -> Chosen:
+    """The runs that are ticked by now, of those that are still there; for a callback."""
+    known = run_picker.known_runs(store)
+    charted = [known[run] for run in run_picker.shown_runs() if run in known]
+    return Chosen(charted, runs_of(store, st.session_state.get(OTHERS, [])))
 
 
 @uninterrupted
