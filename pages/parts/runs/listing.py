@@ -25,7 +25,7 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import Wanted, runs_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
-from dpcore.training.events import Evaluated, Finished
+from dpcore.training.events import Evaluated, Finished, Preparing
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row, runs_table, text_sent, ticks
 from pages.parts.controls.url_state import Remembered, assign, keep, page_text, write_ids
@@ -230,7 +230,8 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
 def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
-    took = "" if run.started is None else duration(max((run.ended or time.time()) - run.started, 0))
+    begun = run.started is not None and not isinstance(run.last, Preparing)
+    took = duration(max((run.ended or time.time()) - run.started, 0)) if begun else ""
     shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
     cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
