@@ -6,6 +6,7 @@ Streamlit reads this file twice: the server imports it and finds `app`, and each
 import streamlit as st
 
 from pages.parts.classroom import classroom
+from pages.parts.controls.url_state import replaced_values
 from pages.parts.first_paint import FIRST_PAINT
 from pages.parts.layout import throttle
 from pages.parts.serving.routes import routes
@@ -15,7 +16,7 @@ from pages.parts.visitors import middleware
 if __name__ == "__main__":
     page = menu()
     classroom()
-    with throttle():
+    with throttle(), replaced_values():
         page.run()
 else:
     app = st.App("app.py", routes=[FIRST_PAINT, *routes()], middleware=middleware())

@@ -1,9 +1,11 @@
 """Does a trainer keep its claimed epsilon? An audit trains it again, watches each step, and tests the claim."""
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit.panel import SHOWN, audit_line, draw, invite, request_form, settings_taken
+from pages.parts.audit.panel import SHOWN, asked_on_screen, audit_line, draw, invite, request_form, settings_taken
 from pages.parts.audit.results import AuditResults
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
@@ -20,7 +22,7 @@ with left:
 with right:
     SHOWN.choice(past, shown, audit_line)
 with left, start:
-    SHOWN.button(store, asked, st.error)
+    SHOWN.button(store, asked, st.error, partial(asked_on_screen, store))
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():

@@ -1,5 +1,7 @@
 """The lab. Sliders in, epsilon of every accountant out, each judged by the certified band; and below, what it buys."""
 
+from functools import partial
+
 import streamlit as st
 
 from dpcore.figures import profile_figure
@@ -13,9 +15,8 @@ from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_ru
 from pages.parts.jobs import job_store
 from pages.parts.lab import RECIPES, Shown, attack_beside, first_chart, gradients, lab_chart, numbers_below
 from pages.parts.layout import page_columns
-from pages.parts.results import cache, sampled
+from pages.parts.results import cache, odds, sampled
 from pages.parts.results.exports import address, chart, origin_of
-from pages.parts.results.odds import on_screen
 from pages.parts.results.pinned_setting import (
     difference,
     ghost_over_delta,
@@ -28,7 +29,7 @@ from pages.parts.shell.menu import chart_size
 from pages.parts.step import noise_beside
 from pages.parts.train import run_picker
 from pages.parts.train.buttons import start_button
-from pages.parts.train.settings_form import last_good, settings_form
+from pages.parts.train.settings_form import form_on_screen, last_good, settings_form
 
 left, right = page_columns("What does privacy cost, and what does it buy?")
 
@@ -47,7 +48,10 @@ with left:
     form, place, beside_sigma = settings_form(device, lab=True)
     keep = st.container(horizontal=True, gap="small", key="keep")
     with keep:
-        pinned = pin_controls(form.pinnable) if form.pinnable else pinned_setting()
+        on_screen = partial(form_on_screen, device, lab=True)
+        pinned = pinned_setting()
+        if form.pinnable:
+            pinned = pin_controls(form.pinnable, lambda: on_screen().pinnable)
     keep.button("Reset", type="tertiary", on_click=start_over, key="reset")
 form = last_good(form, sentences)
 mechanism, delta = form.mechanism, form.delta
@@ -92,7 +96,7 @@ with picture:
         origin = origin_of(mechanism, delta, form.n, address()) if mechanism else None
         chart(figure, "profile_chart", profile_alt(profiles, others), "Privacy profile", origin)
 with left, place:
-    start_button(form, store, past)
+    start_button(form, store, past, on_screen)
 with left, beside_sigma:
     noise_beside(form)
 if mechanism:
@@ -101,7 +105,7 @@ if mechanism:
             st.caption("For Poisson batches:")
         attack_beside(mechanism, delta, form.n)
 with large:
-    on_screen("lab")
+    odds.on_screen("lab")
 with below:
     if mechanism:
         sampled.say_more(form.sampler, mechanism, delta)

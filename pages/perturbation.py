@@ -10,7 +10,7 @@ from pages.parts.jobs import job_store, request_of
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of
-from pages.parts.perturbation.panel import SHOWN, draw, line_of, request_form, show_example
+from pages.parts.perturbation.panel import SHOWN, asked_on_screen, draw, line_of, request_form, show_example
 from pages.parts.perturbation.results import Results, finished
 
 left, right = page_columns("Where can the noise go?")
@@ -28,7 +28,7 @@ with right:
     shown = (SHOWN.shown(store) if store else None) or finished(past, asked.request)
     SHOWN.choice(past, shown, line_of)
 with left, start:
-    SHOWN.button(store, asked, st.info)
+    SHOWN.button(store, asked, st.info, asked_on_screen)
 
 with right:
     picked = place["methods"] if place else ()

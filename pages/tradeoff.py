@@ -8,7 +8,7 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.statement import delta_warning
 from pages.parts.controls import presets
 from pages.parts.controls.fields import own_quantity
-from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in
+from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in, setting_on_screen
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.layout import page_columns
 from pages.parts.results import attack, cache, exports
@@ -28,7 +28,7 @@ with left:
     sampler = sampler_choice(setting.n)
     counting_mistakes(setting.q)
     prior = number(PRIOR)
-    pinned = pin_controls(setting)
+    pinned = pin_controls(setting, setting_on_screen)
 mechanism, delta = setting.mechanism, setting.delta
 origin = exports.origin_of(mechanism, delta, setting.n, exports.address())
 

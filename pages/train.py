@@ -1,5 +1,7 @@
 """The page Train: every setting of one run, every measurement of it, resuming it and exporting it."""
 
+from functools import partial
+
 import streamlit as st
 
 from pages.parts.controls.widgets import accountant_choice, choice_of
@@ -12,7 +14,7 @@ from pages.parts.train.buttons import start_buttons
 from pages.parts.train.estimate import estimate, expected
 from pages.parts.train.live import watch
 from pages.parts.train.run_charts import WORDS
-from pages.parts.train.settings_form import last_good, settings_form
+from pages.parts.train.settings_form import form_on_screen, last_good, settings_form
 
 left, right = page_columns("Train one model: every setting, every measurement")
 
@@ -27,7 +29,7 @@ with right:
 with left:
     st.button("Reset", type="tertiary", on_click=start_over, key="reset", help="Sets every setting to its default.")
 with left, place:
-    start_buttons(form, store)
+    start_buttons(form, store, partial(form_on_screen, device, lab=False))
 with right:
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
     with row:

@@ -241,6 +241,8 @@ class Store:
                 )
                 if isinstance(event, Checkpointed):  # it made progress
                     db.execute("UPDATE runs SET attempts = 0 WHERE id = ? AND attempts > 0", (run,))
+                if isinstance(event, Started):  # what came before served other runs, too, as features do
+                    db.execute("UPDATE runs SET started = ? WHERE id = ?", (time.time(), run))
                 if isinstance(event, Started) and event.origin:
                     db.execute("UPDATE runs SET origin = ? WHERE id = ?", (json.dumps(dict(event.origin)), run))
         return cancelling is None or cancelling

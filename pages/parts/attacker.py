@@ -17,6 +17,7 @@ from pages.parts.results.odds import WORDS
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 ROUND = 10
+RECORDED, PLACES = 1e-4, 2  # the step of the recorded probabilities, and its decimals in percent
 GUESSES = "attacker_guesses"  # in the session: for each model the digits of its round, and what was guessed of them
 MODELS = ("without privacy", "private")
 
@@ -48,12 +49,23 @@ def _ask(model: str, digit: Digit, picture: Any, question: Any) -> None:
     picture.image(255 - train.images[digit.index], width=112)
     sure = digit.private if model == MODELS[1] else digit.plain
     question.markdown(
-        f"This is **{train.labels[digit.index]}**, and the model is **{percent(sure)}** sure of that. "
+        f"This is **{train.labels[digit.index]}**, and the model is **{confidence(sure)}** sure of that. "
         "Was it in the training set?"
     )
     row = question.container(horizontal=True)
     for name, member in (("It was", True), ("It was not", False)):
         row.button(name, key=f"attack_{member}", on_click=_guess, args=(model, member))
+
+
+def confidence(sure: float) -> str:
+    """A probability in percent with all the digits that are recorded: members and others differ in the last ones.
+
+    >>> confidence(0.9999), confidence(0.992), confidence(1.0), confidence(0.0)
+    ('99.99 %', '99.20 %', 'over 99.99 %', 'under 0.01 %')
+    """
+    if sure >= 1:
+        return f"over {percent(1 - RECORDED, PLACES)}"
+    return percent(sure, PLACES) if sure > 0 else f"under {percent(RECORDED, PLACES)}"
 
 
 @uninterrupted

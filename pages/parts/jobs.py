@@ -254,16 +254,28 @@ class ShownJob:
         self._remembered.set("")
         return None
 
-    def button(self, store: Store | None, asked: Asked, say: Callable[[str], object]) -> None:
-        """Draw the button that starts a job, with its expected time if known; `say` draws why there is no job."""
+    def button(
+        self, store: Store | None, asked: Asked, say: Callable[[str], object], on_screen: Callable[[], Asked]
+    ) -> None:
+        """Draw the button that starts a job, with its expected time if known; `say` draws why there is no job.
+
+        `on_screen` reads what the controls ask for when the button is pressed.
+        """
         seconds = expected_seconds(store, asked.request) if asked.request else None
         label = f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
-        pressed = {"on_click": self.begin, "args": (store, asked.request), "disabled": not (store and asked.request)}
+        pressed = {"on_click": self.begin_shown, "args": (store, on_screen), "disabled": not (store and asked.request)}
         st.button(label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed)
         if asked.problem:
             say(asked.problem)
         elif seconds is None and self.first:
             st.caption(self.first)
+
+    @uninterrupted
+    def begin_shown(self, store: Store, on_screen: Callable[[], Asked]) -> None:
+        """Begin what the controls ask for; where they ask for nothing by now, the page says why."""
+        request = on_screen().request
+        if request is not None:
+            self.begin(store, request)
 
     @uninterrupted
     def begin(self, store: Store, request: Any) -> None:

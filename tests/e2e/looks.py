@@ -167,6 +167,7 @@ class Wire:
 
     def _between(self, socket: WebSocketRoute) -> None:
         self.socket, server = socket, socket.connect_to_server()
+        self.to_server = server.send
 
         def up(message: bytes | str) -> None:
             self.sent.append(message if isinstance(message, bytes) else message.encode())

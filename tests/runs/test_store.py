@@ -12,7 +12,7 @@ from dpcore.runs.record import Status, UnknownRun, is_dead, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
+from dpcore.training.events import Evaluated, Event, Finished, Preparing, Started, Stepped
 
 EVENTS: list[Event] = [
     Started(10_000, 98, 0.0512, "cpu", 26_010, "book-keeping"),
@@ -37,6 +37,18 @@ def test_a_submitted_run_waits_with_its_configuration(store: Store) -> None:
     assert before <= run.created <= time.time()
     assert (run.started, run.ended, run.worker, run.error, run.last) == (None, None, None, None, None)
     assert run.active
+
+
+def test_the_time_of_a_run_counts_from_where_its_data_and_features_are_ready(store: Store) -> None:
+    run = claimed(store)
+    store.append(run, Preparing(512, 10_000))
+    ready = time.time()
+    store.append(run, EVENTS[0])
+    started = store.run(run).started
+    assert started
+    assert started >= ready
+    store.append(run, EVENTS[1])
+    assert store.run(run).started == started
 
 
 def test_claims_go_by_order_and_respect_the_limit_and_the_queue_counts_only_those_that_wait(store: Store) -> None:

@@ -21,16 +21,19 @@ from dpcore.training.models import MODELS, models_for
 from pages.parts.audit import results
 from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
-from pages.parts.controls.fields import labelled, own_quantity, quantity_of
-from pages.parts.controls.widgets import choice_by_title, choice_of, number
+from pages.parts.controls.fields import Fields, Options, labelled, own_quantity, quantity_of
+from pages.parts.controls.url_state import assign, good_texts, page_text, page_texts, texts_on_screen
+from pages.parts.controls.widgets import Drawing
 from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 from pages.parts.results.odds import sign
 
 AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
 OWN_SETTINGS = "here"  # the settings of the controls
-BESIDE = "Count torch's normal numbers too"
 TORCH_DRAWS = 500_000_000  # takes seconds; 4 of as many normal numbers would be beyond torch's largest
 RECENT = 20  # finished runs to choose from
+TRAINER = Options("trainer", "Trainer", tuple(TRAINERS), lambda name: TRAINERS[name].title)
+MODEL = Options("audit_model", "Model", tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset)))))
+BESIDE = Options("torch_beside", "Count torch's normal numbers too", ("yes", "no"), help=help_on("reach"))
 SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
 BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
 EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
@@ -42,15 +45,37 @@ SHOWN = ShownJob(AUDIT.name, "audit", "Audit", ":material/policy:", "run", EXPEC
 
 def request_form(store: Store | None) -> Asked:
     """Draw the controls below the button; values that do not fit give a sentence."""
-    trainer = choice_by_title("Trainer", tuple(TRAINERS), "trainer", lambda name: TRAINERS[name].title)
-    st.caption(TRAINERS[trainer].story)
-    runs = _finished(store)
-    chosen = choice_by_title(
-        "Settings", (OWN_SETTINGS, *runs), AUDITED, lambda run: name_of(runs[run]) if run in runs else "Chosen here"
-    )
-    config = _chosen_here() if chosen == OWN_SETTINGS else runs[chosen].config
-    confidence, canaries = number(CONFIDENCE), int(number(CANARY_COUNT))
-    draws = TORCH_DRAWS if choice_of(st, BESIDE, ("yes", "no"), "torch_beside", help=help_on("reach")) == "yes" else 0
+    fields = Fields(page_texts(), good_texts())
+    asked = asked_of(fields, _finished(store))
+    drawing = Drawing(fields)
+    drawing.draw(TRAINER.key)
+    st.caption(TRAINERS[fields.choice(TRAINER)].story)
+    drawing.draw(AUDITED)
+    if MODEL.key in fields.rows:
+        model = fields.choice(MODEL)
+        drawing.draw_buttons(MODEL, wrap=True)
+        st.caption(MODELS[model].note)
+        for each in (SIGMA, BATCH, EPOCHS):
+            drawing.draw(each.key)
+    drawing.draw(CONFIDENCE.key)
+    drawing.draw(CANARY_COUNT.key)
+    drawing.draw_buttons(BESIDE)
+    return asked
+
+
+def asked_on_screen(store: Store | None) -> Asked:
+    """What the controls ask for as the browser shows them; for a callback."""
+    return asked_of(Fields(texts_on_screen(), good_texts()), _finished(store))
+
+
+def asked_of(fields: Fields, runs: Mapping[str, Run]) -> Asked:
+    """The audit that the fields ask for, of their own settings or those of one of the runs."""
+    trainer = fields.choice(TRAINER)
+    titled = lambda run: name_of(runs[run]) if run in runs else "Chosen here"  # noqa: E731
+    chosen = fields.choice(Options(AUDITED, "Settings", (OWN_SETTINGS, *runs), titled))
+    config = _chosen_here(fields) if chosen == OWN_SETTINGS else runs[chosen].config
+    confidence, canaries = fields.number(CONFIDENCE), int(fields.number(CANARY_COUNT))
+    draws = TORCH_DRAWS if fields.choice(BESIDE) == "yes" else 0
     if isinstance(config, str):
         return Asked(None, config)
     try:
@@ -59,12 +84,10 @@ def request_form(store: Store | None) -> Asked:
         return Asked(None, str(error))
 
 
-def _chosen_here() -> RunConfig | str:
-    """The settings of the controls, or a sentence if they do not fit."""
-    models = tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset))))
-    model = choice_of(st, "Model", models, "audit_model", wrap=True)
-    st.caption(MODELS[model].note)
-    sigma, batch, epochs = number(SIGMA), int(number(BATCH)), number(EPOCHS)
+def _chosen_here(fields: Fields) -> RunConfig | str:
+    """The settings of the fields, or a sentence if they do not fit."""
+    model = fields.choice(MODEL)
+    sigma, batch, epochs = fields.number(SIGMA), int(fields.number(BATCH)), fields.number(EPOCHS)
     try:
         return RunConfig(model=model, sigma=sigma, batch=batch, epochs=epochs)
     except ValueError as error:
@@ -73,7 +96,7 @@ def _chosen_here() -> RunConfig | str:
 
 def _finished(store: Store | None) -> Mapping[str, Run]:
     """The latest runs whose settings can be trained again, and the run that the address names."""
-    named = st.session_state.get(AUDITED, st.query_params.get(AUDITED, OWN_SETTINGS))
+    named = page_text(AUDITED, OWN_SETTINGS)
     try:
         known = [*store.runs(limit=RECENT), *runs_of(store, [named])] if store else []  # unknown: the choice says so
     except StoreError:
@@ -86,7 +109,7 @@ def settings_taken(run: Run) -> bool:
     """Choose the settings of a finished training run in the form; False for any other run."""
     if run.kind != TRAINING.name or run.status is not Status.FINISHED:
         return False
-    st.session_state[AUDITED] = run.id
+    assign(AUDITED, run.id)
     return True
 
 

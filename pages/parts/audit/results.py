@@ -114,9 +114,9 @@ def is_estimate(found: Measured) -> bool:
 
 
 def lights(found: AuditResults) -> None:
-    """Draw a sign for each test, on a line."""
+    """Draw a sign for each test, on a line; screen readers pass it by, for the table below says all of it."""
     signs = ((sign(_result_of(found, name), "audit"), escape(TESTS[name]["title"])) for name in _names(found))
-    st.html(f"<p class=legend>{' '.join(f'<span>{mark} {title}</span>' for mark, title in signs)}</p>")
+    st.html(f"<p class=legend aria-hidden=true>{' '.join(f'<span>{mark} {title}</span>' for mark, title in signs)}</p>")
 
 
 def findings(found: AuditResults) -> None:

@@ -21,7 +21,7 @@ from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
-from pages.parts.calibrate.question import Asked, answer, carry, judged, load, recipe_of, spent, value_of
+from pages.parts.calibrate.question import Asked, answer, carry_shown, judged, load, recipe_of, spent, value_of
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, csv_button
@@ -59,13 +59,12 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sa
         grave = note == found.reading.note or note.startswith("delta =")
         (st.warning if grave else st.info)(note)
     ways = st.container(horizontal=True, gap="small", vertical_alignment="center")
-    taken = (found, asked, by, setting)
-    ways.button("Use this answer", type="primary", on_click=carry, args=taken, key="use")
+    ways.button("Use this answer", type="primary", on_click=carry_shown, key="use")
     if menu.SEEN in st.session_state:  # without the app there are no other pages
         elsewhere = [page for page in menu.PAGES if page.opens_settings]
         for page in elsewhere:  # a link would not do: a page's query does not change a value that the session has
             label, icon = f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}", ":material/arrow_forward:"
-            go = {"on_click": carry, "args": (*taken, page.file)}
+            go = {"on_click": carry_shown, "args": (page.file,)}
             ways.button(label, type="tertiary", icon=icon, key=f"to_{page.file}", **go)
 
 

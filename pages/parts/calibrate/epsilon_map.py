@@ -27,6 +27,7 @@ from pages.parts.calibrate.question import epochs_text, recipe_of
 from pages.parts.components.elements import follows
 from pages.parts.components.live_chart import Drawing, clicked_point, live_chart
 from pages.parts.controls.mechanism import ChosenSetting
+from pages.parts.controls.url_state import assign
 from pages.parts.layout import throttle
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, address, csv_button, lowers, origin_of_any
@@ -217,7 +218,8 @@ def clicked() -> None:
     """Load the clicked cell into the controls; for a callback."""
     point, axes = clicked_point(KEY), st.session_state.get(AXES)
     if axes and point and min(point) > 0:  # a browser can send nonsense
-        st.session_state.update(cell(axes, *point))
+        for key, text in cell(axes, *point).items():
+            assign(key, text)
 
 
 def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:

@@ -17,17 +17,20 @@ from dpcore.privacy.calibration.targets import Target, target_of
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import WORDS, nearest, outward, plain, raised, rounded, spoken
 from dpcore.privacy.schedule import Recipe
+from dpcore.privacy.selection.best_of import read_runs
 from dpcore.training.slider_stops import show
 from pages.parts.components.elements import LEAVING
 from pages.parts.controls.data import Data, choose, nearest_here
-from pages.parts.controls.fields import epochs_text, own_quantity, read
+from pages.parts.controls.fields import Fields, Options, epochs_text, own_quantity, read
 from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
-from pages.parts.controls.url_state import fill
-from pages.parts.controls.widgets import accountant_choice, best_of_field, choice_of, number
+from pages.parts.controls.setting_form import setting_on_screen
+from pages.parts.controls.url_state import fill, good_texts, texts_on_screen
+from pages.parts.controls.widgets import THE_BAND_FIRST, accountant_choice, best_of_field, choice_of, number
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 SOLVABLE = ("sigma", "steps", "batch", "q")
 TARGET = "target_"  # the keys of its fields begin with it
+BEST_OF = f"{TARGET}best_of"
 GO = "go"  # the page to open next
 CARRIED = "answer_carried"
 UNSOLVED = "answer_unsolved"  # why the last one could not be solved again
@@ -61,6 +64,26 @@ def solve_controls() -> tuple[str, str]:
     return solve, by
 
 
+def on_screen() -> tuple[Asked, str, ChosenSetting] | None:
+    """The question, the accountant and the setting as the browser shows them; for a callback.
+
+    None where the fields make no question.
+    """
+    setting, fields = setting_on_screen(), Fields(texts_on_screen(), good_texts())
+    if setting is None:
+        return None
+    solve = fields.choice(Options("solve", "Solve for", SOLVABLE))
+    by = fields.choice(Options("by", "Counted by", THE_BAND_FIRST))
+    kind = fields.choice(Options("target", "Target", tuple(TARGET_FIELDS)))
+    size, runs = fields.number(TARGET_FIELDS[kind]), fields.texts.get(BEST_OF, "").strip()
+    try:
+        best_of = read_runs(runs) if runs and kind == "epsilon" else None
+        target = target_of({kind: size}, setting.delta, best_of)
+    except ValueError:
+        return None
+    return asked_of(solve, target, setting), by, setting
+
+
 def recipe_of(setting: ChosenSetting) -> Recipe:
     return Recipe(setting.schedule, setting.rate)
 
@@ -69,7 +92,7 @@ def target_controls(delta: float) -> Target:
     """Draw the target; a ValueError says why there is none."""
     kind = choice_of(st, "Target", tuple(TARGET_FIELDS), "target")
     size = number(TARGET_FIELDS[kind])
-    return target_of({kind: size}, delta, best_of_field(f"{TARGET}best_of") if kind == "epsilon" else None)
+    return target_of({kind: size}, delta, best_of_field(BEST_OF) if kind == "epsilon" else None)
 
 
 def moved_target(target: Target, field: str, text: str) -> Target:
@@ -215,6 +238,15 @@ def carry(found: Answer, asked: Asked, by: str, setting: ChosenSetting, go: str 
     st.session_state[CARRIED] = Carried(asked, by, setting, fields)
     choose(setting.n)
     load(fields, go)
+
+
+@uninterrupted
+def carry_shown(go: str = "") -> None:
+    """Carry the answer to what the controls ask now; for a callback. Where they ask for none, the page says why."""
+    shown = on_screen()
+    found = answer(*shown[:2]) if shown else ""
+    if shown and not isinstance(found, str):
+        carry(found, *shown, go)
 
 
 def tell_other_data(data: Data) -> None:

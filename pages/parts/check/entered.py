@@ -16,7 +16,7 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.report import glossary
 from dpcore.privacy.report.glossary import help_on
-from pages.parts.controls.url_state import keep, page_text, put
+from pages.parts.controls.url_state import assign, by_the_reader, keep, page_text, put
 from pages.parts.controls.widgets import best_of_field, choice_by_title, text_field
 from pages.parts.results.odds import linked
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -58,9 +58,10 @@ read_once = lru_cache(maxsize=64)(read_claim)
 
 def entered_claim() -> Entered:
     """Draw the box for a text and the fields; wrong values give a sentence."""
-    st.session_state[TEXT] = text = page_text(TEXT, "")
+    text = page_text(TEXT, "")
+    assign(TEXT, text)
     st.text_area("Paste a text, and correct what was read from it", key=TEXT, height=140, placeholder=PLACEHOLDER,
-                 help=OUTSIDE, persist_state="session", on_change=take_over)  # fmt: skip
+                 help=OUTSIDE, persist_state="session", on_change=by_the_reader(TEXT, take_over))  # fmt: skip
     keep(TEXT, text)
     try:
         typed = _typed()
@@ -102,7 +103,8 @@ def fill_in(claim: Claim) -> None:
 
 @uninterrupted
 def _open(claim: Claim) -> None:
-    st.session_state[TEXT] = ""
+    assign(TEXT, "")
+    keep(TEXT, "")
     fill_in(claim)
 
 

@@ -13,7 +13,7 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls.fields import Fields, Options, read
 from pages.parts.controls.mechanism import N
 from pages.parts.controls.presets import SHOWN
-from pages.parts.controls.url_state import fill
+from pages.parts.controls.url_state import fill, from_link
 from pages.parts.shell.streamlit_internals import restoring
 
 OTHER = "other"
@@ -73,13 +73,13 @@ def follow_number() -> None:
     The number of examples follows from the data. Where it was asked for instead, by a link, a preset or another page,
     the data follow from it. Before the fields are read.
     """
-    session, address, names = st.session_state, st.query_params, _datasets().names
+    session, names = st.session_state, _datasets().names
     if restoring():  # the address says what all of the controls are
         for key in ("n", "dataset", SHOWN):
             session.pop(key, None)
     first = SHOWN not in session
-    asked = session.get("n", address.get("n"))
-    named = session.get("dataset", address.get("dataset") if first else None)
+    asked = session.get("n", _linked("n"))
+    named = session.get("dataset", _linked("dataset") if first else None)
     if asked is None or named == OTHER or (first and named in names):
         return
     try:
@@ -98,6 +98,10 @@ def note_number(data: Data) -> None:
         fill({"n": show(data.n)})
         with suppress(StreamlitAPIException):  # where its field was drawn before, the field has to tell the address
             st.query_params.pop("n", None)
+
+
+def _linked(key: str) -> str | None:
+    return [None, *from_link(key)][-1]
 
 
 def _sources(dataset: str) -> tuple[str, ...]:

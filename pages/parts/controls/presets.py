@@ -5,9 +5,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.controls.url_state import assign
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 CUSTOM = "My own settings"
+PRESET = "preset"  # in the session: the entry that the choice shows
+PRESETS_DRAWN = "presets_drawn"  # counts its changes; each makes a new widget
 SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
 FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"), parse_float=str)
 PRESETS = {  # the texts of the exact fields, and where the setting comes from
@@ -18,27 +21,39 @@ PRESETS = {  # the texts of the exact fields, and where the setting comes from
 FIGURES = FILE["figures"]  # of Bu et al. 2020: the preset that each shows, and how
 
 
+def choose(name: str) -> None:
+    """Let the choice of a preset show an entry, in a new widget.
+
+    The entry follows from the fields. A browser that missed the change would send the old entry of an old widget, and
+    Streamlit would take it for the reader's: it would be filled in over what was typed since.
+    """
+    st.session_state[PRESET] = name
+    st.session_state[PRESETS_DRAWN] = st.session_state.get(PRESETS_DRAWN, 0) + 1
+
+
 @uninterrupted
 def apply_figure(name: str) -> None:
     """Show what a figure of the paper shows."""
     figure = FIGURES[name]
-    st.session_state["preset"] = figure["preset"]
     apply(figure["preset"])
-    st.session_state.update(figure["shown"])
+    for key, value in figure["shown"].items():
+        assign(key, value)
 
 
 @uninterrupted
 def apply(name: str) -> None:
     """Fill in the fields of a preset; the custom entry leaves them as they are."""
+    choose(name)
     if name not in PRESETS:
         return
     preset = PRESETS[name]
-    st.session_state.update(sampling="batch", length="epochs")
+    assign("sampling", "batch")
+    assign("length", "epochs")
     st.session_state[SHOWN] = 0
     for field in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule", "dataset"):
-        st.session_state[field] = preset[field]
+        assign(field, preset[field])
     if preset["rate"]:
-        st.session_state[f"rate_{preset['schedule']}"] = preset["rate"]
+        assign(f"rate_{preset['schedule']}", preset["rate"])
 
 
 def current(values: dict[str, str], chosen: str) -> str:

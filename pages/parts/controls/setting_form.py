@@ -1,6 +1,7 @@
 """The fields of a mechanism, drawn: on the pages that speak about one without training it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,8 @@ from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLING, SCHEDULE, ChosenSetting, setting_of
-from pages.parts.controls.url_state import good_texts, page_texts
+from pages.parts.controls.presets import PRESET, PRESETS_DRAWN
+from pages.parts.controls.url_state import all_told, good_texts, page_texts, texts_on_screen
 from pages.parts.controls.widgets import Drawing
 from pages.parts.shell.menu import SMALL, chart_size
 from pages.parts.shell.streamlit_internals import uninterrupted
@@ -46,13 +48,22 @@ def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
         with st.container(gap="xsmall"):
             _draw(fields, solved)
         if setting is None:
+            all_told()
             st.stop()
         schedule_chart(setting.mechanism, setting.schedule)
     return setting
 
 
+def setting_on_screen() -> ChosenSetting | None:
+    """The setting as the browser shows it; None where its values do not go together. For a callback."""
+    try:
+        return setting_of(Fields(texts_on_screen(), good_texts()))
+    except ValueError:
+        return None
+
+
 def _draw(fields: Fields, solved: str) -> None:
-    drawing = Drawing(fields)
+    drawing = Drawing(fields, read=_read)
     top = st.container(gap="xsmall")
     drawing.draw("n")
     draws: dict[str, Callable[[], None]] = {
@@ -75,6 +86,12 @@ def _draw(fields: Fields, solved: str) -> None:
         preset_choice()
 
 
+def _read(fields: Fields) -> None:
+    """Read the fields as far as they go together."""
+    with suppress(ValueError):
+        setting_of(fields)
+
+
 def schedule_chart(mechanism: Mechanism | None, schedule: str) -> None:
     """Draw sigma over the epochs, where it changes."""
     if schedule == "constant" or mechanism is None:
@@ -93,12 +110,26 @@ def preset_choice() -> None:
     if rate := SCHEDULES[texts["schedule"]].rate:
         texts["rate"] = said(f"rate_{texts['schedule']}", show(rate.default))
     custom = (said("sampling", "batch"), said("length", "epochs")) != ("batch", "epochs")
-    found = presets.CUSTOM if custom else presets.current(texts, st.session_state.get("preset", presets.CUSTOM))
-    st.session_state["preset"] = found
-    fill_in = uninterrupted(lambda: presets.apply(st.session_state["preset"]))
-    st.selectbox("Start from", [presets.CUSTOM, *presets.PRESETS], key="preset", on_change=fill_in)
+    found = presets.CUSTOM if custom else presets.current(texts, st.session_state.get(PRESET, presets.CUSTOM))
+    if st.session_state.get(PRESET) != found:
+        presets.choose(found)
+    titles = [presets.CUSTOM, *presets.PRESETS]
+    key = _preset_key()
+    chosen = {"index": titles.index(found), "on_change": _fill_in, "args": (key,)}
+    st.selectbox("Start from", titles, key=key, **chosen)
     if found in presets.PRESETS:
         st.caption(f"Source: {linked(presets.PRESETS[found]['source'])}.")
+
+
+@uninterrupted
+def _fill_in(key: str) -> None:
+    """Fill in the chosen preset, unless a change made another widget meanwhile."""
+    if key == _preset_key():
+        presets.apply(st.session_state[key])
+
+
+def _preset_key() -> str:
+    return f"{PRESET}_{st.session_state.get(PRESETS_DRAWN, 0)}"
 
 
 def sampler_choice(n: int) -> str:

@@ -4,11 +4,16 @@ Most widgets are bound to the address by Streamlit itself. It does not carry the
 not touched since to the next page, and it writes the titles of options into the address; both are done here. Where the
 reader goes back or forward, the address says what all of them are.
 
+A run of a page may be broken off by a newer request. The browser then never hears what the run gave its widgets, and
+sends with the next request what they had before, which Streamlit takes for a change by the reader. What code gives a
+widget is therefore noted until a run has come to its end (`assign`, `replaced_values`).
+
 What an address asks for in vain is said here too.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
@@ -19,44 +24,155 @@ from pages.parts.shell.streamlit_internals import restore_address, restoring, un
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
+LINKED = "linked"  # name -> its values in the addresses by which the reader came, for pages that follow
+DRAWN = "drawn_here"  # keys of the fields that the page has drawn since the reader came to it
+REPLACED = "replaced"  # key -> `Replacement`, until the browser has heard of it
 UNTOLD = "\0"  # no text of a field
 MAX_REASON = 500  # characters of an error that are shown
 TOP = "fault_top"
 UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
 
 
+class Replacement(NamedTuple):
+    """A value that code gave a widget, and those that the browser may still send in its place."""
+
+    value: object
+    before: list[object]
+
+
 def note_arrival(page: str) -> None:
     """Tell the widgets whether the reader has just come to this page; before the first of them."""
-    st.session_state[ARRIVED] = st.session_state.get(PAGE) != page
+    arrived = st.session_state.get(PAGE) != page
+    st.session_state[ARRIVED] = arrived
     st.session_state[PAGE] = page
     if LEAVING in st.query_params:
         del st.query_params[LEAVING]
     if restoring():
         restore_address()
+    if arrived:
+        st.session_state[DRAWN] = set()
+        linked = st.session_state.setdefault(LINKED, {})
+        for name in st.query_params:
+            linked[name] = st.query_params.get_all(name)
+
+
+@contextmanager
+def replaced_values() -> Iterator[None]:
+    """Run a page in the block, with the values that code gave its widgets in earlier runs that were broken off."""
+    st.session_state.setdefault(REPLACED, {})
+    if restoring():  # the address says what all of them are
+        all_told()
+    replace_again()
+    yield
+    all_told()  # not where the block is left by a request that breaks the run off
+
+
+def all_told() -> None:
+    """Forget what code gave widgets: the run that drew them has come to its end, and the browser has heard of it."""
+    st.session_state.get(REPLACED, {}).clear()
+
+
+def replace_again() -> None:
+    """Give widgets anew what code gave them where the browser, which had not heard of it, has sent what was before."""
+    replaced = st.session_state.get(REPLACED, {})
+    for key, (value, _) in [*replaced.items()]:
+        if is_late(key):
+            st.session_state[key] = value
+        elif st.session_state.get(key) != value:  # the reader has chosen something else since
+            del replaced[key]
+
+
+def is_late(key: str) -> bool:
+    """Whether the value that the browser has sent for a widget is one that code had replaced by then."""
+    replaced = st.session_state.get(REPLACED, {})
+    if key not in replaced:
+        return False
+    value, before = replaced[key]
+    now = st.session_state.get(key)
+    return now != value and now in before
+
+
+def assign(key: str, value: object) -> None:
+    """Give a widget that comes later a value, which holds until the browser has heard of it."""
+    before = st.session_state.get(key)
+    st.session_state[key] = value
+    replaced = st.session_state.get(REPLACED)
+    if replaced is None or before is None or before == value:  # None: the app does not run the page
+        return
+    earlier = replaced[key].before if key in replaced else []
+    replaced[key] = Replacement(value, [*earlier, before])
+
+
+def by_the_reader(key: str, do: Callable[[], None]) -> Callable[[], None]:
+    """What to do where the reader changes a widget; not where the browser sends what code has replaced."""
+
+    @uninterrupted
+    def changed() -> None:
+        late = is_late(key)
+        replace_again()
+        if not late:
+            do()
+
+    return changed
+
+
+def from_link(name: str) -> list[str]:
+    """What the address says under a name; else what the one said by which the reader came to an earlier page."""
+    here = st.query_params.get_all(name)
+    if here or restoring():
+        return here
+    return st.session_state.get(LINKED, {}).get(name, [])
+
+
+def taken_from_link(name: str) -> list[str]:
+    """The same, for what belongs to one page: no later page is told again what an earlier address said."""
+    found = from_link(name)
+    st.session_state.get(LINKED, {}).pop(name, None)
+    return found
 
 
 def page_text(key: str, default: str) -> str:
     """The text of a field as this run of the page will draw it; the default where nobody knows one.
 
-    In this order: where its slider was moved to, what it has, what the address says, what it had on another page, the
-    default. On a page where the reader has just arrived the address and the other page go before what it has.
+    In this order: where its slider was moved to, what it has, what the address says, what it had on another page, what
+    an earlier address said, the default. On a page where the reader has just arrived the address and the other page go
+    before what it has.
     """
     own, linked, kept = st.session_state.get(key), st.query_params.get(key), st.session_state.get(f"{key}_kept")
+    earlier = st.session_state.get(LINKED, {}).get(key, [])[-1:]
     if restoring():
         known = [linked]
     elif st.session_state.get(ARRIVED):
-        known = [linked, kept, own]
+        known = [linked, kept, own, *earlier]
     else:  # an earlier run of the page may have been broken off before it had drawn the field
         moved = unheard_move(key) if own == kept else None  # what was typed since is newer than the move
-        known = [moved, own, linked, kept]
+        known = [moved, own, linked, kept, *earlier]
     return next((text for text in known if isinstance(text, str)), default)
 
 
 def page_texts() -> dict[str, str]:
     """The texts of all fields that this session or the address knows, as far as they count in this run of the page."""
     session = [key.removesuffix("_kept") for key, text in _strings().items() if not key.endswith("_good")]
-    texts = {key: page_text(key, UNTOLD) for key in dict.fromkeys([*session, *st.query_params])}
+    names = dict.fromkeys([*session, *st.query_params, *st.session_state.get(LINKED, {})])
+    texts = {key: page_text(key, UNTOLD) for key in names}
     return {key: text for key, text in texts.items() if text != UNTOLD}
+
+
+def texts_on_screen() -> dict[str, str]:
+    """The texts of all fields as the browser shows them. For a callback, which comes before the page is run again.
+
+    A callback that acts on the fields must read them: what was read when its button was drawn may be older.
+    """
+    st.session_state[ARRIVED] = False
+    replace_again()
+    return page_texts()
+
+
+def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+    """The chosen ones of several options, in their own order, as the browser shows them. For a callback."""
+    replace_again()
+    chosen = st.session_state.get(key, default)
+    return tuple(each for each in options if each in chosen)
 
 
 def good_texts() -> dict[str, str]:
@@ -66,8 +182,8 @@ def good_texts() -> dict[str, str]:
 
 def settle(key: str, text: str, default: str) -> None:
     """Give the bound widget that comes next its text, here and in the address."""
-    if st.session_state.get(key) != text:
-        st.session_state[key] = text
+    if _is_new(key) or st.session_state.get(key) != text:
+        assign(key, text)
     if text != default and st.query_params.get(key) != text:
         with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
             st.query_params[key] = text
@@ -78,10 +194,24 @@ def keep(key: str, value: object) -> None:
     st.session_state[f"{key}_kept"] = value
 
 
+def keep_drawn(key: str, value: object) -> None:
+    """Note that a widget was drawn on this page, and its value for other pages."""
+    st.session_state.get(DRAWN, set()).add(key)
+    keep(key, value)
+
+
+def _is_new(key: str) -> bool:
+    """Whether the page has not drawn a widget yet.
+
+    Its key then still leads to the widget of the page before, and tells nothing of the one that is about to be drawn.
+    """
+    return key not in st.session_state.get(DRAWN, ())
+
+
 def fill(texts: Mapping[str, str]) -> None:
     """Set widgets by their keys, here and on other pages."""
     for key, text in texts.items():
-        st.session_state[key] = text
+        assign(key, text)
         keep(key, text)
         hear(key)
 
@@ -89,7 +219,7 @@ def fill(texts: Mapping[str, str]) -> None:
 @uninterrupted
 def put(key: str, value: object, default: object) -> None:
     """Set a widget that comes later, whether or not this page has shown it, here and in the address."""
-    st.session_state[key] = value
+    assign(key, value)
     hear(key)
     with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
         if value == default:
@@ -101,17 +231,24 @@ def put(key: str, value: object, default: object) -> None:
 def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None:
     """Give the widget of several options that comes next its first value; their ids stand in the address.
 
-    In this order: what it has, what it had on another page, what the address names, the default. Where the reader went
+    In this order: what it has, what it had on another page, what an address names, the default. Where the reader went
     back or forward, the address comes first.
     """
-    kept = st.session_state.get(f"{key}_kept")
-    comes_along = kept is not None and bool(st.session_state.get(ARRIVED)) and key not in st.query_params
-    if not restoring() and (key in st.session_state or comes_along):
-        st.session_state.setdefault(key, kept)
-        return
-    asked = st.query_params.get_all(key)
+    chosen = _recalled(key, options, default)
+    if _is_new(key) or st.session_state.get(key) != chosen:
+        assign(key, chosen)
+
+
+def _recalled(key: str, options: Sequence[str], default: Sequence[str]) -> list[str]:
+    own, kept = st.session_state.get(key), st.session_state.get(f"{key}_kept")
+    if not restoring() and own is not None:
+        return list(own)
+    comes_along = bool(st.session_state.get(ARRIVED)) and key not in st.query_params
+    if not restoring() and comes_along and kept is not None:
+        return list(kept)
+    asked = from_link(key)
     known = [each for each in options if each in asked]
-    st.session_state[key] = known if known or asked == [""] else list(default)
+    return known if known or asked == [""] else list(default)
 
 
 def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
@@ -138,7 +275,7 @@ class Remembered:
     def value(self) -> str:
         """The text; the address is told."""
         if restoring() or self.key not in st.session_state:
-            st.session_state[self.key] = st.query_params.get(self.name, self.default)
+            st.session_state[self.key] = [self.default, *taken_from_link(self.name)][-1]
         self.set(text := st.session_state[self.key])
         return text
 

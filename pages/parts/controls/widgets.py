@@ -13,11 +13,23 @@ from dpcore.privacy.selection.best_of import FORMS, NumberOfRuns, read_runs
 from dpcore.training.slider_stops import grid, show
 from pages.parts.components.elements import MAX_CHARS, slider
 from pages.parts.controls.fields import Fields, Options, Quantity, Row, read
-from pages.parts.controls.url_state import keep, page_text, recall_ids, say_unknown, settle, unknown, write_ids
-from pages.parts.shell.streamlit_internals import uninterrupted
+from pages.parts.controls.url_state import (
+    assign,
+    by_the_reader,
+    good_texts,
+    keep_drawn,
+    page_text,
+    recall_ids,
+    say_unknown,
+    settle,
+    texts_on_screen,
+    unknown,
+    write_ids,
+)
 
 FIELD_PIXELS = 106  # of the exact field
 MAX_BEST_OF_CHARS = 40
+THE_BAND_FIRST = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}  # a widget that the address knows
 
 
@@ -32,9 +44,13 @@ def number(quantity: Quantity) -> float:
 
 
 class Drawing:
-    """Draws the rows of a page's fields, each once, with the sentences about values that name it."""
+    """Draws the rows of a page's fields, each once, with the sentences about values that name it.
 
-    def __init__(self, fields: Fields, obstacle: str = "") -> None:
+    `read` reads the fields of the page, where one of them is given in place of another (`draw_either`).
+    """
+
+    def __init__(self, fields: Fields, obstacle: str = "", read: Callable[[Fields], object] | None = None) -> None:
+        self._read = read
         self._left = dict(fields.rows)
         self._fault_at, self._problem = fields.named_in(fields.problem), fields.problem
         self._note_at, self._obstacle = fields.named_in(obstacle), obstacle
@@ -47,16 +63,16 @@ class Drawing:
         if key == self._note_at:
             st.caption(f":material/info: {self._obstacle}")
 
-    def draw_buttons(self, options: Options) -> None:
+    def draw_buttons(self, options: Options, wrap: bool | None = None) -> None:
         """Draw a choice as buttons."""
         del self._left[options.key]
-        choice_of(st, options.label, options.names, options.key, help=options.help)
+        choice_of(st, options.label, options.names, options.key, help=options.help, wrap=wrap)
 
     def draw_either(self, options: Options) -> None:
         """Draw the choice which of two quantities is given, the other one's value beside it, and the one given."""
         chosen = self._left.pop(options.key)
         row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
-        carried = uninterrupted(partial(st.session_state.update, chosen.same))  # the other quantity says the same
+        carried = partial(_carry_over, options, chosen.text, self._read)
         choice_of(row, options.label, options.names, options.key, carried, show_label=False)
         beside = row.empty()
         self.draw(chosen.text, label=False)
@@ -80,6 +96,18 @@ class Drawing:
         """Draw what is wrong with values where no field is named in it."""
         if self._problem and not self._fault_at:
             st.error(self._problem)
+
+
+def _carry_over(options: Options, before: str, read: Callable[[Fields], object] | None) -> None:
+    """Let the quantity that is given from now on say what the one before it says; for a callback.
+
+    The fields are read anew: the one before may have been changed since the choice was drawn.
+    """
+    fields = Fields(texts_on_screen() | {options.key: before}, good_texts())
+    if read:
+        read(fields)
+        for key, text in fields.rows[options.key].same.items():
+            assign(key, text)
 
 
 def _draw(row: Row, *, label: bool = True) -> None:
@@ -107,15 +135,14 @@ def choice_by_title(
 
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
     """Draw one accountant; the certified one is the default. `word` is what the glossary calls the choice."""
-    first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
-    return choice_by_title(label, first_the_band, key, titled, help_on(word))
+    return choice_by_title(label, THE_BAND_FIRST, key, titled, help_on(word))
 
 
 def text_field(place: Any, label: str, key: str, max_chars: int, default: str = "", **look: Any) -> str:
     """Draw a line of text that stands in the address too; the text."""
     settle(key, page_text(key, default), default)
     text = place.text_input(label, default, key=key, max_chars=max_chars, **BOUND, **look)
-    keep(key, text)
+    keep_drawn(key, text)
     return text
 
 
@@ -142,8 +169,9 @@ def choice_of(
     settle(key, text if text in options else options[0], options[0])
     look: dict[str, Any] = {"label_visibility": "visible" if show_label else "collapsed", "help": help, "wrap": wrap}
     first = {"default": options[0], "required": True}
-    chosen = place.segmented_control(label, options, **first, key=key, on_change=changed, **look, **BOUND)
-    keep(key, chosen)
+    look["on_change"] = by_the_reader(key, changed) if changed else None
+    chosen = place.segmented_control(label, options, **first, key=key, **look, **BOUND)
+    keep_drawn(key, chosen)
     say_unknown(key, strange, options, [chosen])
     return chosen
 
@@ -163,7 +191,7 @@ def several(
     shown: dict[str, Any] = {"selection_mode": "multi", "wrap": True, "persist_state": "session"}
     chosen = place.pills(label, options, format_func=title, key=key, help=help, **shown)
     write_ids(key, chosen, default)
-    keep(key, chosen)
+    keep_drawn(key, chosen)
     say_unknown(key, strange, options, chosen)
     return tuple(each for each in options if each in chosen)
 
@@ -199,11 +227,11 @@ def _draw_options(options: Options, text: str) -> None:
     strange = unknown(key, names)
     shown: dict[str, Any] = {"key": key, "help": options.help, "persist_state": "session"}
     if options.title:  # Streamlit would write the titles into the address
-        st.session_state[key] = text
+        assign(key, text)
         st.selectbox(options.label, names, format_func=options.title, **shown)
         write_ids(key, [text], [names[0]])
     else:
         settle(key, text, names[0])
         st.selectbox(options.label, names, **shown | BOUND)
-    keep(key, text)
+    keep_drawn(key, text)
     say_unknown(key, strange, names, [text])

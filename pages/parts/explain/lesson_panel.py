@@ -9,7 +9,7 @@ from dpcore.runs.expected import duration
 from dpcore.runs.store import Store
 from dpcore.training.defaults import suited_features
 from dpcore.training.models import models_for
-from pages.parts.controls.url_state import Remembered, keep, put
+from pages.parts.controls.url_state import Remembered, assign, keep, put
 from pages.parts.explain.lesson import DATASET, Lesson, Scene
 from pages.parts.explain.lessons import LESSONS
 from pages.parts.jobs import expected_seconds
@@ -38,7 +38,7 @@ def lesson_menu() -> None:
 
 @uninterrupted
 def _choose(name: str) -> None:
-    st.session_state[LIST] = False  # the open list would hide the lesson
+    assign(LIST, False)  # the open list would hide the lesson
     show([])  # the visitor's own runs have other settings
     go_to(name, 1)
 

@@ -105,10 +105,12 @@ def checked(found: Judged) -> str:
     for each in zip(*found.values(), strict=True):  # one condition at every epsilon
         if at := [epsilon for epsilon, condition in zip(found, each, strict=True) if condition.fails]:
             where = "" if len(at) == len(found) else f" at {_listed(at)}"
-            signed.append(f"{sign(Worth.CLAIMS_LESS)} {escape(each[0].name)}{where}")
+            signed.append(f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(each[0].name)}{where}")
         else:
-            worth = Worth.NOT_AVAILABLE if each[0].holds is None else Worth.SOUND_AND_TIGHT
-            signed.append(f"{sign(worth)} {escape(f'{each[0].name}: {each[0].said}')}")
+            needed = each[0].holds is not None
+            worth = Worth.SOUND_AND_TIGHT if needed else Worth.NOT_AVAILABLE
+            said = "holds:" if needed else "not needed:"
+            signed.append(f"{sign(worth, said=said)} {escape(f'{each[0].name}: {each[0].said}')}")
     return f"<small>{'; '.join(signed)}</small>"
 
 

@@ -1,6 +1,7 @@
 """A comparison on its page: the form that asks for it, its button, its progress and its charts."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -17,8 +18,8 @@ from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.request import EPSILONS, MAX_RATE, MAX_REGULARISER, MAX_SEEDS, MAX_STEPS, Request
 from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
-from pages.parts.controls.url_state import good_texts, page_texts
-from pages.parts.controls.widgets import Drawing, choice_by_title, number, several
+from pages.parts.controls.url_state import good_texts, ids_on_screen, page_texts, texts_on_screen
+from pages.parts.controls.widgets import Drawing, several
 from pages.parts.jobs import Asked, ShownJob, line_end
 from pages.parts.perturbation.conditions import TEXTS, promise
 from pages.parts.perturbation.results import Results, example, numbers
@@ -26,6 +27,8 @@ from pages.parts.results.exports import chart
 from pages.parts.shell.menu import chart_size
 
 DEFAULT = Request()
+DATA = Options("table", "Data", tuple(TABLES), lambda name: TABLES[name].title)
+MODEL = Options("learner", "Model", tuple(MODELS), lambda name: MODELS[name].title)
 SEEDS = own_quantity("fits", DEFAULT.seeds, MAX_SEEDS)
 STEPS = own_quantity("descent", DEFAULT.steps, MAX_STEPS)
 RATE = own_quantity("stride", most=MAX_RATE)
@@ -42,55 +45,75 @@ TITLES = {"accuracy": "Accuracy against epsilon", "gap": "Optimality gap against
 
 def request_form() -> Asked:
     """Draw the controls below the button; return the request, or a sentence on why there is none."""
-    table = TABLES[choice_by_title("Data", tuple(TABLES), "table", lambda name: TABLES[name].title)]
-    classes = _classes(table)
-    model = choice_by_title("Model", tuple(MODELS), "learner", lambda name: MODELS[name].title)
-    st.caption(MODELS[model].note)
+    fields = Fields(page_texts(), good_texts())
+    table = TABLES[fields.choice(DATA)]
+    _read(fields)
+    drawing = Drawing(fields)
+    drawing.draw(DATA.key)
+    if len(table.classes) > 2:
+        left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
+        with left:
+            drawing.draw(f"class_{table.name}")
+        with right:
+            drawing.draw(f"other_{table.name}")
+    drawing.draw(MODEL.key)
+    st.caption(MODELS[fields.choice(MODEL)].note)
     methods = several(st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title)
     epsilons = several(st, "Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
-    delta = number(DELTA)
-    seeds = int(number(SEEDS))
-    fields = Fields(page_texts(), good_texts())
-    steps, own = int(fields.number(STEPS)), fields.choice(STRIDE_BY) == "own"
-    rate = fields.number(RATE) if own else None
-    regulariser = fields.number(REGULARISER)
-    clip_norm = DEFAULT.clip_norm if MODELS[model].lipschitz is not None else fields.number(CLIP)
-    drawing = Drawing(fields)
+    drawing.draw(DELTA.key)
+    drawing.draw(SEEDS.key)
     with st.expander("Descent, step size, regulariser", expanded=drawing.opened("descent_open")):
         drawing.draw(STEPS.key)
         drawing.draw_buttons(STRIDE_BY)
-        if own:
+        if RATE.key in fields.rows:
             drawing.draw(RATE.key, label=False)
         drawing.draw_rest()
+    return asked_of(fields, methods, epsilons)
+
+
+def asked_on_screen() -> Asked:
+    """What the controls ask for as the browser shows them; for a callback."""
+    fields = Fields(texts_on_screen(), good_texts())
+    methods = ids_on_screen("methods", tuple(METHODS), tuple(METHODS))
+    return asked_of(fields, methods, ids_on_screen("epsilons", CHOSEN, CHOSEN))
+
+
+def asked_of(fields: Fields, methods: Sequence[str], epsilons: Sequence[str]) -> Asked:
+    """The request that the fields make, or a sentence on why there is none."""
+    table = TABLES[fields.choice(DATA)]
+    numbers = _read(fields)
     if absent := table.absent():
         return Asked(None, absent)
     if not methods or not epsilons:
         return Asked(None, "Choose at least one method and one epsilon.")
+    each = tuple(float(epsilon) for epsilon in epsilons)
     try:
-        request = Request(
-            dataset=table.name, classes=classes, model=model, methods=methods,
-            epsilons=tuple(float(each) for each in epsilons), delta=delta, seeds=seeds, steps=steps, rate=rate,
-            regulariser=regulariser, clip_norm=clip_norm,
-        )  # fmt: skip
+        return Asked(Request(dataset=table.name, methods=tuple(methods), epsilons=each, **numbers))
     except ValueError as error:
         return Asked(None, str(error))
-    return Asked(request)
 
 
-def _classes(table: Table) -> tuple[str, ...]:
-    """Draw the choice of two classes; return none for a table with two classes."""
+def _read(fields: Fields) -> dict[str, Any]:
+    """Read all fields but the choice of the data; the arguments of the request that they make."""
+    classes = _classes(fields, TABLES[fields.choice(DATA)])
+    model = fields.choice(MODEL)
+    read: dict[str, Any] = {"classes": classes, "model": model, "delta": fields.number(DELTA)}
+    read["seeds"] = int(fields.number(SEEDS))
+    read["steps"] = int(fields.number(STEPS))
+    read["rate"] = fields.number(RATE) if fields.choice(STRIDE_BY) == "own" else None
+    read["regulariser"] = fields.number(REGULARISER)
+    bounded = MODELS[model].lipschitz is not None
+    read["clip_norm"] = DEFAULT.clip_norm if bounded else fields.number(CLIP)
+    return read
+
+
+def _classes(fields: Fields, table: Table) -> tuple[str, ...]:
+    """The two chosen classes; none for a table with two classes."""
     if len(table.classes) == 2:
         return ()
-    left, right = st.container(key="halves").columns(2, gap="small", wrap=False)
-    with left:
-        first = choice_by_title("Tell", table.classes, f"class_{table.name}", str)
+    first = fields.choice(Options(f"class_{table.name}", "Tell", table.classes, str))
     others = tuple(each for each in (*table.classes, REST) if each != first)
-    key = f"other_{table.name}"
-    if st.session_state.get(key, others[0]) not in others:  # it has just become the first
-        st.session_state[key] = others[0]
-    with right:
-        second = choice_by_title("from", others, key, str)
-    return first, second
+    return first, fields.choice(Options(f"other_{table.name}", "from", others, str))
 
 
 def line_of(run: Run) -> str:

@@ -64,10 +64,14 @@ def explained(text: str, place: str) -> str:
     return WORD.sub(lambda found: term(found[2], place, found[1]), linked(text))
 
 
-def sign(verdict: str, kind: str = "worth") -> str:
-    """The mark of a verdict as HTML, in its colour."""
+def sign(verdict: str, kind: str = "worth", said: str = "") -> str:
+    """The mark of a verdict as HTML, in its colour.
+
+    Screen readers pass it by, for the words beside it say the same; `said` is for them where there are none.
+    """
     mark, color = SIGNS[kind][verdict]
-    return f'<b class=sign style="color:{color}">{mark}</b>'
+    words = f"<span class=unseen>{escape(said)}</span>" if said else ""
+    return f'<b class=sign aria-hidden=true style="color:{color}">{mark}</b>{words}'
 
 
 def legend() -> str:

@@ -1,6 +1,7 @@
 """Pin a setting: it stays on the charts as a ghost, in the session, and in the address (`pin=`) of every page."""
 
 import math
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -24,15 +25,30 @@ RATE = Quantity("rate", "Rate k", "0", Slider(0, 1), lambda rate: None)  # of an
 QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
 
 
-def pin_controls(setting: ChosenSetting) -> ChosenSetting | None:
-    """Draw the buttons that pin and unpin, and return the pinned setting."""
+def pin_controls(setting: ChosenSetting, on_screen: Callable[[], ChosenSetting | None]) -> ChosenSetting | None:
+    """Draw the buttons that pin and unpin, and return the pinned setting.
+
+    `on_screen` reads the setting that the fields show when the button is pressed.
+    """
     pinned = pinned_setting()
     row = st.container(horizontal=True, gap="small", key="pin")
-    pin, same = uninterrupted(PINNED.set), pinned == setting
-    row.button("Pin this setting", on_click=pin, args=(written(setting),), key="pin_this", disabled=same)
+    same = pinned == setting
+    row.button("Pin this setting", on_click=_pin, args=(on_screen,), key="pin_this", disabled=same)
     if pinned:
-        row.button("Unpin", type="tertiary", on_click=pin, args=("",), key="unpin")
+        row.button("Unpin", type="tertiary", on_click=_unpin, key="unpin")
     return pinned
+
+
+@uninterrupted
+def _pin(on_screen: Callable[[], ChosenSetting | None]) -> None:
+    setting = on_screen()
+    if setting:
+        PINNED.set(written(setting))
+
+
+@uninterrupted
+def _unpin() -> None:
+    PINNED.set("")
 
 
 def pinned_setting() -> ChosenSetting | None:

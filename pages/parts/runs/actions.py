@@ -1,6 +1,8 @@
 """Rename, tag, annotate, resume, cancel and delete the ticked runs, and continue a paused queue."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,7 +18,7 @@ from dpcore.runs.store import PAUSED, Store
 from pages.parts.calibrate.question import load
 from pages.parts.jobs import problems_said, say_problem
 from pages.parts.papers.opening import fields_of_run
-from pages.parts.runs.listing import Chosen
+from pages.parts.runs.listing import Chosen, take_ticks, ticked_now
 from pages.parts.shell import menu
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
@@ -33,26 +35,61 @@ def actions(store: Store, chosen: Chosen) -> None:
         return
     _dialogs(store)
     row = st.container(horizontal=True, key="run_actions", gap="small")
-    mine = [run for run in chosen.every if may_change(run)]
-    active = [run for run in mine if run.active and not run.cancelling]
-    early = [run for run in mine if run in chosen.charted and ended_early(run)]
-    over = [run for run in mine if not run.active]
-    _button(row, "Tags" if len(mine) > 1 else "Name, tags, note", "edit", mine, _ask, EDITING)
-    _button(row, "Cancel", "stop", active, each_of, Store.cancel, store)
-    _button(row, "Resume", "play_arrow", early, each_of, resume, store)
-    _button(row, "Delete", "delete", over, _ask, DELETING)
+    ticked = TickedRuns(store, row, chosen)
+    mine = _own(chosen)
+    ticked.button("Tags" if len(mine) > 1 else "Name, tags, note", "edit", _own, partial(_ask, EDITING))
+    ticked.button("Cancel", "stop", _active, partial(each_of, Store.cancel, store))
+    ticked.button("Resume", "play_arrow", _early, partial(each_of, resume, store))
+    ticked.button("Delete", "delete", _over, partial(_ask, DELETING))
     if menu.SEEN in st.session_state:  # else there is no other page
-        _button(row, "Load these settings", "tune", chosen.charted if len(chosen.every) == 1 else [], _load, store)
+        ticked.button("Load these settings", "tune", _only_one, partial(_load, store))
     if len(mine) < len(chosen.every):
         row.caption(NOT_YOURS)
 
 
-def _button(row: Any, label: str, icon: str, runs: Sequence[Run], do: Callable[..., None], *given: object) -> None:
-    number = f" {len(runs)}" if len(runs) > 1 else ""
-    row.button(
-        f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", disabled=not runs, on_click=do,
-        args=(*given, [run.id for run in runs]),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class TickedRuns:
+    """The buttons in a row, each for those of the ticked runs that it fits."""
+
+    store: Store
+    row: Any
+    chosen: Chosen
+
+    def button(
+        self, label: str, icon: str, fitting: Callable[[Chosen], list[Run]], do: Callable[[list[str]], None]
+    ) -> None:
+        """Draw the button that does something with the runs that are ticked when it is pressed."""
+        runs = fitting(self.chosen)
+        number = f" {len(runs)}" if len(runs) > 1 else ""
+        pressed = {"on_click": self._pressed, "args": (fitting, do), "disabled": not runs}
+        self.row.button(f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", **pressed)
+
+    @uninterrupted
+    def _pressed(self, fitting: Callable[[Chosen], list[Run]], do: Callable[[list[str]], None]) -> None:
+        take_ticks(self.store)  # a tick may have come with the press
+        runs = fitting(ticked_now(self.store))
+        if runs:
+            do([run.id for run in runs])
+
+
+def _own(chosen: Chosen) -> list[Run]:
+    return [run for run in chosen.every if may_change(run)]
+
+
+def _active(chosen: Chosen) -> list[Run]:
+    return [run for run in _own(chosen) if run.active and not run.cancelling]
+
+
+def _early(chosen: Chosen) -> list[Run]:
+    return [run for run in _own(chosen) if run in chosen.charted and ended_early(run)]
+
+
+def _over(chosen: Chosen) -> list[Run]:
+    return [run for run in _own(chosen) if not run.active]
+
+
+def _only_one(chosen: Chosen) -> list[Run]:
+    return chosen.charted if len(chosen.every) == 1 else []
 
 
 @uninterrupted

@@ -23,6 +23,7 @@ from dpcore.training.defaults import described
 from dpcore.training.seed_summary import summary
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
+from pages.parts.controls.url_state import assign
 from pages.parts.controls.widgets import accountant_choice, choice_of, titled
 from pages.parts.jobs import request_of
 from pages.parts.papers.opening import link_of_run
@@ -246,7 +247,7 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
     labels = {each.run.id: f"{place}: {each.label}" for place, each in enumerate(tested, 1)}
     key = "confusion_run"
     if st.session_state.get(key) not in labels:
-        st.session_state[key] = tested[-1].run.id
+        assign(key, tested[-1].run.id)
     chosen = st.selectbox("Mistakes of", list(labels), format_func=lambda run: labels[run], key=key)
     _confusion(next(each for each in tested if each.run.id == chosen))
     st.caption("All counts are on the test set. Epsilon covers only the training examples.")

@@ -25,10 +25,10 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.run_table import Wanted, runs_of
 from dpcore.runs.store import Store
 from dpcore.runs.sweeps import can_be_read
-from dpcore.training.events import Evaluated, Finished
+from dpcore.training.events import Evaluated, Finished, Preparing
 from dpcore.training.optimizers import OPTIMIZERS
 from pages.parts.components.elements import Row, runs_table, text_sent, ticks
-from pages.parts.controls.url_state import Remembered, keep, page_text, write_ids
+from pages.parts.controls.url_state import Remembered, assign, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
 from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
@@ -87,7 +87,7 @@ def _one_of(label: str, key: str, options: Sequence[str], said: Callable[[str], 
     if asked and asked[0] not in options:
         st.caption(f"No run here has {verbatim(f'{key}={asked[0]}')}.")
     wanted = page_text(key, ALL)
-    st.session_state[key] = wanted if wanted in options else ALL  # its last run may be gone
+    assign(key, wanted if wanted in options else ALL)  # its last run may be gone
     titles = {ALL: "all", **{each: said(each) for each in options}}
     shown = lambda each: titles.get(each, "") or verbatim(each)  # noqa: E731
     chosen = st.selectbox(label, [*titles], key=key, format_func=shown, persist_state="session")
@@ -131,6 +131,13 @@ def chosen_runs(store: Store) -> Chosen:
     others = runs_of(store, st.session_state.get(OTHERS, []))
     st.session_state[OTHERS] = [run.id for run in others]  # without deleted ones
     return Chosen([known[run] for run in run_picker.shown_runs()], others)
+
+
+def ticked_now(store: Store) -> Chosen:
+    """The runs that are ticked by now, of those that are still there; for a callback."""
+    known = run_picker.known_runs(store)
+    charted = [known[run] for run in run_picker.shown_runs() if run in known]
+    return Chosen(charted, runs_of(store, st.session_state.get(OTHERS, [])))
 
 
 @uninterrupted
@@ -223,7 +230,8 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
 def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
-    took = "" if run.started is None else duration(max((run.ended or time.time()) - run.started, 0))
+    begun = run.started is not None and not isinstance(run.last, Preparing)
+    took = duration(max((run.ended or time.time()) - run.started, 0)) if begun else ""
     shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
     cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}

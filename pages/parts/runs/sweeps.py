@@ -21,7 +21,7 @@ from dpcore.training.defaults import described
 from dpcore.training.settings import SETTINGS
 from pages.parts.components.live_chart import live_chart
 from pages.parts.controls.fields import Fields
-from pages.parts.controls.url_state import good_texts, page_texts, put
+from pages.parts.controls.url_state import assign, good_texts, page_texts, put, texts_on_screen
 from pages.parts.jobs import start
 from pages.parts.results import costs
 from pages.parts.results.costs import drawn_until_known, known_cost, learn, spending_of
@@ -36,6 +36,9 @@ from pages.parts.visitors import may_change
 
 LAB, USUAL = "the settings in the Lab", "default settings"  # the latter if the Lab's cannot be trained
 NONE = "none"
+BASE, SEEDS, NAME = "sweep_base", "sweep_seeds", "sweep_name"  # keys of the form's fields
+FIRST, SECOND = "sweep_first", "sweep_second"
+VALUES, VALUES_SECOND = "sweep_values", "sweep_values_second"  # before the name of a setting
 ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name; the values follow it
@@ -53,7 +56,7 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
         st.caption("Train every combination of the values you list, several times each.")
         base = _base(store, chosen.charted)
         axes = _axes()
-        seeds = int(st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key="sweep_seeds"))
+        seeds = int(st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key=SEEDS))
         if seeds == 1:
             st.warning(ONE_EACH)
         try:
@@ -62,25 +65,30 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             if all(axes.values()):
                 st.error(str(error))
             configs = []
-        name = st.text_input("Name", "Sweep", key="sweep_name", max_chars=MAX_SWEEP_CHARS)
+        st.text_input("Name", "Sweep", key=NAME, max_chars=MAX_SWEEP_CHARS)
         st.button(
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
-            disabled=not configs, on_click=_start, args=(store, configs, list(axes), name), width="stretch",
+            disabled=not configs, on_click=_start_shown, args=(store, chosen.charted), width="stretch",
         )  # fmt: skip
         st.caption(f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon of all.")
 
 
 def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
     """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab shows."""
-    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs
-    usual, config = (LAB, shown[0]) if shown else (USUAL, RunConfig())
-    options = {usual: config, **{run.id: run.config for run in runs}}
-    titles = {usual: usual, **{run.id: name_of(run) for run in runs}}
-    if st.session_state.get("sweep_base") not in options:
-        st.session_state["sweep_base"] = next(reversed(options))
-    base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key="sweep_base")
+    options = _bases(store, runs)
+    titles = {each: each for each in options} | {run.id: name_of(run) for run in runs}
+    if st.session_state.get(BASE) not in options:
+        assign(BASE, next(reversed(options)))
+    base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key=BASE)
     st.caption(f"{described(options[base])}, batch {options[base].batch}, {epochs_of(options[base].epochs)}.")
     return options[base]
+
+
+def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
+    """What a sweep can start from: the settings in the Lab, and those of the ticked runs by their ids."""
+    shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs
+    usual, config = (LAB, shown[0]) if shown else (USUAL, RunConfig())
+    return {usual: config, **{run.id: run.config for run in runs}}
 
 
 def _axes() -> dict[str, str]:
@@ -88,12 +96,12 @@ def _axes() -> dict[str, str]:
     names = [*NAMES, *(name for name in sweeps.swept_settings() if name not in NAMES)]
     names = [name for name in names if name in sweeps.swept_settings()]
     titled = lambda name: SETTINGS[name].label if name in SETTINGS else name  # noqa: E731
-    first = st.selectbox("Setting", names, index=names.index("sigma"), format_func=titled, key="sweep_first")
-    axes = {first: _listed(first, "sweep_values", "0.7, 1, 1.4, 2" if first == "sigma" else "")}
+    first = st.selectbox("Setting", names, index=names.index("sigma"), format_func=titled, key=FIRST)
+    axes = {first: _listed(first, VALUES, "0.7, 1, 1.4, 2" if first == "sigma" else "")}
     second = st.selectbox("Second setting", [NONE, *(name for name in names if name != first)], format_func=titled,
-                          key="sweep_second")  # fmt: skip
+                          key=SECOND)  # fmt: skip
     if second != NONE:
-        axes[second] = _listed(second, "sweep_values_second", "")
+        axes[second] = _listed(second, VALUES_SECOND, "")
     return axes
 
 
@@ -104,6 +112,24 @@ def _listed(name: str, key: str, usual: str) -> str:
     text = st.text_input(f"Values of {setting.label}", usual, key=f"{key}_{name}", max_chars=sweeps.MAX_CHARACTERS,
                          placeholder="separated by commas", help=f"Possible: {said}")  # fmt: skip
     return text.strip()
+
+
+@uninterrupted
+def _start_shown(store: Store, runs: Sequence[Run]) -> None:
+    """Queue the sweep that the form shows when its button is pressed; where it shows none, the page says why."""
+    texts_on_screen()
+    session = st.session_state
+    axes = {session[FIRST]: session.get(f"{VALUES}_{session[FIRST]}", "")}
+    if session[SECOND] != NONE:
+        axes[session[SECOND]] = session.get(f"{VALUES_SECOND}_{session[SECOND]}", "")
+    base = _bases(store, runs).get(session[BASE])
+    try:
+        values = {name: sweeps.values_of(name, text.strip()) for name, text in axes.items()}
+        configs = sweeps.sweep_of(base, values, int(session[SEEDS])) if base else []
+    except ValueError:
+        return
+    if configs:
+        _start(store, configs, list(axes), session[NAME])
 
 
 @uninterrupted

@@ -1,5 +1,6 @@
 """The routes that the server answers beside the pages: the events of runs as they happen, files and previews.
 
+    GET /tradeoff, /train, ...             the page that loads Streamlit's scripts; `first_paint.py` answers at /
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
     GET /previews/<token>?field=K&text=V   a chart for a value that a slider passes (`previews.py`)
     GET /runs/<id>/events?after=N          one run
@@ -14,7 +15,7 @@ import re
 from collections.abc import AsyncGenerator
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -23,6 +24,8 @@ from dpcore.runs.pool import ensure_pool
 from dpcore.runs.record import StoreError
 from pages.parts.serving import files
 from pages.parts.serving.previews import PREVIEWS
+from pages.parts.shell.menu import PAGES
+from pages.parts.shell.streamlit_internals import page_of_scripts
 
 MAX_RUNS_FOLLOWED = 32  # in one connection, as in runs.js: a page of the table of runs and the charts beside it
 MAX_READERS = 1000  # connections at once
@@ -99,9 +102,15 @@ def asked_for(request: Request) -> list[tuple[str, int]]:
     return list(zip(runs, map(int, counts), strict=True))
 
 
+async def scripts(request: Request) -> Response:
+    """The page that loads Streamlit's scripts, which draw the page of the address."""
+    return HTMLResponse(page_of_scripts(), headers={"Cache-Control": "no-cache"})
+
+
+PAGES_BY_ADDRESS = [Route(f"/{page.address}", scripts) for page in PAGES if page.address]
 READERS = CountedReaders()
 EVENTS = Route("/runs/{runs}/events", READERS, methods=["GET"])
-ROUTES = [EVENTS, files.FILES, PREVIEWS]
+ROUTES = [EVENTS, files.FILES, PREVIEWS, *PAGES_BY_ADDRESS]
 
 
 def routes() -> list[Route]:

@@ -19,6 +19,8 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 P = ParamSpec("P")
 R = TypeVar("R")
 FIRST_REQUESTS = "/_stcore/"  # the beginning of the addresses that a page asks for before it opens its connection
+# the folder of the page's address, in which the scripts lie, too
+SERVER = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", window.location.href).href};</script>'
 XSRF_COOKIE = XSRF_COOKIE_NAME
 LOOK = "on_scriptrunner_yield"  # Streamlit calls it to see whether the browser has asked for something newer
 _adding = Lock()
@@ -37,8 +39,14 @@ def main_script() -> str:
 
 
 def page_of_scripts() -> str:
-    """The page that Streamlit's server answers with for every address, which loads its scripts."""
-    return (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    """The page that Streamlit's server answers with for every address, which loads its scripts.
+
+    It tells them where the server is: else they ask below the address of the page first, and are answered twice that
+    nothing is there.
+    """
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    head, opening, rest = page.partition("<head>")
+    return f"{head}{opening}{SERVER}{rest}"
 
 
 def page_asked_for() -> str:

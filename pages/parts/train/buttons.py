@@ -1,6 +1,6 @@
 """The buttons that start and resume training runs, and put them on the charts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -58,35 +58,70 @@ def resume(store: Store, run: str) -> None:
         show([new if each == run else each for each in shown_runs() or [run]])
 
 
-def start_buttons(form: Form, store: Store) -> None:
-    """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can be trained."""
-    started = {"on_click": start, "width": "stretch", "disabled": not form.configs}
-    baselines = [baseline_of(config) for config in form.configs]
-    st.button("Train with these settings", type="primary", args=(store, form.configs), **started)
-    st.button("Train without privacy", args=(store, baselines), **started)
+def start_buttons(form: Form, store: Store, on_screen: Callable[[], Form]) -> None:
+    """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can be trained.
+
+    `on_screen` reads the form that the fields show when a button is pressed.
+    """
+    started = {"on_click": _start_shown, "width": "stretch", "disabled": not form.configs}
+    st.button("Train with these settings", type="primary", args=(store, on_screen, True), **started)
+    st.button("Train without privacy", args=(store, on_screen, False), **started)
     if form.obstacle and not form.problem:
         (st.error if form.data.here else st.info)(form.obstacle)
         offer_data(form)
 
 
-def start_button(form: Form, store: Store | None, past: Sequence[Run]) -> None:
-    """Draw the button of the Lab and the switch of its baseline, or why nothing can be trained."""
+@uninterrupted
+def _start_shown(store: Store, on_screen: Callable[[], Form], private: bool) -> None:
+    configs = on_screen().configs
+    if not private:
+        configs = [baseline_of(config) for config in configs]
+    if configs:
+        start(store, configs)
+
+
+def start_button(form: Form, store: Store | None, past: Sequence[Run], on_screen: Callable[[], Form]) -> None:
+    """Draw the button of the Lab and the switch of its baseline, or why nothing can be trained.
+
+    `on_screen` reads the form that the fields show when the button is pressed.
+    """
     ready = store is not None and bool(form.configs)
     place = st.empty()
-    configs, known = list(form.configs), []
-    if configs:
-        baseline = baseline_of(configs[0])
-        known = [run.id for run in past if run.status is Status.FINISHED and alike(run, baseline)][:1]
-        label = f"non-private run beside it{KNOWN if known else ''}"
-        if not st.toggle(label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session"):
-            known = []
-        elif not known:
-            configs = [baseline, *configs]  # the baseline is faster
-    pressed = {"on_click": start, "args": (store, configs, known), "disabled": not ready, "width": "stretch"}
+    configs = []
+    if form.configs:
+        label = f"non-private run beside it{KNOWN if _known_baseline(form, past) else ''}"
+        beside = st.toggle(label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session")
+        configs, _ = _runs_of(form, past, beside)
+    pressed = {"on_click": _start_lab, "args": (store, on_screen, past), "disabled": not ready, "width": "stretch"}
     place.button(label_of(form, configs, store), key="train", type="primary", icon=":material/play_arrow:", **pressed)
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
         offer_data(form)
+
+
+@uninterrupted
+def _start_lab(store: Store, on_screen: Callable[[], Form], past: Sequence[Run]) -> None:
+    form = on_screen()
+    if form.configs:
+        configs, known = _runs_of(form, past, st.session_state[BESIDE])
+        start(store, configs, known)
+
+
+def _known_baseline(form: Form, past: Sequence[Run]) -> list[str]:
+    """The id of a finished run that is the baseline of the form, if there is one."""
+    baseline = baseline_of(form.configs[0])
+    return [run.id for run in past if run.status is Status.FINISHED and alike(run, baseline)][:1]
+
+
+def _runs_of(form: Form, past: Sequence[Run], beside: bool) -> tuple[list[RunConfig], list[str]]:
+    """The runs that the Lab starts, and the ids of those that it only shows beside them."""
+    configs = list(form.configs)
+    if not beside:
+        return configs, []
+    known = _known_baseline(form, past)
+    if known:
+        return configs, known
+    return [baseline_of(configs[0]), *configs], []  # the baseline is faster
 
 
 def offer_data(form: Form) -> None:

@@ -14,6 +14,7 @@ from dpcore.runs.run_table import runs_of
 from dpcore.runs.store import Store
 from dpcore.training.defaults import described
 from dpcore.training.events import Evaluated
+from pages.parts.controls.url_state import from_link, taken_from_link
 from pages.parts.jobs import outcome_unsaid, say_outcome
 from pages.parts.results.costs import POLL_SECONDS, Spending, known_cost, learn, spending_of
 from pages.parts.shell.streamlit_internals import restoring, uninterrupted
@@ -59,7 +60,7 @@ def choose(past: Sequence[Run], store: Store | None = None) -> list[str]:
 def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
     """The runs for the charts among these, the shown ones and those in the address, by id."""
     every = {run.id: run for run in past}
-    asked = [*shown_runs(), *st.query_params.get_all(PARAMETER)[:MAX_LOOKED_UP]]
+    asked = [*shown_runs(), *from_link(PARAMETER)[:MAX_LOOKED_UP]]
     named = runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
     return {run.id: run for run in (*past, *named) if can_be_charted(run)}
 
@@ -72,7 +73,7 @@ def settle(known: Mapping[str, Run]) -> None:
     """Make the shown runs agree with the address and the known runs, and report the rest."""
     say_outcome()
     if restoring() or SHOWN not in st.session_state:  # the first run of this page, or its repetition
-        asked = list(dict.fromkeys(st.query_params.get_all(PARAMETER)))
+        asked = list(dict.fromkeys(taken_from_link(PARAMETER)))
         for strange in (verbatim(f"run={each}") for each in asked if each not in known):
             st.warning(f"This machine has no {strange}, or not its data. It may have been made elsewhere.")
         show([each for each in asked if each in known][:MAX_RUNS])

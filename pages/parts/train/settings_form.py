@@ -1,6 +1,7 @@
 """The settings of a run, drawn alike in the Lab and on the page Train."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from pages.parts.controls import mechanism as controls
 from pages.parts.controls.data import follow_number, note_number
 from pages.parts.controls.fields import Fields
 from pages.parts.controls.setting_form import LAST, NOTHING, preset_choice, schedule_chart
-from pages.parts.controls.url_state import good_texts, page_texts, put
+from pages.parts.controls.url_state import good_texts, page_texts, put, texts_on_screen
 from pages.parts.controls.widgets import Drawing
 from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
@@ -33,10 +34,18 @@ def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
     fields = Fields(page_texts(), good_texts())
     form = form_of(fields, device, lab=lab)
     st.session_state[DEFAULTS] = st.session_state.get(DEFAULTS, {}) | fields.defaults
+    read = partial(form_of, device=device, lab=lab)
     with st.container(key="form", gap="xsmall"):
-        start, beside_sigma = _draw(fields, form)
+        start, beside_sigma = _draw(Drawing(fields, form.obstacle, read), fields, form)
         schedule_chart(form.mechanism, form.method.get("schedule", "constant"))
     return form, start, beside_sigma
+
+
+def form_on_screen(device: str, *, lab: bool) -> Form:
+    """The form as the browser shows it; for a callback."""
+    texts_on_screen()  # also for what reads the session
+    follow_number()
+    return form_of(Fields(texts_on_screen(), good_texts()), device, lab=lab)
 
 
 def last_good(form: Form, place: Any) -> Form:
@@ -51,8 +60,7 @@ def last_good(form: Form, place: Any) -> Form:
     return replace(good, configs=(), obstacle=form.problem, texts={})
 
 
-def _draw(fields: Fields, form: Form) -> tuple[Any, Any]:
-    drawing = Drawing(fields, form.obstacle)
+def _draw(drawing: Drawing, fields: Fields, form: Form) -> tuple[Any, Any]:
     clip_norm, lr = clip_norm_of(form.usual).key, learning_rate_of(form.usual).key
     _draw_halves(drawing, "halves", "dataset", "source" if form.data.here else "n")
     note_number(form.data)

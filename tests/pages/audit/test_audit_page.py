@@ -209,3 +209,11 @@ def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(
         page = opened(**{field: value})
         assert said in words(page, "error"), (field, value, said)
         assert page.button(key="audit").disabled == ("Showing" not in words(page, "error")), (field, value, said)
+
+
+def test_screen_readers_hear_the_result_of_a_test_once_as_a_word(store: Store):
+    shown = html_of(opened())
+    signs = re.findall("<b class=sign[^>]*>", shown)
+    assert signs
+    assert all("aria-hidden=true" in each for each in signs)  # the word stands beside it
+    assert "<p class=legend aria-hidden=true><span><b class=sign" in shown  # the table below says the same, in words

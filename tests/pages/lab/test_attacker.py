@@ -1,8 +1,11 @@
 """Be the attacker: a round of ten, its score, and what is proven of the private model."""
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpcore.audit.attack_game import recorded
 from pages.parts import attacker
 from pages.parts.attacker import GUESSES, MODELS, ROUND, right_of
 
@@ -44,3 +47,13 @@ def test_a_model_has_its_own_round_and_a_coin_says_whether_a_digit_was_in(monkey
         digits, _ = attacker._new_round()
         assert [each.member for each in digits].count(True) == members
         assert len({each.index for each in digits}) == ROUND
+
+
+@pytest.mark.parametrize(("sure", "said"), [(0.9999, "99.99 %"), (0.992, "99.20 %"), (1.0, "over 99.99 %")])
+def test_the_model_is_as_sure_as_was_recorded_for_the_whole_signal_is_in_the_last_digits(
+    monkeypatch: pytest.MonkeyPatch, sure: float, said: str
+) -> None:
+    digits = [replace(each, plain=sure) for each in recorded()]
+    monkeypatch.setattr(attacker, "recorded", lambda: digits)
+    told = " ".join(each.value for each in opened().markdown)
+    assert f"the model is **{said}** sure of that." in told
