@@ -18,8 +18,11 @@ from dpcore.written_number import read_number
 
 WHOLE = ("batch", "examples", "steps", "devices", "nodes", "device_batch", "accumulation")
 SHARES = ("q", "delta")  # fields printed as fractions: 3/10 epochs are a place in a training
+SELDOM_THOUSANDS = ("epsilon", "delta", "sigma", "q")  # 1,068 of these is seldom more than 10
 MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
+MAX_SIGMA_READ = 100.0  # a larger sigma in a text is asked back
 MAX_LIKENED = 400  # numbers
+SAME = (("q", "batch", "examples"), ("steps", "epochs"))  # fields that say one thing, together or one for the other
 LIKELY, SURE = 0.2, 0.95  # shares that are enough for a number, and for one that another reason passes over
 BEFORE, AFTER, SENTENCE = 100, 60, 240  # characters around a number that tell its meaning
 
@@ -79,11 +82,11 @@ class Reader:
         shares = likeness([each for *_, each in surroundings])
         named = [each for each in found if not each.why]
         taken = {each.start for each in named}
-        passed = {each.start for each in found if each.why != REASONS["elsewhere"] and not _contradicts(each)}
-        lacking = {*LEARNT} - {each.field for each in named}
-        losses = [each for each in found if each.field == "epsilon" and _contradicts(each)]
-        if len({self.text.count("\n", 0, each.start) for each in losses}) < len(losses):  # no log: two in one line
-            lacking -= {"epsilon"}
+        passed = {each.start for each in found if each.why != REASONS["elsewhere"]}
+        # What the text says twice, differently, is of several runs: no likeness tells which one is meant.
+        twice = {each.field for each in found if _contradicts(each)}
+        doubtful = [field for each in SAME for field in each if twice & {*each}]
+        lacking = {*LEARNT} - {each.field for each in named} - twice - {*doubtful}
         filled = []
         for place, k in zip(
             *np.unravel_index(np.argsort(-shares, axis=None, kind="stable"), shares.shape), strict=True
@@ -182,8 +185,9 @@ class Reader:
             found = in_range(Found(field, read_value(field, text), start, end, why, rank))
         except ValueError as error:
             return Found(field, text.strip(), start, end, why or str(error))
-        small = field == "epsilon" and found.value.value < MIN_EPSILON and not found.why
-        return found._replace(why=REASONS["small"]) if small else found
+        if PATTERNS.either.fullmatch(text) and _may_be_another(field, text):
+            return Found(field, text.strip(), start, end, why or REASONS["comma"])
+        return found._replace(why=found.why or _odd(field, found.value))
 
     def _words(self) -> Iterator[Found]:
         aside = {place for each in PATTERNS.aside.finditer(self.text) for place in range(*each.span())}
@@ -199,6 +203,18 @@ class Reader:
                 yield Found(field, value, *each.span(), why, TARGET if vague else PLAIN)
         for each in words.NAMED_ACCOUNTANT.finditer(self.text):
             yield Found("accountant", words.OPACUS.get(name := each["name"].lower(), name), *each.span("name"))
+
+
+def _may_be_another(field: str, text: str) -> bool:
+    """True if the comma of 1,068, or the point of 60.000, is an odd one for this field."""
+    return field in SELDOM_THOUSANDS if "," in text else field in (*WHOLE, "epochs")
+
+
+def _odd(field: str, value: Any) -> str:
+    """The reason to ask whether this number of the field is meant; "" if it is usual."""
+    if field == "epsilon" and value.value < MIN_EPSILON:
+        return REASONS["small"]
+    return REASONS["loud"] if field == "sigma" and value > MAX_SIGMA_READ else ""
 
 
 def _name_at(before: str) -> tuple[str, str] | None:

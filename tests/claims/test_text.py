@@ -15,6 +15,7 @@ from dpcore.claims.claim import values_of
 from dpcore.claims.plain_text import plain_text
 from dpcore.claims.printed import Printed, printed_epsilon
 from dpcore.claims.reading import MAX_TEXT_CHARS, Read, read_claim, read_text
+from dpcore.claims.verdict import Standing, judge
 from dpcore.claims.vocabulary import PATTERNS, REASONS
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.mechanism import Mechanism
@@ -72,7 +73,7 @@ AWRY = {  # texts from which a wrong number was read, and what is in them
     "epsilon of 3 or less": {"epsilon": "3"},
     "epsilon = 3,0; delta = 0,001": {"epsilon": "3.0", "delta": 0.001}, "(ε, δ) = (3,1e-5)": {"epsilon": "3",
     "delta": 1e-5},
-    "σ = 1,1; learning rate 0.5": {"sigma": 1.1}, "σ = 1,100": {"sigma": 1100.0}, "σ = 0,9; n = 60.000": {"sigma": 0.9,
+    "σ = 1,1; learning rate 0.5": {"sigma": 1.1}, "σ = 1,100": {}, "σ = 0,9; n = 60.000": {"sigma": 0.9,
     "examples": 60_000},
     "sampling rate q = 0,010": {"q": 0.01}, "sigma=1,2 and 3": {},
 }  # fmt: skip
@@ -104,7 +105,7 @@ FORMS = {  # of settings, as people's scripts, threads and reports have them
     "steps: 0, epsilon_spent: 0.0": {}, "--noise-multiplier 0.5 1.0 2.0": {}, "trace_sampling_rate = 0.1": {},
     "σ = C × √(2 ln(1.25/δ)) / ε ≈ 0.7": {}, "vs. simple composition σ ≈ 13.6": {}, "a set of 50 trigger images": {},
     ".with_epochs(10)\n.with_batch_size(64)": {"epochs": 10.0, "batch": 64}, "epochs      = 300": {"epochs": 300.0},
-    "| Arm | epochs | ε |\n|--|--|--|\n| Non-private | 200 | |\n| DP | 50 | 3 |": {"epochs": 50.0, "epsilon": "3"},
+    "| Arm | epochs | ε |\n|--|--|--|\n| Non-private | 200 | |\n| DP | 50 | 3 |": {"epsilon": "3"},
     "Accounted privacy budget: ε ≈ 4.786. Then ε = 4.79.": {"epsilon": "4.786"}, "900 transactions monitored": {},
     "σ = 2√2": {}, "noise = 2*sqrt(2)": {}, "vote_batches = 2": {}, "prop_sigma = 0.1": {}, "T = 100 × (500/6) ≈ 8": {},
     "'epochs': array(3.5, dtype=float32), in batches of 9": {"epochs": 3.5, "batch": 9}, "discriminator_steps: 2": {},
@@ -254,6 +255,61 @@ def test_a_number_that_is_another_thing_is_not_taken_and_nothing_is_invented() -
         assert plainly(read_text(part * (MAX_TEXT_CHARS // 10 // len(part))).claim) == {}, part
     with pytest.raises(ValueError, match="has 100,001 characters: paste at most 100,000"):
         read_text("x" * (MAX_TEXT_CHARS + 1))
+
+
+SEVERAL = """Both models: 1000 steps, delta = 1e-5.
+Model A: noise multiplier 1.0, sample rate 0.05, epsilon = 1.9
+Model B: noise multiplier 0.9, sample rate 0.005, epsilon = 1.3
+"""
+
+
+def test_what_a_text_says_of_two_runs_is_taken_from_neither() -> None:
+    read = read_claim(SEVERAL)
+    assert plainly(read.claim) == {"delta": 1e-5, "steps": 1000}
+    verdict = judge(read.claim)
+    assert verdict.standing is Standing.INSUFFICIENT
+    assert all(name in verdict.sentence for name in ("q", "sigma", "epsilon"))
+    assert "epsilon 1.9, 1.3; the text says 1.3 and 1.9" in " ".join(read.left_out)
+    for text, left in {
+        "noise multiplier 0.5, then noise multiplier 2.0. epsilon = 3, delta = 1e-5, q = 0.01, 1000 steps": "sigma",
+        "epsilon = 3.0 at the start and epsilon = 9.0 at the end. delta = 1e-5, sigma 1.1, q = 0.01": "epsilon",
+        "batch size 64 and batch size 512, and 0.02 of 50 000 letters; epsilon = 3, sigma 1.1": "batch q examples",
+        "epochs = 5 of A, epochs = 50 of B; we went on for 1,000 rounds; epsilon = 3, sigma 1.1": "epochs steps",
+    }.items():
+        claim = read_claim(text).claim
+        assert all(getattr(claim, field) is None for field in left.split()), (text, plainly(claim))
+
+
+def test_in_a_text_with_decimal_commas_every_number_has_them() -> None:
+    paragraph = (
+        "epsilon 3,0, delta 1e-5, noise multiplier 1,068, batch size 512, 60.000 examples, 40 epochs, Poisson sampling."
+    )
+    read = read_claim(paragraph)
+    assert (read.claim.sigma, read.claim.examples) == (1.068, 60_000)
+    assert judge(read.claim).standing is Standing.UNPROVEN, "the proven ends are 2.99 and 3.02"
+    for ending in (",", ";", ".", " and", ")", "\n", ""):
+        assert read_claim(f"epsilon 3,0; the noise multiplier is 1,068{ending}").claim.sigma == 1.068, ending
+
+
+def test_a_number_with_three_digits_behind_a_comma_or_a_point_is_asked_back_where_it_would_be_odd() -> None:
+    text = "epsilon = {}, delta = 1e-5, sigma = {}, n = {}, batch size {}, {} steps"
+    usual = read_claim(text.format("3.0", "1.068", "60,000", "1,024", "4,680"))
+    assert plainly(usual.claim) == pytest.approx(
+        {"epsilon": "3.0", "delta": 1e-5, "sigma": 1.068, "examples": 60_000, "batch": 1024, "steps": 4680}
+    )
+    for values, field, why in (
+        (("3.0", "1,068", "60,000", "1,024", "4,680"), "sigma", "sigma 1,068; it may be one number"),
+        (("1,068", "1.1", "60,000", "1,024", "4,680"), "epsilon", "epsilon 1,068; it may be one number"),
+        (("3.0", "1.1", "60.000", "1,024", "4,680"), "examples", "examples 60.000; it may be one number"),
+        (("3.0", "1.1", "60,000", "1.024", "4,680"), "batch", "batch 1.024; it may be one number"),
+        (("3.0", "101", "60,000", "1,024", "4,680"), "sigma", "sigma 101; a noise multiplier above 100 is rare"),
+        (("3.0", "1068", "60,000", "1,024", "4,680"), "sigma", "sigma 1068; a noise multiplier above 100 is rare"),
+    ):
+        read = read_claim(text.format(*values))
+        assert getattr(read.claim, field) is None, values
+        assert any(why in each for each in read.left_out), read.left_out
+        assert judge(read.claim).standing is Standing.INSUFFICIENT
+    assert read_claim("sigma = 100, epsilon = 3").claim.sigma == 100
 
 
 def test_an_accountant_is_known_by_what_texts_call_it() -> None:
