@@ -1,6 +1,7 @@
 """The app: `streamlit run app.py`.
 
-Streamlit reads this file twice: the server imports it and finds `app`, and each visit runs it as a script.
+Streamlit reads this file twice: the server imports it and finds `app`, and each visit runs it as a
+script.
 """
 
 import streamlit as st

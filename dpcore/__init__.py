@@ -23,7 +23,8 @@ LATE = {"Mechanism": "dpcore.privacy.mechanism", "ACCOUNTANTS": "dpcore.privacy.
 
 
 def epsilon(mechanism: Mechanism, delta: float, accountant: str = "pld") -> Reading:
-    """Compute epsilon after the whole mechanism: value, kind, note and, if certified, the proven lower bound.
+    """Compute epsilon after the whole mechanism: value, kind, note and, if certified, the proven
+    lower bound.
 
     >>> import dpcore
     >>> found = dpcore.epsilon(dpcore.Mechanism.constant(q=0.01, sigma=4.0, steps=10_000), delta=1e-5)
@@ -45,7 +46,8 @@ def calibrate(
 ) -> Answer:
     """Find the sigma, steps, q or batch, as `solve` says, for exactly one target.
 
-    `known` has the q, sigma, steps and examples that the question needs, and `recipe` for a noise schedule.
+    `known` has the q, sigma, steps and examples that the question needs, and `recipe` for a noise
+    schedule.
 
     >>> import dpcore
     >>> dpcore.calibrate("sigma", target_epsilon=3.0, delta=1e-5, q=0.01, steps=10_000, accountant="rdp").value
@@ -54,12 +56,15 @@ def calibrate(
     from dpcore.privacy.calibration import solve as questions
     from dpcore.privacy.calibration.targets import target_of
 
-    target = target_of({"epsilon": target_epsilon, "advantage": target_advantage, "mu": target_mu}, delta)
+    target = target_of(
+        {"epsilon": target_epsilon, "advantage": target_advantage, "mu": target_mu}, delta
+    )
     return questions.solve(solve, target, accountant=accountant, **known)
 
 
 def tradeoff(mechanism: Mechanism, accountant: str = "pld") -> TradeoffCurve:
-    """Compute the accountant's trade-off function after the whole mechanism, and a proven upper one where known.
+    """Compute the accountant's trade-off function after the whole mechanism, and a proven upper one
+    where known.
 
     >>> import dpcore
     >>> found = dpcore.tradeoff(dpcore.Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactly 1-GDP

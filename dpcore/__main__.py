@@ -34,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not words or words[0] not in COMMANDS:
             given = f", not {words[0]!r}" if words else ""
-            raise ValueError(f"Expected a command{given}: {', '.join(COMMANDS)}. --help describes each.")
+            raise ValueError(
+                f"Expected a command{given}: {', '.join(COMMANDS)}. --help describes each."
+            )
         # A command loads only what it needs: epsilon never sees torch.
         command = importlib.import_module(f"dpcore.commands.{words[0]}")
         return command.run(command.parser().parse_args(words[1:]))

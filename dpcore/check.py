@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable
 from numbers import Integral, Real
 
-# At a smaller delta not every accountant is sound. At its smallest sigma, 0.05, and one step of q = 1, the certified
-# one has masses of about e^-epsilon delta. A float must hold them with digits to spare (1e-289 here; wrong from 1e-68).
+# At a smaller delta not every accountant is sound. At its smallest sigma, 0.05, and one step of q =
+# 1, the certified one has masses of about e^-epsilon delta. A float must hold them with digits to
+# spare (1e-289 here; wrong from 1e-68).
 SMALLEST_DELTA = 1e-60
 
 
@@ -33,7 +34,8 @@ def positive(**values: object) -> None:
 
 
 def in_range(low: float, high: float, *, ends: str = "[]", **values: object) -> None:
-    """Raise ValueError unless every value lies between low and high; "(]" for `ends` excludes low alone.
+    """Raise ValueError unless every value lies between low and high; "(]" for `ends` excludes low
+    alone.
 
     >>> in_range(0, 1, ends="(]", q=1.7)
     Traceback (most recent call last):
@@ -45,7 +47,10 @@ def in_range(low: float, high: float, *, ends: str = "[]", **values: object) -> 
         above = number > low or (ends[0] == "[" and number == low)
         below = number < high or (ends[1] == "]" and number == high)
         if not (above and below):
-            least, most = "at least" if ends[0] == "[" else "above", "at most" if ends[1] == "]" else "below"
+            least, most = (
+                "at least" if ends[0] == "[" else "above",
+                "at most" if ends[1] == "]" else "below",
+            )
             limit = "finite" if math.isinf(high) else f"{most} {high:,.10g}"
             raise ValueError(f"Expected {name}={value!r} to be {least} {low:g} and {limit}.")
 
@@ -74,7 +79,9 @@ def whole(low: int, high: int | None = None, **values: object) -> None:
     ValueError: Expected steps=2.5 to be a whole number of at least 1.
     """
     for name, value in values.items():
-        number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else low - 1
+        number = (
+            int(value) if isinstance(value, Integral) and not isinstance(value, bool) else low - 1
+        )
         if number < low or (high is not None and number > high):
             span = f"of at least {low}" if high is None else f"from {low} to {high:,}"
             raise ValueError(f"Expected {name}={value!r} to be a whole number {span}.")
@@ -91,7 +98,9 @@ def one_of(choices: Iterable[object], **values: object) -> None:
     known = list(choices)
     for name, value in values.items():
         if value not in known:
-            raise ValueError(f"Expected {name}={value!r} to be one of: {', '.join(map(str, known))}.")
+            raise ValueError(
+                f"Expected {name}={value!r} to be one of: {', '.join(map(str, known))}."
+            )
 
 
 def verbatim(text: str, longest: int = 40) -> str:

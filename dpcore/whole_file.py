@@ -18,7 +18,8 @@ def private(path: str, flags: int) -> int:
 
 @contextmanager
 def whole_file(path: Path, *, shared: bool = False) -> Iterator[IO[bytes]]:
-    """Write a file inside, which then replaces that at the path; after an error the path is as before.
+    """Write a file inside, which then replaces that at the path; after an error the path is as
+    before.
 
     Only its owner can read it, unless it is `shared`. Errors: OSError.
     """

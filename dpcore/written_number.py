@@ -1,7 +1,8 @@
 """The one reader of numbers, for fields of a page, options of a command and pasted texts.
 
-A number may look like 1.5, 1e-5, 10^-5, 10⁻⁵, 2.0 × 10⁻⁶, 256/60000, 1 %, 60k or 60,000, with any of Unicode's digits,
-minus signs and blanks. An ambiguous text is refused: a comma separates thousands and nothing else.
+A number may look like 1.5, 1e-5, 10^-5, 10⁻⁵, 2.0 × 10⁻⁶, 256/60000, 1 %, 60k or 60,000, with any
+of Unicode's digits, minus signs and blanks. An ambiguous text is refused: a comma separates
+thousands and nothing else.
 """
 
 import math
@@ -12,21 +13,25 @@ from decimal import Decimal, DecimalException
 from dpcore.check import verbatim
 
 SUFFIXES = {"k": 3, "K": 3, "M": 6, "%": -2}
-GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")  # with any other comma a text is no number
+# With any other comma a text is no number.
+GROUPS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
 PLAIN = r"(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)"
 POWER = re.compile(rf"(?:({PLAIN})(?:x|\*))?10\^\{{?([-+]?\d+)\}}?")
 SCIENTIFIC = re.compile(rf"{PLAIN}(?:e[-+]?\d+)?", re.IGNORECASE)
 RAISED = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 LOWERED = re.compile(r"(?<=10)−(?=\d)")  # a power of ten that lost its place: 10−5
 TEX = {"{,}": ",", "\\times": "x", "\\cdot": "x", "\\%": "%", "$": ""}
-SAME = str.maketrans(dict.fromkeys("−–‐‑", "-") | dict.fromkeys("×·⋅∙", "x") | dict.fromkeys("⁄∕", "/"))
+SAME = str.maketrans(
+    dict.fromkeys("−–‐‑", "-") | dict.fromkeys("×·⋅∙", "x") | dict.fromkeys("⁄∕", "/")
+)
 COMMA = "write decimals with a point, as in 3.5, and thousands with a comma, as in 60,000"
 RANGE = "it must lie between 1e-308 and 1e308"
 FORMS = "write it like 0.5, 1e-5, 1/3 or 60,000"
 
 
 def normalised(text: str) -> str:
-    """Convert a text to ASCII, without blanks at its ends or around signs; raised digits follow a ^.
+    """Convert a text to ASCII, without blanks at its ends or around signs; raised digits follow a
+    ^.
 
     >>> normalised(" 1 × 10⁻⁵ "), normalised("１．５"), normalised("1e−5"), normalised("٣")
     ('1x10^-5', '1.5', '1e-5', '3')
@@ -53,7 +58,9 @@ def read_number(text: str, name: str = "") -> Decimal:
         return _decimal(GROUPS.sub(lambda each: each[0].replace(",", ""), normalised(text)))
     except (DecimalException, OverflowError, ValueError) as error:
         hint = RANGE if isinstance(error, OverflowError) else COMMA if "," in text else FORMS
-        raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a number: {hint}.") from None
+        raise ValueError(
+            f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a number: {hint}."
+        ) from None
 
 
 def read_whole(text: str, name: str = "") -> int:
@@ -64,7 +71,9 @@ def read_whole(text: str, name: str = "") -> int:
     """
     exact = read_number(text, name)
     if exact != exact.to_integral_value():
-        raise ValueError(f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a whole number.")
+        raise ValueError(
+            f"Expected {name}{'=' if name else ''}{verbatim(text)} to be a whole number."
+        )
     return int(exact)
 
 

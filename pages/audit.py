@@ -1,11 +1,22 @@
-"""Does a trainer keep its claimed epsilon? An audit trains it again, watches each step, and tests the claim."""
+"""Does a trainer keep its claimed epsilon?
+
+An audit trains it again, watches each step, and tests the claim.
+"""
 
 from functools import partial
 
 import streamlit as st
 
 from dpcore.runs.kinds import AUDIT
-from pages.parts.audit.panel import SHOWN, asked_on_screen, audit_line, draw, invite, request_form, settings_taken
+from pages.parts.audit.panel import (
+    SHOWN,
+    asked_on_screen,
+    audit_line,
+    draw,
+    invite,
+    request_form,
+    settings_taken,
+)
 from pages.parts.audit.results import AuditResults
 from pages.parts.jobs import job_store
 from pages.parts.layout import page_columns
@@ -26,7 +37,10 @@ with left, start:
 with right:
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
-            st.caption("These results are of other settings. Press Audit to test the settings of the controls.")
+            st.caption(
+                "These results are of other settings. Press Audit to test the settings of the"
+                " controls."
+            )
         SHOWN.follow(store, shown, AuditResults, draw)
     elif store:
         invite()

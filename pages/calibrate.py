@@ -6,7 +6,12 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from pages.parts.calibrate import answers, question
 from pages.parts.calibrate.epsilon_map import Shown, show_map
 from pages.parts.controls.fields import labelled
-from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in, setting_on_screen
+from pages.parts.controls.setting_form import (
+    counting_mistakes,
+    sampler_choice,
+    setting_in,
+    setting_on_screen,
+)
 from pages.parts.layout import page_columns
 from pages.parts.results import cache
 from pages.parts.results.exports import address, origin_of_any

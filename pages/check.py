@@ -1,4 +1,7 @@
-"""Does a claimed epsilon hold? Enter a claim; read its verdict, its proof and a sentence for a review."""
+"""Does a claimed epsilon hold?
+
+Enter a claim; read its verdict, its proof and a sentence for a review.
+"""
 
 import streamlit as st
 
@@ -8,7 +11,9 @@ from pages.parts.check.entered import entered_claim, show_examples, show_offers
 from pages.parts.check.verdict_card import show_card, show_read, show_review, verdict_on
 from pages.parts.layout import page_columns
 
-NOTHING = "Type or paste the claim of a paper, a model card or a training log, or try a published claim."
+NOTHING = (
+    "Type or paste the claim of a paper, a model card or a training log, or try a published claim."
+)
 SHOWN = next(each for each in EXAMPLES if each.name == "clt")  # before the first entry
 
 left, right = page_columns("Does a claimed epsilon hold?")

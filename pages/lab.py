@@ -1,4 +1,8 @@
-"""The lab. Sliders in, epsilon of every accountant out, each judged by the certified band; and below, what it buys."""
+"""The lab.
+
+Sliders in, epsilon of every accountant out, each judged by the certified band; and below, what it
+buys.
+"""
 
 from functools import partial
 
@@ -13,7 +17,15 @@ from pages.parts.controls.setting_form import counting_mistakes
 from pages.parts.controls.widgets import accountant_pills, choice_of
 from pages.parts.explain.lesson_panel import lesson_menu, lesson_panel, offer_runs, start_over
 from pages.parts.jobs import job_store
-from pages.parts.lab import RECIPES, Shown, attack_beside, first_chart, gradients, lab_chart, numbers_below
+from pages.parts.lab import (
+    RECIPES,
+    Shown,
+    attack_beside,
+    first_chart,
+    gradients,
+    lab_chart,
+    numbers_below,
+)
 from pages.parts.layout import page_columns
 from pages.parts.results import cache, odds, sampled
 from pages.parts.results.exports import address, chart, origin_of
@@ -38,7 +50,8 @@ with right:
     beside_lesson = lesson_panel()
     sentences = st.container(key="sentences", gap="xsmall")
     large, small = st.container(key="pictures").columns([5, 2], gap="small")
-    early, picture = large.empty(), large.container()  # emptied, a chart would be torn down and made anew by every run
+    # Emptied, a chart would be torn down and made anew by every run.
+    early, picture = large.empty(), large.container()
     row = large.container(horizontal=True, gap="small", key="choices", vertical_alignment="center")
     shown, below = large.container(), st.container()
 
@@ -68,7 +81,8 @@ with shown:
 
 names = [name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED] if mechanism else []
 otherwise = bool(mechanism) and sampled.answers(form.sampler, mechanism)
-if mechanism and (cache.slow(mechanism, delta) or sampled.takes_long(form.sampler, mechanism)):  # first the cheap ones
+# First the cheap ones.
+if mechanism and (cache.slow(mechanism, delta) or sampled.takes_long(form.sampler, mechanism)):
     with early.container():
         first_chart(form, names, log=log)
 curves = {name: cache.curve(name, mechanism, delta) for name in names}

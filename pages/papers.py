@@ -1,4 +1,7 @@
-"""What do the papers claim, and what holds? Their numbers recomputed, each with a verdict; their figures redrawn."""
+"""What do the papers claim, and what holds?
+
+Their numbers recomputed, each with a verdict; their figures redrawn.
+"""
 
 import streamlit as st
 
@@ -32,10 +35,13 @@ with right:
         outcomes = chosen_outcomes()
         show_numbers([each for each in found if each.outcome in outcomes])
         rows = lambda: numbers_rows(found, link)  # noqa: E731
-        csv_button("Download the numbers (CSV)", rows, f"paper-{paper.id}-numbers.csv", "download_numbers")
+        csv_button(
+            "Download the numbers (CSV)", rows, f"paper-{paper.id}-numbers.csv", "download_numbers"
+        )
     show_trainings(paper)
     head.show_experiments(paper)
     head.show_calculators(paper)
     head.show_remarks(paper)
-    with claims.container():  # last: the answers may take a second, and everything else is drawn by then
+    # Last: the answers may take a second, and everything else is drawn by then.
+    with claims.container():
         head.show_claims(paper)

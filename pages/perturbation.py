@@ -1,4 +1,7 @@
-"""Where can the noise go? Four places in learning, what each needs to be private, and what it costs in accuracy."""
+"""Where can the noise go?
+
+Four places in learning, what each needs to be private, and what it costs in accuracy.
+"""
 
 from functools import partial
 
@@ -10,7 +13,14 @@ from pages.parts.jobs import job_store, request_of
 from pages.parts.layout import page_columns
 from pages.parts.perturbation.before_and_after import before_and_after
 from pages.parts.perturbation.conditions import chosen_place, conditions, examples_of, task_of
-from pages.parts.perturbation.panel import SHOWN, asked_on_screen, draw, line_of, request_form, show_example
+from pages.parts.perturbation.panel import (
+    SHOWN,
+    asked_on_screen,
+    draw,
+    line_of,
+    request_form,
+    show_example,
+)
 from pages.parts.perturbation.results import Results, finished
 
 left, right = page_columns("Where can the noise go?")
@@ -20,7 +30,9 @@ with left:
     start = st.container(key="start", gap="xsmall")
     with st.container(key="form", gap="xsmall"):
         asked = request_form()
-        if asked.request and (small := delta_warning(asked.request.delta, examples_of(asked.request))):
+        if asked.request and (
+            small := delta_warning(asked.request.delta, examples_of(asked.request))
+        ):
             st.warning(small)
 with right:
     with st.container(key="answer"):
@@ -34,7 +46,10 @@ with right:
     picked = place["methods"] if place else ()
     if store and shown:
         if asked.request and shown.settings != asked.request.to_json():
-            st.caption("The controls differ from the comparison below. Press Compare to measure their settings.")
+            st.caption(
+                "The controls differ from the comparison below. Press Compare to measure their"
+                " settings."
+            )
         SHOWN.follow(store, shown, Results, partial(draw, picked=picked))
     else:
         show_example(picked)

@@ -8,11 +8,24 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.statement import delta_warning
 from pages.parts.controls import presets
 from pages.parts.controls.fields import own_quantity
-from pages.parts.controls.setting_form import counting_mistakes, sampler_choice, setting_in, setting_on_screen
+from pages.parts.controls.setting_form import (
+    counting_mistakes,
+    sampler_choice,
+    setting_in,
+    setting_on_screen,
+)
 from pages.parts.controls.widgets import accountant_choice, accountant_pills, choice_of, number
 from pages.parts.layout import page_columns
 from pages.parts.results import attack, cache, exports
-from pages.parts.results.attack import KEYS, Look, attack_table, clt_verdict, edges_of, error_sentence, growing_curves
+from pages.parts.results.attack import (
+    KEYS,
+    Look,
+    attack_table,
+    clt_verdict,
+    edges_of,
+    error_sentence,
+    growing_curves,
+)
 from pages.parts.results.odds import WORDS, on_screen, visitor_line
 from pages.parts.results.pinned_setting import difference, pin_controls
 from pages.parts.results.sampled import say_more, say_sampled, takes_long
@@ -44,7 +57,9 @@ with right:
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
     row.markdown("Bu et al. 2020:", width="content")
     for name in presets.FIGURES:
-        source = f"As in {name} of Bu et al. 2020, Deep learning with Gaussian differential privacy."
+        source = (
+            f"As in {name} of Bu et al. 2020, Deep learning with Gaussian differential privacy."
+        )
         row.button(name, type="tertiary", on_click=presets.apply_figure, args=(name,), help=source)
     chosen = accountant_pills() if view == "delta" else []
     names = tuple(name for name in ACCOUNTANTS if name in chosen or name == CERTIFIED)
@@ -53,8 +68,10 @@ with right:
     on_screen("tradeoff")
     otherwise, certain, warned = st.container(gap="xsmall"), st.container(), st.container()
     large, beside = st.columns([5, 3], gap="medium")
-    early, place = large.empty(), large.container()  # emptied itself, the chart would be made anew by every run
-    if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):  # the approximation is there at once
+    # Emptied itself, the chart would be made anew by every run.
+    early, place = large.empty(), large.container()
+    # The approximation is there at once.
+    if cache.slow(mechanism, delta) or takes_long(sampler, mechanism):
         certain = certain.caption(cache.COMING)
         if view == "trade-off":
             first = attack.first_picture(look, mechanism)
@@ -74,13 +91,19 @@ with right:
     if drawn:
         preview = partial(attack.previewed, look, setting)
         with place.container(key="in_sight", gap=None):
-            exports.chart(drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True)
+            exports.chart(
+                drawn.figure, KEYS[view], drawn.alt, drawn.title, origin, preview=preview, fits=True
+            )
     else:
         place.info(WORDS["how_to_read"]["same_numbers"])
 
     with beside:
         meaning = WORDS["how_to_read"]
-        st.markdown(attack.NO_BAND if band.empty else meaning[f"{view}, {axes}" if view == "trade-off" else view])
+        st.markdown(
+            attack.NO_BAND
+            if band.empty
+            else meaning[f"{view}, {axes}" if view == "trade-off" else view]
+        )
         if view == "trade-off":
             st.markdown(meaning["pair"])
         st.html(clt_verdict(cache.mu(mechanism), found))

@@ -27,7 +27,13 @@ with right:
     st.caption(WORDS["about"])
     form = last_good(form, st)
 with left:
-    st.button("Reset", type="tertiary", on_click=start_over, key="reset", help="Sets every setting to its default.")
+    st.button(
+        "Reset",
+        type="tertiary",
+        on_click=start_over,
+        key="reset",
+        help="Sets every setting to its default.",
+    )
 with left, place:
     start_buttons(form, store, partial(form_on_screen, device, lab=False))
 with right:

@@ -11,8 +11,8 @@ T = TypeVar("T")
 def awaited(coroutine: Coroutine[Any, Any, T]) -> T:
     """What a coroutine returns or raises.
 
-    It runs in a thread of its own: the browser tests leave a running loop in the thread of the tests, beside which
-    asyncio starts no second one.
+    It runs in a thread of its own: the browser tests leave a running loop in the thread of the
+    tests, beside which asyncio starts no second one.
     """
     with ThreadPoolExecutor(1) as threads:
         return threads.submit(asyncio.run, coroutine).result()

@@ -1,4 +1,6 @@
-"""docs/papers.md and short tables elsewhere, from findings and records: python -m tests.papers_page writes them."""
+"""docs/papers.md and short tables elsewhere, from findings and records: python -m tests.papers_page
+writes them.
+"""
 
 import re
 from pathlib import Path
@@ -9,7 +11,11 @@ from dpcore.papers.records import recorded
 from dpcore.training.config import RunConfig
 
 ROOT = Path(__file__).parents[1]
-PAGE, BENCHMARKS, README = ROOT / "docs" / "papers.md", ROOT / "docs" / "benchmarks.md", ROOT / "README.md"
+PAGE, BENCHMARKS, README = (
+    ROOT / "docs" / "papers.md",
+    ROOT / "docs" / "benchmarks.md",
+    ROOT / "README.md",
+)
 HEAD = """# What the papers claim, and what holds
 
 The package computes each answer, and `python -m tests.papers_page` writes this page. `python -m dpcore papers`
@@ -34,14 +40,22 @@ def section(paper: Paper) -> str:
     """A paper's claims."""
     origin = ". ".join(filter(None, (paper.authors, paper.published)))
     rows = "".join(f"| {' | '.join(cells(each))} |\n" for each in paper.findings)
-    found = f"\n## {paper.id}: {paper.title}\n\n{origin}.\n\n| it claims | what holds |\n| --- | --- |\n{rows}"
+    found = (
+        f"\n## {paper.id}: {paper.title}\n\n{origin}.\n\n| it claims | what holds |\n| --- | ---"
+        f" |\n{rows}"
+    )
     return found + "".join(ladder_table(paper, ladder) for ladder in paper.ladders)
 
 
 def ladder_table(paper: Paper, ladder: Ladder) -> str:
-    """The accuracies of a ladder's rungs: mean and standard deviation of the seeds recorded, in percent."""
+    """The accuracies of a ladder's rungs: mean and standard deviation of the seeds recorded, in
+    percent.
+    """
     columns = [*(f"{epsilon:g}" for epsilon in ladder.epsilons), "no privacy"]
-    head = f"| {ladder.place}, at epsilon | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 1)}\n"
+    head = (
+        f"| {ladder.place}, at epsilon | {' | '.join(columns)}"
+        f" |\n|{' --- |' * (len(columns) + 1)}\n"
+    )
     rows = ""
     for rung in ladder.rungs:
         runs = [*(run for _, run in rung.configs), rung.plain]

@@ -1,4 +1,6 @@
-"""Adding takes what docs/adding.md says: dummies, registered from here alone, run like the real ones."""
+"""Adding takes what docs/adding.md says: dummies, registered from here alone, run like the real
+ones.
+"""
 
 import json
 import math
@@ -115,7 +117,9 @@ class Tally(Accountant):
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         squares = np.array([(2 * each.q / each.sigma) ** 2 for each in mechanism.releases])
-        return Curve(steps, delta, np.sqrt(mechanism.compositions(steps) @ squares), None, self.kind)
+        return Curve(
+            steps, delta, np.sqrt(mechanism.compositions(steps) @ squares), None, self.kind
+        )
 
 
 @pytest.fixture
@@ -131,7 +135,9 @@ def test_commands_figures_and_runs_take_a_new_accountant(tally: Tally, capsys: O
     assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)
     assert list(found["accountants"]) == list(ACCOUNTANTS)
     for target in (["--target-epsilon", "1", "--delta", "1e-5"], ["--target-advantage", ".3"]):
-        found = printed(capsys, "calibrate", "--solve", "sigma", *SETTING, *target, "--accountant", "tally")
+        found = printed(
+            capsys, "calibrate", "--solve", "sigma", *SETTING, *target, "--accountant", "tally"
+        )
         assert (found["accountant"], found["kind"]) == ("tally", "claimed")
     mechanism = Mechanism.constant(0.01, 4.0, 10_000)
     assert dpcore.epsilon(mechanism, 1e-5, "tally").value == pytest.approx(0.5)
@@ -198,7 +204,9 @@ class Halved(Clipping):
 def small_layers(activation, shape, classes):
     from torch import nn
 
-    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 20), activation(), nn.Linear(20, classes))
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(math.prod(shape), 20), activation(), nn.Linear(20, classes)
+    )
 
 
 SMALL = Model("small", "784-20-10.", "this test", 2, small_layers)
@@ -221,7 +229,9 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(MODELS, "small", SMALL)
     monkeypatch.setitem(SCHEDULES, ZIGZAG.name, ZIGZAG)
     for name, registry in (("OPTIMIZER", OPTIMIZERS), ("SCHEDULE", SCHEDULES)):
-        monkeypatch.setattr(mechanism, name, replace(getattr(mechanism, name), names=tuple(registry)))
+        monkeypatch.setattr(
+            mechanism, name, replace(getattr(mechanism, name), names=tuple(registry))
+        )
 
 
 @pytest.mark.usefixtures("kinds")
@@ -239,10 +249,23 @@ def test_new_kinds_are_trained_and_charged(capsys: Output) -> None:
     charged = plan(run.config)
     assert charged.sigmas.tolist() == [2.0, 3.0]
     assert charged.mechanism
-    assert [each.sigma for each in charged.mechanism.releases] == pytest.approx([math.sqrt(2), 3 / math.sqrt(2)])
+    assert [each.sigma for each in charged.mechanism.releases] == pytest.approx(
+        [math.sqrt(2), 3 / math.sqrt(2)]
+    )
     assert main([*quick, "--optimizer", "forgetful", "--momentum", "0.5"]) == 2
     assert "--momentum without an optimizer that has momentum" in capsys.readouterr().err
-    asked = ["--sigma", "4", "--delta", "1e-5", "--schedule", "zigzag", "--rate", "0.5", "--level-steps", "1"]
+    asked = [
+        "--sigma",
+        "4",
+        "--delta",
+        "1e-5",
+        "--schedule",
+        "zigzag",
+        "--rate",
+        "0.5",
+        "--level-steps",
+        "1",
+    ]
     assert printed(capsys, "epsilon", "--q", ".01", "--steps", "4", *asked)["schedule"] == "zigzag"
 
 

@@ -1,4 +1,5 @@
-"""A copy of the tree gets an accountant and a setting as docs/adding.md says, and its commands heed them.
+"""A copy of the tree gets an accountant and a setting as docs/adding.md says, and its commands heed
+them.
 
 A setting cannot be registered from outside: the table is a frozen dataclass.
 """
@@ -51,7 +52,19 @@ ADDED = [  # file, the pattern before which something is written ("": into a new
     ("dpcore/training/settings.toml", r"^\[pixel_scale\]", WORDS),
 ]
 HEEDED = ("dpcore/training/training_run.py", "self.learning_rate.at(step)\n")
-QUICK = ["train", "--source", "sample", "--model", "mlp", "--batch", "100", "--epochs", "0.05", "--device", "cpu"]
+QUICK = [
+    "train",
+    "--source",
+    "sample",
+    "--model",
+    "mlp",
+    "--batch",
+    "100",
+    "--epochs",
+    "0.05",
+    "--device",
+    "cpu",
+]
 DECAY = ["--lr-schedule", "linear", "--lr", "0.5"]
 RATES = """
 import json, time
@@ -75,36 +88,52 @@ def grown(tree: Path) -> Path:
         old = (tree / file).read_text(encoding="utf-8") if place else ""
         found = re.search(place, old, flags=re.MULTILINE)
         assert found, (file, place)
-        (tree / file).write_text(old[: found.start()] + text + old[found.start() :], encoding="utf-8")
+        (tree / file).write_text(
+            old[: found.start()] + text + old[found.start() :], encoding="utf-8"
+        )
     file, line = HEEDED
     old = (tree / file).read_text(encoding="utf-8")
     assert old.count(line) == 1
-    (tree / file).write_text(old.replace(line, f"max({line.strip()}, self.config.lr_floor)\n"), encoding="utf-8")
+    (tree / file).write_text(
+        old.replace(line, f"max({line.strip()}, self.config.lr_floor)\n"), encoding="utf-8"
+    )
     return tree
 
 
 @pytest.mark.long
-def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_recorded(tmp_path: Path) -> None:
+def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_recorded(
+    tmp_path: Path,
+) -> None:
     tree = grown(tmp_path / "tree")
 
     def python(*words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
         places = {"PYTHONPATH": str(tree), "DPCORE_HOME": str(tree / "home"), "COLUMNS": "200"}
         command = [sys.executable, *words]
-        done = subprocess.run(command, cwd=tree, env=os.environ | places, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=tree, env=os.environ | places, capture_output=True, text=True, check=False
+        )
         assert done.returncode == status, done.stderr
         return done
 
-    assert f"--lr-floor VOLTS {SAID}" in " ".join(python("-m", "dpcore", "train", "--help").stdout.split())
+    assert f"--lr-floor VOLTS {SAID}" in " ".join(
+        python("-m", "dpcore", "train", "--help").stdout.split()
+    )
     python("-m", "tests.settings_page")
-    (row,) = [line for line in (tree / "docs/settings.md").read_text().splitlines() if "lr_floor" in line]
+    (row,) = [
+        line for line in (tree / "docs/settings.md").read_text().splitlines() if "lr_floor" in line
+    ]
     needed = "an lr_schedule that is not constant"
-    assert row == f"| `lr_floor` | `--lr-floor` | {SAID} | in [0, 5] | volts | `0.0` | {needed} | 2 |"
+    assert (
+        row == f"| `lr_floor` | `--lr-floor` | {SAID} | in [0, 5] | volts | `0.0` | {needed} | 2 |"
+    )
     assert json.loads(python("-c", RATES).stdout) == [0.5, 0.4, pytest.approx(0.3), 0.25, 0.25]
     for options, sentence in {
         (): "Leave lr_floor at 0: 0.25 needs an lr_schedule that is not constant.",
         (*DECAY, "--lr-floor", "6"): "Expected lr_floor=6.0 to be at least 0 and at most 5.",
     }.items():
-        (line,) = python("-m", "dpcore", *QUICK, "--lr-floor", "0.25", *options, status=2).stderr.splitlines()
+        (line,) = python(
+            "-m", "dpcore", *QUICK, "--lr-floor", "0.25", *options, status=2
+        ).stderr.splitlines()
         assert sentence in line
 
     trained = python("-m", "dpcore", *QUICK, *DECAY, "--lr-floor", "0.25", "--json")
@@ -113,6 +142,18 @@ def test_what_is_added_to_a_copy_of_the_tree_is_offered_explained_heeded_and_rec
     assert (shown["status"], shown["settings"]["lr_floor"]) == ("finished", 0.25)
     refused = python("-m", "dpcore", "runs", "export", run, "--format", "opacus", status=2)
     assert "the script does not use lr_floor (Least learning rate)" in refused.stderr
-    asked = ["--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5", "--accountant", "tally", "--json"]
+    asked = [
+        "--q",
+        ".01",
+        "--sigma",
+        "4",
+        "--steps",
+        "10000",
+        "--delta",
+        "1e-5",
+        "--accountant",
+        "tally",
+        "--json",
+    ]
     found = json.loads(python("-m", "dpcore", "epsilon", *asked).stdout)
     assert found["accountants"]["tally"]["epsilon"][-1] == pytest.approx(0.5)

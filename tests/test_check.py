@@ -24,7 +24,9 @@ def test_a_range_respects_its_ends() -> None:
 
 def test_what_is_no_whole_number_is_refused() -> None:
     for value in (0, 11, 2.0, "2", True, math.nan):
-        with pytest.raises(ValueError, match=f"Expected steps={value!r} to be a whole number from 1 to 10"):
+        with pytest.raises(
+            ValueError, match=f"Expected steps={value!r} to be a whole number from 1 to 10"
+        ):
             check.whole(1, 10, steps=value)
 
 

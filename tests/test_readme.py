@@ -1,4 +1,6 @@
-"""README and docs are true: commands work, the notebook lines run, links lead somewhere, figures were recorded."""
+"""README and docs are true: commands work, the notebook lines run, links lead somewhere, figures
+were recorded.
+"""
 
 import json
 import re
@@ -34,7 +36,9 @@ def blocks(language: str) -> list[str]:
 
 def test_the_notebook_lines_run_as_they_stand() -> None:
     (lines,) = blocks("python")
-    result = subprocess.run([sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    result = subprocess.run(
+        [sys.executable, "-c", lines], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert result.returncode == 0, result.stderr
     assert "0.946" in result.stdout  # the certified lower bound of the headline setting
 
@@ -49,7 +53,9 @@ def test_its_commands_are_those_the_project_promises() -> None:
 
 def test_every_script_that_a_document_names_is_there() -> None:
     text = README + "".join(DOCS.values())
-    scripts = re.findall(r"tests/benchmarks/\w+\.py", text) + re.findall(r"python -m (tests[.]\w+(?:[.]\w+)?)", text)
+    scripts = re.findall(r"tests/benchmarks/\w+\.py", text) + re.findall(
+        r"python -m (tests[.]\w+(?:[.]\w+)?)", text
+    )
     files = {each if each.endswith(".py") else each.replace(".", "/") + ".py" for each in scripts}
     assert len(files) > 10
     assert [file for file in files if not (ROOT / file).exists()] == []
@@ -65,16 +71,27 @@ def test_the_accuracies_are_those_that_were_recorded_of_recipes_that_can_be_run_
 
 
 def test_every_accountant_is_explained_in_the_order_it_is_shown() -> None:
-    assert re.findall(r"^\| `(\w+)` \|", DOCS["methods.md"].split("\n## ")[1], flags=re.MULTILINE) == list(ACCOUNTANTS)
+    assert re.findall(
+        r"^\| `(\w+)` \|", DOCS["methods.md"].split("\n## ")[1], flags=re.MULTILINE
+    ) == list(ACCOUNTANTS)
 
 
 def test_every_method_of_training_has_a_row_that_says_what_it_is_charged() -> None:
-    rows = [re.split(r"(?<!\\)\|", line) for line in DOCS["methods.md"].split("\n## ")[2].splitlines() if "|" in line]
-    for option, registry in {"optimizer": OPTIMIZERS, "clipping": CLIPPINGS, "schedule": SCHEDULES}.items():
+    rows = [
+        re.split(r"(?<!\\)\|", line)
+        for line in DOCS["methods.md"].split("\n## ")[2].splitlines()
+        if "|" in line
+    ]
+    for option, registry in {
+        "optimizer": OPTIMIZERS,
+        "clipping": CLIPPINGS,
+        "schedule": SCHEDULES,
+    }.items():
         cells = [row[2].replace(f"--{option} ", "") for row in rows if f"`--{option} " in row[2]]
         named = re.findall(r"\w+", " ".join(cells))
         assert len(named) == len(set(named)), option
-        assert {*named, SETTINGS[option].default} == set(registry)  # plain DP-SGD is the row of the defaults
+        # Plain DP-SGD is the row of the defaults.
+        assert {*named, SETTINGS[option].default} == set(registry)
 
 
 def test_the_readme_says_what_is_known_of_a_gpu() -> None:
@@ -96,8 +113,12 @@ def test_every_picture_and_file_that_a_document_links_is_there() -> None:
 
 
 @pytest.mark.long
-def test_every_stop_of_the_tour_opens_as_its_link_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "ensure_pool", lambda: SimpleNamespace(store=Store(tmp_path), trouble=None))
+def test_every_stop_of_the_tour_opens_as_its_link_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        pool, "ensure_pool", lambda: SimpleNamespace(store=Store(tmp_path), trouble=None)
+    )
     for link in re.findall(r"\]\((http://localhost:8501/[^)]*)\)", README):
         address = urlsplit(link)
         file = f"{address.path.strip('/') or 'lab'}.py"
@@ -107,7 +128,11 @@ def test_every_stop_of_the_tour_opens_as_its_link_says(tmp_path: Path, monkeypat
         app.run()
         assert not app.exception, link
         assert not app.error, link
-        values = {field.key: field.value for field in (*app.text_input, *app.segmented_control, *app.selectbox)}
-        values |= {"n": app.session_state["n"]} if "n" in app.session_state else {}  # data of this size may be here
+        values = {
+            field.key: field.value
+            for field in (*app.text_input, *app.segmented_control, *app.selectbox)
+        }
+        # Data of this size may be here.
+        values |= {"n": app.session_state["n"]} if "n" in app.session_state else {}
         for name, value in parse_qsl(address.query):
             assert values[name] == value, link

@@ -1,4 +1,6 @@
-"""A pipe in the place of a file is refused or passed over at once: to open one waits for its other end."""
+"""A pipe in the place of a file is refused or passed over at once: to open one waits for its other
+end.
+"""
 
 import os
 import signal
@@ -113,7 +115,8 @@ def test_a_pipe_in_the_data_root_is_no_data_set_and_no_features(home: Path, tmp_
     assert read(pipe(tmp_path / "root" / "features" / key.name), key) is None
 
 
-HOME: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {  # file -> who reads it, and its error
+# File -> who reads it, and its error.
+HOME: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     FILE: (Store, StoreError),
     "limits.toml": (limits_of, StoreError),
     "cookie.key": (cookie_key, OSError),
@@ -137,7 +140,9 @@ def test_a_pipe_is_no_device_and_no_mark_of_a_teacher(home: Path) -> None:
     assert not is_teacher(home, owner)
 
 
-def test_a_run_whose_checkpoint_is_a_pipe_is_not_resumed(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_whose_checkpoint_is_a_pipe_is_not_resumed(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with Store(home) as store:
         run = store.submit(TINY, "", "elsewhere:1")
         store.append(run, Started(10_000, 32, TINY.q, "cpu", 1, "book-keeping"))

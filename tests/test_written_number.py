@@ -1,4 +1,6 @@
-"""Numbers as people write them: the same in a field, an option and a text, or a sentence that says how to write one."""
+"""Numbers as people write them: the same in a field, an option and a text, or a sentence that says
+how to write one.
+"""
 
 import argparse
 import re
@@ -48,23 +50,34 @@ FORMS = "write it like 0.5, 1e-5, 1/3 or 60,000"
 def test_a_number_is_the_same_in_a_field_an_option_and_a_text() -> None:
     for text, value in (WRITTEN | FROM_ELSEWHERE).items():
         assert float(read_number(text)) == pytest.approx(value, rel=1e-14), text
-        found = (read(SIGMA, text), number(text), read_value("sigma", text), printed_epsilon(text).value)
+        found = (
+            read(SIGMA, text),
+            number(text),
+            read_value("sigma", text),
+            printed_epsilon(text).value,
+        )
         assert set(found) == {float(read_number(text))}, text
     for text, value in WRITTEN.items():
         claimed = read_text(f"It is epsilon = {text}.").claim.epsilon
-        if value >= 1e-3 and "/" not in text:  # smaller ones are an optimizer's, and fractions a place in a training
+        # Smaller ones are an optimizer's, and fractions a place in a training.
+        if value >= 1e-3 and "/" not in text:
             assert claimed, text
             assert claimed.value == float(read_number(text)), text
 
 
-def test_what_may_be_read_in_two_ways_or_is_no_number_is_refused_everywhere_and_the_sentence_says_how() -> None:
+def test_what_may_be_read_in_two_ways_or_is_no_number_is_refused_everywhere_and_the_sentence_says_how() -> (
+    None
+):
     for texts, hint in ((DECIMAL_COMMAS, COMMA), (NO_NUMBERS, FORMS)):
         for text in texts:
             said = f"Expected sigma={verbatim(text)} to be a number: {hint}."
             for reader in (lambda text: read(SIGMA, text), lambda text: read_value("sigma", text)):
                 with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
                     reader(text)
-            with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"{verbatim(text)} to be a number: {hint}")):
+            with pytest.raises(
+                argparse.ArgumentTypeError,
+                match=re.escape(f"{verbatim(text)} to be a number: {hint}"),
+            ):
                 number(text)
             claimed = read_text(
                 f"It has epsilon = {text}"
@@ -74,7 +87,9 @@ def test_what_may_be_read_in_two_ways_or_is_no_number_is_refused_everywhere_and_
 
 def test_what_no_float_is_near_is_refused_and_never_fills_the_memory() -> None:
     for text in ("1e400", "1e-999", "10^9999999999", "1e9999999999", "9" * 5000, "1e300/1e-300"):
-        with pytest.raises(ValueError, match=r"to be a number: it must lie between 1e-308 and 1e308\.$"):
+        with pytest.raises(
+            ValueError, match=r"to be a number: it must lie between 1e-308 and 1e308\.$"
+        ):
             read_number(text, "sigma")
     assert read_number("0") == 0
 

@@ -1,7 +1,7 @@
 """Audits of a claimed epsilon.
 
-The functions of `bounds` test scores, noise, batches and losses of any trainer; `audit` of `run_audit` trains a run
-again and watches it.
+The functions of `bounds` test scores, noise, batches and losses of any trainer; `audit` of
+`run_audit` trains a run again and watches it.
 
 >>> import numpy as np
 >>> from dpcore import Mechanism

@@ -1,7 +1,9 @@
-"""A guessing game for a class: was this digit in the training set of a private and of a non-private model?
+"""A guessing game for a class: was this digit in the training set of a private and of a non-private
+model?
 
-`python -m tests.audit.record_attack_game` trains both on the same 200 digits of the bundled sample, and records their
-answers for members and for other digits. The sample is public, so the file may name the members.
+`python -m tests.audit.record_attack_game` trains both on the same 200 digits of the bundled sample,
+and records their answers for members and for other digits. The sample is public, so the file may
+name the members.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Trainers for audits: ours, and copies of it with one fault each, which only audits can run.
 
-A fault is a replaced part, other settings, or another claim. A wrapper stands before the part; the trainer's own code
-has no fault in it. Free of torch.
+A fault is a replaced part, other settings, or another claim. A wrapper stands before the part; the
+trainer's own code has no fault in it. Free of torch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 class Wrapper:
-    """A wrapper before a part of a run; it leaves to the part all that is neither defined here nor `replaced`."""
+    """A wrapper before a part of a run; it leaves to the part all that is neither defined here nor
+    `replaced`.
+    """
 
     def __init__(self, part: Any, **replaced: Callable[..., Any]) -> None:
         self._part = part
@@ -61,15 +63,24 @@ class Trainer:
     title: str
     story: str  # one line on the fault
     fails: str = ""  # the test that must find it
-    alter: Callable[[TrainingRun], None] = lambda run: None  # replaces parts of a run before its first step
-    trains: Callable[[RunConfig], RunConfig] = lambda config: config  # settings requested -> settings trained
-    claims: Callable[[RunConfig, int | None], Mechanism | None] = lambda config, accepted: plan(config).mechanism
+    # Replaces parts of a run before its first step.
+    alter: Callable[[TrainingRun], None] = lambda run: None
+    # Settings requested -> settings trained.
+    trains: Callable[[RunConfig], RunConfig] = lambda config: config
+    claims: Callable[[RunConfig, int | None], Mechanism | None] = lambda config, accepted: (
+        plan(config).mechanism
+    )
     # settings trained, steps accepted -> the mechanism charged; None if nothing is charged
 
 
 def scaled(noise: Any, factor: Callable[[], float]) -> Wrapper:
-    """A source of noise with a wrong standard deviation: the right one times a factor, asked for at each draw."""
-    return Wrapper(noise, add=lambda piece, target, std, *scale: noise.add(piece, target, std * factor(), *scale))
+    """A source of noise with a wrong standard deviation: the right one times a factor, asked for at
+    each draw.
+    """
+    return Wrapper(
+        noise,
+        add=lambda piece, target, std, *scale: noise.add(piece, target, std * factor(), *scale),
+    )
 
 
 def reseeded(noise: Any) -> Wrapper:
@@ -86,7 +97,10 @@ def reseeded(noise: Any) -> Wrapper:
 def reclipped(engine: Any, clipping_for: Callable[[Clipping], Clipping]) -> Wrapper:
     """An engine that ignores the requested clipping."""
     return Wrapper(
-        engine, clipped_sum=lambda x, y, given, *others: engine.clipped_sum(x, y, clipping_for(given), *others)
+        engine,
+        clipped_sum=lambda x, y, given, *others: engine.clipped_sum(
+            x, y, clipping_for(given), *others
+        ),
     )
 
 
@@ -101,7 +115,11 @@ def _divide_by_the_batch_drawn(run: TrainingRun) -> None:
         found.shares.mul_(factor)
         return found
 
-    replace_parts(run, engine=Wrapper(engine, clipped_sum=clipped_sum), noise=scaled(run.noise, lambda: factor))
+    replace_parts(
+        run,
+        engine=Wrapper(engine, clipped_sum=clipped_sum),
+        noise=scaled(run.noise, lambda: factor),
+    )
 
 
 def _replay_batches(run: TrainingRun) -> None:
@@ -121,7 +139,9 @@ def _with_raw_history(config: RunConfig) -> RunConfig:
     trained = (config.dataset, config.model, "pi_adam", config.source)
     rates = defaults(*trained, reading="raw", features=config.features)
     asked = replace(config, stop_epsilon=0.0)  # without an epsilon a run cannot stop at one
-    return replace(asked, optimizer="pi_adam", reading="raw", clip_norm=rates.clip_norm, lr=rates.lr)
+    return replace(
+        asked, optimizer="pi_adam", reading="raw", clip_norm=rates.clip_norm, lr=rates.lr
+    )
 
 
 def _with_annealing(config: RunConfig) -> RunConfig:
@@ -132,7 +152,8 @@ def _with_annealing(config: RunConfig) -> RunConfig:
     asked = replace(config, acceptance="sa", sa_q0=STRICT_Q0, public=public, batch=batch)
     if not OPTIMIZERS[config.optimizer].momentum:
         return asked
-    return replace(asked, momentum=0.0, lr=config.lr / (1 - config.momentum))  # momentum would smooth rejections out
+    # Momentum would smooth rejections out.
+    return replace(asked, momentum=0.0, lr=config.lr / (1 - config.momentum))
 
 
 WORDS = words_in(Path(__file__).with_name("trainers.toml"))
@@ -174,7 +195,11 @@ _BROKEN = (
         trains=_with_raw_history,
         claims=lambda config, accepted: plan(replace(config, reading="literal")).mechanism,
     ),
-    _named("accepted_only", trains=_with_annealing, claims=lambda config, accepted: plan(config).claimed(accepted)),
+    _named(
+        "accepted_only",
+        trains=_with_annealing,
+        claims=lambda config, accepted: plan(config).claimed(accepted),
+    ),
 )
 BROKEN = {each.name: each for each in _BROKEN}
 TRAINERS = {OWN.name: OWN, **BROKEN}

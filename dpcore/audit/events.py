@@ -15,7 +15,8 @@ class Prepared:
     canaries: int  # m
     inside: int  # canaries in the data
     device: str
-    claimed: tuple[tuple[float, float, int], ...]  # (q, sigma, count) of the charge before the first step
+    # (q, sigma, count) of the charge before the first step.
+    claimed: tuple[tuple[float, float, int], ...]
     delta: float
     unaccounted: str = ""  # a sentence if nothing is charged
 
@@ -26,10 +27,13 @@ class Watched:
 
     step: int
     steps: int
-    sigma: float | None  # root mean square of the noise over the noise claimed, times sigma; None without noise
+    # Root mean square of the noise over the noise claimed, times sigma; None without noise.
+    sigma: float | None
     alone: float | None = None  # the longest part of one example in a sum, in units of C
-    moved: float | None = None  # the longest move of a release by leaving one example out, in units of C
-    evidence: tuple[float, ...] = ()  # logs to base 10: all against the noise, of too little noise, of repeated noise
+    # The longest move of a release by leaving one example out, in units of C.
+    moved: float | None = None
+    # Logs to base 10: all against the noise, of too little noise, of repeated noise.
+    evidence: tuple[float, ...] = ()
     caught: str = ""  # a sentence once all evidence has reached its line
 
 
@@ -51,7 +55,8 @@ class Measured:
     untested: str  # assumptions that may be false although the test passes
     shows: str  # a sentence: the measurement, or the reason why there is none
     p_value: float | None
-    epsilon: float | None  # lower bound at the confidence, on its own; None for none and for an infinite one
+    # Lower bound at the confidence, on its own; None for none and for an infinite one.
+    epsilon: float | None
     unbounded: bool  # no finite epsilon holds
     evidence: str  # of epsilon: a name of `Evidence`
     figures: tuple[tuple[str, float], ...] = ()  # measurements by names
@@ -92,7 +97,8 @@ class Judged:
     """The verdict of all tests together."""
 
     failed: tuple[str, ...]  # the tests that reject the claim
-    p_values: tuple[tuple[str, float], ...]  # of the tests that have one, corrected for their number
+    # Of the tests that have one, corrected for their number.
+    p_values: tuple[tuple[str, float], ...]
     claimed_lower: float | None  # certified bounds of the claimed epsilon; None without a claim
     claimed_upper: float | None
 
@@ -106,4 +112,5 @@ class Finished:
 
 
 Event = Prepared | Watched | Stopped | Measured | Counted | Scored | Traced | Judged | Finished
-KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}  # by their names in the store
+# By their names in the store.
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}

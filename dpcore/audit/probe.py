@@ -1,7 +1,7 @@
 """Observation of a run's steps, and probes of the influence of single examples on releases.
 
-The observer stands where the trainer hands data on. A probe takes a step again, from the same state and with the same
-noise, without one example of its batch; README.md explains it.
+The observer stands where the trainer hands data on. A probe takes a step again, from the same state
+and with the same noise, without one example of its batch; README.md explains it.
 """
 
 import copy
@@ -49,7 +49,9 @@ class WatchedEngine(Wrapper):
 
 
 class WatchedRows:
-    """A run's examples, or their labels: notes the rows drawn, and returns the rows that are in the data."""
+    """A run's examples, or their labels: notes the rows drawn, and returns the rows that are in the
+    data.
+    """
 
     def __init__(self, rows: Tensor, present: Tensor) -> None:
         self._rows, self._present = rows, present
@@ -67,8 +69,8 @@ class WatchedRows:
 class Observer:
     """Watches a run from before its first step, after all replacements of its parts.
 
-    It sees the optimizer's input piece by piece, and replaces it by `forced` if that is set: so the audit finds what a
-    step leaves behind beside its release.
+    It sees the optimizer's input piece by piece, and replaces it by `forced` if that is set: so the
+    audit finds what a step leaves behind beside its release.
     """
 
     def __init__(self, run: TrainingRun, present: Tensor) -> None:
@@ -122,7 +124,11 @@ class Observer:
 def scale_of(run: TrainingRun) -> Tensor | None:
     """Return D of the next step (d,), which is public; None for ones."""
     rules, state = run.descent.optimizer, run.descent.state
-    return rules.scale(state) if run.config.private and rules.scale and state.count >= rules.wait else None
+    return (
+        rules.scale(state)
+        if run.config.private and rules.scale and state.count >= rules.wait
+        else None
+    )
 
 
 class OwnGradients:
@@ -134,7 +140,12 @@ class OwnGradients:
         self._sizes = group_sizes(self._module)
 
     def of(
-        self, parameters: Tensor, x: Tensor, y: Tensor, scale: Tensor | None, transform: Transform | None
+        self,
+        parameters: Tensor,
+        x: Tensor,
+        y: Tensor,
+        scale: Tensor | None,
+        transform: Transform | None,
     ) -> Iterator[Tensor]:
         """Yield each example's clipped gradient divided by D (d,), in float64."""
         nn.utils.vector_to_parameters(parameters.clone(), self._module.parameters())
@@ -146,7 +157,10 @@ class OwnGradients:
     def _gradient(self, x: Tensor, y: Tensor) -> Tensor:
         self._module.zero_grad()
         F.cross_entropy(self._module(x), y).backward()
-        rows = [torch.zeros_like(each) if each.grad is None else each.grad for each in self._module.parameters()]
+        rows = [
+            torch.zeros_like(each) if each.grad is None else each.grad
+            for each in self._module.parameters()
+        ]
         return torch.cat([row.flatten() for row in rows])
 
     def _clipped(self, row: Tensor) -> Tensor:
@@ -158,14 +172,16 @@ class OwnGradients:
 
 ROWS = 8  # examples of a batch that are compared, the longest gradients first
 NEIGHBOURS = 2  # examples of these that are left out of the batch, one by one
-ROUNDING = 2 * torch.finfo(torch.float32).eps  # of a release, at most: with its noise, over the batch, and times it
+# Of a release, at most: with its noise, over the batch, and times it.
+ROUNDING = 2 * torch.finfo(torch.float32).eps
 
 
 class Look(NamedTuple):
     """The numbers of a probed step, in units of C."""
 
     alone: float  # the longest part of one example in the sum
-    moved: float  # the longest move of the release by leaving an example out, less what rounding can add
+    # The longest move of the release by leaving an example out, less what rounding can add.
+    moved: float
     remembered: float  # the longest move of a release by an example outside its batch
     differs: float  # the largest distance of the engine's part of an example from the audit's own
 
@@ -196,7 +212,11 @@ class NeighbourProbe:
             self._run.restore(after)
         moved, remembered = (max(column) for column in zip(*pairs, strict=True))
         found = Look(alone, moved, remembered, differs)
-        return found if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs)) else None
+        return (
+            found
+            if all(math.isfinite(each) for pair in pairs for each in (*pair, alone, differs))
+            else None
+        )
 
     def _longest(self, seen: SeenStep) -> Tensor:
         """Return the rows of the batch with the longest gradients, without canaries."""
@@ -204,30 +224,42 @@ class NeighbourProbe:
         return examples[seen.norms.argsort(descending=True)[:ROWS]]
 
     def _parts(self, before: Snapshot, seen: SeenStep, rows: Tensor) -> tuple[float, float]:
-        """Return the largest length of the engine's parts of examples, and the largest distance from the audit's."""
+        """Return the largest length of the engine's parts of examples, and the largest distance
+        from the audit's.
+        """
         self._run.restore(before)
         descent, scale = self._run.descent, scale_of(self._run)
         inverse = None if scale is None else scale.pow(-2)
-        transform = descent.optimizer.transform(descent.state) if descent.optimizer.transform else None
+        transform = (
+            descent.optimizer.transform(descent.state) if descent.optimizer.transform else None
+        )
         x, y = seen.x[rows], seen.y[rows]
         lengths, gaps = [], []
         for i, own in enumerate(self._own.of(before.parameters, x, y, scale, transform)):
             one = slice(i, i + 1)
             with self._run.cores.working():
-                found = self._run.engine.clipped_sum(x[one], y[one], descent.clipping, inverse, transform).total
+                found = self._run.engine.clipped_sum(
+                    x[one], y[one], descent.clipping, inverse, transform
+                ).total
             part = divided(found.double(), scale)
             lengths.append(part.norm().item())
             gaps.append((part - own).norm().item())
         return max(lengths) / self._clip_norm, max(gaps) / self._clip_norm
 
-    def _pair(self, before: Snapshot, seen: SeenStep, row: int, sigma: float, lr: float) -> tuple[float, float]:
-        """Return the moves by one example of the release of its batch, and of the next release, without it."""
+    def _pair(
+        self, before: Snapshot, seen: SeenStep, row: int, sigma: float, lr: float
+    ) -> tuple[float, float]:
+        """Return the moves by one example of the release of its batch, and of the next release,
+        without it.
+        """
         run, again = self._run, self._observer.again
         kept = torch.arange(len(seen.x), device=seen.x.device) != row
         others = seen.x[kept], seen.y[kept], sigma, lr
         run.restore(before)
         without = again(*others)
-        size = sum(divided(each.released.double(), seen.scale).norm().item() for each in (without, seen))
+        size = sum(
+            divided(each.released.double(), seen.scale).norm().item() for each in (without, seen)
+        )
         moved = max(self._apart(without, seen) - ROUNDING * size / self._clip_norm, 0.0)
         later = []
         for batch in ((seen.x, seen.y, sigma, lr), others):

@@ -21,7 +21,8 @@ FIXED = ("features", "views", "mean_sigma")  # settings that an audit leaves at 
 class AuditRequest:
     """One audit: a run is trained again with fresh noise and batches, and watched step by step.
 
-    A fixed seed of the settings makes the audit repeatable; it draws nothing that a run with this seed draws.
+    A fixed seed of the settings makes the audit repeatable; it draws nothing that a run with this
+    seed draws.
 
     >>> AuditRequest.from_json(AuditRequest(RunConfig(sigma=2.0), canaries=10).to_json()).config.sigma
     2.0
@@ -31,21 +32,28 @@ class AuditRequest:
     trainer: str = OWN.name
     confidence: float = 0.95  # of all tests together
     canaries: int = CANARIES  # m, each in the data by the flip of a coin
-    torch_draws: int = 0  # of torch's float32 normal numbers on a CPU, counted beside the trainer's own
+    # Of torch's float32 normal numbers on a CPU, counted beside the trainer's own.
+    torch_draws: int = 0
 
     def __post_init__(self) -> None:
         check.one_of(TRAINERS, trainer=self.trainer)
         check.in_range(0, MAX_CONFIDENCE, ends="(]", confidence=self.confidence)
         check.whole(0, MAX_CANARIES, canaries=self.canaries)
         if self.config.sampler != Poisson.name:
-            raise ValueError(f"An audit tests Poisson batches: choose sampler='poisson', not {self.config.sampler!r}.")
+            raise ValueError(
+                "An audit tests Poisson batches: choose sampler='poisson', not"
+                f" {self.config.sampler!r}."
+            )
         for name in FIXED:
             if (value := getattr(self.config, name)) != (plain := getattr(RunConfig(), name)):
                 raise ValueError(f"An audit watches one gradient of pixels for each example: set {name} to {plain!r}, "
                                  f"not {value!r}.")  # fmt: skip
         check.whole(0, MAX_DRAWS, torch_draws=self.torch_draws)
         if 2 * self.canaries > (most := self.trained.examples):
-            raise ValueError(f"canaries={self.canaries} is too many: write at most {most // 2}, half of the examples.")
+            raise ValueError(
+                f"canaries={self.canaries} is too many: write at most {most // 2}, half of the"
+                " examples."
+            )
 
     @property
     def by(self) -> Trainer:

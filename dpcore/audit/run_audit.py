@@ -1,4 +1,6 @@
-"""One audit as a generator of events: a run is trained and watched, then each test reports its finding."""
+"""One audit as a generator of events: a run is trained and watched, then each test reports its
+finding.
+"""
 
 import hashlib
 import math
@@ -11,7 +13,14 @@ import torch
 from scipy.special import ndtr
 
 from dpcore import check
-from dpcore.audit.bounds.exact import ALLOWED, GRADIENTS, HISTORY, audit_distances, audit_influence, audit_releases
+from dpcore.audit.bounds.exact import (
+    ALLOWED,
+    GRADIENTS,
+    HISTORY,
+    audit_distances,
+    audit_influence,
+    audit_releases,
+)
 from dpcore.audit.bounds.finding import Finding
 from dpcore.audit.bounds.generator import Charged, audit_generator
 from dpcore.audit.bounds.noise import audit_noise, audit_repetition
@@ -48,10 +57,10 @@ NO_CLAIM = "Nothing can be shown: nothing is charged, so nothing is claimed."
 def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
     """Yield Prepared, Watched during training, a Measured for each test, Judged, and Finished.
 
-    `secret` is the seed if the request has none; None draws a fresh one. The same seed gives the same events, but for
-    times, on the same device with the same number of threads.
-    Findings are exact figures of the training data, which no epsilon covers.
-    Errors: ValueError, as a sentence, if the data or the device are missing or the settings cannot be trained.
+    `secret` is the seed if the request has none; None draws a fresh one. The same seed gives the
+    same events, but for times, on the same device with the same number of threads. Findings are
+    exact figures of the training data, which no epsilon covers. Errors: ValueError, as a sentence,
+    if the data or the device are missing or the settings cannot be trained.
     """
     began = time.perf_counter()
     start = request.seed if request.seed is not None else new_secret() if secret is None else secret
@@ -71,7 +80,9 @@ def audit(request: AuditRequest, secret: int | None = None) -> Iterator[Event]:
 
 
 def _train(watched: WatchedRun) -> Iterator[Event]:
-    """Take every step; report an error of the training, and leave the audit to judge the steps before."""
+    """Take every step; report an error of the training, and leave the audit to judge the steps
+    before.
+    """
     steps = watched.plan.steps
     every, caught = -(-steps // TRAINING_REPORTS), ""
     for step in range(1, steps + 1):
@@ -89,63 +100,88 @@ def _scores(watched: WatchedRun) -> Iterator[Event]:
     sums, inside = watched.scores.sums, watched.canaries.inside
     if len(sums) and watched.record.steps and np.isfinite(sums).all():
         yield Scored(tuple(sums[inside].tolist()), tuple(sums[~inside].tolist()))
-        yield from traced("one_run", roc_of(sums[inside], sums[~inside], confidence=watched.request.confidence))
+        yield from traced(
+            "one_run", roc_of(sums[inside], sums[~inside], confidence=watched.request.confidence)
+        )
 
 
 def traced(name: str, roc: Roc) -> Iterator[Traced]:
     """Yield a ROC curve as an event, if there is one."""
     if not roc.note:
-        rates, *curves = (tuple(each.tolist()) for each in (roc.false_positives, roc.seen, roc.above, roc.below))
+        rates, *curves = (
+            tuple(each.tolist()) for each in (roc.false_positives, roc.seen, roc.above, roc.below)
+        )
         yield Traced(name, rates, *curves, area=roc.area, scores=roc.scores)
 
 
 def torch_counts(draws: int, seed: int) -> Iterator[Counted]:
-    """Yield the largest of torch's normal numbers by size, and the normal numbers expected beyond it, in blocks.
+    """Yield the largest of torch's normal numbers by size, and the normal numbers expected beyond
+    it, in blocks.
 
-    Many libraries draw noise from torch's float32 numbers on a CPU. These come from uniform numbers of 24 bits, so none
-    is beyond sqrt(48 ln 2) = 5.768.
+    Many libraries draw noise from torch's float32 numbers on a CPU. These come from uniform numbers
+    of 24 bits, so none is beyond sqrt(48 ln 2) = 5.768.
 
     >>> [(each.draws, each.largest < 5.769) for each in torch_counts(1000, 0)]
     [(1000, True)]
     """
     check.whole(0, MAX_DRAWS, draws=draws)
-    own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[:7]  # reveals nothing of the seed
+    # Reveals nothing of the seed.
+    own_seed = hashlib.sha256(f"torch's normal numbers {seed}".encode()).digest()[:7]
     generator = torch.Generator().manual_seed(int.from_bytes(own_seed))
     block, largest, drawn = torch.empty(min(TORCH_BLOCK, max(draws, 1))), 0.0, 0
     every = -(-draws // TORCH_BLOCK // TORCH_REPORTS) or 1
     for place in range(-(-draws // TORCH_BLOCK)):
         values = block[: min(TORCH_BLOCK, draws - drawn)].normal_(generator=generator)
-        largest, drawn = max(largest, float(values.max()), -float(values.min())), drawn + len(values)
+        largest, drawn = (
+            max(largest, float(values.max()), -float(values.min())),
+            drawn + len(values),
+        )
         if place % every == every - 1 or drawn == draws:
             yield Counted(drawn, largest, 2 * drawn * float(ndtr(-largest)))
 
 
 def outcomes_of(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
     """Yield each test's name and finding, in the order of the reports."""
-    drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None  # the noise of the settings
+    # The noise of the settings.
+    drawn = Mechanism(watched.plan.drawn) if watched.plan.drawn else None
     yield from _of_noise(watched, claim, drawn)
     yield from _of_steps(watched, claim, drawn)
     yield from _of_canaries(watched, claim)
     yield "losses", _of_losses(watched)
 
 
-def _of_noise(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Iterator[tuple[str, Finding]]:
+def _of_noise(
+    watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None
+) -> Iterator[tuple[str, Finding]]:
     record, delta, confidence = watched.record, watched.config.delta, watched.request.confidence
     noise, charged = np.array(record.noise), claim or drawn
     untrained = "" if record.steps else NO_STEPS
     if charged is None or untrained:
-        yield "noise", Finding(confidence=confidence, shows=untrained or NO_NOISE, figures={"projections": noise.size})
+        yield (
+            "noise",
+            Finding(
+                confidence=confidence,
+                shows=untrained or NO_NOISE,
+                figures={"projections": noise.size},
+            ),
+        )
     else:
         sigma = np.array(record.sigmas)[:, None]
         yield "noise", audit_noise(noise, charged, delta, sigma=sigma, confidence=confidence)
     if drawn is None or untrained:
-        yield "fresh_noise", Finding(confidence=confidence, shows=untrained or NO_NOISE, figures={"steps": 0})
+        yield (
+            "fresh_noise",
+            Finding(confidence=confidence, shows=untrained or NO_NOISE, figures={"steps": 0}),
+        )
     else:
         yield "fresh_noise", audit_repetition(record.noise, confidence=confidence)
     yield "evidence", record.evidence.finding(confidence)
     radius = largest_drawn(generator_of(str(watched.run.device), watched.config.noise_generator))
     user = Charged(claim, delta, radius) if claim else None
-    yield "generator", audit_generator(partial(_draw, watched.run), DRAWS, charged=user, confidence=confidence)
+    yield (
+        "generator",
+        audit_generator(partial(_draw, watched.run), DRAWS, charged=user, confidence=confidence),
+    )
 
 
 def _draw(run: TrainingRun, count: int) -> FloatArray:
@@ -158,31 +194,62 @@ def _draw(run: TrainingRun, count: int) -> FloatArray:
     return vector.flatten()[:count].numpy()
 
 
-def _of_steps(watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None) -> Iterator[tuple[str, Finding]]:
-    record, config, plan, confidence = watched.record, watched.config, watched.plan, watched.request.confidence
+def _of_steps(
+    watched: WatchedRun, claim: Mechanism | None, drawn: Mechanism | None
+) -> Iterator[tuple[str, Finding]]:
+    record, config, plan, confidence = (
+        watched.record,
+        watched.config,
+        watched.plan,
+        watched.request.confidence,
+    )
     looks = record.looks
     if drawn:
         limit = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
         lengths = [length / limit for look in looks for length in (look.alone, look.moved)]
         charged = claim or drawn
-        yield "clipping", audit_influence(lengths, charged, config.delta, allowed=ALLOWED, confidence=confidence)
+        yield (
+            "clipping",
+            audit_influence(lengths, charged, config.delta, allowed=ALLOWED, confidence=confidence),
+        )
     gaps, moves = [look.differs for look in looks], [look.remembered for look in looks]
-    yield "gradients", audit_distances(GRADIENTS, gaps, tried=ROWS * len(looks), confidence=confidence)
-    yield "history", audit_distances(HISTORY, moves, tried=NEIGHBOURS * len(looks), confidence=confidence)
+    yield (
+        "gradients",
+        audit_distances(GRADIENTS, gaps, tried=ROWS * len(looks), confidence=confidence),
+    )
+    yield (
+        "history",
+        audit_distances(HISTORY, moves, tried=NEIGHBOURS * len(looks), confidence=confidence),
+    )
     batches = {"batch_sizes": record.sizes, "examples": config.examples}
     if record.steps:
-        yield "sampler", audit_sampling(record.inclusions, config.q, **batches, confidence=confidence)
+        yield (
+            "sampler",
+            audit_sampling(record.inclusions, config.q, **batches, confidence=confidence),
+        )
     else:
-        yield "sampler", Finding(confidence=confidence, shows=NO_STEPS, figures={"steps": 0, "canaries": 0})
+        yield (
+            "sampler",
+            Finding(confidence=confidence, shows=NO_STEPS, figures={"steps": 0, "canaries": 0}),
+        )
     if drawn:
         steps = (*plan.first, *first_steps(plan.charged or plan.drawn, watched.observer.releases))
         released = Mechanism(steps) if steps else None
-        unclaimed = Finding(confidence=confidence, shows=NO_CLAIM) if plan.unaccounted and not claim else None
-        yield "releases", unclaimed or audit_releases(released, claim, config.delta, confidence=confidence)
+        unclaimed = (
+            Finding(confidence=confidence, shows=NO_CLAIM)
+            if plan.unaccounted and not claim
+            else None
+        )
+        yield (
+            "releases",
+            unclaimed or audit_releases(released, claim, config.delta, confidence=confidence),
+        )
 
 
 def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple[str, Finding]]:
-    """Yield the findings of the canaries on each step and on everything together; without canaries, sentences."""
+    """Yield the findings of the canaries on each step and on everything together; without canaries,
+    sentences.
+    """
     delta, confidence = watched.config.delta, watched.request.confidence
     scores, inside = watched.scores.sums, watched.canaries.inside
     note = "" if watched.record.steps else NO_STEPS
@@ -193,7 +260,10 @@ def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple
     if note or claim is None:
         yield "per_step", Finding(confidence=confidence, shows=note)
         for name in ("one_run", "one_run_curve", "one_run_gaussian"):
-            yield name, Finding(confidence=confidence, shows=note, figures={"canaries": len(scores)})
+            yield (
+                name,
+                Finding(confidence=confidence, shows=note, figures={"canaries": len(scores)}),
+            )
         yield "in_out", Finding(confidence=confidence, shows=note)
         return
     yield "per_step", audit_per_step(*watched.scores.of_steps, claim, delta, confidence=confidence)
@@ -201,8 +271,14 @@ def _of_canaries(watched: WatchedRun, claim: Mechanism | None) -> Iterator[tuple
     yield "one_run", audit_one_run(scores, inside, delta, claimed=claimed, confidence=confidence)
     band, family = tradeoff_bounds(claim), NoiseFamily(claim)
     curve = None if band.empty else band.lower
-    yield "one_run_curve", audit_tradeoff(scores, inside, family, delta, claimed=curve, confidence=confidence)
-    yield "one_run_gaussian", audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence)
+    yield (
+        "one_run_curve",
+        audit_tradeoff(scores, inside, family, delta, claimed=curve, confidence=confidence),
+    )
+    yield (
+        "one_run_gaussian",
+        audit_tradeoff(scores, inside, GaussianFamily(), delta, confidence=confidence),
+    )
     apart = (scores[inside], scores[~inside])
     yield "in_out", audit_two_run(*apart, delta, independent=False, confidence=confidence)
 

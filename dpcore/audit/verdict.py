@@ -30,15 +30,24 @@ def event_of(audit: str, finding: Finding, unaccounted: str = "") -> Measured:
     bound = None if unbounded else epsilon
     title, tests, untested = TESTS[audit].values()
     return Measured(
-        audit, title, tests, untested, shows, finding.p_value, bound, unbounded, finding.evidence.value, figures
+        audit,
+        title,
+        tests,
+        untested,
+        shows,
+        finding.p_value,
+        bound,
+        unbounded,
+        finding.evidence.value,
+        figures,
     )
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Correct p-values for their number, so that all tests together err no more often than one.
 
-    The smallest is multiplied by their number, the next by one less, and so on; none falls below the one before.
-    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+    The smallest is multiplied by their number, the next by one less, and so on; none falls below
+    the one before. Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
 
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'c': 0.06, 'b': 0.06}
@@ -50,11 +59,14 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return corrected
 
 
-def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float) -> Judged:
+def judge(
+    found: Sequence[Measured], claim: Mechanism | None, delta: float, confidence: float
+) -> Judged:
     """Judge the claim by all findings together.
 
-    **Guarantees:** if the claim and the p-values hold, any test is among `failed` with probability 1 - confidence at
-    most. Each epsilon holds at the confidence on its own, so there is no joint one.
+    **Guarantees:** if the claim and the p-values hold, any test is among `failed` with probability
+    1 - confidence at most. Each epsilon holds at the confidence on its own, so there is no joint
+    one.
     """
     corrected = holm({each.audit: each.p_value for each in found if each.p_value is not None})
     failed = tuple(name for name, value in corrected.items() if value <= 1 - confidence)
@@ -62,7 +74,9 @@ def judge(found: Sequence[Measured], claim: Mechanism | None, delta: float, conf
 
 
 def claimed_band(claim: Mechanism | None, delta: float) -> tuple[float | None, float | None]:
-    """Return the certified bounds of the charged epsilon; None for no claim and for an infinite bound."""
+    """Return the certified bounds of the charged epsilon; None for no claim and for an infinite
+    bound.
+    """
     if claim is None:
         return None, None
     upper = ACCOUNTANTS[CERTIFIED].spent(claim, delta).value

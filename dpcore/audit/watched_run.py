@@ -1,4 +1,6 @@
-"""A run under audit: with canaries in its data, its trainer's parts replaced, and each step recorded."""
+"""A run under audit: with canaries in its data, its trainer's parts replaced, and each step
+recorded.
+"""
 
 import math
 import time
@@ -29,17 +31,25 @@ LOOKS = 8  # steps that are probed
 ROUNDINGS = 4  # more than the release and its noise undergo, in units of the spacing of numbers
 DOMAIN = int.from_bytes(b"audit")  # keeps an audit's random numbers apart from those of every run
 WITHOUT_NOISE = "No canaries: the settings have no noise to hide them."
-TRANSFORMED = "No canaries: this optimizer changes gradients before clipping, so no canary keeps its own direction."
+TRANSFORMED = (
+    "No canaries: this optimizer changes gradients before clipping, so no canary keeps its own"
+    " direction."
+)
 
 
 class Record:
     """Measurements of a watched run, step by step."""
 
-    def __init__(self, config: RunConfig, steps: int, parameters: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, config: RunConfig, steps: int, parameters: int, rng: np.random.Generator
+    ) -> None:
         self._config = config
         count = min(parameters, max(PROJECTIONS // steps, MIN_DIRECTIONS))
-        self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))  # coordinates
-        self._tracked = min(config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1)
+        # Coordinates.
+        self._directions = torch.as_tensor(np.sort(rng.choice(parameters, count, replace=False)))
+        self._tracked = min(
+            config.examples, int(math.sqrt(2 * TRACKED_PAIRS / steps) / config.q) + 1
+        )
         self.noise: list[FloatArray] = []  # (k,) a step: the release less the clipped sum, over C D
         self.evidence = NoiseEvidence(steps, count)
         self.sigmas: list[float] = []  # charged for each step
@@ -72,7 +82,9 @@ class Record:
         return len(self.sizes)
 
     def noise_factor(self) -> float | None:
-        """Return the root mean square of the noise over the noise charged; None if none is charged or seen."""
+        """Return the root mean square of the noise over the noise charged; None if none is charged
+        or seen.
+        """
         if not self.sigmas or not all(self.sigmas):
             return None
         factor = math.sqrt(np.mean((np.array(self.noise) / np.array(self.sigmas)[:, None]) ** 2))
@@ -92,18 +104,26 @@ class WatchedRun:
         noisy, transforms = config.private and config.sigma > 0, run.descent.optimizer.transform
         self.without_canaries = WITHOUT_NOISE if not noisy else TRANSFORMED if transforms else ""
         count = 0 if self.without_canaries else request.canaries
-        self.canaries = flip_coins(count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins))
+        self.canaries = flip_coins(
+            count, run.engine.parameters, config.clip_norm, np.random.default_rng(coins)
+        )
         self._with_canaries = WithCanaries(run.engine, self.canaries, self.classes)
         present = self._put_in()
         request.by.alter(run)
         self.observer = Observer(run, present)
         self._probe = NeighbourProbe(run, self.observer, self.classes)
-        self._looks = set(np.linspace(1, self.plan.steps, min(LOOKS, self.plan.steps)).astype(int).tolist())
-        self.record = Record(config, self.plan.steps, len(run.engine.parameters), np.random.default_rng(choices))
+        self._looks = set(
+            np.linspace(1, self.plan.steps, min(LOOKS, self.plan.steps)).astype(int).tolist()
+        )
+        self.record = Record(
+            config, self.plan.steps, len(run.engine.parameters), np.random.default_rng(choices)
+        )
         self.scores = CanaryScores(len(self.canaries), self.plan.steps)
 
     def _put_in(self) -> Tensor:
-        """Put canaries in the places of the first examples; return the places that hold an example, as flags (n,)."""
+        """Put canaries in the places of the first examples; return the places that hold an example,
+        as flags (n,).
+        """
         run, count = self.run, len(self.canaries)
         replace_parts(run, engine=self._with_canaries)
         x, y = run.train
@@ -135,7 +155,9 @@ class WatchedRun:
         self.scores.add(own.cpu().numpy() / clip_norm, sampled, self.config.q, sigma)
 
     def losses(self) -> tuple[FloatArray, FloatArray]:
-        """Return the trained model's losses on the training examples without canaries, and on the test examples."""
+        """Return the trained model's losses on the training examples without canaries, and on the
+        test examples.
+        """
         run, count = self.run, len(self.canaries)
         members = tuple(rows.all_of(slice(count, None)) for rows in self.observer.rows)
         return self._losses(*members), self._losses(*run.test)
@@ -170,7 +192,10 @@ class WatchedRun:
     def progress(self, step: int) -> Watched:
         factor, looks = self.record.noise_factor(), self.record.looks
         sigma = None if factor is None else factor * self.config.sigma
-        alone, moved = (max((getattr(look, name) for look in looks), default=None) for name in ("alone", "moved"))
+        alone, moved = (
+            max((getattr(look, name) for look in looks), default=None)
+            for name in ("alone", "moved")
+        )
         evidence = self.record.evidence
         told = (evidence.logs, evidence.caught) if evidence.seen else ((), "")
         return Watched(step, self.plan.steps, sigma, alone, moved, *told)

@@ -5,4 +5,13 @@ from dpcore.claims.printed import Printed, printed_epsilon
 from dpcore.claims.reading import read_claim
 from dpcore.claims.verdict import Certificate, ClaimVerdict, Standing, judge
 
-__all__ = ["Certificate", "Claim", "ClaimVerdict", "Printed", "Standing", "judge", "printed_epsilon", "read_claim"]
+__all__ = [
+    "Certificate",
+    "Claim",
+    "ClaimVerdict",
+    "Printed",
+    "Standing",
+    "judge",
+    "printed_epsilon",
+    "read_claim",
+]

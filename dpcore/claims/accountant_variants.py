@@ -1,6 +1,8 @@
-"""Recounts of a claim by each accountant in each known variant, to find the source of the claimed number.
+"""Recounts of a claim by each accountant in each known variant, to find the source of the claimed
+number.
 
-Variants differ in the orders of their moments and in the conversion to epsilon. All assume Poisson sampling.
+Variants differ in the orders of their moments and in the conversion to epsilon. All assume Poisson
+sampling.
 """
 
 import math
@@ -22,11 +24,14 @@ NUMERICAL = "as libraries compute it, within 1 % and 0.01"
 SLACK, GRAIN = 1.01, 0.01  # the usual error of libraries that compose losses numerically
 AGREED = 1e-4  # relative: two programs seldom agree in more digits
 NEARLY = 0.01  # relative: what a sigma or a rate that was rounded may change
-MOMENTS: FloatArray = np.arange(2, 34.0)  # lambda up to 32, as in Abadi et al. 2016, arXiv 1607.00133
+# Lambda up to 32, as in Abadi et al. 2016, arXiv 1607.00133.
+MOMENTS: FloatArray = np.arange(2, 34.0)
 WHOLE: FloatArray = np.arange(2, 65.0)
 TENTHS: FloatArray = np.arange(11, 110) / 10
-OPACUS: FloatArray = np.concatenate([TENTHS, np.arange(12, 64.0)])  # opacus.accountants.RDPAccountant, 1.6
-TF_PRIVACY: FloatArray = np.concatenate([TENTHS, 12 + 0.2 * np.arange(240), np.arange(60, 100.0)])  # of 2019
+# Opacus.accountants.RDPAccountant, 1.6.
+OPACUS: FloatArray = np.concatenate([TENTHS, np.arange(12, 64.0)])
+# Of 2019.
+TF_PRIVACY: FloatArray = np.concatenate([TENTHS, 12 + 0.2 * np.arange(240), np.arange(60, 100.0)])
 for _orders in (MOMENTS, WHOLE, TENTHS, OPACUS, TF_PRIVACY):
     _orders.setflags(write=False)
 
@@ -43,9 +48,16 @@ class Way(NamedTuple):
 CLASSIC = "by the classic tail bound"
 WAYS = (
     Way("moments", "with moments up to 32", MOMENTS, renyi.epsilon_classic),
-    Way("moments", "at the orders of TensorFlow Privacy in 2019", TF_PRIVACY, renyi.epsilon_classic),
+    Way(
+        "moments", "at the orders of TensorFlow Privacy in 2019", TF_PRIVACY, renyi.epsilon_classic
+    ),
     Way("rdp", "at the orders of Opacus", OPACUS, renyi.epsilon_improved),
-    Way("rdp", f"at the orders of TensorFlow Privacy in 2019, {CLASSIC}", TF_PRIVACY, renyi.epsilon_classic),
+    Way(
+        "rdp",
+        f"at the orders of TensorFlow Privacy in 2019, {CLASSIC}",
+        TF_PRIVACY,
+        renyi.epsilon_classic,
+    ),
     Way("rdp", f"at the orders of Opacus, {CLASSIC}", OPACUS, renyi.epsilon_classic),
     Way("rdp", f"at whole orders up to 64, {CLASSIC}", WHOLE, renyi.epsilon_classic),
 )
@@ -65,19 +77,31 @@ class Recount(NamedTuple):
         """True if it is the printed number, rounded to its digits or upwards."""
         near = AGREED * printed.value
         above, below = max(printed.unit / 2, near), max(printed.unit, near)
-        return math.isfinite(self.most) and self.least < printed.value + above and self.most > printed.value - below
+        return (
+            math.isfinite(self.most)
+            and self.least < printed.value + above
+            and self.most > printed.value - below
+        )
 
     def nearly(self, printed: Printed) -> bool:
         """True if it is above the printed number by less than one in its last digit, or by 1 %."""
-        return printed.value < self.least < printed.value + max(printed.unit, NEARLY * printed.value)
+        return (
+            printed.value < self.least < printed.value + max(printed.unit, NEARLY * printed.value)
+        )
 
 
 def recounts(setup: ClaimedSetup) -> tuple[Recount, ...]:
     """Return the numbers of all accountants in all known variants, this program's first."""
-    lengths, delta = list(dict.fromkeys(each for case in setup.cases for each in case[:2])), setup.delta
+    lengths, delta = (
+        list(dict.fromkeys(each for case in setup.cases for each in case[:2])),
+        setup.delta,
+    )
     own = [_own(name, lengths, delta) for name in ACCOUNTANTS]
     other = [(way, [_of_way(way, of, delta) for of in lengths]) for way in WAYS]
-    return (*own, *(Recount(way.accountant, way.how, min(found), max(found)) for way, found in other))
+    return (
+        *own,
+        *(Recount(way.accountant, way.how, min(found), max(found)) for way, found in other),
+    )
 
 
 def giving(found: tuple[Recount, ...], printed: Printed) -> tuple[Recount, ...]:
@@ -101,7 +125,9 @@ def _own(name: str, lengths: list[Mechanism], delta: float) -> Recount:
 
 
 def _of_way(way: Way, mechanism: Mechanism, delta: float) -> float:
-    total = sum(each.count * _moments(each.q, each.sigma, WAYS.index(way)) for each in mechanism.releases)
+    total = sum(
+        each.count * _moments(each.q, each.sigma, WAYS.index(way)) for each in mechanism.releases
+    )
     return max(0.0, float(way.convert(np.atleast_2d(total), way.orders, np.array([delta]))[0]))
 
 

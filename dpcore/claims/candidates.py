@@ -1,4 +1,6 @@
-"""All values that a plain text may claim, each with its place, its rank, and a reason if it belongs elsewhere."""
+"""All values that a plain text may claim, each with its place, its rank, and a reason if it belongs
+elsewhere.
+"""
 
 import math
 import re
@@ -13,7 +15,16 @@ from dpcore.claims.claim import NAMES, Claim
 from dpcore.claims.layout import cells_of, logs_of, paths_of
 from dpcore.claims.likeness import LEARNT, features, hashed, likeness
 from dpcore.claims.printed import printed_epsilon
-from dpcore.claims.vocabulary import FIELDS, FINAL, LIKENED, PATTERNS, PLAIN, REASONS, SUPPOSED, TARGET
+from dpcore.claims.vocabulary import (
+    FIELDS,
+    FINAL,
+    LIKENED,
+    PATTERNS,
+    PLAIN,
+    REASONS,
+    SUPPOSED,
+    TARGET,
+)
 from dpcore.written_number import read_number
 
 WHOLE = ("batch", "examples", "steps", "devices", "nodes", "device_batch", "accumulation")
@@ -22,8 +33,10 @@ SELDOM_THOUSANDS = ("epsilon", "delta", "sigma", "q")  # 1,068 of these is seldo
 MIN_EPSILON = 1e-3  # a smaller epsilon is an optimizer's
 MAX_SIGMA_READ = 100.0  # a larger sigma in a text is asked back
 MAX_LIKENED = 400  # numbers
-SAME = (("q", "batch", "examples"), ("steps", "epochs"))  # fields that say one thing, together or one for the other
-LIKELY, SURE = 0.2, 0.95  # shares that are enough for a number, and for one that another reason passes over
+# Fields that say one thing, together or one for the other.
+SAME = (("q", "batch", "examples"), ("steps", "epochs"))
+# Shares that are enough for a number, and for one that another reason passes over.
+LIKELY, SURE = 0.2, 0.95
 BEFORE, AFTER, SENTENCE = 100, 60, 240  # characters around a number that tell its meaning
 
 
@@ -46,14 +59,20 @@ class Reader:
         cells = cells_of(text, lambda head: _name_at(f"{head} | ") is not None)
         self.logs = logs_of(text, cells)
         self._cells = {place: each for each in cells for place in range(each.start, each.end)}
-        self._earlier = {place for log in self.logs for line in log.earlier for place in range(*line)}
+        self._earlier = {
+            place for log in self.logs for line in log.earlier for place in range(*line)
+        }
         self._places, self._paths = paths_of(text)
         self._cohorts, self._scale, self._rate = (
             each.search(text) for each in (PATTERNS.cohorts, PATTERNS.scale, PATTERNS.short_rate)
         )
         self._stops = [each.end() for each in PATTERNS.stop.finditer(text)]
         self._figures = list(PATTERNS.figure.finditer(text))
-        self._products = [each for each in PATTERNS.product.finditer(text) if _is_product(each["parts"], each["n"])]
+        self._products = [
+            each
+            for each in PATTERNS.product.finditer(text)
+            if _is_product(each["parts"], each["n"])
+        ]
 
     def found(self) -> list[Found]:
         """Return all values in the order of the text."""
@@ -69,27 +88,38 @@ class Reader:
 
     def surroundings(self) -> Iterator[tuple[re.Match[str], float, list[int]]]:
         """Yield the first numbers of the text, each with its value and its features."""
-        pairs = [(each, value) for each in self._figures[:MAX_LIKENED] if (value := _number(each[0])) is not None]
+        pairs = [
+            (each, value)
+            for each in self._figures[:MAX_LIKENED]
+            if (value := _number(each[0])) is not None
+        ]
         values = [value for _, value in pairs]
         for place, (figure, value) in enumerate(pairs):
             cell = self._cells.get(figure.start())
-            keys = f"{cell.head if cell else ''} {self._paths[bisect_right(self._places, figure.start()) - 1]}"
+            keys = (
+                f"{cell.head if cell else ''}"
+                f" {self._paths[bisect_right(self._places, figure.start()) - 1]}"
+            )
             yield figure, value, hashed(features(self.text, figure.span(), values, place, keys))
 
     def likened(self, found: list[Found]) -> list[Found]:
-        """Fill fields that no name gives a value with numbers that have such surroundings in other texts."""
+        """Fill fields that no name gives a value with numbers that have such surroundings in other
+        texts.
+        """
         surroundings = list(self.surroundings())
         shares = likeness([each for *_, each in surroundings])
         named = [each for each in found if not each.why]
         taken = {each.start for each in named}
         passed = {each.start for each in found if each.why != REASONS["elsewhere"]}
-        # What the text says twice, differently, is of several runs: no likeness tells which one is meant.
+        # What the text says twice, differently, is of several runs: no likeness tells which one is
+        # meant.
         twice = {each.field for each in found if _contradicts(each)}
         doubtful = [field for each in SAME for field in each if twice & {*each}]
         lacking = {*LEARNT} - {each.field for each in named} - twice - {*doubtful}
         filled = []
         for place, k in zip(
-            *np.unravel_index(np.argsort(-shares, axis=None, kind="stable"), shares.shape), strict=True
+            *np.unravel_index(np.argsort(-shares, axis=None, kind="stable"), shares.shape),
+            strict=True,
         ):
             figure, field, share = surroundings[place][0], LEARNT[k], shares[place, k]
             enough = SURE if figure.start() in passed else LIKELY
@@ -103,15 +133,24 @@ class Reader:
         return [*(each for each in found if each.start not in places), *filled]
 
     def _known(self) -> Iterator[Found]:
-        """Yield the ends of logs, pairs of epsilon and delta, shares of all clients, and orders of Renyi DP."""
+        """Yield the ends of logs, pairs of epsilon and delta, shares of all clients, and orders of
+        Renyi DP.
+        """
         for log in self.logs:
             yield Found(log.field, log.count + log.from_zero, log.start, log.end)
         for each in PATTERNS.pair.finditer(self.text):
             cell = self._cells.get(each.start())
-            tiny = each["open"] and PATTERNS.tiny.search(each["delta"]) and not PATTERNS.tiny.search(each["epsilon"])
+            tiny = (
+                each["open"]
+                and PATTERNS.tiny.search(each["delta"])
+                and not PATTERNS.tiny.search(each["epsilon"])
+            )
             sure = each["named"] or each["after"] or tiny
             if sure or (cell and PATTERNS.epsilon_delta.search(cell.head)):
-                yield from (self._value(field, each[field], each.start(field)) for field in ("epsilon", "delta"))
+                yield from (
+                    self._value(field, each[field], each.start(field))
+                    for field in ("epsilon", "delta")
+                )
         for each in PATTERNS.k_of_n.finditer(self.text):
             around = self._sentence(each.start()) + self.text[each.end() : each.end() + AFTER]
             if PATTERNS.rounds.search(around):
@@ -128,16 +167,25 @@ class Reader:
         """Read one number by the words around it."""
         start, end = figure.span()
         before, after = self._before(start, max(last, start - BEFORE)), self.text[end : end + AFTER]
-        short_n = PATTERNS.short_n.search(before)  # epochs in the examples of Opacus, which have -sr beside it
+        # Epochs in the examples of Opacus, which have -sr beside it.
+        short_n = PATTERNS.short_n.search(before)
         if short_n and not self._rate:
             return Found("", figure[0], start, end, REASONS["option"])
-        field, lead = ("epochs", "") if short_n else _name_at(before) or self._head(start) or ("", before)
+        field, lead = (
+            ("epochs", "") if short_n else _name_at(before) or self._head(start) or ("", before)
+        )
         if not field:
             return Found("", figure[0], start, end, REASONS["elsewhere"])
         field = "q" if figure[0].endswith("%") and field in ("batch", "examples") else field
-        if field in ("batch", "epochs") and self._cohorts and PATTERNS.own.match(before[len(lead) :]):
+        if (
+            field in ("batch", "epochs")
+            and self._cohorts
+            and PATTERNS.own.match(before[len(lead) :])
+        ):
             return Found(field, figure[0], start, end, FIELDS[field]["reason"])
-        if PATTERNS.below.search(before) and (self._scale if field == "epsilon" else PATTERNS.of_n.match(figure[0])):
+        if PATTERNS.below.search(before) and (
+            self._scale if field == "epsilon" else PATTERNS.of_n.match(figure[0])
+        ):
             return Found(field, figure[0], start, end, REASONS["another"])
         if figure["odd"] or PATTERNS.list.match(after):
             return Found(field, figure[0], start, end, REASONS["unread"])
@@ -160,7 +208,9 @@ class Reader:
         return self.text[max(self._stops[place - 1] if place else 0, start - SENTENCE) : start]
 
     def _head(self, start: int) -> tuple[str, str] | None:
-        """Return the field that a sentence like a head names, with asides in brackets or a clause, as `_name_at`."""
+        """Return the field that a sentence like a head names, with asides in brackets or a clause,
+        as `_name_at`.
+        """
         if not PATTERNS.head_like.search(sentence := self._sentence(start)):
             return None
         long = words.LONG_NAME.match(plain := PATTERNS.asides.sub("", sentence))
@@ -190,19 +240,30 @@ class Reader:
         return found._replace(why=found.why or _odd(field, found.value))
 
     def _words(self) -> Iterator[Found]:
-        aside = {place for each in PATTERNS.aside.finditer(self.text) for place in range(*each.span())}
+        aside = {
+            place for each in PATTERNS.aside.finditer(self.text) for place in range(*each.span())
+        }
         for field, value, pattern in words.WORDS:
             for each in pattern.finditer(self.text):
-                before, after = self._sentence(each.start()), self.text[each.end() : each.end() + AFTER]
+                before, after = (
+                    self._sentence(each.start()),
+                    self.text[each.end() : each.end() + AFTER],
+                )
                 why = ""
                 if PATTERNS.denied.search(before[-60:]) or PATTERNS.denied_after.match(after):
                     why = REASONS["denied"]
-                elif field == "sampler" and (PATTERNS.supposed.search(before) or each.start() in aside):
+                elif field == "sampler" and (
+                    PATTERNS.supposed.search(before) or each.start() in aside
+                ):
                     why = REASONS["supposed"]
                 vague = value == "gdp" or after[:1] in ("(", "=")  # also of the CLT; a call
                 yield Found(field, value, *each.span(), why, TARGET if vague else PLAIN)
         for each in words.NAMED_ACCOUNTANT.finditer(self.text):
-            yield Found("accountant", words.OPACUS.get(name := each["name"].lower(), name), *each.span("name"))
+            yield Found(
+                "accountant",
+                words.OPACUS.get(name := each["name"].lower(), name),
+                *each.span("name"),
+            )
 
 
 def _may_be_another(field: str, text: str) -> bool:
@@ -219,8 +280,14 @@ def _odd(field: str, value: Any) -> str:
 
 def _name_at(before: str) -> tuple[str, str] | None:
     """Return the field whose name is at the end of a text, and the text before the name."""
-    found = next((found for found in (pattern.search(before) for pattern in words.NAMES) if found), None)
-    return (found.lastgroup, before[: found.start(found.lastgroup)]) if found and found.lastgroup else None
+    found = next(
+        (found for found in (pattern.search(before) for pattern in words.NAMES) if found), None
+    )
+    return (
+        (found.lastgroup, before[: found.start(found.lastgroup)])
+        if found and found.lastgroup
+        else None
+    )
 
 
 def _number(text: str) -> float | None:
@@ -252,7 +319,13 @@ def read_value(field: str, text: str) -> Any:
 def in_range(found: Found) -> Found:
     """Pass a value over if it is out of its range."""
     try:
-        Claim(**{found.field: found.value} if found.field in NAMES and not isinstance(found.value, str) else {})
+        Claim(
+            **(
+                {found.field: found.value}
+                if found.field in NAMES and not isinstance(found.value, str)
+                else {}
+            )
+        )
     except ValueError as error:
         return found._replace(why=found.why or str(error))
     return found

@@ -39,7 +39,12 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
     if mechanism is not None and len(mechanism.releases) > 1:
         beside = rates_of(replace(claim, mechanism=None)) or (None,)
         variants = {mechanism} | {
-            Mechanism(tuple(Release(q or each.q, claim.sigma or each.sigma, each.count) for each in mechanism.releases))
+            Mechanism(
+                tuple(
+                    Release(q or each.q, claim.sigma or each.sigma, each.count)
+                    for each in mechanism.releases
+                )
+            )
             for q in beside
         }
         return tuple(Case(each, each) for each in sorted(variants, key=_size))
@@ -53,7 +58,8 @@ def cases_of(claim: Claim, sampler: str) -> tuple[Case, ...]:
 
 
 def rates_of(claim: Claim) -> tuple[float, ...]:
-    """Return the sampling rates that a claim states, ascending: from batch and examples, as q, and as released.
+    """Return the sampling rates that a claim states, ascending: from batch and examples, as q, and
+    as released.
 
     >>> rates_of(Claim(q=0.0043, batch=256, examples=60_000))
     (0.004266666666666667, 0.0043)
@@ -76,7 +82,8 @@ def epoch_lengths(q: float) -> tuple[int, int]:
 
 
 def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
-    """Return the fewest and the most steps of a claim, if an epoch has from `low` to `high` of them.
+    """Return the fewest and the most steps of a claim, if an epoch has from `low` to `high` of
+    them.
 
     >>> steps_of(Claim(epochs=60.0), 234, 235)
     (14040, 14100)
@@ -87,17 +94,28 @@ def steps_of(claim: Claim, low: int, high: int) -> tuple[int, int]:
     assert claim.epochs is not None
     most = math.ceil(claim.epochs * high - NEAR)
     if most > MAX_STEPS:
-        raise ValueError(f"Expected epochs={claim.epochs!r} to be at most {MAX_STEPS:,} steps: write fewer epochs.")
+        raise ValueError(
+            f"Expected epochs={claim.epochs!r} to be at most {MAX_STEPS:,} steps: write fewer"
+            " epochs."
+        )
     return max(1, min(most, math.floor(claim.epochs * low + NEAR))), max(1, most)
 
 
 def _at(claim: Claim, sampler: str, q: float, sigma: float) -> list[Case]:
-    """Return the readings at one rate and noise; a sampler that goes by epochs has two lengths of an epoch."""
+    """Return the readings at one rate and noise; a sampler that goes by epochs has two lengths of
+    an epoch.
+    """
     low, high = epoch_lengths(q)
     if not sampler_of(sampler).by_epoch:
         return [_case(q, sigma, steps_of(claim, low, high), 1, 0.0)]
-    found = [_case(q, sigma, steps_of(claim, low, low), low, max(0.0, 1 - low * q) if low < high else 0.0)]
-    return found if low == high else [*found, _case(q, sigma, steps_of(claim, high, high), high, 0.0)]
+    found = [
+        _case(
+            q, sigma, steps_of(claim, low, low), low, max(0.0, 1 - low * q) if low < high else 0.0
+        )
+    ]
+    return (
+        found if low == high else [*found, _case(q, sigma, steps_of(claim, high, high), high, 0.0)]
+    )
 
 
 def _case(q: float, sigma: float, steps: tuple[int, int], epoch: int, left_out: float) -> Case:
@@ -106,7 +124,9 @@ def _case(q: float, sigma: float, steps: tuple[int, int], epoch: int, left_out: 
 
 
 def _size(mechanism: Mechanism) -> tuple[float, float]:
-    return max(each.q for each in mechanism.releases), -min(each.sigma for each in mechanism.releases)
+    return max(each.q for each in mechanism.releases), -min(
+        each.sigma for each in mechanism.releases
+    )
 
 
 def clashes(claim: Claim) -> tuple[str, ...]:
@@ -118,7 +138,9 @@ def clashes(claim: Claim) -> tuple[str, ...]:
     batch = _batch_clash(claim)
     drawn = sampler_of(claim.sampler or "poisson")
     if isinstance(drawn, TruncatedPoisson) and claim.examples not in (None, drawn.examples):
-        return (f"The batches are of {drawn.examples:,} examples, not the claimed {claim.examples:,}.",)
+        return (
+            f"The batches are of {drawn.examples:,} examples, not the claimed {claim.examples:,}.",
+        )
     if claim.mechanism is not None:
         return (*batch, *_mechanism_clashes(claim, claim.mechanism))
     if claim.q is None and (batch or claim.batch is None or claim.examples is None):
@@ -160,20 +182,38 @@ def _batch_clash(claim: Claim) -> tuple[str, ...]:
     if not other:
         return ()
     rate = nearest(claim.batch / claim.examples)
-    return (f"{size} is q = {rate}, not the {'released' if other[0] in released else 'claimed'} {plain(other[0])}.",)
+    return (
+        (
+            f"{size} is q = {rate}, not the {'released' if other[0] in released else 'claimed'}"
+            f" {plain(other[0])}."
+        ),
+    )
 
 
 def _steps_clash(claim: Claim, q: float) -> tuple[str, ...]:
-    if claim.steps is None or claim.epochs is None or _are_epochs(claim.epochs, Mechanism.constant(q, 1, claim.steps)):
+    if (
+        claim.steps is None
+        or claim.epochs is None
+        or _are_epochs(claim.epochs, Mechanism.constant(q, 1, claim.steps))
+    ):
         return ()
     length = epochs_of(claim.epochs)
-    return (f"At q = {nearest(q)}, {length} are {claim.epochs / q:,.0f} steps, not the claimed {claim.steps:,}.",)
+    return (
+        (
+            f"At q = {nearest(q)}, {length} are {claim.epochs / q:,.0f} steps, not the claimed"
+            f" {claim.steps:,}."
+        ),
+    )
 
 
 def _are_epochs(epochs: float, mechanism: Mechanism) -> bool:
-    """True if these releases may be this many epochs, with or without last partial batches, up to a step."""
+    """True if these releases may be this many epochs, with or without last partial batches, up to a
+    step.
+    """
     lengths = [(*epoch_lengths(each.q), each.count) for each in mechanism.releases]
-    fewest = sum(count / high for _, high, count in lengths) - 1 / min(high for _, high, _ in lengths)
+    fewest = sum(count / high for _, high, count in lengths) - 1 / min(
+        high for _, high, _ in lengths
+    )
     most = sum(count / low for low, _, count in lengths) + 1 / min(low for low, _, _ in lengths)
     return fewest * (1 - NEAR) <= epochs <= most * (1 + NEAR)
 
@@ -183,10 +223,16 @@ def _mechanism_clashes(claim: Claim, mechanism: Mechanism) -> tuple[str, ...]:
     for name, said in (("q", claim.q), ("sigma", claim.sigma)):
         other = [getattr(each, name) for each in mechanism.releases if said is not None]
         if said is not None and (far := [each for each in other if not rounds_to(each, said)]):
-            wrong.append(f"The mechanism has {name} = {nearest(far[0])}, not the claimed {plain(said)}.")
+            wrong.append(
+                f"The mechanism has {name} = {nearest(far[0])}, not the claimed {plain(said)}."
+            )
     if claim.steps not in (None, mechanism.steps):
-        wrong.append(f"The mechanism has {mechanism.steps:,} steps, not the claimed {claim.steps:,}.")
+        wrong.append(
+            f"The mechanism has {mechanism.steps:,} steps, not the claimed {claim.steps:,}."
+        )
     if claim.epochs is not None and not _are_epochs(claim.epochs, mechanism):
         passes = sum(each.q * each.count for each in mechanism.releases)
-        wrong.append(f"The mechanism lasts {epochs_of(passes)}, not the claimed {nearest(claim.epochs)}.")
+        wrong.append(
+            f"The mechanism lasts {epochs_of(passes)}, not the claimed {nearest(claim.epochs)}."
+        )
     return tuple(wrong)

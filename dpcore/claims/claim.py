@@ -15,13 +15,17 @@ from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.selection.best_of import NumberOfRuns
 
 BATCHES = {  # as in a sentence
-    name: each.phrase for name, each in SAMPLERS.items() if name != PoissonReplaceOne.name and not each.form
+    name: each.phrase
+    for name, each in SAMPLERS.items()
+    if name != PoissonReplaceOne.name and not each.form
 }
 ADJACENCIES = {"add_remove": "add/remove", "zero_out": "zero-out", "replace_one": "replace-one"}
 MEANT = {  # in words, as within a sentence
     "add_remove": ADJACENCY,
     "zero_out": "zero-out: data sets that differ in one example, present or without a gradient",
-    "replace_one": "replace-one: data sets that differ in one example, present or replaced by another",
+    "replace_one": (
+        "replace-one: data sets that differ in one example, present or replaced by another"
+    ),
 }
 FORMS = tuple(each.form or name for name, each in SAMPLERS.items() if each.form or name in BATCHES)
 MAX_EXAMPLES = 10**12
@@ -29,7 +33,8 @@ MAX_EPOCHS = 1e9
 
 
 def own_adjacency(sampler: str) -> str:
-    """Return the adjacency of a sampler's bounds, which is that of all records of a person if it has their number.
+    """Return the adjacency of a sampler's bounds, which is that of all records of a person if it
+    has their number.
 
     Errors: ValueError for an unknown sampler.
 
@@ -40,7 +45,8 @@ def own_adjacency(sampler: str) -> str:
     return next(key for key, each in ADJACENCIES.items() if each == words.partition(" of ")[0])
 
 
-CHECKS: tuple[tuple[str, Callable[..., object]], ...] = (  # of the fields; each raises an error for a bad value
+# Of the fields; each raises an error for a bad value.
+CHECKS: tuple[tuple[str, Callable[..., object]], ...] = (
     ("delta", check.delta),
     ("q", partial(check.in_range, 0, 1, ends="(]")),
     ("sigma", check.positive),
@@ -60,7 +66,8 @@ CHECKS: tuple[tuple[str, Callable[..., object]], ...] = (  # of the fields; each
 class Claim:
     """An epsilon and the training that it is claimed for; None for what the claim does not say.
 
-    Errors: ValueError for a value out of its range. Contradictions between values are found elsewhere.
+    Errors: ValueError for a value out of its range. Contradictions between values are found
+    elsewhere.
 
     >>> Claim(epsilon=Printed("3.0"), sigma=0)
     Traceback (most recent call last):

@@ -1,7 +1,7 @@
 """Exchange of mechanisms with dp-accounting, as a DpEvent in JSON.
 
-dp-accounting has no JSON of its own: `json` writes its named tuples (`DpEvent.to_named_tuple`) as lists, or as objects.
-Both are read, and so is Python's print of an event; objects are written.
+dp-accounting has no JSON of its own: `json` writes its named tuples (`DpEvent.to_named_tuple`) as
+lists, or as objects. Both are read, and so is Python's print of an event; objects are written.
 """
 
 import ast
@@ -39,7 +39,9 @@ def event_of(mechanism: Mechanism) -> Event:
 
 
 def read_event(found: Any) -> Claim:
-    """Read q, sigma, steps and sampler of an event. Errors: ValueError for an event of another kind.
+    """Read q, sigma, steps and sampler of an event.
+
+    Errors: ValueError for an event of another kind.
 
     >>> read_event(event_of(Mechanism.constant(0.01, 2.0, 50))).steps
     50
@@ -62,7 +64,8 @@ def claim_of(releases: list[Release]) -> Claim:
 
 
 def event_in(text: str) -> Any:
-    """Parse an event as Python prints it, such as `GaussianDpEvent(noise_multiplier=1.0)`, without running it.
+    """Parse an event as Python prints it, such as `GaussianDpEvent(noise_multiplier=1.0)`, without
+    running it.
 
     Errors: ValueError for any other text.
     """
@@ -76,7 +79,11 @@ def _released(release: Release) -> Event:
     step = _event("GaussianDpEvent", noise_multiplier=float(release.sigma))
     if release.q < 1:
         step = _event("PoissonSampledDpEvent", sampling_probability=float(release.q), event=step)
-    return step if release.count == 1 else _event("SelfComposedDpEvent", event=step, count=release.count)
+    return (
+        step
+        if release.count == 1
+        else _event("SelfComposedDpEvent", event=step, count=release.count)
+    )
 
 
 def _event(class_name: str, **values: Any) -> Event:
@@ -88,7 +95,10 @@ def _object(found: Any, depth: int = 0) -> Event:
     if depth > MAX_DEPTH:
         raise ValueError(f"Expected at most {MAX_DEPTH} events within each other.")
     if isinstance(found, list) and len(found) >= 2 and isinstance(found[1], str):
-        found = {"class_name": found[1], **dict(zip(FIELDS.get(found[1], ()), found[2:], strict=False))}
+        found = {
+            "class_name": found[1],
+            **dict(zip(FIELDS.get(found[1], ()), found[2:], strict=False)),
+        }
     if not isinstance(found, Mapping) or not isinstance(found.get("class_name"), str):
         raise ValueError("Expected a DpEvent to name its class_name.")
     name = found["class_name"]
@@ -128,12 +138,17 @@ def _releases(event: Event, sampler: str, q: float = 1.0) -> Iterator[tuple[str,
 
 
 def _on_one_sample(event: Event, sampler: str, q: float) -> Iterator[tuple[str, Release]]:
-    """Join Gaussians on the same sample into one release: their squared ratios of signal to noise add up."""
+    """Join Gaussians on the same sample into one release: their squared ratios of signal to noise
+    add up.
+    """
     inner = [release for _, release in _releases(event, sampler)]
     if len(inner) == 1 and inner[0].count == 1:
         yield sampler, Release(q, inner[0].sigma)
     elif inner:
-        yield sampler, Release(q, math.hypot(*(math.sqrt(each.count) / each.sigma for each in inner)) ** -1)
+        yield (
+            sampler,
+            Release(q, math.hypot(*(math.sqrt(each.count) / each.sigma for each in inner)) ** -1),
+        )
 
 
 def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str, Release]]:
@@ -142,7 +157,9 @@ def _repeated(once: list[tuple[str, Release]], count: Any) -> Iterator[tuple[str
         yield sampler, Release(each.q, each.sigma, each.count * Claim(steps=count).steps)  # type: ignore[operator]
         return
     if not isinstance(count, int) or not 1 <= count * max(1, len(once)) <= MAX_RELEASES:
-        raise ValueError(f"Expected the event to be at most {MAX_RELEASES:,} kinds of steps, one after another.")
+        raise ValueError(
+            f"Expected the event to be at most {MAX_RELEASES:,} kinds of steps, one after another."
+        )
     yield from once * count
 
 
@@ -151,10 +168,15 @@ def _literal(node: ast.expr, depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         raise ValueError(depth)
     match node:
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=given, keywords=named):
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(attr=name), args=given, keywords=named
+        ):
             values = dict(zip(FIELDS.get(name, ()), given, strict=False))
             values |= {each.arg: each.value for each in named if each.arg}
-            return {"class_name": name, **{key: _literal(each, depth + 1) for key, each in values.items()}}
+            return {
+                "class_name": name,
+                **{key: _literal(each, depth + 1) for key, each in values.items()},
+            }
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return [_literal(each, depth + 1) for each in items]
         case ast.Constant(value=int() | float() as value):

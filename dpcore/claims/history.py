@@ -22,7 +22,9 @@ def read_history(state: Mapping[str, Any]) -> Claim:
     if not isinstance(history, list) or not 0 < len(history) <= MAX_ENTRIES:
         raise ValueError(f"Expected history=... to be a list of 1 to {MAX_ENTRIES:,} steps.")
     if not all(isinstance(each, list) and len(each) == 3 for each in history):
-        raise ValueError("Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps].")
+        raise ValueError(
+            "Expected each entry of the history to be [noise_multiplier, sample_rate, num_steps]."
+        )
     claim = claim_of([Release(q, sigma, steps) for sigma, q, steps in history])
     if claim.mechanism is not None and len(claim.mechanism.releases) > MAX_KINDS:
         raise ValueError(f"Expected the history to hold at most {MAX_KINDS:,} kinds of steps.")
@@ -30,7 +32,8 @@ def read_history(state: Mapping[str, Any]) -> Claim:
 
 
 def history_span(text: str, history: Any) -> tuple[int, int]:
-    """Return the ends of this history in JSON that may hold others; of all where its name is written with escapes.
+    """Return the ends of this history in JSON that may hold others; of all where its name is
+    written with escapes.
 
     >>> history_span('{"history": [[1.0, 1.0, 5]], "mechanism": "rdp"}', [[1.0, 1.0, 5]])
     (12, 27)

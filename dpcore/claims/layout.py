@@ -1,4 +1,6 @@
-"""The layout of a plain text: heads of table cells, keys around keys, and the lines of a log before its last."""
+"""The layout of a plain text: heads of table cells, keys around keys, and the lines of a log before
+its last.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -40,7 +42,8 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
-    """Return the cells of all tables, each with its head: of the column if heads have known names, or of the row.
+    """Return the cells of all tables, each with its head: of the column if heads have known names,
+    or of the row.
 
     >>> [(each.head, each.row) for each in cells_of("a | b\\n1 | 2\\n", "b".__eq__)]
     [('a', (6, 12)), ('b', (6, 12))]
@@ -57,8 +60,15 @@ def cells_of(text: str, is_name: Callable[[str], bool]) -> list[Cell]:
             cells, row = list(_cells(start, line)), (start, start + len(line))
             words = [text[low:high].strip() for low, high in cells]
             above = [*[""] * (len(cells) - len(heads)), *heads]  # a first head may be empty
-            if len(above) - len(heads) < 2 and len(above) == len(cells) and any(is_name(each) for each in heads):
-                found += [Cell(low, high, head, row) for (low, high), head in zip(cells, above, strict=True)]
+            if (
+                len(above) - len(heads) < 2
+                and len(above) == len(cells)
+                and any(is_name(each) for each in heads)
+            ):
+                found += [
+                    Cell(low, high, head, row)
+                    for (low, high), head in zip(cells, above, strict=True)
+                ]
             elif is_name(words[0]):
                 found += [
                     Cell(low, high, f"{column} {words[0]}".strip(), row)
@@ -110,7 +120,8 @@ def paths_of(text: str) -> tuple[list[int], list[str]]:
 
 
 def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
-    """Return the logs of a text: alike lines, or rows of a table, with a growing counter and an epsilon.
+    """Return the logs of a text: alike lines, or rows of a table, with a growing counter and an
+    epsilon.
 
     >>> [(each.field, each.count) for each in logs_of("Round 1/9 | eps=0.2\\nRound 9/9 | eps=0.4", [])]
     [('steps', 9)]
@@ -118,20 +129,27 @@ def logs_of(text: str, cells: Iterable[Cell]) -> list[Log]:
     alike: dict[str, list[Log]] = {}
     for start, line in lines_of(text):
         counter = PATTERNS.counter.search(line[:200])
-        if counter and PATTERNS.log_start.match(line[: counter.start()]) and PATTERNS.epsilon.search(line):
+        if (
+            counter
+            and PATTERNS.log_start.match(line[: counter.start()])
+            and PATTERNS.epsilon.search(line)
+        ):
             alike.setdefault(PATTERNS.figures.sub("#", line.strip(" \t\r\n,")), []).append(
                 _log((start, start + len(line)), counter, start)
             )
     private = {each.row for each in cells if PATTERNS.epsilon.search(each.head)}
     for each in cells:
         own = text[each.start : each.end]
-        if each.row in private and (counter := PATTERNS.counter.fullmatch(f"{each.head} {own.strip()}")):
+        if each.row in private and (
+            counter := PATTERNS.counter.fullmatch(f"{each.head} {own.strip()}")
+        ):
             shift = each.start + own.index(own.strip()) - len(each.head) - 1
             alike.setdefault(f"| {each.head}", []).append(_log(each.row, counter, shift))
     return [
         logs[-1]._replace(
             earlier=tuple(each.line for each in logs[:-1]),
-            from_zero=not logs[0].count and (logs[0].field == "epochs" or len(logs) > logs[-1].count),
+            from_zero=not logs[0].count
+            and (logs[0].field == "epochs" or len(logs) > logs[-1].count),
         )
         for logs in alike.values()
         if logs[-1].count and all(one.count < other.count for one, other in pairwise(logs))

@@ -1,4 +1,5 @@
-"""A pasted text in plain letters: no marks of HTML, Markdown or LaTeX, one way to write a sign, and words with blanks.
+"""A pasted text in plain letters: no marks of HTML, Markdown or LaTeX, one way to write a sign, and
+words with blanks.
 
 Each character keeps its place in the original, so that what is read can be shown there.
 """
@@ -14,7 +15,9 @@ from dpcore.claims.vocabulary import FACTS, PATTERNS, RULES
 
 MAKERS: dict[str, Callable[[str], str]] = {
     "unescaped": html.unescape,
-    "folded": lambda each: str(unicodedata.decimal(each)) if each.isdecimal() else unicodedata.normalize("NFKC", each),
+    "folded": lambda each: (
+        str(unicodedata.decimal(each)) if each.isdecimal() else unicodedata.normalize("NFKC", each)
+    ),
     "power_of_two": lambda power: f"{2.0 ** int(power.partition('^')[2]):.17g}",
     "decimal": lambda number: number.replace(",", "."),
     "joined": lambda number: number.replace(" ", ""),
@@ -50,18 +53,26 @@ def _changed(plain: Plain, pattern: re.Pattern[str], new: str) -> Plain:
     """Replace all matches; keep the group `kept`, if there is one, before the new text."""
     text, at, last = [], [], 0
     for each in pattern.finditer(plain.text):
-        start, end = each.span("kept") if "kept" in pattern.groupindex else (each.start(), each.start())
+        start, end = (
+            each.span("kept") if "kept" in pattern.groupindex else (each.start(), each.start())
+        )
         written = MAKERS[new](each[0]) if new in MAKERS else new
         text += [plain.text[last : each.start()], plain.text[start:end], written]
         at += plain.at[last : each.start()] + plain.at[start:end]
         places = [plain.at[min(each.start(), len(plain.at) - 1)]] * len(written)
-        at += [*places[:-1], plain.at[each.end() - 1]] if new in MAKERS and len(written) > 1 else places
+        at += (
+            [*places[:-1], plain.at[each.end() - 1]]
+            if new in MAKERS and len(written) > 1
+            else places
+        )
         last = each.end()
     return Plain("".join([*text, plain.text[last:]]), at + plain.at[last:]) if text else plain
 
 
 def _with_points(plain: Plain) -> Plain:
-    """Write decimal commas as points if the text has more of them than of points, else those after a sign alone."""
+    """Write decimal commas as points if the text has more of them than of points, else those after
+    a sign alone.
+    """
     commas = list(PATTERNS.decimal_comma.finditer(plain.text))
     if len(commas) <= len(PATTERNS.decimal_point.findall(plain.text)):
         return _changed(plain, PATTERNS.comma_after_sign, "decimal")
@@ -70,11 +81,15 @@ def _with_points(plain: Plain) -> Plain:
         letters[each.start()] = "_"  # to take out: it separates thousands
     for each in (*commas, *PATTERNS.comma_of_thousands.finditer(plain.text)):
         letters[plain.text.rindex(",", each.start(), each.end())] = "."
-    return _changed(Plain("".join(letters), plain.at), re.compile(r"(?<=\d)[_ ](?=\d{3}(?!\d))"), "")
+    return _changed(
+        Plain("".join(letters), plain.at), re.compile(r"(?<=\d)[_ ](?=\d{3}(?!\d))"), ""
+    )
 
 
 def _in_cells(plain: Plain) -> Plain:
-    """Separate columns by | in tables that use commas, tabs or wide blanks, each with a row of heads."""
+    """Separate columns by | in tables that use commas, tabs or wide blanks, each with a row of
+    heads.
+    """
     letters = list(plain.text)
     for each in PATTERNS.assigned.finditer(plain.text):  # n, batch = 60000, 256
         if each["names"].count(",") == each["values"].count(","):
@@ -85,9 +100,14 @@ def _in_cells(plain: Plain) -> Plain:
         count = 0
         for start, line in lines_of(plain.text):
             cells = mark.split(line.strip())
-            if len(cells) > 1 and all(PATTERNS.column_head.fullmatch(each.strip()) for each in cells):
+            if len(cells) > 1 and all(
+                PATTERNS.column_head.fullmatch(each.strip()) for each in cells
+            ):
                 heads, count = [(start, line)], len(cells)
-            elif len(cells) == count and sum(each.strip()[:1].isdigit() for each in cells) > count // 2:
+            elif (
+                len(cells) == count
+                and sum(each.strip()[:1].isdigit() for each in cells) > count // 2
+            ):
                 for at, row in (*heads, (start, line)):
                     for each in mark.finditer(row.rstrip(), len(row) - len(row.lstrip())):
                         letters[at + each.start()] = "|"

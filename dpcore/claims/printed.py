@@ -1,4 +1,6 @@
-"""Numbers as people print them, such as 2.92, 1e-5, 256/60000 or 60k, and the reach of their last digit."""
+"""Numbers as people print them, such as 2.92, 1e-5, 256/60000 or 60k, and the reach of their last
+digit.
+"""
 
 from decimal import Decimal
 from typing import NamedTuple
@@ -38,7 +40,8 @@ class Printed(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The number for a reader, without Python's powers of ten and with at most the digits of a float.
+        """The number for a reader, without Python's powers of ten and with at most the digits of a
+        float.
 
         >>> Printed("1E+1").shown, Printed("3.00").shown, Printed("3." + 27 * "3").shown, Printed("1E+30").shown
         ('10', '3.00', '3.33333', '1e30')
@@ -46,7 +49,9 @@ class Printed(NamedTuple):
         exact = Decimal(self.text)
         if len(exact.as_tuple().digits) > FLOAT_DIGITS:
             return plain(float(exact))
-        return f"{exact:f}" if -FLOAT_DIGITS < exact.adjusted() < FLOAT_DIGITS else plain(float(exact))
+        return (
+            f"{exact:f}" if -FLOAT_DIGITS < exact.adjusted() < FLOAT_DIGITS else plain(float(exact))
+        )
 
     @property
     def unit(self) -> float:

@@ -1,8 +1,10 @@
-"""The claim of a text, of an Opacus history, or of a DpEvent: what is taken, and what is passed over and why.
+"""The claim of a text, of an Opacus history, or of a DpEvent: what is taken, and what is passed
+over and why.
 
-A text is read in four stages: its plain form (plain_text.py), all values that have a name (candidates.py), the decision
-between them, and numbers without a name, by what stands around such numbers in other texts (likeness.py). Nothing is
-invented: an epsilon that its own line contradicts is passed over, and what is less than sure is marked.
+A text is read in four stages: its plain form (plain_text.py), all values that have a name
+(candidates.py), the decision between them, and numbers without a name, by what stands around such
+numbers in other texts (likeness.py). Nothing is invented: an epsilon that its own line contradicts
+is passed over, and what is less than sure is marked.
 """
 
 import json
@@ -30,13 +32,17 @@ PASSED = "Passed over: {}; {}."
 SHOWN = 6  # values passed over for one reason that a sentence names
 NONE_PASSED = "Nothing in the text was passed over."
 MAX_EVENT_CHARS = 10_000  # of an event within a text
-EVENT_CALL = re.compile(rf"(?P<within>\bcompose\(\s*(?:\w+\.)*)?\b(?P<event>(?:{'|'.join(FIELDS)})\()")
+EVENT_CALL = re.compile(
+    rf"(?P<within>\bcompose\(\s*(?:\w+\.)*)?\b(?P<event>(?:{'|'.join(FIELDS)})\()"
+)
 BRACKET = re.compile(r"#[^\n]*|[()]")  # and comments, in which brackets mean nothing
 EVENT_NAMES = re.compile(rf"\s*(?:[\w.]+\.)?(?:{'|'.join(FIELDS)}|\w+DpEvent)\(")
 
 
 class Read(NamedTuple):
-    """The claim of a text, the values taken and passed over with their places, and sentences about the reading."""
+    """The claim of a text, the values taken and passed over with their places, and sentences about
+    the reading.
+    """
 
     claim: Claim
     found: tuple[Found, ...] = ()
@@ -46,7 +52,9 @@ class Read(NamedTuple):
     def parts(self, text: str) -> Iterator[tuple[str, Found | None]]:
         """Yield the text in parts, each with what was taken from it or passed over in it."""
         last = 0
-        for each in sorted((*self.found, *(each for each in self.passed if each.field)), key=attrgetter("start")):
+        for each in sorted(
+            (*self.found, *(each for each in self.passed if each.field)), key=attrgetter("start")
+        ):
             if each.start >= last:
                 yield from ((text[last : each.start], None), (text[each.start : each.end], each))
                 last = each.end
@@ -60,13 +68,18 @@ class Read(NamedTuple):
             values.setdefault((each.field, each.why.rstrip(".")), {})[written(each.value)] = None
         return (
             *self.notes,
-            *(PASSED.format(f"{field} {_some(each)}".strip(), why) for (field, why), each in values.items()),
+            *(
+                PASSED.format(f"{field} {_some(each)}".strip(), why)
+                for (field, why), each in values.items()
+            ),
         )
 
 
 def _some(values: Iterable[str]) -> str:
     shown = list(values)
-    return ", ".join(shown[:SHOWN]) + (f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else "")
+    return ", ".join(shown[:SHOWN]) + (
+        f" and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
+    )
 
 
 def written(value: object) -> str:
@@ -88,7 +101,9 @@ def read_text(text: str) -> Read:
     ('Passed over: epsilon 3.0, 2.9; the text says 2.9 and 3.0.',)
     """
     if len(text) > MAX_TEXT_CHARS:
-        raise ValueError(f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}.")
+        raise ValueError(
+            f"The text has {len(text):,} characters: paste at most {MAX_TEXT_CHARS:,}."
+        )
     bare = plain_text(text)
     reader = Reader(bare.text)
     found = [*_whole_batches(reader.found(), bare.text)]
@@ -99,7 +114,11 @@ def read_text(text: str) -> Read:
     claim = Claim(**{each.field: each.value for each in found if not each.why})
     if claim.sigma and (half := PATTERNS.microbatched.search(bare.text)):
         found.append(Found("sigma", claim.sigma / 2, *half.span(), why=REASONS["halved"]))
-    found = [each._replace(start=start, end=end) for each in found for start, end in [bare.span(*each[2:4])]]
+    found = [
+        each._replace(start=start, end=end)
+        for each in found
+        for start, end in [bare.span(*each[2:4])]
+    ]
     taken = tuple(sorted((each for each in found if not each.why), key=attrgetter("start")))
     known = {each[:2] for each in taken}
     return Read(
@@ -114,9 +133,15 @@ def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
     """Multiply the batch of a device by the number of devices and of accumulated batches."""
     values = {(each.field, each.value) for each in found if each.field in PARTS and not each.why}
     parts = dict(values)
-    product = math.prod(parts.values()) if {"device_batch", "devices"} <= {*parts} and len(parts) == len(values) else 0
+    product = (
+        math.prod(parts.values())
+        if {"device_batch", "devices"} <= {*parts} and len(parts) == len(values)
+        else 0
+    )
     whole = parts.get("device_batch", 0) * parts.get("accumulation", 1)
-    several = parts["accumulation"] > 1 if "accumulation" in parts else PATTERNS.accumulated.search(text)
+    several = (
+        parts["accumulation"] > 1 if "accumulation" in parts else PATTERNS.accumulated.search(text)
+    )
     for each in found:
         if each.field in PARTS and product and not each.why:
             yield in_range(each._replace(field="batch", value=product, rank=FINAL))
@@ -127,17 +152,26 @@ def _whole_batches(found: list[Found], text: str) -> Iterator[Found]:
         elif each.field == "batch" and several and each.rank != FINAL and each.value != whole:
             yield each._replace(why=each.why or REASONS["accumulated"])
         else:
-            yield each._replace(field="sigma", why=REASONS["spread"]) if each.field == "spread" else each
+            yield (
+                each._replace(field="sigma", why=REASONS["spread"])
+                if each.field == "spread"
+                else each
+            )
 
 
 def _shares_of(found: list[Found]) -> Iterator[Found]:
     """Compute a delta of 1/N from the number of examples."""
     n = next((each.value for each in found if each.field == "examples" and not each.why), None)
     for each in found:
-        of_n = PATTERNS.of_n.fullmatch(str(each.value)) if each.field == "delta" and not each.why else None
+        of_n = (
+            PATTERNS.of_n.fullmatch(str(each.value))
+            if each.field == "delta" and not each.why
+            else None
+        )
         if of_n and n:
             times, power = (
-                float(of_n[one] or of_n[other] or 1) for one, other in (("times", "times2"), ("power", "power2"))
+                float(of_n[one] or of_n[other] or 1)
+                for one, other in (("times", "times2"), ("power", "power2"))
             )
             yield in_range(each._replace(value=1 / (times * n**power)))
         else:
@@ -145,7 +179,9 @@ def _shares_of(found: list[Found]) -> Iterator[Found]:
 
 
 def _decided(found: list[Found], field: str) -> list[Found]:
-    """Choose the value of a field: the outcome before a target, and the one with the most digits of several."""
+    """Choose the value of a field: the outcome before a target, and the one with the most digits of
+    several.
+    """
     several = [each for each in found if each.field == field and not each.why]
     least = min((each.rank for each in several), default=FINAL)
     values = dict.fromkeys(each.value for each in several if each.rank == least)
@@ -165,7 +201,9 @@ def _decided(found: list[Found], field: str) -> list[Found]:
 def _same(value: Any, shown: Any) -> bool:
     """True if a value is the shown one, which may have fewer digits."""
     if isinstance(value, Printed) and isinstance(shown, Printed):
-        return value == shown or (len(value.text) >= len(shown.text) and shown.low <= value.value < shown.high)
+        return value == shown or (
+            len(value.text) >= len(shown.text) and shown.low <= value.value < shown.high
+        )
     if isinstance(value, float) and isinstance(shown, float):
         return len(repr(value)) >= len(repr(shown)) and rounds_to(value, shown)
     return value == shown
@@ -174,18 +212,26 @@ def _same(value: Any, shown: Any) -> bool:
 def _notes(reader: Reader, taken: tuple[Found, ...], text: str) -> Iterator[str]:
     """Yield what a reader should know of the values taken."""
     around = (
-        text[max(0, each.start - 40) : each.end + 40] for each in taken if each.field in ("q", "batch", "examples")
+        text[max(0, each.start - 40) : each.end + 40]
+        for each in taken
+        if each.field in ("q", "batch", "examples")
     )
     if people := next(filter(None, map(PATTERNS.people.search, around)), None):
         yield NOTES["people"].format(f"{people[1].lower()}s")
-    parts = dict.fromkeys(text[each.start : each.end] for each in taken if each.field == "batch" and each.rank == FINAL)
+    parts = dict.fromkeys(
+        text[each.start : each.end]
+        for each in taken
+        if each.field == "batch" and each.rank == FINAL
+    )
     if len(parts) > 1:
         yield NOTES["product"].format(" x ".join(parts))
     if likened := [f"{each.field} {written(each.value)}" for each in taken if each.rank == LIKENED]:
         yield NOTES["likened"].format(", ".join(likened))
     if turned_off := PATTERNS.not_private.search(text):
         yield NOTES["not_private"].format(" ".join(turned_off[0].split()))
-    yield from (NOTES["from_zero"].format(log.count, log.count + 1) for log in reader.logs if log.from_zero)
+    yield from (
+        NOTES["from_zero"].format(log.count, log.count + 1) for log in reader.logs if log.from_zero
+    )
 
 
 def read_claim(text: str) -> Read:
@@ -199,7 +245,9 @@ def read_claim(text: str) -> Read:
     if text.lstrip()[:1] not in ("{", "["):
         return _with_event(text) or read_text(text)
     if len(text) > MAX_JSON_CHARS:
-        raise ValueError(f"The JSON has {len(text):,} characters: paste at most {MAX_JSON_CHARS:,}.")
+        raise ValueError(
+            f"The JSON has {len(text):,} characters: paste at most {MAX_JSON_CHARS:,}."
+        )
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -208,7 +256,12 @@ def read_claim(text: str) -> Read:
         return _around(text, *history_span(text, state["history"]), read_history(state))
     if isinstance(found, Mapping) and "class_name" in found:
         return Read(read_event(found))
-    if isinstance(found, list) and len(found) > 1 and isinstance(found[1], str) and found[1].endswith("DpEvent"):
+    if (
+        isinstance(found, list)
+        and len(found) > 1
+        and isinstance(found[1], str)
+        and found[1].endswith("DpEvent")
+    ):
         return Read(read_event(found))
     return read_text(text)
 
@@ -222,7 +275,9 @@ def _states(found: Any, depth: int = MAX_DEPTH) -> Iterator[Mapping[str, Any]]:
 
 
 def _has_history(state: Mapping[str, Any]) -> bool:
-    """True for the state of an accountant: it names its mechanism, or its history is a list of lists."""
+    """True for the state of an accountant: it names its mechanism, or its history is a list of
+    lists.
+    """
     history = state.get("history")
     listed = isinstance(history, list) and bool(history) and isinstance(history[0], list)
     return listed or ("history" in state and "mechanism" in state)
@@ -231,8 +286,9 @@ def _has_history(state: Mapping[str, Any]) -> bool:
 def _with_event(text: str) -> Read | None:
     """Read the event that a text states, and the words around it; None without one.
 
-    A composition is the whole training; beside one that cannot be read, no event is. A step alone does not say how many
-    of it there were, nor does what `compose` repeats. Errors: ValueError if the text has events of other steps too.
+    A composition is the whole training; beside one that cannot be read, no event is. A step alone
+    does not say how many of it there were, nor does what `compose` repeats. Errors: ValueError if
+    the text has events of other steps too.
     """
     if len(text) > MAX_TEXT_CHARS + MAX_EVENT_CHARS:
         return None
@@ -245,7 +301,11 @@ def _with_event(text: str) -> Read | None:
                 break
         else:
             return None
-        stop, composed, within = each.end(), "ComposedDpEvent" in call["event"], bool(call["within"])
+        stop, composed, within = (
+            each.end(),
+            "ComposedDpEvent" in call["event"],
+            bool(call["within"]),
+        )
         calls += within
         try:
             claim = read_event(event_in(text[start:stop]))
@@ -258,8 +318,12 @@ def _with_event(text: str) -> Read | None:
     if not found:
         return None
     claim, start, stop = next((each for each in found if each[0].mechanism), found[0])
-    if (calls and len(found) > 1) or any(other not in (claim, _step_of(claim)) for other, _, _ in found):
-        raise ValueError("The text has several events: paste the one that holds the whole training.")
+    if (calls and len(found) > 1) or any(
+        other not in (claim, _step_of(claim)) for other, _, _ in found
+    ):
+        raise ValueError(
+            "The text has several events: paste the one that holds the whole training."
+        )
     return _around(text, start, stop, claim)
 
 

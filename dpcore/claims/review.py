@@ -1,4 +1,7 @@
-"""Sentences of a verdict on a claim, and a sentence for a review. Bounds are rounded to the safe side."""
+"""Sentences of a verdict on a claim, and a sentence for a review.
+
+Bounds are rounded to the safe side.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,9 +20,14 @@ NOTES = SENTENCES["notes"]
 
 
 def compared(printed: Printed, bounds: Bounds) -> tuple[str, str]:
-    """Compare a printed epsilon, which may be rounded, with its bounds: the standing, and a sentence."""
+    """Compare a printed epsilon, which may be rounded, with its bounds: the standing, and a
+    sentence.
+    """
     share = 100 * (1 - bounds.upper / printed.value)
-    words = {"room": f"{share:.0f} % below" if share >= 0.5 else "just within", "proven": proven(bounds, printed)}
+    words = {
+        "room": f"{share:.0f} % below" if share >= 0.5 else "just within",
+        "proven": proven(bounds, printed),
+    }
     if bounds.lower > printed.high:
         standing = name = "refuted"
     elif bounds.upper <= printed.value:
@@ -51,26 +59,43 @@ def insufficient(lacking: Sequence[str]) -> str:
 
 def proven(bounds: Bounds, printed: Printed | None = None) -> str:
     """Say the proven bounds of epsilon."""
-    name = "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
+    name = (
+        "between" if math.isfinite(bounds.upper) else "at_least" if bounds.lower > 0 else "nothing"
+    )
     return _sentence("proven", name, bounds, printed)
 
 
 def of_accountant(name: str, own: Sequence[Recount], printed: Printed) -> str:
-    """Say that the claim's accountant gives another number ("other"), or less than is claimed ("looser")."""
+    """Say that the claim's accountant gives another number ("other"), or less than is claimed
+    ("looser").
+    """
     title = ACCOUNTANTS[own[0].accountant].title
     finite = [value for each in own for value in (each.least, each.most) if math.isfinite(value)]
     if not finite:
         return f"{title} has no number here. {own[0].note}".strip()
     least, most = short(min(finite)), short(max(finite))
-    gives = most if least == most or name == "looser" else f"{least} to {most}, depending on how it is run"
+    gives = (
+        most
+        if least == most or name == "looser"
+        else f"{least} to {most}, depending on how it is run"
+    )
     return SENTENCES["accountants"][name].format(title=title, gives=gives, claimed=printed.shown)
 
 
 def sentence_for(
-    standing: str, printed: Printed, setting: str, sentence: str, bounds: Bounds, condition: str = ""
+    standing: str,
+    printed: Printed,
+    setting: str,
+    sentence: str,
+    bounds: Bounds,
+    condition: str = "",
 ) -> str:
     """Write the sentence for a review of a claim about a mechanism."""
-    words = {"setting": setting, "sentence": sentence, "known": lowered(proven(bounds, printed).rstrip("."))}
+    words = {
+        "setting": setting,
+        "sentence": sentence,
+        "known": lowered(proven(bounds, printed).rstrip(".")),
+    }
     words["condition"] = f" {lowered(condition)}" if condition else ""
     way_out = "certified" if math.isfinite(bounds.upper) else "proof"
     words["way_out"] = _sentence("ways_out", way_out, bounds, printed)

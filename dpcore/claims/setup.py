@@ -16,7 +16,9 @@ from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, delta_of_one
 
 NOT_HERE = "No bounds are known here for {} with a changing q or sigma."
-NO_CHOICE = "The cost of choosing among runs is proven here for Poisson batches and add/remove alone."
+NO_CHOICE = (
+    "The cost of choosing among runs is proven here for Poisson batches and add/remove alone."
+)
 PRESENT = ("zero_out", "add_remove")  # adjacencies under which an example is present or absent
 ONLY_LOWER = "Under {} adjacency only the lower bound holds; the upper bound is proven for {}."
 NO_BOUND = "Bounds for {} adjacency do not carry over to {}."
@@ -44,10 +46,11 @@ class Bounds:
 
 @lru_cache(maxsize=256)
 def sampler_bounds(name: str, q: float, sigma: float, steps: int, delta: float) -> Bounds:
-    """Bound epsilon after all steps, under the sampler's own adjacency; one epoch is round(1/q) steps.
+    """Bound epsilon after all steps, under the sampler's own adjacency; one epoch is round(1/q)
+    steps.
 
-    Poisson batches under replace-one adjacency are a separate sampler. Errors: ValueError for an unknown sampler or a
-    value out of its range.
+    Poisson batches under replace-one adjacency are a separate sampler. Errors: ValueError for an
+    unknown sampler or a value out of its range.
 
     >>> bounds = sampler_bounds("fixed_order", 0.01, 1.0, 100, 1e-5)
     >>> round(bounds.lower, 3), round(bounds.upper, 3)
@@ -79,13 +82,17 @@ def log_chance_kept(sampler: str, share: float, epochs: int) -> float:
 
 
 def delta_without(delta: float, dropped: float) -> float:
-    """Return the delta for a lower bound without dropping: README.md, Theorem 1; from 1 on there is no bound."""
+    """Return the delta for a lower bound without dropping: README.md, Theorem 1; from 1 on there is
+    no bound.
+    """
     return delta * math.exp(min(-dropped, 700.0))
 
 
 @dataclass(frozen=True)
 class ClaimedSetup:
-    """The judged setup; its bounds hold for all rates, steps and lengths of an epoch that the claim leaves open."""
+    """The judged setup; its bounds hold for all rates, steps and lengths of an epoch that the claim
+    leaves open.
+    """
 
     cases: tuple[Case, ...]  # at least one
     delta: float
@@ -96,7 +103,9 @@ class ClaimedSetup:
     @property
     def mechanism(self) -> Mechanism:
         """The largest mechanism: the largest rate, and the most steps at it."""
-        return max((each.most for each in self.cases), key=lambda each: (each.releases[0].q, each.steps))
+        return max(
+            (each.most for each in self.cases), key=lambda each: (each.releases[0].q, each.steps)
+        )
 
     @property
     def fewest(self) -> int:
@@ -145,7 +154,9 @@ class ClaimedSetup:
             one = replace(self, runs=None, delta=seen).proven_bounds()
         if self.sampler != Poisson.name or self.adjacency not in PRESENT:
             return replace(one, upper=math.inf, note=NO_CHOICE)
-        best = [best_of(runs, [each.most], ACCOUNTANTS[CERTIFIED], self.delta) for each in self.cases]
+        best = [
+            best_of(runs, [each.most], ACCOUNTANTS[CERTIFIED], self.delta) for each in self.cases
+        ]
         worst = max(best, key=lambda each: each.value)
         reason = worst.note if math.isinf(worst.value) else ""
         notes = [each for each in (one.note, reason, runs.condition) if each]
@@ -153,10 +164,14 @@ class ClaimedSetup:
 
     def __str__(self) -> str:
         """Describe the setup within a sentence."""
-        steps = f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
+        steps = (
+            f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
+        )
         word = "step" if self.most == 1 else "steps"
         lengths = " or ".join(f"{each:,}" for each in self.lengths)
-        batches = sampler_of(self.sampler).phrase + (f" ({self.sampler})" if ":" in self.sampler else "")
+        batches = sampler_of(self.sampler).phrase + (
+            f" ({self.sampler})" if ":" in self.sampler else ""
+        )
         sigmas = _spread([release.sigma for each in self.cases for release in each.most.releases])
         return (
             f"{batches}, q = {_spread(list(self.rates))}, sigma = {sigmas}, {steps} {word}"
@@ -192,9 +207,14 @@ class ClaimedSetup:
         return 1 / case.epoch if sampler_of(self.sampler).by_epoch else case.most.releases[0].q
 
     def _transferred(self, own: Bounds) -> Bounds:
-        """Return the bounds under the claim's adjacency, from those under the sampler's own: README.md, section 2."""
+        """Return the bounds under the claim's adjacency, from those under the sampler's own:
+        README.md, section 2.
+        """
         proven = own_adjacency(self.sampler)
-        poisson = self.sampler.partition(":")[0] in ("poisson", "poisson_group") and self.adjacency in PRESENT
+        poisson = (
+            self.sampler.partition(":")[0] in ("poisson", "poisson_group")
+            and self.adjacency in PRESENT
+        )
         if self.adjacency == proven or poisson:
             return own
         names = ADJACENCIES[self.adjacency], ADJACENCIES[proven]
@@ -217,7 +237,8 @@ def missing(claim: Claim) -> tuple[str, ...]:
 
 
 def setup_of(claim: Claim) -> ClaimedSetup:
-    """Return the setup of a complete claim without contradictions; Poisson unless the claim says otherwise.
+    """Return the setup of a complete claim without contradictions; Poisson unless the claim says
+    otherwise.
 
     Errors: ValueError if its epochs are too many steps.
     """

@@ -21,9 +21,12 @@ class Standing(StrEnum):
     """The worth of a claim, in one word."""
 
     HOLDS = "holds"  # the certified upper bound is at most the claimed epsilon
-    UNPROVEN = "unproven"  # the claimed epsilon lies between the proven bounds, or is rounded from there
-    REFUTED = "refuted"  # the proven lower bound exceeds every number that rounds to the claimed epsilon
-    CONTRADICTORY = "contradictory"  # its numbers contradict one another, or its accountant gives another number
+    # The claimed epsilon lies between the proven bounds, or is rounded from there.
+    UNPROVEN = "unproven"
+    # The proven lower bound exceeds every number that rounds to the claimed epsilon.
+    REFUTED = "refuted"
+    # Its numbers contradict one another, or its accountant gives another number.
+    CONTRADICTORY = "contradictory"
     INSUFFICIENT = "insufficient"  # a number is missing
 
 
@@ -51,7 +54,11 @@ class ClaimVerdict:
     @property
     def room(self) -> float | None:
         """The claimed epsilon less the proven one; None unless the claim holds."""
-        if self.standing is not Standing.HOLDS or self.certificate is None or self.claim.epsilon is None:
+        if (
+            self.standing is not Standing.HOLDS
+            or self.certificate is None
+            or self.claim.epsilon is None
+        ):
             return None
         return self.claim.epsilon.value - self.certificate.bounds.upper
 
@@ -84,7 +91,10 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     notes, condition = _notes(claim, certificate), _condition(claim, setup)
     if claim.epsilon is None:
         text = review.insufficient(("epsilon",))
-        words = f"{text} {review.given(condition, review.proven(bounds))}", review.of_insufficient(text)
+        words = (
+            f"{text} {review.given(condition, review.proven(bounds))}",
+            review.of_insufficient(text),
+        )
         return ClaimVerdict(claim, Standing.INSUFFICIENT, *words, certificate, counted, (), notes)
     given_by = giving(counted, claim.epsilon)
     name, sentence = review.compared(claim.epsilon, bounds)
@@ -92,14 +102,20 @@ def _judged(claim: Claim, certificate: Certificate) -> ClaimVerdict:
     gives_it = claim.accountant in [each.accountant for each in given_by]
     own = () if gives_it else tuple(each for each in counted if each.accountant == claim.accountant)
     gives_more = bool(own) and all(each.least > claim.epsilon.value for each in own)
-    if gives_more and standing is Standing.HOLDS and any(each.nearly(claim.epsilon) for each in own):
+    if (
+        gives_more
+        and standing is Standing.HOLDS
+        and any(each.nearly(claim.epsilon) for each in own)
+    ):
         notes = (review.of_accountant("digit", own, claim.epsilon), *notes)
     elif gives_more and standing is not Standing.REFUTED:
         sentence = f"{review.of_accountant('other', own, claim.epsilon)} {sentence}"
         standing = Standing.CONTRADICTORY
     elif own and all(each.most < claim.epsilon.value for each in own):
         notes = (review.of_accountant("looser", own, claim.epsilon), *notes)
-    written = review.sentence_for(standing.value, claim.epsilon, str(setup), sentence, bounds, condition)
+    written = review.sentence_for(
+        standing.value, claim.epsilon, str(setup), sentence, bounds, condition
+    )
     return ClaimVerdict(claim, standing, sentence, written, certificate, counted, given_by, notes)
 
 
@@ -113,7 +129,9 @@ def _condition(claim: Claim, setup: ClaimedSetup) -> str:
 
 
 def _without(claim: Claim, standing: Standing, sentence: str) -> ClaimVerdict:
-    return ClaimVerdict(claim, standing, sentence, review.of_insufficient(sentence), notes=_of_delta(claim))
+    return ClaimVerdict(
+        claim, standing, sentence, review.of_insufficient(sentence), notes=_of_delta(claim)
+    )
 
 
 def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
@@ -128,7 +146,9 @@ def _notes(claim: Claim, certificate: Certificate) -> tuple[str, ...]:
     if setup.fewest < setup.most:
         notes.append(review.NOTES["steps"].format(setup.fewest, setup.most))
     if len(setup.lengths) > 1:
-        notes.append(review.NOTES["epoch"].format(" or ".join(f"{each:,}" for each in setup.lengths)))
+        notes.append(
+            review.NOTES["epoch"].format(" or ".join(f"{each:,}" for each in setup.lengths))
+        )
     low, high = setup.rates
     if low < high and len(setup.mechanism.releases) == 1:
         notes.append(review.NOTES["rate"].format(nearest(low, 6), nearest(high, 6)))
@@ -152,7 +172,9 @@ def _of_delta(claim: Claim) -> tuple[str, ...]:
 
 
 def as_object(verdict: ClaimVerdict) -> dict[str, Any]:
-    """Return the verdict for JSON, with its certificate, its recounts, and its mechanism as a DpEvent."""
+    """Return the verdict for JSON, with its certificate, its recounts, and its mechanism as a
+    DpEvent.
+    """
     certificate = verdict.certificate
     return {
         "claim": {
@@ -194,4 +216,9 @@ def _certificate(certificate: Certificate) -> dict[str, Any]:
 
 def _recount(recount: Recount) -> dict[str, Any]:
     epsilon = finite([recount.least, recount.most])
-    return {"accountant": recount.accountant, "how": recount.how, "kind": str(recount.kind), "epsilon": epsilon}
+    return {
+        "accountant": recount.accountant,
+        "how": recount.how,
+        "kind": str(recount.kind),
+        "epsilon": epsilon,
+    }

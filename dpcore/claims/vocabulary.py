@@ -9,7 +9,8 @@ from typing import Any
 from dpcore.privacy.accountants import ACCOUNTANTS
 
 OPACUS = {"rdp": "rdp", "gdp": "gdp", "prv": "pld"}  # its accountants
-FINAL, PLAIN, TARGET, SUPPOSED, LIKENED = range(5)  # ranks of a value: a lower one is taken before a higher one
+# Ranks of a value: a lower one is taken before a higher one.
+FINAL, PLAIN, TARGET, SUPPOSED, LIKENED = range(5)
 
 
 def _tables(name: str) -> dict[str, Any]:
@@ -29,10 +30,15 @@ def _expanded(patterns: dict[str, str]) -> dict[str, str]:
 
 
 FACTS, _WRITTEN = _tables("vocabulary.toml"), _tables("patterns.toml")
-FIELDS = {field: {part: _one_line(each) for part, each in parts.items()} for field, parts in FACTS["fields"].items()}
+FIELDS = {
+    field: {part: _one_line(each) for part, each in parts.items()}
+    for field, parts in FACTS["fields"].items()
+}
 REASONS, NOTES = FACTS["reasons"], FACTS["notes"]
 RULES = tuple((re.compile(pattern), new) for pattern, new in _WRITTEN["plain"]["rules"])
-PATTERNS = SimpleNamespace(**{name: re.compile(each) for name, each in _expanded(_WRITTEN["patterns"]).items()})
+PATTERNS = SimpleNamespace(
+    **{name: re.compile(each) for name, each in _expanded(_WRITTEN["patterns"]).items()}
+)
 _AROUND = _expanded(_WRITTEN["names"])
 
 
@@ -54,11 +60,17 @@ OTHERS = {
     for field, words in FIELDS.items()
     for each in ["|".join([FACTS["models"], *([words["other"]] if "other" in words else [])])]
 }
-_ALL_NAMES = "|".join(words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words)
-LONG_NAME = re.compile(rf"(?i)[^\w(]*(?P<name>{_ALL_NAMES}){_AROUND['clause']}")  # of a line, with a clause
+_ALL_NAMES = "|".join(
+    words[part] for words in FIELDS.values() for part in ("names", "headed") if part in words
+)
+# Of a line, with a clause.
+LONG_NAME = re.compile(rf"(?i)[^\w(]*(?P<name>{_ALL_NAMES}){_AROUND['clause']}")
 WORDS: tuple[tuple[str, str, re.Pattern[str]], ...] = tuple(  # the field, its value, and its words
     (field, value, re.compile(_one_line(pattern), re.IGNORECASE))
-    for field, pairs in (*FACTS["words"].items(), ("accountant", {n: a.spellings for n, a in ACCOUNTANTS.items()}))
+    for field, pairs in (
+        *FACTS["words"].items(),
+        ("accountant", {n: a.spellings for n, a in ACCOUNTANTS.items()}),
+    )
     for value, pattern in pairs.items()
     if pattern
 )

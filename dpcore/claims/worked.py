@@ -21,7 +21,9 @@ class WorkedExample:
     note: str = ""  # for the reader of the example
 
 
-FACTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("worked.toml").read_text(encoding="utf-8"))
+FACTS: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("worked.toml").read_text(encoding="utf-8")
+)
 EXAMPLES = tuple(
     WorkedExample(
         name=name,

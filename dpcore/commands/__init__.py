@@ -1,4 +1,6 @@
-"""Commands of `python -m dpcore`: one module each, with `parser()` and `run(arguments) -> exit status`."""
+"""Commands of `python -m dpcore`: one module each, with `parser()` and `run(arguments) -> exit
+status`.
+"""
 
 import argparse
 import json
@@ -66,7 +68,9 @@ def print_json(values: Any) -> None:
 
 def add_best_of(parser: Parser) -> None:
     about = f"epsilon is to cover the choice of the best of so many runs: {FORMS}"
-    parser.add_argument("--best-of", dest="runs", type=partial(_read, read_runs), metavar="K", help=about)
+    parser.add_argument(
+        "--best-of", dest="runs", type=partial(_read, read_runs), metavar="K", help=about
+    )
 
 
 def add_mechanism(parser: Parser) -> None:
@@ -80,9 +84,15 @@ def add_mechanism(parser: Parser) -> None:
 def add_schedule(parser: Parser) -> None:
     """Add --schedule, --rate and --level-steps."""
     names = ", ".join(SCHEDULES)
-    parser.add_argument("--schedule", default="constant", metavar="NAME", help=f"noise schedule: {names}")
-    parser.add_argument("--rate", type=number, help="rate of the schedule; every schedule but constant needs one")
-    parser.add_argument("--level-steps", type=whole, help="steps between changes of sigma (default: an epoch)")
+    parser.add_argument(
+        "--schedule", default="constant", metavar="NAME", help=f"noise schedule: {names}"
+    )
+    parser.add_argument(
+        "--rate", type=number, help="rate of the schedule; every schedule but constant needs one"
+    )
+    parser.add_argument(
+        "--level-steps", type=whole, help="steps between changes of sigma (default: an epoch)"
+    )
 
 
 def option(name: str) -> str:
@@ -98,11 +108,16 @@ def refuse_idle(arguments: argparse.Namespace, names: Iterable[str], needed: str
     """Raise ValueError if one of the options was given, which changes nothing without `needed`."""
     for name in names:
         if getattr(arguments, name) is not None:
-            raise ValueError(f"Expected no {option(name)} without {needed}: it would change nothing.")
+            raise ValueError(
+                f"Expected no {option(name)} without {needed}: it would change nothing."
+            )
 
 
 def recipe_of(arguments: argparse.Namespace) -> Recipe:
-    """Return the noise schedule. Errors: ValueError for an option that is wrong or would change nothing."""
+    """Return the noise schedule.
+
+    Errors: ValueError for an option that is wrong or would change nothing.
+    """
     argument_checks.one_of(SCHEDULES, schedule=arguments.schedule)
     if SCHEDULES[arguments.schedule].rate is None:
         refuse_idle(arguments, ("rate", "level_steps"), "a schedule that changes sigma")
@@ -110,7 +125,10 @@ def recipe_of(arguments: argparse.Namespace) -> Recipe:
         raise ValueError(f"Expected --rate with --schedule {arguments.schedule}.")
     recipe = Recipe(arguments.schedule, arguments.rate or 0.0, arguments.level_steps or 0)
     if recipe.name != CONSTANT.name and not SCHEDULES[recipe.name].changes_sigma(recipe.rate):
-        raise ValueError(f"Expected no --schedule {recipe.name} with --rate {recipe.rate:g}: it would change nothing.")
+        raise ValueError(
+            f"Expected no --schedule {recipe.name} with --rate {recipe.rate:g}: it would change"
+            " nothing."
+        )
     return recipe
 
 

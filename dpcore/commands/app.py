@@ -11,20 +11,36 @@ from dpcore.commands import Parser, parser_of, whole
 
 HOST = "127.0.0.1"  # only this machine reaches it
 PORT = 8501
-OPEN = "Anybody who reaches {} may change every run. With --shared only its owner may: see docs/classroom.md."
+OPEN = (
+    "Anybody who reaches {} may change every run. With --shared only its owner may: see"
+    " docs/classroom.md."
+)
 
 
 def parser() -> Parser:
     made = parser_of("app", "Serve the pages to a browser. Ctrl-C ends the server.")
-    made.add_argument("--port", type=whole, default=PORT, help=f"port to listen on (default {PORT})")
-    made.add_argument("--host", default=HOST, metavar="ADDRESS", help=f"address (default {HOST}: this machine alone)")
+    made.add_argument(
+        "--port", type=whole, default=PORT, help=f"port to listen on (default {PORT})"
+    )
+    made.add_argument(
+        "--host",
+        default=HOST,
+        metavar="ADDRESS",
+        help=f"address (default {HOST}: this machine alone)",
+    )
     made.add_argument(
         "--public-name",
         metavar="NAME",
-        help="name by which browsers call the server, as behind a proxy; several with commas between",
+        help=(
+            "name by which browsers call the server, as behind a proxy; several with commas between"
+        ),
     )
-    made.add_argument("--shared", action="store_true", help="give each run an owner (same as DPCORE_SHARED=1)")
-    made.add_argument("--teacher", action="store_true", help="make a new teacher's key; needs --shared")
+    made.add_argument(
+        "--shared", action="store_true", help="give each run an owner (same as DPCORE_SHARED=1)"
+    )
+    made.add_argument(
+        "--teacher", action="store_true", help="make a new teacher's key; needs --shared"
+    )
     return made
 
 
@@ -46,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.teacher:
         if not shared():
             raise ValueError("Expected no --teacher without --shared: it would change nothing.")
-        (state_directory() / TEACHER).unlink(missing_ok=True)  # the server makes a new one and prints it
+        # The server makes a new one and prints it.
+        (state_directory() / TEACHER).unlink(missing_ok=True)
     if not shared() and host not in (HOST, "localhost", "::1"):
         print(OPEN.format(host), file=sys.stderr)
     # -P: files in the present folder must not replace the library's
@@ -71,12 +88,19 @@ def script() -> Path:
 
 def _check_free(host: str, port: int) -> None:
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
     except (socket.gaierror, UnicodeError) as error:
-        raise ValueError(f"Expected --host {host!r} to be an address of this machine, such as {HOST}.") from error
+        raise ValueError(
+            f"Expected --host {host!r} to be an address of this machine, such as {HOST}."
+        ) from error
     with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does, also after an ended one
+        # As the server does, also after an ended one.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(address)
         except OSError as error:
-            raise ValueError(f"Expected port={port} on {host} to be free: {error.strerror}; try another.") from error
+            raise ValueError(
+                f"Expected port={port} on {host} to be free: {error.strerror}; try another."
+            ) from error

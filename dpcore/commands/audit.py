@@ -26,16 +26,29 @@ SINGLE = AuditRequest()
 OWN = ("trainer", "confidence", "canaries")  # options of an audit beside the settings of its run
 REFUTED = 1  # exit status of a failed audit
 NOTES = (
-    "Each epsilon holds at the confidence for its own test; the failures hold for all tests together.",
+    (
+        "Each epsilon holds at the confidence for its own test; the failures hold for all tests"
+        " together."
+    ),
     "The audit trained a model of its own, because a finished run keeps no checkpoint to test.",
     "The findings are computed from the training data. No epsilon covers publishing them.",
 )
 
 
 def parser() -> Parser:
-    made = parser_of("audit", "Train a run again, watch every step and test its claim. Exit status 1 if a test fails.")
-    made.add_argument("run", nargs="?", metavar="RUN", help="a run to audit or an audit to show (default: settings)")
-    made.add_argument("--trainer", metavar="ID", help=f"trainer: {', '.join(TRAINERS)} (default {SINGLE.trainer})")
+    made = parser_of(
+        "audit",
+        "Train a run again, watch every step and test its claim. Exit status 1 if a test fails.",
+    )
+    made.add_argument(
+        "run",
+        nargs="?",
+        metavar="RUN",
+        help="a run to audit or an audit to show (default: settings)",
+    )
+    made.add_argument(
+        "--trainer", metavar="ID", help=f"trainer: {', '.join(TRAINERS)} (default {SINGLE.trainer})"
+    )
     confidence = f"confidence of all tests together (default {SINGLE.confidence:g})"
     made.add_argument("--confidence", type=number, help=confidence)
     canaries = f"canaries, each in the data by the flip of a coin (default {SINGLE.canaries})"
@@ -58,17 +71,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_alone(arguments: argparse.Namespace, found: Run) -> None:
     """Raise ValueError for an option that a recorded run or audit answers itself."""
-    recorded, names = ("audit", (*SETTINGS, *OWN)) if found.kind == AUDIT.name else ("run", SETTINGS)
+    recorded, names = (
+        ("audit", (*SETTINGS, *OWN)) if found.kind == AUDIT.name else ("run", SETTINGS)
+    )
     given = [option(name) for name in names if getattr(arguments, name, None) is not None]
     given += ["--non-private"] if arguments.non_private else []
     if given:
-        raise ValueError(f"Expected no {given[0]} beside a recorded {recorded}, which has its own settings.")
+        raise ValueError(
+            f"Expected no {given[0]} beside a recorded {recorded}, which has its own settings."
+        )
 
 
 def _asked(arguments: argparse.Namespace, found: Run | None) -> AuditRequest:
     """Return the requested audit. Errors: ValueError for a wrong argument."""
     if found and found.kind != TRAINING.name:
-        raise ValueError(f"Expected run={found.id!r} to be a training run or an audit, not a {found.kind}.")
+        raise ValueError(
+            f"Expected run={found.id!r} to be a training run or an audit, not a {found.kind}."
+        )
     config = found.config if found else config_of(arguments)
     room = config.examples // 4  # a small data set has room for fewer
     own: dict[str, Any] = {"canaries": min(SINGLE.canaries, room)}
@@ -77,7 +96,8 @@ def _asked(arguments: argparse.Namespace, found: Run | None) -> AuditRequest:
 
 
 def _audited(store: Store, request: AuditRequest, *, as_json: bool) -> int:
-    from dpcore.audit.run_audit import audit  # late: loading torch takes seconds, and the request may be bad
+    # Late: loading torch takes seconds, and the request may be bad.
+    from dpcore.audit.run_audit import audit
 
     said: list[Event] = []
 
@@ -101,7 +121,9 @@ def _shown(store: Store, found: Run, *, as_json: bool) -> int:
     """Print the events of a recorded audit."""
     said: list[Event] = [event for _, event in store.tail(found.id)]
     if not any(isinstance(event, Judged) for event in said):
-        raise ValueError(f"Expected run={found.id!r} to be a finished audit, but it is {found.status}.")
+        raise ValueError(
+            f"Expected run={found.id!r} to be a finished audit, but it is {found.status}."
+        )
     return _printed(found.id, found.request, said, as_json=as_json)
 
 
@@ -114,16 +136,27 @@ def _printed(name: str, request: AuditRequest, said: Sequence[Event], *, as_json
         print_json(_summary(name, request, prepared, stopped, found, judged))
     else:
         print(
-            f"{prepared.examples:,} examples; {prepared.canaries:,} canaries, {prepared.inside:,} of them in the data; "
-            f"{prepared.steps:,} steps of q = {nearest(prepared.q)}, {prepared.parameters:,} parameters, on "
-            f"{prepared.device}"
+            f"{prepared.examples:,} examples; {prepared.canaries:,} canaries, {prepared.inside:,}"
+            f" of them in the data; {prepared.steps:,} steps of q = {nearest(prepared.q)},"
+            f" {prepared.parameters:,} parameters, on {prepared.device}"
         )
-        print(*filter(None, [stopped]), *_table(found, judged), *_verdict(request, prepared, judged), *NOTES, sep="\n")
+        print(
+            *filter(None, [stopped]),
+            *_table(found, judged),
+            *_verdict(request, prepared, judged),
+            *NOTES,
+            sep="\n",
+        )
     return REFUTED if judged.failed else 0
 
 
 def _summary(
-    name: str, request: AuditRequest, prepared: Prepared, stopped: str | None, found: Sequence[Measured], judged: Judged
+    name: str,
+    request: AuditRequest,
+    prepared: Prepared,
+    stopped: str | None,
+    found: Sequence[Measured],
+    judged: Judged,
 ) -> dict[str, Any]:
     """Return an audit as one JSON object, without its progress and the canaries' scores."""
     corrected = dict(judged.p_values)
@@ -150,13 +183,24 @@ def _table(found: Sequence[Measured], judged: Judged) -> Iterator[str]:
     head, *lines = in_columns(rows).splitlines()
     yield head
     for line, each in zip(lines, found, strict=True):
-        yield from (line, f"  {each.shows}", f"  tests: {each.tests}", f"  does not test: {each.untested}")
+        yield from (
+            line,
+            f"  {each.shows}",
+            f"  tests: {each.tests}",
+            f"  does not test: {each.untested}",
+        )
 
 
 def _row(found: Measured, judged: Judged) -> tuple[str, str, str, str]:
     result = "FAILS" if found.audit in judged.failed else "-" if found.p_value is None else "passes"
     p_value = "-" if found.p_value is None else p_text(found.p_value)
-    least = "infinite" if found.unbounded else "-" if found.epsilon is None else outward(found.epsilon, math.floor)
+    least = (
+        "infinite"
+        if found.unbounded
+        else "-"
+        if found.epsilon is None
+        else outward(found.epsilon, math.floor)
+    )
     return found.audit, result, p_value, least if least == "-" else f"{least} ({found.evidence})"
 
 
@@ -168,5 +212,9 @@ def _verdict(request: AuditRequest, prepared: Prepared, judged: Judged) -> Itera
     elif prepared.unaccounted:
         yield f"Nothing is claimed. {prepared.unaccounted}"
     fault = "Fault found" if prepared.unaccounted else "Claim refuted"
-    found = f"{fault}: the tests {', '.join(judged.failed)} failed" if judged.failed else "No test found a fault"
+    found = (
+        f"{fault}: the tests {', '.join(judged.failed)} failed"
+        if judged.failed
+        else "No test found a fault"
+    )
     yield f"{found} (confidence {request.confidence:g} over all tests)."

@@ -4,7 +4,18 @@ import argparse
 from typing import Any
 
 from dpcore import check, commands
-from dpcore.commands import DELTA, NOISE, RATE, Parser, add_schedule, number, parser_of, recipe_of, refuse_idle, whole
+from dpcore.commands import (
+    DELTA,
+    NOISE,
+    RATE,
+    Parser,
+    add_schedule,
+    number,
+    parser_of,
+    recipe_of,
+    refuse_idle,
+    whole,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.calibration.solve import NEEDED, SOLVABLE, Answer, solve, verdict_on
 from dpcore.privacy.calibration.targets import EpsilonTarget, Target, target_of
@@ -14,19 +25,38 @@ from dpcore.privacy.report.verdict import Verdict
 
 def parser() -> Parser:
     made = parser_of("calibrate", "Find the sigma, steps, sampling rate or batch for a budget.")
-    made.add_argument("--solve", required=True, metavar="WHAT", help=f"what to find: {', '.join(SOLVABLE)}")
-    made.add_argument("--target-epsilon", type=number, metavar="E", help="largest epsilon at --delta")
-    made.add_argument("--target-advantage", type=number, metavar="A", help="largest max(TPR - FPR), between 0 and 1")
-    made.add_argument("--target-mu", type=number, metavar="MU", help="largest mu, for error rates of at least --delta")
+    made.add_argument(
+        "--solve", required=True, metavar="WHAT", help=f"what to find: {', '.join(SOLVABLE)}"
+    )
+    made.add_argument(
+        "--target-epsilon", type=number, metavar="E", help="largest epsilon at --delta"
+    )
+    made.add_argument(
+        "--target-advantage",
+        type=number,
+        metavar="A",
+        help="largest max(TPR - FPR), between 0 and 1",
+    )
+    made.add_argument(
+        "--target-mu",
+        type=number,
+        metavar="MU",
+        help="largest mu, for error rates of at least --delta",
+    )
     made.add_argument("--delta", type=number, help=f"{DELTA}; not with --target-advantage")
     made.add_argument("--q", type=number, help=RATE)
     made.add_argument("--sigma", type=number, help=f"{NOISE}; the first of a schedule")
     made.add_argument("--steps", type=whole, help="number of steps T")
     made.add_argument(
-        "--examples", type=whole, help="number of examples n, for a batch or for a warning if delta >= 1/n"
+        "--examples",
+        type=whole,
+        help="number of examples n, for a batch or for a warning if delta >= 1/n",
     )
     made.add_argument(
-        "--accountant", default=CERTIFIED, metavar="ID", help=f"{', '.join(ACCOUNTANTS)} (default {CERTIFIED})"
+        "--accountant",
+        default=CERTIFIED,
+        metavar="ID",
+        help=f"{', '.join(ACCOUNTANTS)} (default {CERTIFIED})",
     )
     commands.add_best_of(made)
     add_schedule(made)
@@ -42,7 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, name) is None:
             raise ValueError(f"Expected {commands.option(name)} with --solve {arguments.solve}.")
     _refuse_idle(arguments, target)
-    known = {name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")}
+    known = {
+        name: getattr(arguments, name) for name in ("q", "sigma", "steps", "examples", "accountant")
+    }
     answer = solve(arguments.solve, target, recipe=recipe_of(arguments), **known)
     judged = verdict_on(answer)
     if arguments.json:

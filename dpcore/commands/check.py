@@ -1,4 +1,6 @@
-"""`python -m dpcore check`: judge a claimed epsilon, with a certificate and a sentence for a review."""
+"""`python -m dpcore check`: judge a claimed epsilon, with a certificate and a sentence for a
+review.
+"""
 
 import argparse
 import json
@@ -19,16 +21,32 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.regular_file import open_regular
 
 WIDTH = 110
-FIELDS = ("delta", "q", "batch", "examples", "sigma", "epochs", "steps", "sampler", "adjacency", "accountant", "runs")
+FIELDS = (
+    "delta",
+    "q",
+    "batch",
+    "examples",
+    "sigma",
+    "epochs",
+    "steps",
+    "sampler",
+    "adjacency",
+    "accountant",
+    "runs",
+)
 LINE = "\u0332"  # below the letter before it
 TAKEN = "Read from the text:"
 NOT_TAKEN = "No value of a claim was found in the text."
-NOTHING = "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
+NOTHING = (
+    "Expected a claim: give its numbers as options, a file with --text, or a name with --example."
+)
 
 
 def parser() -> Parser:
     made = parser_of("check", "Check a claimed epsilon. All options may be left out.")
-    made.add_argument("--epsilon", metavar="E", help="the claim, with its digits: 3.0 may stand for 2.95 to 3.05")
+    made.add_argument(
+        "--epsilon", metavar="E", help="the claim, with its digits: 3.0 may stand for 2.95 to 3.05"
+    )
     made.add_argument("--delta", type=number, help=DELTA)
     made.add_argument("--q", type=number, help="sampling rate, above 0 and at most 1")
     made.add_argument("--batch", type=whole, help="expected batch, instead of q; needs --examples")
@@ -36,11 +54,23 @@ def parser() -> Parser:
     made.add_argument("--sigma", type=number, help=NOISE)
     made.add_argument("--epochs", type=number, help="passes over the data, instead of steps")
     made.add_argument("--steps", type=whole, help="number of steps T")
-    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn (default poisson): {'; '.join(FORMS)}")
-    made.add_argument("--adjacency", metavar="NAME", help=f"neighbouring data sets: {', '.join(ADJACENCIES)}")
-    made.add_argument("--accountant", metavar="ID", help=f"accountant of the claim: {', '.join(ACCOUNTANTS)}")
+    made.add_argument(
+        "--sampler",
+        metavar="NAME",
+        help=f"how batches are drawn (default poisson): {'; '.join(FORMS)}",
+    )
+    made.add_argument(
+        "--adjacency", metavar="NAME", help=f"neighbouring data sets: {', '.join(ADJACENCIES)}"
+    )
+    made.add_argument(
+        "--accountant", metavar="ID", help=f"accountant of the claim: {', '.join(ACCOUNTANTS)}"
+    )
     add_best_of(made)
-    made.add_argument("--text", metavar="FILE", help="a text, an Opacus history or a DpEvent; - reads standard input")
+    made.add_argument(
+        "--text",
+        metavar="FILE",
+        help="a text, an Opacus history or a DpEvent; - reads standard input",
+    )
     names = ", ".join(each.name for each in EXAMPLES)
     made.add_argument("--example", metavar="NAME", help=f"a published claim: {names}")
     made.add_argument("--json", action="store_true", help="print one JSON object")
@@ -67,7 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> Claim:
-    values = {name: getattr(arguments, name) for name in FIELDS if getattr(arguments, name) is not None}
+    values = {
+        name: getattr(arguments, name) for name in FIELDS if getattr(arguments, name) is not None
+    }
     if arguments.epsilon is not None:
         values["epsilon"] = printed_epsilon(arguments.epsilon)
     return Claim(**values)
@@ -77,9 +109,12 @@ def _text(path: str) -> str:
     try:
         with nullcontext(sys.stdin.buffer) if path == "-" else open_regular(path) as file:
             return file.read(4 * MAX_JSON_CHARS + 1).decode("utf-8-sig")
-    except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name, or bytes that are no text
+    # ValueError for a NUL byte in the name, or bytes that are no text.
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
-        raise ValueError(f"Expected text={path[:200]!r} to be a readable file, but: {why}.") from None
+        raise ValueError(
+            f"Expected text={path[:200]!r} to be a readable file, but: {why}."
+        ) from None
 
 
 def _as_read(read: Read) -> dict[str, Any]:
@@ -102,7 +137,11 @@ def _as_read(read: Read) -> dict[str, Any]:
 def _underlined(text: str, read: Read) -> Iterator[str]:
     """Yield the lines of a text that hold values taken, which are underlined and named."""
     marked = "".join(
-        part if each is None or each.why else f"{''.join(f'{letter}{LINE}' for letter in part[:WIDTH])} [{each.field}]"
+        (
+            part
+            if each is None or each.why
+            else f"{''.join(f'{letter}{LINE}' for letter in part[:WIDTH])} [{each.field}]"
+        )
         for part, each in read.parts(text)
     )
     for line in marked.splitlines():
@@ -115,12 +154,20 @@ def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
     parts = [
         f"{verdict.standing.value.upper()}. {verdict.sentence}",
         f"Judged: {about.setup}." if about else "",
-        f"These accountants give the claimed number for one run on Poisson batches: {given}." if given else "",
+        (
+            f"These accountants give the claimed number for one run on Poisson batches: {given}."
+            if given
+            else ""
+        ),
         *verdict.notes,
         f"For a review: {verdict.review}",
     ]
     told = (
-        (TAKEN if read.found else NOT_TAKEN, *_underlined(text, read), *(read.left_out or (NONE_PASSED,)))
+        (
+            TAKEN if read.found else NOT_TAKEN,
+            *_underlined(text, read),
+            *(read.left_out or (NONE_PASSED,)),
+        )
         if text
         else ()
     )
@@ -128,5 +175,7 @@ def _lines(verdict: ClaimVerdict, text: str, read: Read) -> list[str]:
         line
         for part in (*parts, *told)
         if part
-        for line in ([part] if part.startswith("  ") else textwrap.wrap(part, WIDTH, subsequent_indent="  "))
+        for line in (
+            [part] if part.startswith("  ") else textwrap.wrap(part, WIDTH, subsequent_indent="  ")
+        )
     ]

@@ -20,8 +20,12 @@ def parser() -> Parser:
     status = actions.add_parser("status", help="list the installed data sets")
     status.add_argument("--json", action="store_true", help="print one JSON object")
     fetch = actions.add_parser("download", help="download the full data sets and check them")
-    fetch.add_argument("--dataset", metavar="ID", help=f"only this one: {', '.join({**DATASETS, **ORIGINALS})}")
-    take = actions.add_parser("import", help="install full data sets from their original files, or your own images")
+    fetch.add_argument(
+        "--dataset", metavar="ID", help=f"only this one: {', '.join({**DATASETS, **ORIGINALS})}"
+    )
+    take = actions.add_parser(
+        "import", help="install full data sets from their original files, or your own images"
+    )
     found = f"IDX files, CIFAR-10's Python batches, other original files, or {LAYOUT}"
     take.add_argument(
         "folder",
@@ -29,21 +33,37 @@ def parser() -> Parser:
         type=Path,
         help=f"a folder, the folders in it and their archives, or one archive, with {found}",
     )
-    take.add_argument("--name", metavar="ID", default="", help="of your own images; by default named as the folder")
+    take.add_argument(
+        "--name",
+        metavar="ID",
+        default="",
+        help="of your own images; by default named as the folder",
+    )
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Do the action; exit status 1 for a failed download."""
-    return {"status": _status, "download": _download, "import": _import}[arguments.action](arguments)
+    return {"status": _status, "download": _download, "import": _import}[arguments.action](
+        arguments
+    )
 
 
 def _status(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sources = {name: list(available(name)) for name in DATASETS}
         tables = {name: table.absent() for name, table in TABLES.items()}
-        fingerprints = {name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint}
-        print_json({"root": str(data_root()), "sources": sources, "tables": tables, "fingerprints": fingerprints})
+        fingerprints = {
+            name: each.fingerprint for name, each in DATASETS.items() if each.fingerprint
+        }
+        print_json(
+            {
+                "root": str(data_root()),
+                "sources": sources,
+                "tables": tables,
+                "fingerprints": fingerprints,
+            }
+        )
         return 0
     print(f"Data root: {data_root()}")
     for name, dataset in DATASETS.items():

@@ -20,14 +20,20 @@ def parser() -> commands.Parser:
     commands.add_mechanism(made)
     made.add_argument("--delta", type=commands.number, required=True, help=commands.DELTA)
     made.add_argument(
-        "--points", type=commands.whole, help="number of steps at which --json gives epsilon (default 100)"
+        "--points",
+        type=commands.whole,
+        help="number of steps at which --json gives epsilon (default 100)",
     )
     ids = f"{', '.join(ACCOUNTANTS)} (default: all); repeatable"
     made.add_argument("--accountant", action="append", metavar="ID", help=ids)
     made.add_argument(
-        "--bands", type=commands.whole, help="bands b of a banded matrix mechanism, whose noise lasts b steps"
+        "--bands",
+        type=commands.whole,
+        help="bands b of a banded matrix mechanism, whose noise lasts b steps",
     )
-    made.add_argument("--sampler", metavar="NAME", help=f"how batches are drawn: {FORMS}. {NOT_PROVEN}")
+    made.add_argument(
+        "--sampler", metavar="NAME", help=f"how batches are drawn: {FORMS}. {NOT_PROVEN}"
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -52,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
             values["sampler"] = {"name": arguments.sampler, "adjacency": adjacency, **_curve(drawn)}
         commands.print_json(values)
     else:
-        print(f"Epsilon after {arguments.steps:,} steps at delta = {plain(raised(arguments.delta))}")
+        print(
+            f"Epsilon after {arguments.steps:,} steps at delta = {plain(raised(arguments.delta))}"
+        )
         print(_table(curves), *([_line(arguments.sampler, drawn)] if drawn else []), sep="\n")
     return 0
 
@@ -63,7 +71,10 @@ def _charged(arguments: argparse.Namespace) -> Mechanism:
     if arguments.bands is None:
         return mechanism
     if arguments.sampler or commands.recipe_of(arguments) != CONSTANT:
-        raise ValueError(f"Expected no --sampler and no --schedule with --bands {arguments.bands}: nothing is proven.")
+        raise ValueError(
+            f"Expected no --sampler and no --schedule with --bands {arguments.bands}: nothing is"
+            " proven."
+        )
     return banded(arguments.q, arguments.sigma, arguments.steps, arguments.bands)
 
 
@@ -75,20 +86,32 @@ def _drawn(arguments: argparse.Namespace, mechanism: Mechanism, steps: IntArray)
     if arguments.sampler == Poisson.name:
         return ACCOUNTANTS[CERTIFIED].curve(mechanism, steps, arguments.delta)
     if commands.recipe_of(arguments) != CONSTANT:
-        raise ValueError(f"Expected no --schedule with --sampler {arguments.sampler}: only constant noise is proven.")
+        raise ValueError(
+            f"Expected no --schedule with --sampler {arguments.sampler}: only constant noise is"
+            " proven."
+        )
     return sampler.curve(arguments.q, arguments.sigma, steps, arguments.delta)
 
 
 def _line(name: str, drawn: Curve) -> str:
     """Return the proven range after the last step, with its sampler and adjacency."""
-    other = "" if name == Poisson.name else "The numbers above do not hold: they are for Poisson batches, add/remove. "
+    other = (
+        ""
+        if name == Poisson.name
+        else "The numbers above do not hold: they are for Poisson batches, add/remove. "
+    )
     return f"\n{other}{proven_range(sampler_of(name), drawn.last).replace('*', '')} {drawn.last.note}".rstrip()
 
 
-def _object(arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]) -> dict[str, Any]:
+def _object(
+    arguments: argparse.Namespace, steps: IntArray, curves: dict[str, Curve]
+) -> dict[str, Any]:
     bands = {} if arguments.bands is None else {"bands": arguments.bands}
     given = commands.mechanism_given(arguments) | bands | {"delta": arguments.delta}
-    return given | {"steps": steps.tolist(), "accountants": {name: _curve(curve) for name, curve in curves.items()}}
+    return given | {
+        "steps": steps.tolist(),
+        "accountants": {name: _curve(curve) for name, curve in curves.items()},
+    }
 
 
 def _curve(curve: Curve) -> dict[str, Any]:
@@ -101,7 +124,9 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def _table(curves: dict[str, Curve]) -> str:
-    """Return a line for each accountant: epsilon after the last step, its kind, and the verdict if a band is there."""
+    """Return a line for each accountant: epsilon after the last step, its kind, and the verdict if
+    a band is there.
+    """
     band = next((curve for curve in curves.values() if curve.kind is Kind.CERTIFIED), None)
     lines = []
     for name, curve in curves.items():

@@ -20,12 +20,18 @@ COLUMNS = {  # head: width, and True for numbers
     "verdict": (10, False),
 }
 GAP = "  "
-WIDTH = sum(width for width, _ in COLUMNS.values()) + len(GAP) * (len(COLUMNS) - 1)  # below 120 columns
+# Below 120 columns.
+WIDTH = sum(width for width, _ in COLUMNS.values()) + len(GAP) * (len(COLUMNS) - 1)
 
 
 def parser() -> Parser:
     made = parser_of("papers", "Recompute every number that the papers print.")
-    made.add_argument("--paper", metavar="ID", action="append", help=f"{', '.join(PAPERS)} (default: all); repeatable")
+    made.add_argument(
+        "--paper",
+        metavar="ID",
+        action="append",
+        help=f"{', '.join(PAPERS)} (default: all); repeatable",
+    )
     made.add_argument("--json", action="store_true", help="print one JSON list")
     return made
 
@@ -63,7 +69,14 @@ def _table(paper: Paper) -> str:
     lines += _row(*COLUMNS)
     for each in comparisons(paper):
         entry = each.entry
-        lines += _row(entry.place, entry.quantity, entry.printed, each.ours_text, each.lower_text, str(each.outcome))
+        lines += _row(
+            entry.place,
+            entry.quantity,
+            entry.printed,
+            each.ours_text,
+            each.lower_text,
+            str(each.outcome),
+        )
         indent = " " * (COLUMNS["place"][0] + len(GAP))
         why = "" if each.outcome is Outcome.UNTRAINED else each.why  # its name says it
         lines += textwrap.wrap(why, WIDTH, initial_indent=indent, subsequent_indent=indent)
@@ -73,9 +86,15 @@ def _table(paper: Paper) -> str:
 def _row(*cells: str) -> list[str]:
     """Return the lines of one row, each cell wrapped in its column."""
     columns = [
-        [line.rjust(width) if number else line.ljust(width) for line in textwrap.wrap(cell, width) or [""]]
+        [
+            line.rjust(width) if number else line.ljust(width)
+            for line in textwrap.wrap(cell, width) or [""]
+        ]
         for cell, (width, number) in zip(cells, COLUMNS.values(), strict=True)
     ]
     blank = [" " * width for width, _ in COLUMNS.values()]
     lines = zip_longest(*columns)
-    return [GAP.join(part or empty for part, empty in zip(line, blank, strict=True)).rstrip() for line in lines]
+    return [
+        GAP.join(part or empty for part, empty in zip(line, blank, strict=True)).rstrip()
+        for line in lines
+    ]

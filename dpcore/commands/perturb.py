@@ -19,25 +19,46 @@ from dpcore.training.perturbation.task import ADJACENCY, NEIGHBOURS
 
 SINGLE = Request()
 SETTINGS = ("dataset", "model", "delta", "seeds", "seed", "steps", "rate", "regulariser")
-PUBLISHED = "Each fit of each method spends its epsilon. No epsilon covers publishing these accuracies and gaps."
+PUBLISHED = (
+    "Each fit of each method spends its epsilon. No epsilon covers publishing these accuracies and"
+    " gaps."
+)
 
 
 def parser() -> Parser:
-    made = parser_of("perturb", "Compare noise in output, objective, gradients and inputs, by accuracy and gap to L*.")
+    made = parser_of(
+        "perturb",
+        "Compare noise in output, objective, gradients and inputs, by accuracy and gap to L*.",
+    )
     made.add_argument("--dataset", metavar="ID", help=", ".join(TABLES))
-    made.add_argument("--classes", metavar="A,B", help="two classes of the data set, or one class and 'rest'")
+    made.add_argument(
+        "--classes", metavar="A,B", help="two classes of the data set, or one class and 'rest'"
+    )
     made.add_argument("--model", metavar="ID", help=", ".join(MODELS))
     made.add_argument(
-        "--method", action="append", metavar="ID", help=f"{', '.join(METHODS)} (default: all); repeatable"
+        "--method",
+        action="append",
+        metavar="ID",
+        help=f"{', '.join(METHODS)} (default: all); repeatable",
     )
-    made.add_argument("--epsilon", action="append", type=number, help="epsilon of each fit; repeatable")
+    made.add_argument(
+        "--epsilon", action="append", type=number, help="epsilon of each fit; repeatable"
+    )
     made.add_argument("--delta", type=number, help=f"{DELTA} (default {plain(SINGLE.delta)})")
     made.add_argument("--seeds", type=whole, metavar="COUNT", help="number of fits of each method")
-    made.add_argument("--seed", type=whole, help="fix the seed: epsilon then holds only for those who do not know it")
+    made.add_argument(
+        "--seed",
+        type=whole,
+        help="fix the seed: epsilon then holds only for those who do not know it",
+    )
     made.add_argument("--steps", type=whole, metavar="T", help="steps of gradient descent")
-    made.add_argument("--rate", type=number, help="step size (default: 2 / (smoothness + strong convexity))")
+    made.add_argument(
+        "--rate", type=number, help="step size (default: 2 / (smoothness + strong convexity))"
+    )
     made.add_argument("--regulariser", type=number, help="factor of |theta|^2 / 2 in the objective")
-    made.add_argument("--clip-norm", type=number, help="clipping norm G, for a model without a gradient bound")
+    made.add_argument(
+        "--clip-norm", type=number, help="clipping norm G, for a model without a gradient bound"
+    )
     made.set_defaults(**{name: getattr(SINGLE, name) for name in SETTINGS})
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
@@ -83,7 +104,14 @@ def summary(request: Request, events: Iterable[Event]) -> dict[str, Any]:
         elif isinstance(event, Measured):
             results.append(_result(event))
         elif isinstance(event, Skipped):
-            results.append({"method": event.method, "epsilon": None, "asked": event.epsilon, "reason": event.reason})
+            results.append(
+                {
+                    "method": event.method,
+                    "epsilon": None,
+                    "asked": event.epsilon,
+                    "reason": event.reason,
+                }
+            )
     asked = {"request": request.to_json(), "adjacency": ADJACENCY}
     return {**asked, "data": prepared, "results": results, "note": PUBLISHED}
 
@@ -109,12 +137,17 @@ def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
     """Return the lines to print for an event, without sentences in `said`, which gets the new ones."""
     if isinstance(event, Prepared):
         known = (
-            f"{event.examples} training rows, {event.tests} test rows, {event.parameters} parameters; "
-            f"without noise: accuracy {percent(event.best_accuracy)}, objective L* = {event.best_loss:.4f}; "
-            f"guessing the larger class {percent(event.majority)}."
+            f"{event.examples} training rows, {event.tests} test rows, {event.parameters}"
+            f" parameters; without noise: accuracy {percent(event.best_accuracy)}, objective L* ="
+            f" {event.best_loss:.4f}; guessing the larger class {percent(event.majority)}."
         )
         promise = f"delta = {plain(request.delta)}; {NEIGHBOURS}."
-        return [known, promise, *event.notes, f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>21}"]
+        return [
+            known,
+            promise,
+            *event.notes,
+            f"{'method':<12}{'epsilon':>9}{'noise':>10}{'accuracy':>18}{'gap':>21}",
+        ]
     if isinstance(event, Skipped):
         at = "" if event.epsilon is None else f"at epsilon {event.epsilon:g}: "
         return [f"{event.method:<12}{'n/a':>9}  {at}{event.reason}"]
@@ -128,7 +161,11 @@ def lines_of(request: Request, event: Event, said: set[str]) -> list[str]:
 def _measured(event: Measured) -> str:
     asked = event.epsilon is not None
     kept = plain(event.epsilon) if event.epsilon is not None and event.private else "none"
-    end = f"not private at the requested epsilon {event.epsilon:g}" if asked and not event.private else ""
+    end = (
+        f"not private at the requested epsilon {event.epsilon:g}"
+        if asked and not event.private
+        else ""
+    )
     end = "local" if METHODS[event.method].kind is Protection.LOCAL and event.private else end
     figures = f"{event.noise:>10.3g}{_spread(event.accuracies, percent):>18}{_spread(event.gaps, '{:.3g}'.format):>21}"
     return f"{event.method:<12}{kept:>9}{figures}  {end}".rstrip()

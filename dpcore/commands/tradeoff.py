@@ -17,11 +17,23 @@ from dpcore.privacy.tradeoff import Gaussian
 
 
 def parser() -> commands.Parser:
-    made = commands.parser_of("tradeoff", "Compute the certified trade-off function and the attack risks.")
+    made = commands.parser_of(
+        "tradeoff", "Compute the certified trade-off function and the attack risks."
+    )
     commands.add_mechanism(made)
-    made.add_argument("--delta", type=commands.number, default=1e-5, help=f"{commands.DELTA} (default 1e-5)")
-    made.add_argument("--examples", type=commands.whole, help="number of examples n, for a warning if delta >= 1/n")
-    made.add_argument("--points", type=commands.whole, help="number of alphas at which --json gives beta (default 101)")
+    made.add_argument(
+        "--delta", type=commands.number, default=1e-5, help=f"{commands.DELTA} (default 1e-5)"
+    )
+    made.add_argument(
+        "--examples",
+        type=commands.whole,
+        help="number of examples n, for a warning if delta >= 1/n",
+    )
+    made.add_argument(
+        "--points",
+        type=commands.whole,
+        help="number of alphas at which --json gives beta (default 101)",
+    )
     made.add_argument("--json", action="store_true", help="print one JSON object")
     return made
 
@@ -44,7 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     accountant = ACCOUNTANTS[CERTIFIED]
     curve = accountant.curve(mechanism, [mechanism.steps], arguments.delta)
-    print(_table(band), statement(mechanism, curve, accountant, found, arguments.examples).text(), sep="\n\n", end="")
+    print(
+        _table(band),
+        statement(mechanism, curve, accountant, found, arguments.examples).text(),
+        sep="\n\n",
+        end="",
+    )
     return 0
 
 
@@ -64,7 +81,9 @@ def _object(arguments: argparse.Namespace, points: int, band: Band, found: Risks
         "risks": {
             "advantage": found.advantage._asdict(),
             "error": found.error._asdict(),
-            "true_positives": {f"{rate:g}": bounds._asdict() for rate, bounds in found.true_positives.items()},
+            "true_positives": {
+                f"{rate:g}": bounds._asdict() for rate, bounds in found.true_positives.items()
+            },
             "mu": {**found.mu._asdict(), "least": found.least},
             "posterior": found.sure,
         },

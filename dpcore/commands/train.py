@@ -22,15 +22,26 @@ from dpcore.runs.record import Status, StoreError, checkpoint_path, worker_name
 from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig, idle
 from dpcore.training.defaults import defaults
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Preparing, Started, Stepped, Unsaved
+from dpcore.training.events import (
+    Checkpointed,
+    Evaluated,
+    Event,
+    Finished,
+    Preparing,
+    Started,
+    Stepped,
+    Unsaved,
+)
 from dpcore.training.models import models_for
 from dpcore.training.plan import Plan, plan
 from dpcore.training.randomness.streams import new_secret
 from dpcore.training.seed_summary import in_words, summary, with_seeds
 from dpcore.training.settings import SETTINGS, Choice, Count, Number, Setting, either
 
-STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}  # 130: as a shell reports Ctrl-C
-ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {  # type and metavar of the option
+# 130: as a shell reports Ctrl-C.
+STATUS = {Status.FINISHED: 0, Status.FAILED: 1, Status.CANCELLED: 130}
+# Type and metavar of the option.
+ARGUMENTS: dict[type[Setting], tuple[Callable[[str], Any], str]] = {
     Number: (number, "NUMBER"),
     Count: (whole, "COUNT"),
     Choice: (str, "ID"),
@@ -53,10 +64,16 @@ def add_settings(parser: Parser) -> None:
     for name, setting in SETTINGS.items():
         if name != "private":
             kind, metavar = ARGUMENTS[type(setting)]
-            choices = f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
+            choices = (
+                f" ({either(map(str, setting.choices))})" if isinstance(setting, Choice) else ""
+            )
             words = f"{setting.help}{choices}".replace("%", "%%")  # argparse formats this text
-            parser.add_argument(option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words)
-    parser.add_argument("--non-private", action="store_true", help="train the baseline, without clipping and noise")
+            parser.add_argument(
+                option(name), type=kind, metavar=setting.unit.upper() or metavar, help=words
+            )
+    parser.add_argument(
+        "--non-private", action="store_true", help="train the baseline, without clipping and noise"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -107,19 +124,30 @@ def _trained(store: Store, config: RunConfig, as_json: bool, finals: list[Finish
 def note_idle(config: RunConfig, event: Event) -> None:
     """Warn of an option that changes nothing on the device found."""
     if isinstance(event, Started) and event.device == "cpu" and config.noise_generator == "secure":
-        print("--noise-generator secure changes nothing: noise on a CPU comes from AES anyway.", file=sys.stderr)
+        print(
+            "--noise-generator secure changes nothing: noise on a CPU comes from AES anyway.",
+            file=sys.stderr,
+        )
 
 
 def summed_up(configs: Sequence[RunConfig], finals: Sequence[Finished]) -> dict[str, Any]:
     """Return the accuracies of several seeds as one JSON object."""
     accuracy = summary([final.accuracy for final in finals])._asdict()
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
-    values = {"event": "summary", "seeds": [config.seed for config in configs], "accuracy": accuracy}
+    values = {
+        "event": "summary",
+        "seeds": [config.seed for config in configs],
+        "accuracy": accuracy,
+    }
     return values | ({"averaged_accuracy": summary(averaged)._asdict()} if averaged else {})
 
 
-def closing(configs: Sequence[RunConfig], finals: Sequence[Finished], planned: Plan | None = None) -> list[str]:
-    """Return sentences on the privacy cost of runs that differ in their seeds; `planned` is their stored plan."""
+def closing(
+    configs: Sequence[RunConfig], finals: Sequence[Finished], planned: Plan | None = None
+) -> list[str]:
+    """Return sentences on the privacy cost of runs that differ in their seeds; `planned` is their
+    stored plan.
+    """
     planned = planned or plan(configs[0])
     lines, several = [spent(configs[0], len(configs), planned)], len(configs) > 1
     for place, (config, final) in enumerate(zip(configs, finals, strict=True), 1):
@@ -141,11 +169,17 @@ def spent(config: RunConfig, runs: int = 1, planned: Plan | None = None) -> str:
     mechanism = planned.mechanism
     if mechanism is None:
         return planned.unaccounted
-    epsilon, delta = ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value, plain(raised(config.delta))
+    epsilon, delta = (
+        ACCOUNTANTS[CERTIFIED].spent(mechanism, config.delta).value,
+        plain(raised(config.delta)),
+    )
     bound = f"epsilon <= {outward(epsilon, math.ceil)} at delta = {delta}, certified ({CERTIFIED})"
     if runs == 1:
         return bound
-    return f"each run alone: {bound}; releasing several of the {runs}, or the best, costs more: each used the data"
+    return (
+        f"each run alone: {bound}; releasing several of the {runs}, or the best, costs more: each"
+        " used the data"
+    )
 
 
 def claimed(config: RunConfig, final: Finished, planned: Plan) -> str:
@@ -155,8 +189,8 @@ def claimed(config: RunConfig, final: Finished, planned: Plan) -> str:
         return ""
     epsilon = ACCOUNTANTS["moments"].spent(mechanism, config.delta).value
     return (
-        f"The paper would charge only the {final.accepted} accepted of {final.step} steps, epsilon = "
-        f"{nearest(epsilon)} (moments): invalid, because rejections depend on the data too."
+        f"The paper would charge only the {final.accepted} accepted of {final.step} steps, epsilon"
+        f" = {nearest(epsilon)} (moments): invalid, because rejections depend on the data too."
     )
 
 
@@ -164,17 +198,24 @@ def config_of(arguments: argparse.Namespace) -> RunConfig:
     """Return the requested configuration. Errors: ValueError for a wrong setting."""
     asked = {name: getattr(arguments, name, None) for name in SETTINGS}
     given = {name: value for name, value in asked.items() if value is not None}
-    dataset, optimizer = given.get("dataset", PLAIN.dataset), given.get("optimizer", PLAIN.optimizer)
+    dataset, optimizer = (
+        given.get("dataset", PLAIN.dataset),
+        given.get("optimizer", PLAIN.optimizer),
+    )
     features = given.get("features", PLAIN.features)
     model = given.get("model") or models_for(dataset, features)[-1]
     source = given.get("source", next(iter(available(dataset)), "full"))
     private, reading = not arguments.non_private, given.get("reading", PLAIN.reading)
-    base = defaults(dataset, model, optimizer, source, private=private, reading=reading, features=features)
+    base = defaults(
+        dataset, model, optimizer, source, private=private, reading=reading, features=features
+    )
     config = replace(base, **given)
     plan(config)  # raises ValueError for wrong schedules
     for name, needed in idle(config).items():
         if name in given:
-            raise ValueError(f"Expected no {option(name)} without {needed}: it would change nothing.")
+            raise ValueError(
+                f"Expected no {option(name)} without {needed}: it would change nothing."
+            )
     return config
 
 
@@ -192,7 +233,10 @@ def printer(as_json: bool, finals: list[Finished] | None = None) -> Callable[[Ev
     def show(event: Event) -> None:
         if isinstance(event, Finished) and finals is not None:
             finals.append(event)
-        print(json.dumps(event_to_json(event), allow_nan=False) if as_json else _line(event), flush=True)
+        print(
+            json.dumps(event_to_json(event), allow_nan=False) if as_json else _line(event),
+            flush=True,
+        )
 
     return show
 
@@ -204,10 +248,15 @@ def _line(event: Event) -> str:
         case Started():
             return (
                 f"{event.examples} examples, {event.steps} steps of q = {nearest(event.q)}, "
-                f"{event.parameters} parameters on {event.device}, {event.engine}"  # may end with a note
+                # May end with a note.
+                f"{event.parameters} parameters on {event.device}, {event.engine}"
             )
         case Stepped():
-            kept = f"  accepted {event.decisions.count('a')} of {len(event.decisions)}" if event.decisions else ""
+            kept = (
+                f"  accepted {event.decisions.count('a')} of {len(event.decisions)}"
+                if event.decisions
+                else ""
+            )
             return (
                 f"step {event.step:>6}  epoch {event.epoch:7.2f}  loss {event.loss:8.4f}  "
                 f"clipped {event.clipped:6.1%}  {event.steps_per_second:.1f} steps/s{kept}"

@@ -1,1 +1,4 @@
-"""Data sets: their catalogue, files and downloads. Free of torch, except for torchvision's downloads."""
+"""Data sets: their catalogue, files and downloads.
+
+Free of torch, except for torchvision's downloads.
+"""

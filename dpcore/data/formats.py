@@ -1,6 +1,7 @@
 """Files of data sets: IDX files, CIFAR-10's Python batches, and arrays that `data import` writes.
 
-The size of a file is limited, its bytes are checked, and each kind reads them as examples and labels.
+The size of a file is limited, its bytes are checked, and each kind reads them as examples and
+labels.
 """
 
 import gzip
@@ -48,8 +49,9 @@ class IdxFile:
 class CifarFile:
     """One of CIFAR-10's Python batches.
 
-    It is a pickled dictionary: b"data" (n, 3072) unsigned bytes, red, green and blue planes of 32x32; b"labels" n
-    numbers. Source: Krizhevsky 2009, "Learning multiple layers of features from tiny images", and its data page.
+    It is a pickled dictionary: b"data" (n, 3072) unsigned bytes, red, green and blue planes of
+    32x32; b"labels" n numbers. Source: Krizhevsky 2009, "Learning multiple layers of features from
+    tiny images", and its data page.
     """
 
     name: str
@@ -64,7 +66,8 @@ class CifarFile:
     def read(self, raw: bytes, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Return images (n, 3, 32, 32) and labels (n,) of a batch; ValueError if it is none.
 
-        `raw` comes from `checked_content`: a pickle may run code, so only one with the MD5 of CIFAR-10's own is read.
+        `raw` comes from `checked_content`: a pickle may run code, so only one with the MD5 of
+        CIFAR-10's own is read.
         """
         try:
             batch = pickle.loads(raw, encoding="bytes")
@@ -72,15 +75,17 @@ class CifarFile:
             images = pixels.astype(np.uint8, casting="safe").reshape(self.count, *CIFAR_SHAPE)
             return images, labels.reshape(self.count)
         except Exception as error:  # a damaged pickle may raise anything
-            raise ValueError(f"Expected {path} to be a CIFAR-10 batch of {self.count} images; {error}.") from error
+            raise ValueError(
+                f"Expected {path} to be a CIFAR-10 batch of {self.count} images; {error}."
+            ) from error
 
 
 @dataclass(frozen=True)
 class ArraysFile:
     """Examples as `data import` makes them from a set's original files.
 
-    Training examples, their labels, test examples, their labels, without a header: ids as 16-bit numbers, low byte
-    first, everything else as bytes.
+    Training examples, their labels, test examples, their labels, without a header: ids as 16-bit
+    numbers, low byte first, everything else as bytes.
     """
 
     shape: tuple[int, ...]  # of one example; of a grey image its height and width
@@ -102,7 +107,9 @@ class ArraysFile:
         return (self.train + self.test) * (math.prod(self.shape) * self.kind.itemsize + 1)
 
     def read(self, raw: bytes, path: Path, classes: int) -> tuple[Part, Part]:
-        """Return the training and the test part of a checked file; ValueError for an unknown class or id."""
+        """Return the training and the test part of a checked file; ValueError for an unknown class
+        or id.
+        """
         start, parts = 0, []
         for count in (self.train, self.test):
             shape = (count, *self.shape)
@@ -110,7 +117,9 @@ class ArraysFile:
             labels = np.frombuffer(raw, np.uint8, count, start + examples.nbytes)
             start += examples.nbytes + count
             if labels.max() >= classes or (self.ids and examples.max() >= self.ids):
-                raise ValueError(f"Expected {path} to name known classes and ids only; import it again.")
+                raise ValueError(
+                    f"Expected {path} to name known classes and ids only; import it again."
+                )
             parts.append((examples, labels))
         return parts[0], parts[1]
 
@@ -131,13 +140,17 @@ def max_bytes(file: File) -> int:
 
 
 def checked_content(folder: Path, file: File) -> bytes:
-    """Return the uncompressed bytes of a data set's file in the folder; ValueError if it is missing or another one."""
+    """Return the uncompressed bytes of a data set's file in the folder; ValueError if it is missing
+    or another one.
+    """
     path = find(folder, file.name)
     if path is None:
         raise ValueError(f"Expected {file.name} or {file.name}.gz in {folder}.")
     raw = content(path, max_bytes(file))
     if len(raw) < file.size:
-        raise ValueError(f"Expected {path} to hold {file.size} bytes uncompressed; it holds {len(raw)}.")
+        raise ValueError(
+            f"Expected {path} to hold {file.size} bytes uncompressed; it holds {len(raw)}."
+        )
     if file.md5 and (md5 := hashlib.md5(raw, usedforsecurity=False).hexdigest()) != file.md5:
         raise ValueError(f"Expected {path} to have MD5 {file.md5}; it has {md5}.")
     return raw
@@ -145,18 +158,24 @@ def checked_content(folder: Path, file: File) -> bytes:
 
 def find(folder: Path, name: str) -> Path | None:
     """Return the path of a file in the folder, plain or gzipped; None if it is missing."""
-    return next((path for path in (folder / name, folder / f"{name}.gz") if os.path.isfile(path)), None)
+    return next(
+        (path for path in (folder / name, folder / f"{name}.gz") if os.path.isfile(path)), None
+    )
 
 
 def content(path: Path, max_bytes: int) -> bytes:
-    """Return the uncompressed bytes of a file, gzipped or not; ValueError if it is unreadable or too large."""
+    """Return the uncompressed bytes of a file, gzipped or not; ValueError if it is unreadable or
+    too large.
+    """
     try:
         with uncompressed(path) as stream:
             raw = stream.read(max_bytes + 1)  # one byte more tells a file that is too large
     except (OSError, EOFError, zlib.error) as error:
         raise ValueError(f"Expected {path} to be a readable file; {error}.") from error
     if len(raw) > max_bytes:
-        raise ValueError(f"Expected {path} to hold at most {max_bytes} bytes uncompressed; it holds more.")
+        raise ValueError(
+            f"Expected {path} to hold at most {max_bytes} bytes uncompressed; it holds more."
+        )
     return raw
 
 
@@ -202,7 +221,9 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 class Bounded:
-    """A stream that ends with an error after so many bytes, so that an archive cannot lie about its sizes."""
+    """A stream that ends with an error after so many bytes, so that an archive cannot lie about its
+    sizes.
+    """
 
     def __init__(self, stream: BinaryIO, max_bytes: int) -> None:
         self.stream, self.max_bytes = stream, max_bytes
@@ -217,7 +238,9 @@ class Bounded:
 Wants = Callable[[PurePosixPath], bool]  # tells by its name whether a file in an archive is read
 
 
-def members(path: Path, max_bytes: int, wants: Wants) -> Iterator[tuple[PurePosixPath, int, IO[bytes]]]:
+def members(
+    path: Path, max_bytes: int, wants: Wants
+) -> Iterator[tuple[PurePosixPath, int, IO[bytes]]]:
     """Yield the name, size and stream of each wanted file in a zip or tar archive.
 
     A stream is read before the next one. A tar archive is read to its end: ReadError if it unpacks

@@ -1,6 +1,8 @@
-"""Read a data set of the user's own images: train/CLASS/*.png or *.jpg and test/CLASS/*, in a folder or a zip file.
+"""Read a data set of the user's own images: train/CLASS/*.png or *.jpg and test/CLASS/*, in a
+folder or a zip file.
 
-**Guarantees:** the files of a zip are read, never unpacked. No file is read, and no image decoded, beyond its bound.
+**Guarantees:** the files of a zip are read, never unpacked. No file is read, and no image decoded,
+beyond its bound.
 """
 
 import io
@@ -35,7 +37,8 @@ MAX_CLASSES, MAX_IMAGES = 100, 500_000
 SIDES = range(8, 65)  # pixels of a side
 MAX_BYTES = 1 << 20  # of an image's file
 MAX_PIXELS = 1 << 29  # bytes of all decoded images
-MODES = {"1": "L", "L": "L", "LA": "L", "P": "RGB", "RGB": "RGB", "RGBA": "RGB"}  # of a file -> of its pixels
+# Of a file -> of its pixels.
+MODES = {"1": "L", "L": "L", "LA": "L", "P": "RGB", "RGB": "RGB", "RGBA": "RGB"}
 RESERVED = ("other", *TABLES)  # "other" stands for no data set in addresses of pages
 
 Opener = Callable[[], IO[bytes]]
@@ -48,7 +51,8 @@ def about(dataset: Dataset) -> str:
     count, (_, height, width) = dataset.arrays, dataset.shape
     return (
         f"{len(dataset.classes)} classes, {count.train:,} training and {count.test:,} test images, "
-        f"{width} x {height} pixels, {'grey' if dataset.grey else 'in colour'}, fingerprint {dataset.fingerprint[:16]}"
+        f"{width} x {height} pixels, {'grey' if dataset.grey else 'in colour'}, fingerprint"
+        f" {dataset.fingerprint[:16]}"
         f"{''.join(_alike(group) for group in look_alikes(dataset.classes))}"
     )
 
@@ -73,7 +77,8 @@ def name_of(path: Path) -> str:
 
 
 def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
-    """Return the data set in a folder or a zip file, named as that by default, and the files that keep it.
+    """Return the data set in a folder or a zip file, named as that by default, and the files that
+    keep it.
 
     Errors: ValueError that names the file at fault, or the name if another data set has it.
     """
@@ -82,9 +87,13 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
         found = _in_zip(path, archive) if archive else _in_folder(path)
         classes, files = _by_class(path, found)
         given = [sorted(name for name in files if name.parts[0] == part) for part in PARTS]
-        names = [names[place] for names in given for place in shuffled(len(names))]  # the last may be held out
+        # The last may be held out.
+        names = [names[place] for names in given for place in shuffled(len(names))]
         pixels = _decoded({f"{name} in {path}": files[name] for name in names})
-    labels, count = np.array([classes.index(name.parts[1]) for name in names], np.uint8), len(given[0])
+    labels, count = (
+        np.array([classes.index(name.parts[1]) for name in names], np.uint8),
+        len(given[0]),
+    )
     parts = (pixels[:count], labels[:count]), (pixels[count:], labels[count:])
     arrays = {"shape": pixels.shape[1:], "train": count, "test": len(given[1])}
     facts: dict[str, Any] = {"classes": classes, "arrays": arrays}
@@ -92,17 +101,25 @@ def read_images(path: Path, name: str = "") -> tuple[Dataset, dict[str, bytes]]:
     dataset = own_dataset(name or name_of(path), **facts)
     _check_name(dataset)
     assert dataset.arrays
-    return dataset, {dataset.arrays.name: dataset.arrays.written(*parts), FACTS_FILE: json.dumps(facts).encode()}
+    return dataset, {
+        dataset.arrays.name: dataset.arrays.written(*parts),
+        FACTS_FILE: json.dumps(facts).encode(),
+    }
 
 
 def _check_name(made: Dataset) -> None:
     """Raise ValueError if other data have the name."""
     name, other = made.name, DATASETS.get(made.name)
     if name in RESERVED:
-        raise ValueError(f"Expected another name than {name}, which other data have: add '--name NAME'.")
+        raise ValueError(
+            f"Expected another name than {name}, which other data have: add '--name NAME'."
+        )
     if other and replace(other, fingerprint=other.fingerprint or made.fingerprint) != made:
         delete = f", or delete {raw_folder(other)}" if other.fingerprint else ""
-        raise ValueError(f"Expected the images of {other.title}, which has the name {name}; add '--name NAME'{delete}.")
+        raise ValueError(
+            f"Expected the images of {other.title}, which has the name {name}; add '--name"
+            f" NAME'{delete}."
+        )
 
 
 def _in_folder(path: Path) -> Iterator[Found]:
@@ -119,14 +136,22 @@ def _in_zip(path: Path, archive: zipfile.ZipFile) -> Iterator[Found]:
     for member in archive.infolist():
         name = PurePosixPath(member.filename.replace("\\", "/"))
         if re.match("/|[A-Za-z]:", str(name)) or ".." in name.parts:
-            raise ValueError(f"Expected the names in {path} to stay inside it; {member.filename!r} leads out of it.")
+            raise ValueError(
+                f"Expected the names in {path} to stay inside it; {member.filename!r} leads out"
+                " of it."
+            )
         outer = next((place for place, step in enumerate(name.parts) if step in PARTS), None)
         if outer is not None:
-            yield PurePosixPath(*name.parts[outer:]), None if member.is_dir() else partial(archive.open, member)
+            yield (
+                PurePosixPath(*name.parts[outer:]),
+                None if member.is_dir() else partial(archive.open, member),
+            )
 
 
 def _by_class(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[PurePosixPath, Opener]]:
-    """Return the classes in order, and the images' files; ValueError for a file or a class that is out of place."""
+    """Return the classes in order, and the images' files; ValueError for a file or a class that is
+    out of place.
+    """
     images: dict[PurePosixPath, Opener] = {}
     folders: set[PurePosixPath] = set()
     for name, opener in found:
@@ -150,28 +175,42 @@ def _by_class(path: Path, found: Iterable[Found]) -> tuple[list[str], dict[PureP
 
 
 def _classes(path: Path, folders: set[PurePosixPath], filled: set[PurePosixPath]) -> list[str]:
-    """Return the classes' names in order; ValueError unless both parts have images of the same 2 to 100."""
+    """Return the classes' names in order; ValueError unless both parts have images of the same 2 to
+    100.
+    """
     if not folders:
         raise ValueError(
-            f"Expected the files of a data set or a table, or {LAYOUT}, under {str(path)[:300]}; found none."
+            f"Expected the files of a data set or a table, or {LAYOUT}, under {str(path)[:300]};"
+            " found none."
         )
     classes = sorted({folder.name for folder in folders if folder.parts[0] == "train"})
     for folder in sorted(folders):
         if folder.name not in classes:
-            raise ValueError(f"Expected each class of {path} to have a folder in train; {folder} is in test alone.")
+            raise ValueError(
+                f"Expected each class of {path} to have a folder in train; {folder} is in test"
+                " alone."
+            )
         if not re.fullmatch(CLASS, folder.name):
-            raise ValueError(f"Expected the class {folder.name!r} in {path} to be named by 1 to 40 letters or digits.")
+            raise ValueError(
+                f"Expected the class {folder.name!r} in {path} to be named by 1 to 40 letters or"
+                " digits."
+            )
     for name in classes:
         for folder in (PurePosixPath(part, name) for part in PARTS):
             if folder not in filled:
                 raise ValueError(f"Expected an image in {folder} of {path}; there is none.")
     if not 2 <= len(classes) <= MAX_CLASSES:
-        raise ValueError(f"Expected 2 to {MAX_CLASSES} classes in {path}; there are {len(classes)}: {classes[0]} ...")
+        raise ValueError(
+            f"Expected 2 to {MAX_CLASSES} classes in {path}; there are {len(classes)}:"
+            f" {classes[0]} ..."
+        )
     return classes
 
 
 def _decoded(files: dict[str, Opener]) -> NDArray[np.uint8]:
-    """Return images (n, H, W), or (n, 3, H, W) if one is coloured; ValueError if one is broken or of another size."""
+    """Return images (n, H, W), or (n, 3, H, W) if one is coloured; ValueError if one is broken or
+    of another size.
+    """
     images: list[NDArray[np.uint8]] = []
     for name, opener in files.items():
         image = _pixels(name, opener)
@@ -179,9 +218,13 @@ def _decoded(files: dict[str, Opener]) -> NDArray[np.uint8]:
         height, width = images[0].shape[:2]
         if image.shape[:2] != (height, width):
             size = f"{width} x {height} pixels, as {next(iter(files))} has"
-            raise ValueError(f"Expected {name} to have {size}; it has {image.shape[1]} x {image.shape[0]}.")
+            raise ValueError(
+                f"Expected {name} to have {size}; it has {image.shape[1]} x {image.shape[0]}."
+            )
         if len(files) * image.size > MAX_PIXELS:
-            raise ValueError(f"Expected {name} and the others to have at most {MAX_PIXELS:,} pixels together.")
+            raise ValueError(
+                f"Expected {name} and the others to have at most {MAX_PIXELS:,} pixels together."
+            )
     if all(image.ndim == 2 for image in images):
         return np.stack(images)
     coloured = np.empty((len(images), 3, *images[0].shape[:2]), np.uint8)
@@ -194,18 +237,28 @@ def _pixels(name: str, opener: Opener) -> NDArray[np.uint8]:
     """Return a grey image (H, W), or one in colour (H, W, 3); ValueError says why a file is none."""
     try:
         with opener() as stream, warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # its size is looked at below
+            # Its size is looked at below.
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             raw = stream.read(MAX_BYTES + 1)
             image = Image.open(io.BytesIO(raw), formats=("PNG", "JPEG"))  # reads its header alone
         if len(raw) > MAX_BYTES or not {*image.size} <= {*SIDES}:
-            raise ValueError(f"it has {image.width} x {image.height} pixels in {len(raw):,} bytes or more")
+            raise ValueError(
+                f"it has {image.width} x {image.height} pixels in {len(raw):,} bytes or more"
+            )
         if getattr(image, "n_frames", 1) > 1:
             raise ValueError("it has several pictures, one after another")
         image = ImageOps.exif_transpose(image)  # upright, as whoever looks at it sees it
-        if image.mode not in MODES or image.convert("RGBA").getchannel("A").getextrema() != (255, 255):
-            raise ValueError(f"its mode is {image.mode}, which is neither grey nor RGB without transparency")
+        if image.mode not in MODES or image.convert("RGBA").getchannel("A").getextrema() != (
+            255,
+            255,
+        ):
+            raise ValueError(
+                f"its mode is {image.mode}, which is neither grey nor RGB without transparency"
+            )
         return np.asarray(image.convert(MODES[image.mode]))
     except Exception as error:  # a damaged archive or image may raise anything
         why = "" if isinstance(error, UnidentifiedImageError) else f"; {error}"
         sides = f"{SIDES[0]} to {SIDES[-1]} pixels a side and at most {MAX_BYTES:,} bytes"
-        raise ValueError(f"Expected {name} to be a whole PNG or JPEG image of {sides}{why}.") from error
+        raise ValueError(
+            f"Expected {name} to be a whole PNG or JPEG image of {sides}{why}."
+        ) from error

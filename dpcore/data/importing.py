@@ -30,30 +30,44 @@ Wanted = Dataset | Original
 Contents = dict[str, bytes]  # by the names of the files in the data root
 Say = Callable[[str], None]
 # archives as published -> their data set
-ARCHIVES = {"cifar-10-python.tar.gz": "cifar10", "bank-additional.zip": "bank", "ml-1m.zip": "movielens"}
-MEMBERS = {file.name: max_bytes(file) for file in CIFAR10.batches}  # what is unpacked of an archive -> its most bytes
-MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files} | {RATINGS: MAX_RATINGS}
+ARCHIVES = {
+    "cifar-10-python.tar.gz": "cifar10",
+    "bank-additional.zip": "bank",
+    "ml-1m.zip": "movielens",
+}
+# What is unpacked of an archive -> its most bytes.
+MEMBERS = {file.name: max_bytes(file) for file in CIFAR10.batches}
+MEMBERS |= {name: MAX_BYTES for each in ORIGINALS.values() for name in each.files} | {
+    RATINGS: MAX_RATINGS
+}
 KNOWN = {*MEMBERS, *ARCHIVES, *IDX_NAMES, REVIEWS_ARCHIVE}  # names of files of data sets and tables
 MAX_UNPACKED = 2 * sum(map(max_bytes, CIFAR10.batches))  # of a tar archive
 
 
 def install(wanted: Wanted, folder: Path) -> Path:
-    """Check the files in the folder and put them, uncompressed, where torchvision or we look; return that place.
+    """Check the files in the folder and put them, uncompressed, where torchvision or we look;
+    return that place.
 
-    Errors: ValueError naming the first file that is missing, truncated or another one, or a root that cannot be
-    written; the root is then unchanged.
+    Errors: ValueError naming the first file that is missing, truncated or another one, or a root
+    that cannot be written; the root is then unchanged.
     """
     return _put(wanted, _contents(wanted, folder))
 
 
 def _contents(wanted: Wanted, place: Path) -> Contents:
-    """Return the checked files of a data set or a table, or the one that is made of a data set's original files."""
+    """Return the checked files of a data set or a table, or the one that is made of a data set's
+    original files.
+    """
     if isinstance(wanted, Original):
         wanted.rows(place)  # ValueError if a file is missing or wrong
-        return {name: content(path, MAX_BYTES) for name in wanted.files if (path := find(place, name))}
+        return {
+            name: content(path, MAX_BYTES) for name in wanted.files if (path := find(place, name))
+        }
     if not wanted.arrays:
         return {file.name: checked_content(place, file) for file in wanted.files}
-    return {wanted.arrays.name: wanted.arrays.written(*READERS[wanted.name].read(place, wanted.arrays))}
+    return {
+        wanted.arrays.name: wanted.arrays.written(*READERS[wanted.name].read(place, wanted.arrays))
+    }
 
 
 def _checked(wanted: Wanted, place: Path) -> tuple[Wanted, Contents]:
@@ -61,7 +75,9 @@ def _checked(wanted: Wanted, place: Path) -> tuple[Wanted, Contents]:
 
 
 def _put(wanted: Wanted, contents: Contents) -> Path:
-    """Replace the files of a table, or at once the folder of a data set, by these; return their folder."""
+    """Replace the files of a table, or at once the folder of a data set, by these; return their
+    folder.
+    """
     root = data_root()
     try:
         if isinstance(wanted, Original):  # beside other tables
@@ -70,18 +86,24 @@ def _put(wanted: Wanted, contents: Contents) -> Path:
                     file.write(raw)
             return folder_of_tables()
         root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".incoming-", dir=root, ignore_cleanup_errors=True) as staging:
+        with tempfile.TemporaryDirectory(
+            prefix=".incoming-", dir=root, ignore_cleanup_errors=True
+        ) as staging:
             made = Path(staging, "made")
             made.mkdir()
             for name, raw in contents.items():
                 (made / name).write_bytes(raw)
             return _swap(made, raw_folder(wanted))
     except OSError as error:
-        raise ValueError(f"Expected the data root {root} to be a writable folder; {error}.") from error
+        raise ValueError(
+            f"Expected the data root {root} to be a writable folder; {error}."
+        ) from error
 
 
 def _swap(made: Path, target: Path) -> Path:
-    """Replace the target by the folder made; the old one is deleted with the temporary folder around that."""
+    """Replace the target by the folder made; the old one is deleted with the temporary folder
+    around that.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = made.with_name("old")
     if target.exists():
@@ -132,7 +154,9 @@ def import_folder(path: Path, name: str = "", say: Say = _nothing) -> list[Wante
     Errors: ValueError if a known file is wrong or nothing is found; nothing is then installed.
     """
     if not os.path.isdir(path) and not os.path.isfile(path):
-        raise ValueError(f"Expected DIR={str(path)[:300]!r} to be a folder, or a zip or tar archive.")
+        raise ValueError(
+            f"Expected DIR={str(path)[:300]!r} to be a folder, or a zip or tar archive."
+        )
     taken: list[Taken] = []
     refused: list[Passed] = []
     if not name:
@@ -238,8 +262,17 @@ def _unpacked(path: Path, opened: ExitStack) -> Path:
             if size <= MEMBERS[name.name]:
                 with (target / name.name).open("wb") as copy:
                     shutil.copyfileobj(source, copy)
-    except (OSError, EOFError, RuntimeError, zlib.error, tarfile.TarError, zipfile.BadZipFile) as error:
-        raise ValueError(f"Expected {path} to be a folder, or a whole zip or tar archive; {error}.") from error
+    except (
+        OSError,
+        EOFError,
+        RuntimeError,
+        zlib.error,
+        tarfile.TarError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise ValueError(
+            f"Expected {path} to be a folder, or a whole zip or tar archive; {error}."
+        ) from error
     return target
 
 
@@ -271,7 +304,8 @@ def _as_published(folder: Path, passable: bool) -> Iterator[Candidate]:
     found = False
     for dataset in (each for each in DATASETS.values() if not each.arrays):
         places = [folder / dataset.folder / "raw", folder / dataset.folder]
-        if folder.name == dataset.folder or dataset.batches:  # the names of batches identify the data set
+        # The names of batches identify the data set.
+        if folder.name == dataset.folder or dataset.batches:
             places += [folder / "raw", folder]
         if folder.name == "raw" and folder.resolve().parent.name == dataset.folder:
             places.append(folder)
@@ -307,7 +341,8 @@ def _refuse(folder: Path) -> tuple[Wanted, Contents]:
     """Raise ValueError for IDX files of no known data set."""
     titles = " or ".join(dataset.title for dataset in _families())
     raise ValueError(
-        f"Expected the IDX files in {folder} to be those of {titles}; every one is truncated or another's."
+        f"Expected the IDX files in {folder} to be those of {titles}; every one is truncated or"
+        " another's."
     )
 
 

@@ -18,7 +18,8 @@ from dpcore.data.formats import checked_content
 class Images:
     """Images, or examples of another kind, with their labels."""
 
-    images: NDArray[Any]  # (n, 28, 28), in colour (n, 3, 32, 32), features (n, d); 16-bit ids (n, d)
+    # (n, 28, 28), in colour (n, 3, 32, 32), features (n, d); 16-bit ids (n, d).
+    images: NDArray[Any]
     labels: NDArray[np.uint8]  # (n,) from 0
 
     def __len__(self) -> int:
@@ -26,7 +27,9 @@ class Images:
 
     @cached_property  # a sample's is known when the next run begins
     def fingerprint(self) -> str:
-        """SHA-256 over examples and labels, their shapes and types; as little private as `fingerprint_of`."""
+        """SHA-256 over examples and labels, their shapes and types; as little private as
+        `fingerprint_of`.
+        """
         digest = hashlib.sha256()
         for array in (self.images, self.labels):
             digest.update(f"{array.dtype.newbyteorder('<').str} {array.shape} ".encode())
@@ -45,9 +48,9 @@ class Split:
 def load(name: str, source: str) -> Split:
     """Load the training and test part of a data set.
 
-    "sample" is bundled: 10,000 and 2,000 images, every class equally often. "full" is read from the data root in
-    torchvision's layout, without torchvision's slow import, or from Debian's package. ValueError if the source is
-    missing or damaged.
+    "sample" is bundled: 10,000 and 2,000 images, every class equally often. "full" is read from the
+    data root in torchvision's layout, without torchvision's slow import, or from Debian's package.
+    ValueError if the source is missing or damaged.
 
     >>> split = load("mnist", "sample")
     >>> split.train.images.shape, len(split.test)
@@ -57,7 +60,9 @@ def load(name: str, source: str) -> Split:
     check.one_of(catalogue.SOURCES, source=source)
     if source == "sample":
         if not dataset.sampled:
-            raise ValueError(f"Expected source='full' for {dataset.title}: no sample of it is bundled.")
+            raise ValueError(
+                f"Expected source='full' for {dataset.title}: no sample of it is bundled."
+            )
         return _sample(catalogue.SAMPLES / f"{name}.npz")
     folder = _folder_of(dataset)
     if not dataset.arrays:
@@ -65,12 +70,17 @@ def load(name: str, source: str) -> Split:
     raw, path = checked_content(folder, dataset.arrays), folder / dataset.arrays.name
     split = Split(*(Images(*part) for part in dataset.arrays.read(raw, path, len(dataset.classes))))
     if dataset.fingerprint not in ("", fingerprint_of(split)):
-        raise ValueError(f"Expected {folder} to hold the images that were imported; delete it, and import them again.")
+        raise ValueError(
+            f"Expected {folder} to hold the images that were imported; delete it, and import them"
+            " again."
+        )
     return split
 
 
 def load_test_images(name: str, source: str) -> Images:
-    """Load only the test part of a data set of images, from its own files. Errors as those of `load`.
+    """Load only the test part of a data set of images, from its own files.
+
+    Errors as those of `load`.
 
     >>> len(load_test_images("mnist", "sample"))
     2000
@@ -89,11 +99,15 @@ def _folder_of(dataset: catalogue.Dataset) -> Path:
     if catalogue.in_debian_folder(dataset) and dataset.debian_folder:
         return dataset.debian_folder
     why, remedy = faults[0], catalogue.remedy(dataset)
-    raise ValueError(f"Expected the full {dataset.title} under {catalogue.data_root()}, but {why}; {remedy}.")
+    raise ValueError(
+        f"Expected the full {dataset.title} under {catalogue.data_root()}, but {why}; {remedy}."
+    )
 
 
 def part_of(dataset: catalogue.Dataset, folder: Path, *, test: bool) -> Images:
-    """Read a part of a data set from its IDX files or Python batches, gzipped or not, each one checked."""
+    """Read a part of a data set from its IDX files or Python batches, gzipped or not, each one
+    checked.
+    """
     if dataset.idx:
         files = dataset.idx[2:] if test else dataset.idx[:2]
         return Images(*(each.read(checked_content(folder, each)) for each in files))
@@ -110,14 +124,18 @@ def _sample(path: Path) -> Split:
         arrays = {name: parts[name] for name in parts}
     for array in arrays.values():
         array.flags.writeable = False
-    return Split(*(Images(arrays[f"{part}_images"], arrays[f"{part}_labels"]) for part in ("train", "test")))
+    return Split(
+        *(Images(arrays[f"{part}_images"], arrays[f"{part}_labels"]) for part in ("train", "test"))
+    )
 
 
 def fingerprint_of(split: Split) -> str:
-    """Return SHA-256 over the training and the test part: examples and labels, their shapes and types.
+    """Return SHA-256 over the training and the test part: examples and labels, their shapes and
+    types.
 
-    **No guarantee of privacy:** it is an exact function of the data, and no epsilon covers it. An attacker who knows
-    all examples but one can try candidates for the last. Show it for public data only.
+    **No guarantee of privacy:** it is an exact function of the data, and no epsilon covers it. An
+    attacker who knows all examples but one can try candidates for the last. Show it for public data
+    only.
 
     >>> fingerprint_of(load("mnist", "sample"))[:16]
     'b89a8a18179fe38a'

@@ -2,9 +2,9 @@
 
 Adult: 123 binary features, LIBSVM's columns, of which each number is one of a few ranges.
 
-The Large Movie Review Dataset: a text file for each review, in the folder aclImdb or its archive. Paper 004 keeps the
-10,000 most frequent words, counted on the reviews themselves without noise: no epsilon covers that. Here a word's id
-follows from the word alone, and some words share one.
+The Large Movie Review Dataset: a text file for each review, in the folder aclImdb or its archive.
+Paper 004 keeps the 10,000 most frequent words, counted on the reviews themselves without noise: no
+epsilon covers that. Here a word's id follows from the word alone, and some words share one.
 
 MovieLens 1M: a line UserID::MovieID::Rating::Timestamp for each rating, in ratings.dat.
 """
@@ -30,7 +30,10 @@ from dpcore.regular_file import open_regular
 ADULT_FILE = "adult.data"  # 32,561 rows; like paper 004 we leave adult.test alone
 MAX_ADULT = 1 << 25  # bytes that are read
 WORDS_OF = {each.name: each for each in ADULT.columns if isinstance(each, Category)}
-BINARY = tuple(WORDS_OF.get(name) or Ranges(name, tuple(FACTS["adult"]["ranges"][name])) for name in ADULT.fields[:-1])
+BINARY = tuple(
+    WORDS_OF.get(name) or Ranges(name, tuple(FACTS["adult"]["ranges"][name]))
+    for name in ADULT.fields[:-1]
+)
 ADULT_ROWS = replace(ADULT, files=(ADULT_FILE,), columns=BINARY, chosen=list)
 
 REVIEWS, REVIEWS_ARCHIVE = "aclImdb", "aclImdb_v1.tar.gz"
@@ -52,7 +55,8 @@ Key = tuple[str, str, str]  # part, kind, name of a review
 class Reader:
     """The two functions that turn the files of a data set into its two parts."""
 
-    find: Callable[[Path, ArraysFile], Path | None]  # a file or folder in a folder, or the archive itself
+    # A file or folder in a folder, or the archive itself.
+    find: Callable[[Path, ArraysFile], Path | None]
     read: Callable[[Path, ArraysFile], tuple[Part, Part]]  # ValueError if the files are wrong
 
 
@@ -97,7 +101,8 @@ def ids_of(text: str, ids: int, length: int) -> NDArray[np.uint16]:
 
 def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
     for place in (given, given / REVIEWS):
-        if any((place / "train" / KINDS[0]).glob("*.txt")):  # images may have classes of these names
+        # Images may have classes of these names.
+        if any((place / "train" / KINDS[0]).glob("*.txt")):
             return place
     archive = given if given.name == REVIEWS_ARCHIVE else given / REVIEWS_ARCHIVE
     return archive if os.path.isfile(archive) else None
@@ -106,23 +111,33 @@ def _find_reviews(given: Path, file: ArraysFile) -> Path | None:
 def _read_reviews(place: Path, file: ArraysFile) -> tuple[Part, Part]:
     found: dict[Key, NDArray[np.uint16]] = {}
     try:
-        for key, text in _reviews_in_archive(place) if os.path.isfile(place) else _reviews_in_folder(place):
+        for key, text in (
+            _reviews_in_archive(place) if os.path.isfile(place) else _reviews_in_folder(place)
+        ):
             if len(text) >= MAX_REVIEW or len(found) > file.train + file.test:
                 raise ValueError(
-                    f"Expected reviews of less than {MAX_REVIEW} bytes in {place}, and no more than there are."
+                    f"Expected reviews of less than {MAX_REVIEW} bytes in {place}, and no more than"
+                    " there are."
                 )
             found[key] = ids_of(text.decode("utf-8", errors="replace"), file.ids, file.shape[0])
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
-        raise ValueError(f"Expected {place} to be {REVIEWS} or its whole archive; {error}.") from error
-    return _reviews_of("train", found, file.train, place), _reviews_of("test", found, file.test, place)
+        raise ValueError(
+            f"Expected {place} to be {REVIEWS} or its whole archive; {error}."
+        ) from error
+    return _reviews_of("train", found, file.train, place), _reviews_of(
+        "test", found, file.test, place
+    )
 
 
 def _reviews_of(part: str, found: dict[Key, NDArray[np.uint16]], count: int, place: Path) -> Part:
-    """Return a part's reviews in a fixed order that mixes both kinds: the last may be held out as public data."""
+    """Return a part's reviews in a fixed order that mixes both kinds: the last may be held out as
+    public data.
+    """
     named = sorted(key for key in found if key[0] == part)
     if len(named) != count:
         raise ValueError(
-            f"Expected {count} reviews under {part}/neg and {part}/pos in {place}; there are {len(named)}."
+            f"Expected {count} reviews under {part}/neg and {part}/pos in {place}; there are"
+            f" {len(named)}."
         )
     keys = [named[number] for number in shuffled(count)]
     labels = [KINDS.index(kind) for _, kind, _ in keys]
@@ -166,7 +181,9 @@ def _read_ratings(place: Path, file: ArraysFile) -> tuple[Part, Part]:
     if rows.shape[1] != 4:
         raise ValueError(f"Expected {place} to hold {lines}.")
     if (rows[:, :3] < 1).any() or (rows[:, :3] > MAX_FIELDS).any():
-        raise ValueError(f"Expected users 1 to {USERS}, movies 1 to {MOVIES} and ratings 1 to 5 in {place}.")
+        raise ValueError(
+            f"Expected users 1 to {USERS}, movies 1 to {MOVIES} and ratings 1 to 5 in {place}."
+        )
     pairs = rows[:, :2] + (-1, USERS - 1)  # users before movies
     return by_place(pairs, rows[:, 2] - 1, file, f"ratings in {place}")
 

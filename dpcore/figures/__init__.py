@@ -6,4 +6,11 @@ from dpcore.figures.heatmap import heatmap_figure
 from dpcore.figures.layout import NORMAL, PRESENT, Size
 from dpcore.figures.sampled import profile_figure
 from dpcore.figures.tradeoff import Line, gaussian_line, growth_figure, tradeoff_figure
-from dpcore.figures.training import Track, accuracy_figure, classes_figure, norms_figure, schedule_figure, track_figure
+from dpcore.figures.training import (
+    Track,
+    accuracy_figure,
+    classes_figure,
+    norms_figure,
+    schedule_figure,
+    track_figure,
+)

@@ -13,13 +13,26 @@ from dpcore.figures.training import Track
 from dpcore.privacy.accountants import Curve
 from dpcore.privacy.certified.tradeoff_bounds import Band
 from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism
-from dpcore.privacy.report.numbers import epochs_of, marked, nearest, outward, percent, plain, raised, short
+from dpcore.privacy.report.numbers import (
+    epochs_of,
+    marked,
+    nearest,
+    outward,
+    percent,
+    plain,
+    raised,
+    short,
+)
 from dpcore.privacy.tradeoff import Tradeoff
 
-RATE = {False: 0.1, True: 0.001}  # the point of a trade-off chart that is read, on linear and on logarithmic axes
+# The point of a trade-off chart that is read, on linear and on logarithmic axes.
+RATE = {False: 0.1, True: 0.001}
 AXES = {
     False: ("least type II error against type I error", "At a type I error of 10 %"),
-    True: ("largest true-positive rate against false-positive rate, both logarithmic", "At 0.1 % false positives"),
+    True: (
+        "largest true-positive rate against false-positive rate, both logarithmic",
+        "At 0.1 % false positives",
+    ),
 }
 BLIND = {False: "blind guessing 90 %", True: "blind guessing 0.1 %"}
 DELTA = 1e-5  # the point of a profile that is read, or the nearest one
@@ -47,11 +60,18 @@ def profile_alt(profiles: Mapping[str, Curve], otherwise: Sampled | None = None)
     place = int(np.argmin(np.abs(np.log(deltas / DELTA))))
     ends = _listed({name: _at(curve, place) for name, curve in profiles.items()})
     ends += f"; {_of_sampled(otherwise)}" if otherwise else ""
-    return f"Line chart of delta against epsilon. At delta = {plain(raised(float(deltas[place])))}, epsilon is: {ends}."
+    return (
+        f"Line chart of delta against epsilon. At delta = {plain(raised(float(deltas[place])))},"
+        f" epsilon is: {ends}."
+    )
 
 
 def tradeoff_alt(
-    band: Band | None, lines: Sequence[Line], *, otherwise: SampledBand | None = None, log: bool = False
+    band: Band | None,
+    lines: Sequence[Line],
+    *,
+    otherwise: SampledBand | None = None,
+    log: bool = False,
 ) -> str:
     """The height of each curve at one rate; a bound is rounded to the safe side."""
     found = [] if band is None or band.empty else [_of_band("Certified", band, log)]
@@ -61,17 +81,28 @@ def tradeoff_alt(
     return f"Line chart of the {what}. {at}: {'; '.join([*found, BLIND[log]])}."
 
 
-def growth_alt(bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = (), *, log: bool = False) -> str:
+def growth_alt(
+    bands: Mapping[int, Band], mu: float, beside: Sequence[Line] = (), *, log: bool = False
+) -> str:
     """The certified band of each length at one rate, the limit, and other curves."""
-    found = [_of_band(f"T = {steps:,}", band, log) for steps, band in bands.items() if not band.empty]
+    found = [
+        _of_band(f"T = {steps:,}", band, log) for steps, band in bands.items() if not band.empty
+    ]
     what, at = AXES[log]
     limit = f"their limit, G_mu with mu = {short(mu)}, {_of_line(gaussian_line(mu), log)}"
     others = [f"{each.style.label} {_of_line(each, log)}" for each in beside]
-    return f"Line chart of the {what}, for growing numbers of steps T. {at}: {'; '.join([*found, limit, *others])}."
+    return (
+        f"Line chart of the {what}, for growing numbers of steps T. {at}:"
+        f" {'; '.join([*found, limit, *others])}."
+    )
 
 
 def heatmap_alt(
-    sigmas: FloatArray, rows: Sequence[Curve], epochs: FloatArray, target: float | None, marks: Sequence[Mark]
+    sigmas: FloatArray,
+    rows: Sequence[Curve],
+    epochs: FloatArray,
+    target: float | None,
+    marks: Sequence[Mark],
 ) -> str:
     """The axes of a map of epsilon, the ends of the contour of the target, and the marks.
 
@@ -81,13 +112,22 @@ def heatmap_alt(
     >>> heatmap_alt(np.array([2.0, 8.0]), rows, steps * 0.01, None, [Mark(100.0, 4.0, "now")]).split(". ")[0]
     'Map of epsilon over epochs (from 10 to 100) and sigma (from 2 to 8), both logarithmic'
     """
-    ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (epochs, sigmas)]
+    ends = [
+        f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (epochs, sigmas)
+    ]
     first = f"Map of epsilon over epochs ({ends[0]}) and sigma ({ends[1]}), both logarithmic."
     corners = [f"{marked(float(rows[row].epsilon[column]), rows[row].kind)} at sigma "
                f"{nearest(float(sigmas[row]))} after {epochs_of(float(epochs[column]))}"
                for row, column in ((-1, 0), (0, -1))]  # fmt: skip
-    points = [f"“{each.word}” is at sigma {nearest(each.sigma, 6)} and {epochs_of(each.epochs)}" for each in marks]
-    said = [f"Epsilon is {' and '.join(corners)}", *_of_contour(sigmas, rows, epochs, target), *points]
+    points = [
+        f"“{each.word}” is at sigma {nearest(each.sigma, 6)} and {epochs_of(each.epochs)}"
+        for each in marks
+    ]
+    said = [
+        f"Epsilon is {' and '.join(corners)}",
+        *_of_contour(sigmas, rows, epochs, target),
+        *points,
+    ]
     return f"{first} {'. '.join(said)}."
 
 
@@ -98,10 +138,14 @@ def accuracy_alt(tracks: Sequence[Track], x: str, going_on: Collection[int] = ()
     'Line chart of test accuracy against epoch. At the end: 1: SGD 90.0 %; 2: Adam goes on.'
     """
     said = [_reached(track) for track in tracks]
-    return f"Line chart of test accuracy against {x}. At the end: {_by_run(tracks, said, going_on)}."
+    return (
+        f"Line chart of test accuracy against {x}. At the end: {_by_run(tracks, said, going_on)}."
+    )
 
 
-def track_alt(tracks: Sequence[Track], what: str, going_on: Collection[int] = (), *, rate: bool = False) -> str:
+def track_alt(
+    tracks: Sequence[Track], what: str, going_on: Collection[int] = (), *, rate: bool = False
+) -> str:
     """The first, last, smallest and largest value of each run; a rate in percent.
 
     >>> track_alt([Track("SGD", [1.0, 2.0, 3.0], [2.3, 0.4, 0.5])], "training loss")
@@ -122,23 +166,35 @@ def classes_alt(names: Sequence[str], accuracy: Sequence[float], *, going_on: bo
     >>> classes_alt(["cat", "dog"], [0.5, 0.25])
     'Bar chart of the test accuracy of each class: cat 50 %, dog 25 %.'
     """
-    pairs = ", ".join(f"{name} {percent(each, 0)}" for name, each in zip(names, accuracy, strict=False))
+    pairs = ", ".join(
+        f"{name} {percent(each, 0)}" for name, each in zip(names, accuracy, strict=False)
+    )
     said = f"the run {GOES_ON}" if going_on else pairs or "no test yet"
     return f"Bar chart of the test accuracy of each class: {said}."
 
 
-def norms_alt(epochs: Sequence[float], norms: Sequence[Sequence[float]], clip_norm: float, *, going_on: bool) -> str:
+def norms_alt(
+    epochs: Sequence[float], norms: Sequence[Sequence[float]], clip_norm: float, *, going_on: bool
+) -> str:
     """C, and the median and the highest quantile of the last report.
 
     >>> norms_alt([1.0], [[0.1, 0.2, 0.3, 0.4, 0.5]], 0.25, going_on=False).split(". ")[1]
     'After 1 epoch half of the gradients are below 0.300 and 95 % below 0.500.'
     """
-    first = f"Fan chart of the gradients' norms before clipping against epoch, with C = {nearest(clip_norm)} as a line."
+    first = (
+        "Fan chart of the gradients' norms before clipping against epoch, with C ="
+        f" {nearest(clip_norm)} as a line."
+    )
     if going_on or not epochs:
-        return f"{first} The run {GOES_ON}." if going_on else f"{first} No step has been reported yet."
+        return (
+            f"{first} The run {GOES_ON}." if going_on else f"{first} No step has been reported yet."
+        )
     *_, half, _, most = norms[-1]
     after = epochs_of(epochs[-1])
-    return f"{first} After {after} half of the gradients are below {short(half)} and 95 % below {short(most)}."
+    return (
+        f"{first} After {after} half of the gradients are below {short(half)} and 95 % below"
+        f" {short(most)}."
+    )
 
 
 def schedule_alt(mechanism: Mechanism) -> str:
@@ -163,17 +219,28 @@ def _by_run(tracks: Sequence[Track], said: Sequence[str], going_on: Collection[i
     """The words for each run behind its label, numbered as on the chart."""
     numbers = [f"{place + 1}: " if len(tracks) > 1 else "" for place in range(len(tracks))]
     ends = [GOES_ON if place in going_on else each for place, each in enumerate(said)]
-    return "; ".join(f"{number}{each.label} {end}" for number, each, end in zip(numbers, tracks, ends, strict=True))
+    return "; ".join(
+        f"{number}{each.label} {end}"
+        for number, each, end in zip(numbers, tracks, ends, strict=True)
+    )
 
 
-def _of_contour(sigmas: FloatArray, rows: Sequence[Curve], epochs: FloatArray, target: float | None) -> list[str]:
+def _of_contour(
+    sigmas: FloatArray, rows: Sequence[Curve], epochs: FloatArray, target: float | None
+) -> list[str]:
     """The two ends of the thick contour, if there is one."""
     path = contour(sigmas, np.stack([each.epsilon for each in rows]), target or np.nan)
     seen = np.flatnonzero(np.isfinite(path))
     if not seen.size:
         return []
-    ends = [f"sigma {short(float(path[at]))} after {epochs_of(float(epochs[at]))}" for at in (seen[0], seen[-1])]
-    return [f"The thick contour of the target, epsilon {target:g}, runs about from {ends[0]} to {ends[1]}"]
+    ends = [
+        f"sigma {short(float(path[at]))} after {epochs_of(float(epochs[at]))}"
+        for at in (seen[0], seen[-1])
+    ]
+    return [
+        f"The thick contour of the target, epsilon {target:g}, runs about from {ends[0]} to"
+        f" {ends[1]}"
+    ]
 
 
 def _listed(ends: Mapping[str, str]) -> str:
@@ -196,7 +263,10 @@ def _of_band(name: str, band: Band, log: bool) -> str:
 def _of_sampled(shown: Sampled) -> str:
     place = int(np.argmin(np.abs(np.log(shown.curve.delta / DELTA))))
     at = plain(raised(float(shown.curve.delta[place])))
-    return f"{shown.sampler.title}, {shown.sampler.adjacency}, {_at(shown.curve, place)} at delta = {at}"
+    return (
+        f"{shown.sampler.title}, {shown.sampler.adjacency}, {_at(shown.curve, place)} at delta ="
+        f" {at}"
+    )
 
 
 def _of_line(each: Line, log: bool) -> str:

@@ -1,4 +1,6 @@
-"""Charts of an audit: evidence while it trains, ROC curves, scores with their laws, and bounds against canaries."""
+"""Charts of an audit: evidence while it trains, ROC curves, scores with their laws, and bounds
+against canaries.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,7 +11,18 @@ import plotly.graph_objects as go
 from dpcore.audit.bounds.e_process import LINE
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.audit.events import Traced, Watched
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, labelled, layout, line, points, power_ticks, with_key
+from dpcore.figures.layout import (
+    NORMAL,
+    End,
+    Size,
+    figure_of,
+    labelled,
+    layout,
+    line,
+    points,
+    power_ticks,
+    with_key,
+)
 from dpcore.figures.number_line import Stretch
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, REFUTED, Style, faded, style_of
 from dpcore.figures.tradeoff import BLIND
@@ -46,7 +59,8 @@ class Reached(NamedTuple):
 
 
 def evidence_figure(watched: Sequence[Watched], *, size: Size = NORMAL) -> go.Figure:
-    """Draw the evidence after the steps watched, on a logarithmic axis that ends at 10^8, and the line at 20.
+    """Draw the evidence after the steps watched, on a logarithmic axis that ends at 10^8, and the
+    line at 20.
 
     >>> figure = evidence_figure([Watched(1, 9, 1.0, evidence=(99.0, 99.3, -0.3))])
     >>> figure.data[0].name, figure.data[0].y.tolist()[-1] == 1e8, figure.layout.yaxis.ticktext[0]
@@ -62,7 +76,10 @@ def evidence_figure(watched: Sequence[Watched], *, size: Size = NORMAL) -> go.Fi
         for heights, style, texts in zip(drawn.T, EVIDENCE, told, strict=True)
     ]
     traces.append(line([0, watched[-1].steps], [LINE] * 2, CAUGHT, hoverinfo="skip"))
-    ends = [End(style, float(y), style.label) for y, style in zip((*drawn[-1], LINE), (*EVIDENCE, CAUGHT), strict=True)]
+    ends = [
+        End(style, float(y), style.label)
+        for y, style in zip((*drawn[-1], LINE), (*EVIDENCE, CAUGHT), strict=True)
+    ]
     shape = layout("step", "evidence", height=HEIGHT * 3 // 4, right=150, size=size, dragmode=False)
     ticks = power_ticks(low, high)
     if logs.max() > high:
@@ -79,12 +96,16 @@ def evidence_alt(watched: Sequence[Watched]) -> str:
     'Line chart of the evidence against the noise. After step 2: 10^-0.2, below the line at 20.'
     """
     last = watched[-1]
-    against = last.caught or f"After step {last.step:,}: 10^{last.evidence[0]:.1f}, below the line at {LINE}."
+    against = (
+        last.caught
+        or f"After step {last.step:,}: 10^{last.evidence[0]:.1f}, below the line at {LINE}."
+    )
     return f"Line chart of the evidence against the noise. {against}"
 
 
 def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Figure:
-    """Draw a ROC curve and its band, under the certified curve if there is one; both axes are logarithmic.
+    """Draw a ROC curve and its band, under the certified curve if there is one; both axes are
+    logarithmic.
 
     >>> seen = Traced("losses", (0.0, 0.1, 1.0), (0.0, 0.3, 1.0), (0.0, 0.1, 0.9), (0.2, 0.5, 1.0), 0.6, (9, 9))
     >>> figure = roc_figure(seen, None)
@@ -100,7 +121,9 @@ def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Fi
     traces = [
         line(x, x, BLIND, width=1.2, hoverinfo="skip"),
         line(x, above, dotted._replace(label="At least"), **thin),
-        line(x, below, dotted._replace(label="At most"), **thin, fill="tonexty", fillcolor=SEEN_FILL),
+        line(
+            x, below, dotted._replace(label="At most"), **thin, fill="tonexty", fillcolor=SEEN_FILL
+        ),
     ]
     styles = [SEEN._replace(label="Seen, with its band"), BLIND]
     if band is not None and not band.empty:
@@ -108,7 +131,9 @@ def roc_figure(seen: Traced, band: Band | None, *, size: Size = NORMAL) -> go.Fi
         traces.append(line(x, band.lower.power(x), certified, hovertemplate="%{y:.3g}"))
         styles.insert(0, certified)
     traces.append(line(x, curve, SEEN, hovertemplate="%{y:.3g}"))
-    shape = layout("false-positive rate", "true-positive rate", height=HEIGHT, size=size, dragmode=False)
+    shape = layout(
+        "false-positive rate", "true-positive rate", height=HEIGHT, size=size, dragmode=False
+    )
     for axis in (shape["xaxis"], shape["yaxis"]):
         axis |= {"range": [float(np.log10(least)), 0.05], **power_ticks(np.log10(least), 0)}
     return figure_of(traces, with_key(shape, styles, size, top=False), size)
@@ -122,15 +147,27 @@ def roc_alt(seen: Traced, band: Band | None, rate: float = 0.01) -> str:
     'ROC curve on logarithmic axes. At 1.0 % false positives: 3.0 % true positives seen, from 1.0 % to 5.0 %.'
     """
     place = min(int(np.searchsorted(seen.false_positives, rate)), len(seen.false_positives) - 1)
-    own = f"{percent(seen.true_positives[place])} true positives seen, from {percent(seen.above[place])} to "
-    most = "" if band is None or band.empty else f"; certified is at most {percent(float(band.lower.power(rate)))}"
+    own = (
+        f"{percent(seen.true_positives[place])} true positives seen, from"
+        f" {percent(seen.above[place])} to "
+    )
+    most = (
+        ""
+        if band is None or band.empty
+        else f"; certified is at most {percent(float(band.lower.power(rate)))}"
+    )
     return (
-        f"ROC curve on logarithmic axes. At {percent(rate)} false positives: {own}{percent(seen.below[place])}{most}."
+        f"ROC curve on logarithmic axes. At {percent(rate)} false positives:"
+        f" {own}{percent(seen.below[place])}{most}."
     )
 
 
 def scores_figure(
-    inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None, *, size: Size = NORMAL
+    inside: Sequence[float],
+    outside: Sequence[float],
+    laws: ScoreLaws | None,
+    *,
+    size: Size = NORMAL,
 ) -> go.Figure:
     """Draw the scores of canaries in and out as densities, with their theoretical laws.
 
@@ -144,8 +181,18 @@ def scores_figure(
         for each, style, fill in zip((inside, outside), (INSIDE, OUTSIDE), FILLS, strict=True)
     ]
     if laws is not None:
-        traces += [_law(laws, law, style) for law, style in ((laws.inside, INSIDE), (laws.outside, OUTSIDE))]
-    shape = layout("score of a canary", "density", height=HEIGHT, size=size, hovermode="closest", dragmode=False)
+        traces += [
+            _law(laws, law, style)
+            for law, style in ((laws.inside, INSIDE), (laws.outside, OUTSIDE))
+        ]
+    shape = layout(
+        "score of a canary",
+        "density",
+        height=HEIGHT,
+        size=size,
+        hovermode="closest",
+        dragmode=False,
+    )
     shape |= {"barmode": "overlay", "bargap": 0}
     shape["xaxis"] |= {"range": [float(edges[0]), float(edges[-1])]}
     return figure_of(traces, with_key(shape, (INSIDE, OUTSIDE), size, right=False), size)
@@ -160,7 +207,10 @@ def scores_alt(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaw
     told = []
     for name, scores, law in (("in the data", inside, "inside"), ("not in it", outside, "outside")):
         theory = f" where theory has {float(getattr(laws, law) @ laws.score):.2f}" if laws else ""
-        told.append(f"{len(scores)} {name}, {float(np.mean(scores)) if scores else 0.0:.2f} on average{theory}")
+        told.append(
+            f"{len(scores)} {name}, {float(np.mean(scores)) if scores else 0.0:.2f} on"
+            f" average{theory}"
+        )
     return f"Histograms of the scores of canaries: {'; '.join(told)}."
 
 
@@ -173,7 +223,8 @@ def canaries_figure(
     *,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Draw lower bounds against canaries: the most of any run, the expectation for the best, and the audit's own.
+    """Draw lower bounds against canaries: the most of any run, the expectation for the best, and
+    the audit's own.
 
     >>> figure = canaries_figure([10, 100], [1.0, 3.5], [0.0, 0.2], [Reached(50, 0.1, "One run")], Stretch(2.5, 2.6))
     >>> [trace.name for trace in figure.data]
@@ -181,23 +232,38 @@ def canaries_figure(
     """
     counts = [*canaries, *(each.canaries for each in reached)]
     ends = [min(counts) / 1.3, max(counts) * 1.3]
-    style, heights = style_of(CERTIFIED)._replace(label="Certified"), [certified.high] * 2 + [certified.low] * 2
+    style, heights = (
+        style_of(CERTIFIED)._replace(label="Certified"),
+        [certified.high] * 2 + [certified.low] * 2,
+    )
     traces = [
         line([*ends, *ends[::-1]], heights, style, hoverinfo="skip", fill="toself", fillcolor=BAND),
         line(canaries, most, LIMIT, hovertemplate="%{y:.3g}"),
         line(canaries, expected, EXPECTED, hovertemplate="%{y:.3g}"),
     ]
     for each in reached:
-        told = {"name": each.words, "hovertemplate": f"{each.words}: {short(each.epsilon)}<extra></extra>"}
-        traces.append(points([each.canaries], [each.epsilon], {"color": REACHED.color, "size": 11}, **told))
+        told = {
+            "name": each.words,
+            "hovertemplate": f"{each.words}: {short(each.epsilon)}<extra></extra>",
+        }
+        traces.append(
+            points([each.canaries], [each.epsilon], {"color": REACHED.color, "size": 11}, **told)
+        )
     shape = layout(
-        "canaries in one run", "epsilon at least", height=HEIGHT, size=size, hovermode="closest", dragmode=False
+        "canaries in one run",
+        "epsilon at least",
+        height=HEIGHT,
+        size=size,
+        hovermode="closest",
+        dragmode=False,
     )
     ticks = [10**power for power in range(1, 7) if ends[0] <= 10**power <= ends[1]]
     shape["xaxis"] |= {"type": "log", "range": [float(np.log10(each)) for each in ends],
                        "tickvals": ticks, "ticktext": [f"{each:,}" for each in ticks]}  # fmt: skip
     shape["yaxis"] |= {"rangemode": "tozero"}
-    return figure_of(traces, with_key(shape, (style, LIMIT, EXPECTED, REACHED), size, right=False), size)
+    return figure_of(
+        traces, with_key(shape, (style, LIMIT, EXPECTED, REACHED), size, right=False), size
+    )
 
 
 def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canaries: int) -> str:
@@ -208,14 +274,18 @@ def canaries_alt(most: float, expected: float, reached: Sequence[Reached], canar
     """
     told = "".join(f"; {each.words} {short(each.epsilon)}" for each in reached)
     first = "Line chart of lower bounds of epsilon against canaries."
-    return f"{first} At {canaries:,}: at most {short(most)}, about {short(expected)} expected{told}."
+    return (
+        f"{first} At {canaries:,}: at most {short(most)}, about {short(expected)} expected{told}."
+    )
 
 
 def _edges(inside: Sequence[float], outside: Sequence[float], laws: ScoreLaws | None) -> FloatArray:
     """Return edges of bins that cover all scores and most of the laws."""
     ends = [float(each) for each in (*inside, *outside)]
     if laws is not None:
-        kept = laws.score[(laws.inside > 1e-3 * laws.inside.max()) | (laws.outside > 1e-3 * laws.outside.max())]
+        kept = laws.score[
+            (laws.inside > 1e-3 * laws.inside.max()) | (laws.outside > 1e-3 * laws.outside.max())
+        ]
         ends += [float(kept[0]), float(kept[-1])]
     low, high = min(ends), max(ends)
     return np.linspace(low, high if high > low else low + 1.0, BINS + 1)

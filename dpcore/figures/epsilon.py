@@ -1,4 +1,6 @@
-"""Epsilon against epoch, and delta against epsilon, by accountants; a ghost is the curve of another setting."""
+"""Epsilon against epoch, and delta against epsilon, by accountants; a ghost is the curve of another
+setting.
+"""
 
 import math
 from bisect import bisect_right
@@ -10,8 +12,27 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpcore import check
-from dpcore.figures.layout import NORMAL, End, Size, figure_of, hover_text, labelled, layout, line, power_ticks
-from dpcore.figures.style import BAND, BELOW_BAND, DEFAULT_ACCOUNTANTS, GREY, PINNED_LOOK, SIGNS, Style, style_of
+from dpcore.figures.layout import (
+    NORMAL,
+    End,
+    Size,
+    figure_of,
+    hover_text,
+    labelled,
+    layout,
+    line,
+    power_ticks,
+)
+from dpcore.figures.style import (
+    BAND,
+    BELOW_BAND,
+    DEFAULT_ACCOUNTANTS,
+    GREY,
+    PINNED_LOOK,
+    SIGNS,
+    Style,
+    style_of,
+)
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED, Curve
 from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism, horizons
 from dpcore.privacy.report.numbers import marked, outward
@@ -25,7 +46,8 @@ FAR = 10.0  # times the certified value: a higher curve may leave a linear axis
 RIGHT = 224  # pixels of the longest label, with its mark and number
 LIE = "claims too much privacy"
 THIN = 1.4  # width of the lines over the certified band, which leads
-at_least, at_most = partial(outward, towards=math.floor), partial(outward, towards=math.ceil)  # proven bounds
+# Proven bounds.
+at_least, at_most = partial(outward, towards=math.floor), partial(outward, towards=math.ceil)
 ROOM = 0.12  # of the axis, for these words
 
 
@@ -49,8 +71,12 @@ def curve_line(curve: Curve, epochs: FloatArray | None, look: Style, **more: Any
     return line(x, y, look, **more) | hover_text(seen, lambda epsilon: marked(epsilon, curve.kind))
 
 
-def end_of(curve: Curve, look: Style, name: str, top: float | None = None, worth: str = "") -> list[End]:
-    """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, name; none for an infinite epsilon."""
+def end_of(
+    curve: Curve, look: Style, name: str, top: float | None = None, worth: str = ""
+) -> list[End]:
+    """The label: mark of the kind, value, mark of the verdict, ↑ above `top`, name; none for an
+    infinite epsilon.
+    """
     value = float(curve.epsilon[-1])
     if not (np.isfinite(value) and value > 0):
         return []
@@ -67,7 +93,8 @@ def charted(mechanism: Mechanism, steps: int | None = None) -> IntArray:
 def epochs_at(mechanism: Mechanism, steps: IntArray) -> FloatArray:
     """Epochs, the expected uses of each example, after each of (n,) step counts -> (n,).
 
-    Releases of all data (q = 1) before sampled steps, such as DP-PCA's, stand at epoch 0: they are no training.
+    Releases of all data (q = 1) before sampled steps, such as DP-PCA's, stand at epoch 0: they are
+    no training.
 
     >>> from dpcore.privacy.mechanism import Release
     >>> epochs_at(Mechanism((Release(1.0, 7.0), Release(0.5, 4.0, 10))), np.array([1, 2, 11])).tolist()
@@ -88,7 +115,8 @@ def epsilon_figure(
     log: bool = False,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon against epoch by each accountant, over the certified band; a notebook draws it as a last line.
+    """Epsilon against epoch by each accountant, over the certified band; a notebook draws it as a
+    last line.
 
     `epochs` ends the axis before the mechanism. Errors: ValueError for an unknown accountant.
 
@@ -105,7 +133,9 @@ def epsilon_figure(
     if epochs is not None:
         check.positive(epochs=epochs)
         seen = epochs * (1 + 1e-9)
-        last = bisect_right(range(1, last + 1), seen, key=lambda step: epochs_at(mechanism, np.array([step]))[0])
+        last = bisect_right(
+            range(1, last + 1), seen, key=lambda step: epochs_at(mechanism, np.array([step]))[0]
+        )
     if not last:
         raise ValueError(f"Expected epochs={epochs!r} to hold at least one step.")
     steps = charted(mechanism, last)
@@ -122,14 +152,18 @@ def curves_figure(
     now: float | None = None,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs; `now` is marked."""
+    """Epsilon against epoch from curves that were computed already, all over the same (n,) epochs;
+    `now` is marked.
+    """
     content = curves_content(curves, epochs, log=log)
     shape = layout("epoch", "epsilon", height=height, right=RIGHT, size=size)
     shape["yaxis"] |= content.axis(log)
     shape = labelled(shape, content.ends, content.bounds, size, log=log)
     if now is not None:
         mark = {"color": GREY, "width": 1.5}
-        shape["shapes"] = [{"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}]
+        shape["shapes"] = [
+            {"type": "line", "x0": now, "x1": now, "yref": "paper", "y0": 0, "y1": 1, "line": mark}
+        ]
     return figure_of(content.traces, shape, size)
 
 
@@ -152,7 +186,9 @@ def curves_content(
     ghost: Ghost | None = None,
     beside: Mapping[str, Curve] | None = None,
 ) -> Content:
-    """The content of `curves_figure`, with a ghost over epochs of its own, and room for curves `beside`."""
+    """The content of `curves_figure`, with a ghost over epochs of its own, and room for curves
+    `beside`.
+    """
     others = dict(beside or {}) | ({"ghost": ghost.curve} if ghost else {})
     bounds = _bounds({**curves, **others}, log)
     traces = [curve_line(ghost.curve, ghost.epochs, ghost_style(ghost.label))] if ghost else []
@@ -174,7 +210,13 @@ def profile_parts(
         traces += _traces(name, profiles[name])
     shape = layout("epsilon", "delta", height=height, size=size, hovermode="y unified")
     shape["showlegend"] = True
-    shape["legend"] = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": size.text}}
+    shape["legend"] = {
+        "orientation": "h",
+        "y": 1.02,
+        "yanchor": "bottom",
+        "x": 0,
+        "font": {"size": size.text},
+    }
     shape["xaxis"] |= {"type": "log"} if log else {"range": [0, 1.05 * _top(profiles)]}
     shape["yaxis"] |= power_ticks(*np.log10(DELTAS[[0, -1]]))
     return traces, shape
@@ -187,7 +229,9 @@ def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[d
         above = style if epochs is None else style._replace(label="Proven upper bound")
         below = style._replace(label="Proven lower bound")
         return bounds_traces(curve, epochs, (below, above), {"fillcolor": BAND})
-    trace = line(seen, curve.delta, style) if epochs is None else line(epochs, seen, style, width=THIN)
+    trace = (
+        line(seen, curve.delta, style) if epochs is None else line(epochs, seen, style, width=THIN)
+    )
     plain = {"hovertemplate": "%{x:.3g}" if epochs is None else "%{y:.3g}"}
     return [trace | (hover_text(seen, at_most) if curve.kind.is_bound else plain)]
 
@@ -195,7 +239,9 @@ def _traces(name: str, curve: Curve, epochs: FloatArray | None = None) -> list[d
 def bounds_traces(
     curve: Curve, epochs: FloatArray | None, styles: tuple[Style, Style], between: dict[str, Any]
 ) -> list[dict[str, Any]]:
-    """The lower and the upper bound over epochs, or over epsilon where there are none, with their fillings."""
+    """The lower and the upper bound over epochs, or over epsilon where there are none, with their
+    fillings.
+    """
     upper = finite(curve.epsilon)
     lower = np.zeros(upper.shape) if curve.lower is None else curve.lower
     axis = "x" if epochs is None else "y"
@@ -220,14 +266,23 @@ def lie(
     if end <= 0 or ((np.log10(end) if log else end) - low) < ROOM * (high - low):
         return []
     height = low + 0.01 * (high - low)
-    words = {"type": "scatter", "mode": "text", "x": [float(epochs[-1])], "y": [10**height if log else height]}
+    words = {
+        "type": "scatter",
+        "mode": "text",
+        "x": [float(epochs[-1])],
+        "y": [10**height if log else height],
+    }
     return [words | {"text": [LIE], "textposition": "top left", "hoverinfo": "skip", "name": LIE}]
 
 
 def _ends(curves: Mapping[str, Curve], top: float | None) -> list[End]:
     found, band = [], curves.get(CERTIFIED)
     for name, curve in curves.items():
-        worth = f" {SIGNS['worth'][verdict(curve, band).worth][0]}" if band and band.lower is not None else ""
+        worth = (
+            f" {SIGNS['worth'][verdict(curve, band).worth][0]}"
+            if band and band.lower is not None
+            else ""
+        )
         found += end_of(curve, style_of(name), style_of(name).label, top, worth)
     return found
 
@@ -243,7 +298,9 @@ def _bounds(curves: Mapping[str, Curve], log: bool) -> tuple[float, float]:
 
 
 def _top(curves: Mapping[str, Curve]) -> float:
-    """The largest epsilon of a linear axis: curves far above the certified one (or the lowest) may leave it."""
+    """The largest epsilon of a linear axis: curves far above the certified one (or the lowest) may
+    leave it.
+    """
     highest = {name: float(np.max(curve.epsilon, where=np.isfinite(curve.epsilon), initial=0.0))
                for name, curve in curves.items()}  # fmt: skip
     seen = [value for value in highest.values() if value > 0]

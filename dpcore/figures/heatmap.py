@@ -14,11 +14,13 @@ from dpcore.privacy.report.numbers import rounded
 LEVELS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 CLOSE = 1.25  # a level within this factor of the target gives way to it
 ENDS = (0.05, 200.0)  # epsilons at the ends of the colours, the same on every map
-COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#8a2a72"))  # white is legible on all of them
+# White is legible on all of them.
+COLORS = ((0.0, "#0f4c5c"), (0.35, "#2d5f9a"), (0.65, "#6a4c93"), (1.0, "#8a2a72"))
 INK = "#ffffff"
 SHADE = "rgba(0,0,0,0.6)"
 ASIDE = 0.85  # of the width: where the target's label stands
-BESIDE = ((-0.05, 0.16), (-0.09, 0.09))  # from a mark, in shares of the width and the height: the place of its word
+# From a mark, in shares of the width and the height: the place of its word.
+BESIDE = ((-0.05, 0.16), (-0.09, 0.09))
 
 
 class Mark(NamedTuple):
@@ -39,9 +41,11 @@ class Path(NamedTuple):
 
 
 def contour(sigmas: FloatArray, epsilon: FloatArray, level: float) -> FloatArray:
-    """The smallest sigma at which epsilon (S, T) falls to a level, at each number of steps (T,); NaN if there is none.
+    """The smallest sigma at which epsilon (S, T) falls to a level, at each number of steps (T,);
+    NaN if there is none.
 
-    It interpolates log epsilon in log sigma (S,); beside an infinite epsilon it takes the finite end.
+    It interpolates log epsilon in log sigma (S,); beside an infinite epsilon it takes the finite
+    end.
 
     >>> contour(np.array([2.0, 4.0, 8.0]), np.array([[2.2, 9.0], [0.9, 3.0], [0.4, 1.4]]), 1.0).round(1).tolist()
     [3.7, nan]
@@ -70,7 +74,8 @@ def heatmap_figure(
 ) -> go.Figure:
     """The map over epochs (T,) and sigma (S,), both logarithmic; the target has the thick contour.
 
-    A cell without an epsilon is empty. The hover of each cell, which may be clicked, names its sigma and epochs.
+    A cell without an epsilon is empty. The hover of each cell, which may be clicked, names its
+    sigma and epochs.
     """
     epsilon = np.stack([each.epsilon for each in rows])
     levels = [level for level in LEVELS if not (target and 1 / CLOSE < level / target < CLOSE)]
@@ -79,8 +84,13 @@ def heatmap_figure(
     paths = [path for path in paths if np.isfinite(path.sigmas).any()]
     thick = next((path.sigmas for path in paths if path.thick), np.full(epochs.shape, np.inf))
     strokes = [trace for path in paths for trace in _stroke(epochs, path)]
-    crossed = np.interp([mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)])
-    named = [_mark(mark, mark.sigma > 1.01 * sigma, size) for mark, sigma in zip(marks, crossed, strict=True)]
+    crossed = np.interp(
+        [mark.epochs for mark in marks], epochs[~np.isnan(thick)], thick[~np.isnan(thick)]
+    )
+    named = [
+        _mark(mark, mark.sigma > 1.01 * sigma, size)
+        for mark, sigma in zip(marks, crossed, strict=True)
+    ]
     traces = [_cells(sigmas, rows, epsilon, epochs), *strokes, *named]
     shape = layout("epochs", "sigma", height=460, size=size, hovermode="closest")
     shape["xaxis"] |= log_axis(epochs)
@@ -90,23 +100,40 @@ def heatmap_figure(
 
 
 def cells_of(
-    x: Any, y: Any, heights: Any, ends: tuple[float, float], colors: Sequence[tuple[float, str]] = COLORS, **more: Any
+    x: Any,
+    y: Any,
+    heights: Any,
+    ends: tuple[float, float],
+    colors: Sequence[tuple[float, str]] = COLORS,
+    **more: Any,
 ) -> dict[str, Any]:
     """The trace of a map whose colours reach over these ends; it has no colour bar."""
-    scale = {"zmin": ends[0], "zmax": ends[1], "colorscale": [list(each) for each in colors], "showscale": False}
+    scale = {
+        "zmin": ends[0],
+        "zmax": ends[1],
+        "colorscale": [list(each) for each in colors],
+        "showscale": False,
+    }
     return {"type": "heatmap", "x": x, "y": y, "z": heights, **scale, **more}
 
 
-def _cells(sigmas: FloatArray, rows: Sequence[Curve], epsilon: FloatArray, epochs: FloatArray) -> dict[str, Any]:
+def _cells(
+    sigmas: FloatArray, rows: Sequence[Curve], epsilon: FloatArray, epochs: FloatArray
+) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
         height = np.log10(np.where(np.isfinite(epsilon), epsilon, np.nan))
     low, high = np.log10(ENDS)
     heights = np.clip(height, low, high)
     texts = [
-        [rounded(each, row.kind) if math.isfinite(each) else "no number" for each in row.epsilon.tolist()]
+        [
+            rounded(each, row.kind) if math.isfinite(each) else "no number"
+            for each in row.epsilon.tolist()
+        ]
         for row in rows
     ]
-    hover = "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
+    hover = (
+        "sigma %{y:.3g}, %{x:.4g} epochs (%{customdata:,} steps)<br>epsilon %{text}<extra></extra>"
+    )
     steps = [rows[0].steps.tolist()] * len(rows)
     told = {"text": texts, "customdata": steps, "hovertemplate": hover, "name": "epsilon"}
     return cells_of(epochs, sigmas, heights, (low, high), **told)
@@ -114,7 +141,13 @@ def _cells(sigmas: FloatArray, rows: Sequence[Curve], epsilon: FloatArray, epoch
 
 def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
     """A white line; the target has a dark edge."""
-    common = {"type": "scatter", "mode": "lines", "x": epochs, "y": path.sigmas, "hoverinfo": "skip"}
+    common = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": epochs,
+        "y": path.sigmas,
+        "hoverinfo": "skip",
+    }
     if not path.thick:
         return [common | {"line": {"color": INK, "width": 1.2, "dash": "dot"}, "name": "contour"}]
     lines = {"edge": {"color": "#000000", "width": 7}, "target": {"color": INK, "width": 3.5}}
@@ -122,28 +155,49 @@ def _stroke(epochs: FloatArray, path: Path) -> list[dict[str, Any]]:
 
 
 def _mark(mark: Mark, above: bool, size: Size) -> dict[str, Any]:
-    marker = {"size": 13, "color": INK, "symbol": mark.symbol, "line": {"color": "#000000", "width": 2}}
+    marker = {
+        "size": 13,
+        "color": INK,
+        "symbol": mark.symbol,
+        "line": {"color": "#000000", "width": 2},
+    }
     position = "top right" if above else "bottom right"
-    text = {"text": [f"<b>{mark.word}</b>"], "textposition": position, "textfont": {"color": INK, "size": size.text}}
+    text = {
+        "text": [f"<b>{mark.word}</b>"],
+        "textposition": position,
+        "textfont": {"color": INK, "size": size.text},
+    }
     trace = points([mark.epochs], [mark.sigma], marker, hoverinfo="skip", name=mark.word)
     return trace | text | {"mode": "markers+text"}
 
 
-def _label(epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark], size: Size) -> dict[str, Any]:
-    """The level on its line, near the diagonal so that labels keep apart, and away from the words of marks."""
+def _label(
+    epochs: FloatArray, path: Path, rows: FloatArray, marks: Sequence[Mark], size: Size
+) -> dict[str, Any]:
+    """The level on its line, near the diagonal so that labels keep apart, and away from the words
+    of marks.
+    """
     level, sigmas, thick = path
     seen = np.isfinite(sigmas)
     x, y = np.log10(epochs), np.log10(np.where(seen, sigmas, rows[0]))
     across, up = _share(x, x), _share(y, np.log10(rows))
     distance = np.abs(across - ASIDE if thick else across + up - 1)
     for mark in marks:
-        right, above = across - _share(np.log10(mark.epochs), x), up - _share(np.log10(mark.sigma), np.log10(rows))
+        right, above = (
+            across - _share(np.log10(mark.epochs), x),
+            up - _share(np.log10(mark.sigma), np.log10(rows)),
+        )
         (left, end), (low, high) = BESIDE
         distance += 10 * ((left < right) & (right < end) & (low < above) & (above < high))
     place = int(np.argmin(np.where(seen, distance, np.inf)))
     text = f"<b>epsilon {level:g}</b>" if thick else f"{level:g}"
     look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2}
-    return {"x": x[place], "y": y[place], "text": text, "font": {"color": INK, "size": size.text}} | look
+    return {
+        "x": x[place],
+        "y": y[place],
+        "text": text,
+        "font": {"color": INK, "size": size.text},
+    } | look
 
 
 def _share(values: Any, ends: FloatArray) -> FloatArray:
@@ -159,4 +213,10 @@ def log_axis(values: FloatArray) -> dict[str, Any]:
     ticks = [float(f"{m}e{decade}") for decade in decades for m in (1, 2, 5)]
     seen = [tick for tick in ticks if low - half <= np.log10(tick) <= high + half]
     bounds = [float(low - half), float(high + half)]
-    return {"type": "log", "showgrid": False, "range": bounds, "tickvals": seen, "ticktext": [f"{t:g}" for t in seen]}
+    return {
+        "type": "log",
+        "showgrid": False,
+        "range": bounds,
+        "tickvals": seen,
+        "ticktext": [f"{t:g}" for t in seen],
+    }

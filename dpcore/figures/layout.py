@@ -29,11 +29,14 @@ class Size(NamedTuple):
 NORMAL = Size()
 PRESENT = Size(text=18, pen=4.0)  # on a projector: large type, thick lines
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-CHECKED = False  # Plotly does not check the attributes of a figure, which would take longer than all else
+# Plotly does not check the attributes of a figure, which would take longer than all else.
+CHECKED = False
 LINE_PIXELS = 19  # of a line of normal text
 
 
-def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any) -> dict[str, Any]:
+def layout(
+    x: str, y: str, *, height: int = 430, right: int = 12, size: Size = NORMAL, **more: Any
+) -> dict[str, Any]:
     """The layout of every chart; `right` is the room beside the plot, in pixels of normal text."""
     font = {"size": size.text}
     axis = {"zeroline": False, "tickfont": font}
@@ -51,7 +54,8 @@ def layout(x: str, y: str, *, height: int = 430, right: int = 12, size: Size = N
 
 
 def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
-    """Ticks of a logarithmic axis at powers of ten between two exponents; Plotly's own are larger than other text.
+    """Ticks of a logarithmic axis at powers of ten between two exponents; Plotly's own are larger
+    than other text.
 
     >>> power_ticks(-3, 0)["ticktext"], power_ticks(-12, -1, 4)["ticktext"]
     (['1', '10⁻¹', '10⁻²', '10⁻³'], ['10⁻¹', '10⁻⁴', '10⁻⁷', '10⁻¹⁰'])
@@ -62,7 +66,9 @@ def power_ticks(low: float, high: float, most: int = 7) -> dict[str, Any]:
     return {"type": "log", "tickvals": [10.0**power for power in powers], "ticktext": texts}
 
 
-def figure_of(traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL) -> go.Figure:
+def figure_of(
+    traces: list[dict[str, Any]], shape: dict[str, Any], size: Size = NORMAL
+) -> go.Figure:
     """The figure of traces and a layout, with lines of this size."""
     thicker = size.pen / NORMAL.pen
     if thicker != 1:
@@ -80,7 +86,15 @@ def hover_text(values: FloatArray, written: Callable[[float], str]) -> dict[str,
 def line(x: Any, y: Any, style: Style, *, width: float = NORMAL.pen, **more: Any) -> dict[str, Any]:
     """A scatter trace as a plain dict, several times faster than plotly's own objects."""
     pen = {"color": style.color, "dash": style.dash, "width": width}
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "line": pen, "name": style.label, **more}
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "line": pen,
+        "name": style.label,
+        **more,
+    }
 
 
 def points(x: Any, y: Any, marker: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -120,9 +134,16 @@ def moved_apart(positions: list[float], gap: float, low: float, high: float) -> 
 
 
 def end_labels(
-    ends: Sequence[End], bounds: tuple[float, float], height: int, *, log: bool = False, size: Size = NORMAL
+    ends: Sequence[End],
+    bounds: tuple[float, float],
+    height: int,
+    *,
+    log: bool = False,
+    size: Size = NORMAL,
 ) -> list[dict[str, Any]]:
-    """Annotations right of a plot of this height, one for each end; `bounds` are in the (log) units of the axis."""
+    """Annotations right of a plot of this height, one for each end; `bounds` are in the (log) units
+    of the axis.
+    """
     low, high = bounds
     lines = 2 if any(each.name for each in ends) else 1
     gap = (high - low) * lines * size.scaled(LINE_PIXELS) / max(height, 1)
@@ -130,13 +151,24 @@ def end_labels(
     values = [float(np.log10(each.y)) if log else each.y for each in ends]
     return [
         written(each.style, f"{each.text}<br>{each.name}" if each.name else each.text, size)
-        | {"x": 1, "xanchor": "left", "xshift": 6, "y": y, "yanchor": "middle"}
+        | {
+            "x": 1,
+            "xanchor": "left",
+            "xshift": 6,
+            "y": y,
+            "yanchor": "middle",
+        }
         for each, y in zip(ends, moved_apart(values, gap, low + below, high), strict=True)
     ]
 
 
 def labelled(
-    shape: dict[str, Any], ends: Sequence[End], bounds: tuple[float, float], size: Size, *, log: bool = False
+    shape: dict[str, Any],
+    ends: Sequence[End],
+    bounds: tuple[float, float],
+    size: Size,
+    *,
+    log: bool = False,
 ) -> dict[str, Any]:
     """The layout of one plot with labels at the ends of its curves."""
     height = shape["height"] - shape["margin"]["t"] - shape["margin"]["b"]
@@ -144,10 +176,21 @@ def labelled(
 
 
 def with_key(
-    shape: dict[str, Any], styles: Sequence[Style], size: Size, *, right: bool = True, top: bool = True
+    shape: dict[str, Any],
+    styles: Sequence[Style],
+    size: Size,
+    *,
+    right: bool = True,
+    top: bool = True,
 ) -> dict[str, Any]:
     """The layout with the names of the curves in a corner of the plot, the first uppermost."""
-    at = {"x": int(right), "xanchor": "right" if right else "left", "y": int(top), "yref": "paper", "yanchor": "middle"}
+    at = {
+        "x": int(right),
+        "xanchor": "right" if right else "left",
+        "y": int(top),
+        "yref": "paper",
+        "yanchor": "middle",
+    }
     first = -0.3 if top else len(styles) - 0.6  # in lines from the corner upwards
     notes = [
         written(style, style.label, size) | at | {"yshift": size.scaled(20 * (first - place))}

@@ -12,7 +12,17 @@ import plotly.graph_objects as go
 
 from dpcore.figures.epsilon import at_least
 from dpcore.figures.heatmap import INK, SHADE, cells_of, log_axis
-from dpcore.figures.layout import LINE_PIXELS, NORMAL, End, Size, figure_of, hover_text, labelled, layout, with_key
+from dpcore.figures.layout import (
+    LINE_PIXELS,
+    NORMAL,
+    End,
+    Size,
+    figure_of,
+    hover_text,
+    labelled,
+    layout,
+    with_key,
+)
 from dpcore.figures.layout import line as trace_of
 from dpcore.figures.style import (
     ATTACK_LOOK,
@@ -29,12 +39,14 @@ from dpcore.papers.paper import Cells, Drawing, Line, Map
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.report.numbers import marked, nearest, short
 
-OTHERS = (SAMPLED_LOOK, (ATTACK_LOOK[0], "dash", "╌╌"), PINNED_LOOK)  # of lines that are no accountant's, beside some
+# Of lines that are no accountant's, beside some.
+OTHERS = (SAMPLED_LOOK, (ATTACK_LOOK[0], "dash", "╌╌"), PINNED_LOOK)
 LETTER = 7.6  # pixels of a letter of normal text
 NAME = 28  # letters in a line of a label
 HEIGHT = 430
 WORD = 12  # letters in a line of an area's word
-AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")  # the worst first; white is legible on all of them
+# The worst first; white is legible on all of them.
+AREAS = ("#9c2f4f", "#7d4a1e", "#2d5f9a", "#0f5c4c", "#55565a")
 ERROR = "type II error"  # on the y axis of trade-off functions, which all end in one point
 EARLY = 0.1  # of the x axis: the alt text reads trade-off functions here
 FEW = 20  # most points of a line with markers
@@ -42,17 +54,24 @@ MIN_SHOWN = 1e-12  # smallest number on a logarithmic axis
 
 
 def drawing_figure(drawing: Drawing, lines: Sequence[Line], *, size: Size = NORMAL) -> go.Figure:
-    """Draw the curves of a drawing, named in a corner if they are trade-off functions, otherwise beside their ends."""
+    """Draw the curves of a drawing, named in a corner if they are trade-off functions, otherwise
+    beside their ends.
+    """
     lines = sorted(lines, key=lambda each: each.accountant != CERTIFIED)  # which lies underneath
     styles = styles_of(lines)
     bounds = _bounds(lines, drawing.log_y, drawing.from_zero)
     meeting = drawing.y == ERROR
-    ends = [_end(each, style, _written(each, drawing)) for each, style in zip(lines, styles, strict=True)]
+    ends = [
+        _end(each, style, _written(each, drawing))
+        for each, style in zip(lines, styles, strict=True)
+    ]
     ends = [each for each in ends if each.text and not meeting]
     rows = max((end.name.count("<br>") + 2 for end in ends), default=2)
     height = max(HEIGHT, round(LINE_PIXELS * rows * len(ends) + 80))
     widest = max((len(part) for end in ends for part in end.name.split("<br>")), default=0)
-    shape = layout(drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size)
+    shape = layout(
+        drawing.x, drawing.y, height=height, right=round(LETTER * (widest + 3)), size=size
+    )
     shape["yaxis"] |= {"range": list(bounds), "type": "log" if drawing.log_y else "linear"}
     shape["xaxis"] |= {"type": "log"} if drawing.log_x else _linear_axis(lines)
     if meeting:
@@ -74,20 +93,37 @@ def drawing_alt(drawing: Drawing, lines: Sequence[Line]) -> str:
     said = []
     for each in lines:
         told = _at(each, EARLY) if meeting else _last(each)
-        where = f"{'is' if meeting else 'ends at'} {_written(each, drawing)(told[1])}" if told else "has no number"
-        said.append(f"{each.name} {where}, at {drawing.x} {nearest(told[0])}" if told else f"{each.name} {where}")
+        where = (
+            f"{'is' if meeting else 'ends at'} {_written(each, drawing)(told[1])}"
+            if told
+            else "has no number"
+        )
+        said.append(
+            f"{each.name} {where}, at {drawing.x} {nearest(told[0])}"
+            if told
+            else f"{each.name} {where}"
+        )
     return f"Line chart of {drawing.y} against {drawing.x}. {'; '.join(said)}."
 
 
 def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figure:
     """Draw cells in the colour of their area, with its word on it and the cell's text in the hover."""
     count = len(drawn_map.areas)
-    colors = [((place + end) / count, AREAS[place % len(AREAS)]) for place in range(count) for end in (0, 1)]
+    colors = [
+        ((place + end) / count, AREAS[place % len(AREAS)])
+        for place in range(count)
+        for end in (0, 1)
+    ]
     texts = [list(row) for row in cells.said]
     said = {"text": texts, "hovertemplate": "%{text}<extra></extra>", "name": drawn_map.place}
-    trace = cells_of(cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors, xgap=1, ygap=1, **said)
+    trace = cells_of(
+        cells.x, cells.y, cells.area, (-0.5, count - 0.5), colors, xgap=1, ygap=1, **said
+    )
     shape = layout(drawn_map.x, drawn_map.y, height=HEIGHT, size=size, hovermode="closest")
-    for axis, values, log in (("xaxis", cells.x, drawn_map.log_x), ("yaxis", cells.y, drawn_map.log_y)):
+    for axis, values, log in (
+        ("xaxis", cells.x, drawn_map.log_x),
+        ("yaxis", cells.y, drawn_map.log_y),
+    ):
         shape[axis] |= log_axis(values) if log else {"showgrid": False}
     shape["annotations"] = _words(drawn_map, cells, size)
     return figure_of([trace], shape, size)
@@ -95,15 +131,24 @@ def map_figure(drawn_map: Map, cells: Cells, *, size: Size = NORMAL) -> go.Figur
 
 def map_alt(drawn_map: Map, cells: Cells) -> str:
     """Describe the ends of both axes and the number of cells of each area."""
-    ends = [f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}" for each in (cells.x, cells.y)]
+    ends = [
+        f"from {nearest(float(each[0]))} to {nearest(float(each[-1]))}"
+        for each in (cells.x, cells.y)
+    ]
     counted = Counter(cells.area.ravel().tolist())
-    shares = [f"{area.word} {counted[place]}" for place, area in enumerate(drawn_map.areas) if counted[place]]
+    shares = [
+        f"{area.word} {counted[place]}"
+        for place, area in enumerate(drawn_map.areas)
+        if counted[place]
+    ]
     where = f"{drawn_map.x} ({ends[0]}) and {drawn_map.y} ({ends[1]})"
     return f"Map over {where}. Of {cells.area.size} settings are: {'; '.join(shares)}."
 
 
 def styles_of(lines: Sequence[Line]) -> list[Style]:
-    """Return each line's look: its accountant's, with another dash for a second line; both bounds look the same."""
+    """Return each line's look: its accountant's, with another dash for a second line; both bounds
+    look the same.
+    """
     free = cycle(OTHERS if any(each.accountant for each in lines) else (*RUNS, *OTHERS))
     used: Counter[str] = Counter()
     styles: list[Style] = []
@@ -203,12 +248,24 @@ def _words(drawn_map: Map, cells: Cells, size: Size) -> list[dict[str, Any]]:
         taken.append((row, column))
         x, y = float(cells.x[column]), float(cells.y[row])
         side = ("left", "center", "right")[min(2, 3 * column // cells.x.size)]
-        at = {"x": math.log10(x) if drawn_map.log_x else x, "y": math.log10(y) if drawn_map.log_y else y}
-        look = {"showarrow": False, "bgcolor": SHADE, "borderpad": 2, "font": {"color": INK, "size": size.text}}
-        words.append(at | look | {"xanchor": side, "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"})
+        at = {
+            "x": math.log10(x) if drawn_map.log_x else x,
+            "y": math.log10(y) if drawn_map.log_y else y,
+        }
+        look = {
+            "showarrow": False,
+            "bgcolor": SHADE,
+            "borderpad": 2,
+            "font": {"color": INK, "size": size.text},
+        }
+        words.append(
+            at | look | {"xanchor": side, "text": f"<b>{'<br>'.join(wrap(area.word, WORD))}</b>"}
+        )
     return words
 
 
 def _apart(cell: tuple[int, int], others: Sequence[tuple[int, int]]) -> int:
     """Return the distance from a cell to the nearest of others, in cells."""
-    return min((max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0)
+    return min(
+        (max(abs(cell[0] - row), abs(cell[1] - column)) for row, column in others), default=0
+    )

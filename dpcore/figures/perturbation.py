@@ -1,4 +1,6 @@
-"""Accuracy and optimality gap against epsilon, over seeds, of methods that add noise at different places."""
+"""Accuracy and optimality gap against epsilon, over seeds, of methods that add noise at different
+places.
+"""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -39,8 +41,12 @@ class Level(NamedTuple):
 
 
 def method_style(name: str) -> Style:
-    """Return colour and dash of a method by its place in the registry, and its label or shortened title."""
-    label = METHODS[name].label or METHODS[name].title.partition(",")[0].removesuffix(" perturbation")
+    """Return colour and dash of a method by its place in the registry, and its label or shortened
+    title.
+    """
+    label = METHODS[name].label or METHODS[name].title.partition(",")[0].removesuffix(
+        " perturbation"
+    )
     return Style(*look_at(LOOKS, list(METHODS).index(name)), label)
 
 
@@ -54,11 +60,12 @@ def perturbation_figure(
     epsilons: Sequence[float] = (),
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from worst to best.
+    """Draw a measure ("accuracy" as a share, or "gap") against epsilon: means over seeds, from
+    worst to best.
 
-    `kept` names the axis: do the methods keep the epsilon requested? The `picked` ones are shaded in front of the
-    others, which are faint and have bars. The axis spans all `epsilons`, measured or not. That of a gap is logarithmic
-    and leaves out values of 0 or less.
+    `kept` names the axis: do the methods keep the epsilon requested? The `picked` ones are shaded
+    in front of the others, which are faint and have bars. The axis spans all `epsilons`, measured
+    or not. That of a gap is logarithmic and leaves out values of 0 or less.
 
     >>> figure = perturbation_figure([Spread("output", [0.5, 1.0], [[0.7, 0.9], [0.8, 1.0]])], "accuracy")
     >>> [trace.name for trace in figure.data], [round(each) for each in figure.data[0].y]
@@ -66,18 +73,32 @@ def perturbation_figure(
     """
     check.one_of(MEASURES, measure=measure)
     log = measure == "gap"
-    across = sorted({*epsilons, *(each for spread in spreads for each in spread.epsilons)}) or [0.01, 10.0]
+    across = sorted({*epsilons, *(each for spread in spreads for each in spread.epsilons)}) or [
+        0.01,
+        10.0,
+    ]
     traces, ends = [], []
     for level in levels:
         value = level.value if log else 100 * level.value
-        traces.append(line(_span(across), [value] * 2, level.style, hovertemplate="%{y:.3g}" if log else "%{y:.1f} %"))
+        traces.append(
+            line(
+                _span(across),
+                [value] * 2,
+                level.style,
+                hovertemplate="%{y:.3g}" if log else "%{y:.1f} %",
+            )
+        )
         ends.append(_end(level.style, value, log))
-    for spread in sorted((each for each in spreads if each.values), key=lambda each: each.method in picked):
+    for spread in sorted(
+        (each for each in spreads if each.values), key=lambda each: each.method in picked
+    ):
         style, means = method_style(spread.method), _over_seeds(spread, log)[0]
         traces += _traces(spread, style, log, spread.method in picked if picked else None)
         ends.append(_end(style, float(means[-1]), log))
     bounds = _bounds(spreads, levels, log)
-    shape = layout(PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=HEIGHT, right=RIGHT, size=size)
+    shape = layout(
+        PROVEN if kept else NOT_PROVEN, MEASURES[measure], height=HEIGHT, right=RIGHT, size=size
+    )
     shape = labelled(shape, [each for each in ends if math.isfinite(each.y)], bounds, size, log=log)
     shape["yaxis"] |= {"range": list(bounds), **(power_ticks(*bounds) if log else {})}
     shape["xaxis"] |= _epsilon_axis(across)
@@ -94,7 +115,11 @@ def perturbation_alt(
     """
     log = measure == "gap"
     write = short if log else percent
-    told = [f"{method_style(each.method).label}: {_two_ends(each, write)}" for each in spreads if each.values]
+    told = [
+        f"{method_style(each.method).label}: {_two_ends(each, write)}"
+        for each in spreads
+        if each.values
+    ]
     told += [f"{each.style.label}: {write(each.value)} throughout" for each in levels]
     seeds = max((len(values) for each in spreads for values in each.values), default=0)
     means = f", means of {seeds} seeds" if seeds > 1 else ""
@@ -120,7 +145,9 @@ def _span(across: Sequence[float]) -> list[float]:
 
 
 def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> list[dict[str, Any]]:
-    """Return the mean with what lies between the worst and the best seed: a shade if picked, else bars."""
+    """Return the mean with what lies between the worst and the best seed: a shade if picked, else
+    bars.
+    """
     means, low, high = _over_seeds(spread, log)
     told = [f"{_written(each, log)}, from {_written(least, log)} to {_written(most, log)}"
             for each, least, most in zip(means, low, high, strict=True)]  # fmt: skip
@@ -135,7 +162,9 @@ def _traces(spread: Spread, style: Style, log: bool, picked: bool | None) -> lis
 
 
 def _over_seeds(spread: Spread, log: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean, smallest and largest over the seeds, in percent; NaN where a logarithmic axis cannot show it."""
+    """Return mean, smallest and largest over the seeds, in percent; NaN where a logarithmic axis
+    cannot show it.
+    """
     values = np.array(spread.values, dtype=float)  # (E, S)
     rows = values.mean(axis=1), values.min(axis=1), values.max(axis=1)
     mean, low, high = (np.where(each > 0, each, np.nan) if log else 100 * each for each in rows)
@@ -167,4 +196,6 @@ def _bounds(spreads: Sequence[Spread], levels: Sequence[Level], log: bool) -> tu
 def _two_ends(spread: Spread, write: Callable[[float], str]) -> str:
     means = np.array(spread.values, dtype=float).mean(axis=1)
     places = [0, -1] if len(means) > 1 else [0]
-    return ", ".join(f"{write(float(means[place]))} at {spread.epsilons[place]:g}" for place in places)
+    return ", ".join(
+        f"{write(float(means[place]))} at {spread.epsilons[place]:g}" for place in places
+    )

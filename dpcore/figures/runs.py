@@ -23,7 +23,14 @@ MAX_POINTS = 1000  # beside the front that are drawn
 MAX_LABELLED = 8  # points of a front
 RIGHT = 110  # pixels: "90.6 % at ≤ 2.37"
 WIDE = 10.0  # ratio of numbers from which an axis is logarithmic
-SYMBOLS = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("cross", "✚"), ("x", "✖"))
+SYMBOLS = (
+    ("circle", "●"),
+    ("square", "■"),
+    ("diamond", "◆"),
+    ("triangle-up", "▲"),
+    ("cross", "✚"),
+    ("x", "✖"),
+)
 MAX_NAME_CHARS = 60  # beside a point
 
 
@@ -53,21 +60,36 @@ def front(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = NORMAL) -> go.Figure:
     """Test accuracy in percent over epsilon: a point for each run, with the front as a staircase.
 
-    The best run without privacy is a line across. A front of few runs has its numbers beside its points.
+    The best run without privacy is a line across. A front of few runs has its numbers beside its
+    points.
     """
     best = front(outcomes)
     rest = [each for each in _private(outcomes) if each not in best][:MAX_POINTS]
     ends = [each.epsilon for each in (*best, *rest) if each.epsilon]
     traces = [_points(rest, OTHERS, OTHER_COLOR), _points(best, FRONT, FRONT_COLOR)]
-    traces[1] |= {"mode": "lines+markers", "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen}}
+    traces[1] |= {
+        "mode": "lines+markers",
+        "line": {"shape": "hv", "color": FRONT_COLOR, "width": NORMAL.pen},
+    }
     titles = f"epsilon, {accountant}", "test accuracy, %"
     shape = layout(*titles, height=420, right=RIGHT, size=size, hovermode="closest")
     if level := level_of(outcomes):
         span = [min(ends), max(ends)] if ends else [0.0, 1.0]
         hover = "without privacy, %{y:.1f} %<extra></extra>"
         traces.append(line(span, [100 * level] * 2, LEVEL, hovertemplate=hover))
-        place = {"xref": "paper", "x": 0, "xshift": 6, "xanchor": "left", "y": 100 * level, "yanchor": "bottom"}
-        text = {"text": f"best without privacy {percent(level)}", "showarrow": False, "font": {"size": size.text}}
+        place = {
+            "xref": "paper",
+            "x": 0,
+            "xshift": 6,
+            "xanchor": "left",
+            "y": 100 * level,
+            "yanchor": "bottom",
+        }
+        text = {
+            "text": f"best without privacy {percent(level)}",
+            "showarrow": False,
+            "font": {"size": size.text},
+        }
         shape["annotations"] = [place | text]
     shape["yaxis"]["range"] = _accuracy_range([100 * each.accuracy for each in outcomes])
     if ends and max(ends) > WIDE * min(ends):
@@ -77,7 +99,11 @@ def front_figure(outcomes: Sequence[Outcome], accountant: str, *, size: Size = N
     if len(best) <= MAX_LABELLED:  # below the steps there is room
         labels = [f"{percent(each.accuracy)} at {_spent(each)}" for each in best]
         traces[1] |= {"customdata": labels, "texttemplate": "%{customdata}"}
-        traces[1] |= {"mode": "lines+markers+text", "textposition": "bottom right", "cliponaxis": False}
+        traces[1] |= {
+            "mode": "lines+markers+text",
+            "textposition": "bottom right",
+            "cliponaxis": False,
+        }
     return figure_of(traces, shape, size)
 
 
@@ -95,7 +121,10 @@ def front_alt(outcomes: Sequence[Outcome], accountant: str) -> str:
     """  # noqa: E501
     best = front(outcomes)
     count = len(_private(outcomes))
-    first = f"Scatter chart of test accuracy against epsilon, {accountant}, of {count:,} run{'s' * (count != 1)}."
+    first = (
+        f"Scatter chart of test accuracy against epsilon, {accountant}, of {count:,}"
+        f" run{'s' * (count != 1)}."
+    )
     listed = best if len(best) <= 8 else [*best[:4], *best[-4:]]
     said = "; ".join(f"{percent(each.accuracy)} at {_spent(each)}" for each in listed) or "none yet"
     level = level_of(outcomes)
@@ -108,13 +137,17 @@ def level_of(outcomes: Sequence[Outcome]) -> float | None:
     return max((each.accuracy for each in outcomes if each.epsilon is None), default=None)
 
 
-def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL) -> go.Figure:
+def classes_compared_figure(
+    classes: Sequence[str], runs: Sequence[Track], *, size: Size = NORMAL
+) -> go.Figure:
     """Test accuracy of each class in percent, with a mark for each run in the colour of its line."""
     traces = []
     for place, (run, style) in enumerate(zip(runs, track_styles(runs), strict=True)):
         marker = {"size": 10, "color": style.color, "symbol": SYMBOLS[place % len(SYMBOLS)][0]}
         heights = [100 * each for each in run.y]
-        traces.append(points(list(classes), heights, marker, name=run.label, hovertemplate="%{x}: %{y:.1f} %"))
+        traces.append(
+            points(list(classes), heights, marker, name=run.label, hovertemplate="%{x}: %{y:.1f} %")
+        )
     shape = layout("class", "test accuracy, %", height=300, size=size)
     shape["xaxis"]["type"] = "category"
     shape["yaxis"]["range"] = [0, 104]
@@ -124,7 +157,9 @@ def classes_compared_figure(classes: Sequence[str], runs: Sequence[Track], *, si
 MAX_WRITTEN = 20  # classes whose counts have room in their cells
 
 
-def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL) -> go.Figure:
+def confusion_figure(
+    classes: Sequence[str], counts: Sequence[Sequence[int]], *, size: Size = NORMAL
+) -> go.Figure:
     """Test examples by class (rows) and answer (columns); colours are shares of a row.
 
     >>> confusion_figure(["cat", "dog"], [[3, 1], [0, 4]]).data[0].z.tolist()
@@ -138,7 +173,9 @@ def confusion_figure(classes: Sequence[str], counts: Sequence[Sequence[int]], *,
     cells |= {"hovertemplate": "%{y} answered %{x}: %{text} (%{z:.1%})<extra></extra>"}
     if len(classes) > MAX_WRITTEN:
         cells |= {"texttemplate": ""}
-    shape = layout("taken for", "is", height=max(260, 80 + 32 * min(len(classes), MAX_WRITTEN)), size=size)
+    shape = layout(
+        "taken for", "is", height=max(260, 80 + 32 * min(len(classes), MAX_WRITTEN)), size=size
+    )
     shape["yaxis"]["autorange"] = "reversed"
     return _written_map(cells, shape, size)
 
@@ -159,10 +196,20 @@ def confusion_alt(classes: Sequence[str], counts: Sequence[Sequence[int]]) -> st
     'Table of the test examples by class and answer: 7 of 8 are right. Most often mistaken: cat for dog 1.'
     """
     table = np.asarray(counts)
-    wrong = [(int(table[i, j]), f"{a} for {b}") for i, a in enumerate(classes) for j, b in enumerate(classes) if i != j]
-    most = [f"{what} {count:,}" for count, what in sorted(wrong, key=lambda each: -each[0])[:3] if count]
+    wrong = [
+        (int(table[i, j]), f"{a} for {b}")
+        for i, a in enumerate(classes)
+        for j, b in enumerate(classes)
+        if i != j
+    ]
+    most = [
+        f"{what} {count:,}" for count, what in sorted(wrong, key=lambda each: -each[0])[:3] if count
+    ]
     said = f" Most often mistaken: {'; '.join(most)}." if most else ""
-    return f"Table of the test examples by class and answer: {table.trace():,} of {table.sum():,} are right.{said}"
+    return (
+        f"Table of the test examples by class and answer: {table.trace():,} of {table.sum():,} are"
+        f" right.{said}"
+    )
 
 
 def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -170,13 +217,18 @@ def _private(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def _points(outcomes: Sequence[Outcome], name: str, color: str) -> dict[str, Any]:
-    ends = [(each.epsilon or 0.0, each.epsilon if each.lower is None else each.lower) for each in outcomes]
+    ends = [
+        (each.epsilon or 0.0, each.epsilon if each.lower is None else each.lower)
+        for each in outcomes
+    ]
     below = [epsilon - (lower or 0.0) for epsilon, lower in ends]
     bars = {"type": "data", "symmetric": False, "array": [0.0] * len(below), "arrayminus": below}
     texts = [f"{written_name(each.label)}<br>epsilon {_spent(each)}" for each in outcomes]
     told = {"name": name, "text": texts, "hovertemplate": "%{text}, %{y:.1f} %<extra></extra>"}
     x, y = [each.epsilon for each in outcomes], [100 * each.accuracy for each in outcomes]
-    return points(x, y, {"size": 8, "color": color}, error_x=bars | {"thickness": 1, "width": 2}, **told)
+    return points(
+        x, y, {"size": 8, "color": color}, error_x=bars | {"thickness": 1, "width": 2}, **told
+    )
 
 
 def written_name(name: str) -> str:
@@ -200,7 +252,8 @@ class Cell(NamedTuple):
 
 
 def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NORMAL) -> go.Figure:
-    """Mean test accuracy over two settings, with mean and spread in each cell, empty without a finished run.
+    """Mean test accuracy over two settings, with mean and spread in each cell, empty without a
+    finished run.
 
     >>> sweep_map([Cell((1, "a"), [0.5]), Cell((2, "a"), [])], ("x", "y"))["data"][0]["text"]
     (['50.0 %', ''],)
@@ -211,38 +264,68 @@ def sweep_map(cells: Sequence[Cell], labels: tuple[str, str], *, size: Size = NO
     means = [[100 * summary(each).mean if each else math.nan for each in row] for row in table]
     known = [each for row in means for each in row if not math.isnan(each)]
     ends = min(known, default=0.0) - 0.5, max(known, default=100.0) + 0.5
-    shown = cells_of([value_text(each) for each in across], [value_text(each) for each in up], means, ends)
+    shown = cells_of(
+        [value_text(each) for each in across], [value_text(each) for each in up], means, ends
+    )
     shown |= {"text": [[spread_text(each) for each in row] for row in table]}
     shown |= {"hovertemplate": "%{x}, %{y}: %{text}<extra></extra>"}
-    shape = layout(written_name(labels[0]), written_name(labels[1]), height=max(260, 100 + 44 * len(up)), size=size)
+    shape = layout(
+        written_name(labels[0]),
+        written_name(labels[1]),
+        height=max(260, 100 + 44 * len(up)),
+        size=size,
+    )
     return _written_map(shown, shape, size)
 
 
 def sweep_line(cells: Sequence[Cell], label: str, *, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy in percent over one setting: means with their spreads as bars, and runs as small marks.
+    """Test accuracy in percent over one setting: means with their spreads as bars, and runs as
+    small marks.
 
     Without spreads the axis starts at 0, so that chance does not look large.
     """
     done = [each for each in cells if each.accuracies]
-    x = [value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0] for each in done]
+    x = [
+        value_text(each.values[0]) if isinstance(each.values[0], bool | str) else each.values[0]
+        for each in done
+    ]
     figures = [summary(each.accuracies) for each in done]
-    spreads = {"type": "data", "array": [100 * each.spread for each in figures], "width": 4, "thickness": 1.5}
-    told = {"text": [spread_text(each.accuracies) for each in done], "hovertemplate": "%{x}: %{text}<extra></extra>"}
-    mean = points(x, [100 * each.mean for each in figures], {"size": 8}, name="mean", error_y=spreads, **told)
+    spreads = {
+        "type": "data",
+        "array": [100 * each.spread for each in figures],
+        "width": 4,
+        "thickness": 1.5,
+    }
+    told = {
+        "text": [spread_text(each.accuracies) for each in done],
+        "hovertemplate": "%{x}: %{text}<extra></extra>",
+    }
+    mean = points(
+        x, [100 * each.mean for each in figures], {"size": 8}, name="mean", error_y=spreads, **told
+    )
     mean |= {"mode": "lines+markers", "line": {"color": FRONT_COLOR, "width": NORMAL.pen}}
     across = [place for place, each in zip(x, done, strict=True) for _ in each.accuracies]
     heights = [100 * accuracy for each in done for accuracy in each.accuracies]
     faint = {"size": 5, "color": FRONT_COLOR, "opacity": 0.5}
-    single = points(across, heights, faint, name="each run", hovertemplate="%{x}: %{y:.2f} %<extra></extra>")
-    shape = layout(written_name(label), "test accuracy, %", height=340, size=size, hovermode="closest")
+    single = points(
+        across, heights, faint, name="each run", hovertemplate="%{x}: %{y:.2f} %<extra></extra>"
+    )
+    shape = layout(
+        written_name(label), "test accuracy, %", height=340, size=size, hovermode="closest"
+    )
     alone = any(len(each.accuracies) == 1 for each in done)
     bars = [100 * (each.mean + way * each.spread) for each in figures for way in (-1, 1)]
-    shape["yaxis"]["range"] = [0.0, 102.0] if alone else _accuracy_range([*heights, *bars])  # a run alone has no bar
+    # A run alone has no bar.
+    shape["yaxis"]["range"] = [0.0, 102.0] if alone else _accuracy_range([*heights, *bars])
     numbers = [each for each in x if not isinstance(each, str)]
     if len(numbers) < len(x):
         shape["xaxis"]["type"] = "category"
     elif numbers and min(numbers) > 0 and max(numbers) > WIDE * min(numbers):
-        shape["xaxis"] |= {"type": "log", "tickvals": numbers, "ticktext": [value_text(each) for each in numbers]}
+        shape["xaxis"] |= {
+            "type": "log",
+            "tickvals": numbers,
+            "ticktext": [value_text(each) for each in numbers],
+        }
     return figure_of([single, mean], shape, size)
 
 

@@ -6,7 +6,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.epsilon import LIE, Content, Ghost, at_least, at_most, bounds_traces, curve_line, lie, profile_parts
+from dpcore.figures.epsilon import (
+    LIE,
+    Content,
+    Ghost,
+    at_least,
+    at_most,
+    bounds_traces,
+    curve_line,
+    lie,
+    profile_parts,
+)
 from dpcore.figures.layout import NORMAL, End, Size, figure_of
 from dpcore.figures.style import SAMPLED_LOOK, Style, faded
 from dpcore.privacy.accountants import CERTIFIED, Curve
@@ -19,7 +29,13 @@ from dpcore.privacy.sampling import OtherCurve, Sampler
 COLOR = SAMPLED_LOOK[0]
 OTHERS = {Kind.APPROXIMATE: (COLOR, "dot", "···"), Kind.UPPER: (COLOR, "dash", "╌╌")}
 BETWEEN = faded(COLOR, 0.25)  # of a certified band
-HATCHED = {"shape": "\\", "size": 10, "solidity": 0.18, "fgcolor": faded(COLOR, 0.75), "bgcolor": "rgba(0,0,0,0)"}
+HATCHED = {
+    "shape": "\\",
+    "size": 10,
+    "solidity": 0.18,
+    "fgcolor": faded(COLOR, 0.75),
+    "bgcolor": "rgba(0,0,0,0)",
+}
 FAINT = 0.45  # opacity of the curves for Poisson batches
 TINY = 1e-9  # an epsilon of 0, on a logarithmic axis
 
@@ -42,7 +58,9 @@ class Sampled(NamedTuple):
         'Shuffled every epoch, proven, zero-out: between 1.30 and 4.20'
         """
         last, sampler = self.curve.last, self.sampler
-        named = f"{sampler.title}, {'proven' if sampler.interval else 'certified'}, {sampler.adjacency}"
+        named = (
+            f"{sampler.title}, {'proven' if sampler.interval else 'certified'}, {sampler.adjacency}"
+        )
         return f"{named}: between {at_least(last.lower or 0.0)} and {at_most(last.value)}"
 
 
@@ -62,9 +80,15 @@ def with_sampled(content: Content, shown: Sampled, *, log: bool) -> Content:
     most = np.log10(max(highest(shown), TINY)) + 0.08 if log else 1.05 * highest(shown)
     bounds = content.bounds[0], max(content.bounds[1], float(most))
     beside = [faint(each) for each in content.traces if each["name"] != LIE]
-    words = lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log) if shown.sampler.adjacency in SAME else []
+    words = (
+        lie({CERTIFIED: shown.curve}, shown.epochs, bounds, log)
+        if shown.sampler.adjacency in SAME
+        else []
+    )
     poisson = [each._replace(name="Poisson") for each in content.ends]
-    return Content([*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds)
+    return Content(
+        [*sampled_traces(shown), *beside, *words], [*sampled_ends(shown), *poisson], bounds
+    )
 
 
 def profile_figure(
@@ -76,7 +100,8 @@ def profile_figure(
     ghost: Ghost | None = None,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each accountant.
+    """Delta (logarithmic) against epsilon after the whole mechanism, from the profile of each
+    accountant.
 
     Another sampler, if one is `shown`, stands in front of these curves for Poisson batches.
     """
@@ -92,9 +117,12 @@ def profile_figure(
 def sampled_traces(shown: Sampled) -> list[dict[str, Any]]:
     """Epsilon over epochs: both bounds, and the numbers of others."""
     below, above = _bounds(shown, shown.words, shown.epochs)
-    if shown.sampler.by_epoch:  # the lower bound counts whole epochs, the upper one those that have begun
+    # The lower bound counts whole epochs, the upper one those that have begun.
+    if shown.sampler.by_epoch:
         below["line"]["shape"], above["line"]["shape"] = "hv", "vh"
-    others = [(curve, shown.epochs, Style(*OTHERS[curve.kind], title)) for title, curve in shown.others]
+    others = [
+        (curve, shown.epochs, Style(*OTHERS[curve.kind], title)) for title, curve in shown.others
+    ]
     return [below, above, *(curve_line(*each) for each in others)]
 
 
@@ -102,7 +130,8 @@ def _bounds(shown: Sampled, label: str, epochs: FloatArray | None) -> list[dict[
     above = Style(*SAMPLED_LOOK, label)
     below = above._replace(label=f"{shown.sampler.title}, at least")
     lower, upper = bounds_traces(shown.curve, epochs, (below, above), between(shown.sampler))
-    if shown.sampler.adjacency not in SAME:  # a number for Poisson batches below it claims nothing about it
+    # A number for Poisson batches below it claims nothing about it.
+    if shown.sampler.adjacency not in SAME:
         lower = unfilled(lower)
     return [lower, upper]
 
@@ -111,19 +140,37 @@ def sampled_ends(shown: Sampled) -> list[End]:
     """The labels at the ends of the lines, each with its mark and name."""
     last, style, sampler = shown.curve.last, Style(*SAMPLED_LOOK, shown.words), shown.sampler
     least = f"≥ {at_least(last.lower or 0.0)}, {sampler.adjacency}"
-    found = [End(style._replace(label=f"{sampler.title}, at least"), last.lower or 0.0, least, sampler.title)]
+    found = [
+        End(
+            style._replace(label=f"{sampler.title}, at least"),
+            last.lower or 0.0,
+            least,
+            sampler.title,
+        )
+    ]
     if np.isfinite(last.value):
-        found.append(End(style, last.value, f"≤ {at_most(last.value)}, {sampler.adjacency}", sampler.title))
+        found.append(
+            End(style, last.value, f"≤ {at_most(last.value)}, {sampler.adjacency}", sampler.title)
+        )
     for title, curve in shown.others:
         if np.isfinite(curve.epsilon[-1]):
             style = Style(*OTHERS[curve.kind], title)
-            found.append(End(style, float(curve.epsilon[-1]), marked(float(curve.epsilon[-1]), curve.kind), title))
+            found.append(
+                End(
+                    style,
+                    float(curve.epsilon[-1]),
+                    marked(float(curve.epsilon[-1]), curve.kind),
+                    title,
+                )
+            )
     return found
 
 
 def highest(shown: Sampled) -> float:
     curves = [shown.curve, *(each.curve for each in shown.others)]
-    return max(float(np.max(each.epsilon, where=np.isfinite(each.epsilon), initial=0.0)) for each in curves)
+    return max(
+        float(np.max(each.epsilon, where=np.isfinite(each.epsilon), initial=0.0)) for each in curves
+    )
 
 
 def faint(trace: dict[str, Any]) -> dict[str, Any]:

@@ -43,7 +43,9 @@ def style_of(name: str) -> Style:
     label = ACCOUNTANTS[name].title.removesuffix(" accountant")
     if name == CERTIFIED:
         return Style(*CERTIFIED_LOOK, label)
-    return Style(*look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), label)
+    return Style(
+        *look_at(LOOKS, [each for each in ACCOUNTANTS if each != CERTIFIED].index(name)), label
+    )
 
 
 def run_styles(private: Iterable[bool]) -> list[Style]:
@@ -67,7 +69,8 @@ def faded(color: str, opacity: float) -> str:
 
 
 def look_at(looks: Sequence[Look], number: int) -> Look:
-    """The look of the line of this number, from 0; past the last look, a colour comes again with another dash.
+    """The look of the line of this number, from 0; past the last look, a colour comes again with
+    another dash.
 
     >>> [" ".join(look_at((("red", "solid", "━━"), ("blue", "dot", "···")), number)[:2]) for number in range(3)]
     ['red solid', 'blue dot', 'red dot']

@@ -1,4 +1,6 @@
-"""Charts of trade-off functions: the errors of an attacker who guesses whether one example took part."""
+"""Charts of trade-off functions: the errors of an attacker who guesses whether one example took
+part.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from dpcore.figures.layout import NORMAL, Size, figure_of, hover_text, layout, line, power_ticks, with_key
+from dpcore.figures.layout import (
+    NORMAL,
+    Size,
+    figure_of,
+    hover_text,
+    layout,
+    line,
+    power_ticks,
+    with_key,
+)
 from dpcore.figures.sampled import SampledBand, between, faint
 from dpcore.figures.style import ATTACK_LOOK, BAND, GREY, RUNS, Style, faded, look_at, style_of
 from dpcore.privacy.accountants import CERTIFIED
@@ -39,7 +50,11 @@ class Line(NamedTuple):
 
 def gaussian_line(mu: float) -> Line:
     """G_mu of the central limit theorem, for mu in [0, inf]."""
-    return Line(style_of("gdp")._replace(label=f"G_mu (CLT), mu = {short(mu)}"), Gaussian(mu), Kind.APPROXIMATE)
+    return Line(
+        style_of("gdp")._replace(label=f"G_mu (CLT), mu = {short(mu)}"),
+        Gaussian(mu),
+        Kind.APPROXIMATE,
+    )
 
 
 def tradeoff_figure(
@@ -53,10 +68,14 @@ def tradeoff_figure(
 ) -> go.Figure:
     """The certified band, if there is one, other curves and blind guessing.
 
-    The chart shows type II error against type I error, or with `log` the true-positive against the false-positive rate.
-    `otherwise` is the band of batches that are not Poisson; all else becomes faint.
+    The chart shows type II error against type I error, or with `log` the true-positive against the
+    false-positive rate. `otherwise` is the band of batches that are not Poisson; all else becomes
+    faint.
     """
-    lines = [each._replace(style=Style(*ATTACK_LOOK, each.style.label)) if each.region else each for each in lines]
+    lines = [
+        each._replace(style=Style(*ATTACK_LOOK, each.style.label)) if each.region else each
+        for each in lines
+    ]
     traces = [trace for each in lines if each.region for trace in _region(each, log)]
     styles = [each.style for each in lines]
     if band is not None and not band.empty:
@@ -65,8 +84,14 @@ def tradeoff_figure(
         styles.insert(0, style)
     traces += [_line(each, log) for each in lines if not each.region]
     if otherwise:
-        traces = [*map(faint, traces), *_band(otherwise.band, otherwise.style, log, between(otherwise.sampler))]
-        styles = [otherwise.style, *(each._replace(label=f"{each.label}, Poisson") for each in styles)]
+        traces = [
+            *map(faint, traces),
+            *_band(otherwise.band, otherwise.style, log, between(otherwise.sampler)),
+        ]
+        styles = [
+            otherwise.style,
+            *(each._replace(label=f"{each.label}, Poisson") for each in styles),
+        ]
     return _figure([_blind(log), *traces], [*styles, BLIND], log, height, size)
 
 
@@ -79,7 +104,8 @@ def growth_figure(
     height: int = 430,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """Certified bands for growing T with a fixed q sqrt(T), and so a fixed mu of the central limit theorem.
+    """Certified bands for growing T with a fixed q sqrt(T), and so a fixed mu of the central limit
+    theorem.
 
     Source: Bu et al. 2020, arXiv 1911.11607, section 3.1, and the figure that ends its appendix.
     """
@@ -92,13 +118,21 @@ def growth_figure(
         styles.append(style)
     solid = limit.style._replace(dash="solid", glyph="━━")
     traces += [_curve(limit.f, solid, log, width=3.5), *(_line(each, log) for each in beside)]
-    return _figure([_blind(log), *traces], [*styles, solid, *(each.style for each in beside), BLIND], log, height, size)
+    return _figure(
+        [_blind(log), *traces],
+        [*styles, solid, *(each.style for each in beside), BLIND],
+        log,
+        height,
+        size,
+    )
 
 
 def _rates(f: Tradeoff, log: bool) -> FloatArray:
     """The points of a curve: even ones, and its corners if it has few."""
     rates = RATES if log else ALPHA
-    alpha, power = f.corners(MIN_FALSE_POSITIVES) if f.closed_mu is None else (np.empty(0), np.empty(0))
+    alpha, power = (
+        f.corners(MIN_FALSE_POSITIVES) if f.closed_mu is None else (np.empty(0), np.empty(0))
+    )
     if not 0 < alpha.size <= FEW:
         return rates
     corners = np.concatenate([alpha, 1 - power])  # and mirrored: f is symmetric
@@ -117,22 +151,31 @@ def _line(each: Line, log: bool, **more: Any) -> dict[str, Any]:
     return _curve(each.f, each.style, log, **more)
 
 
-def _band(band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED) -> list[dict[str, Any]]:
+def _band(
+    band: Band, style: Style, log: bool, filling: Mapping[str, Any] = FILLED
+) -> list[dict[str, Any]]:
     low, high = (band.upper, band.lower) if log else (band.lower, band.upper)
     least, most = (_edge(f, style._replace(label=f"{style.label}, at {word}"), towards, log)
                    for f, word, towards in ((low, "least", math.floor), (high, "most", math.ceil)))  # fmt: skip
     return [least, most | {"fill": "tonexty", **filling}]
 
 
-def _edge(f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool, **more: Any) -> dict[str, Any]:
+def _edge(
+    f: Tradeoff, style: Style, towards: Callable[[Any], int], log: bool, **more: Any
+) -> dict[str, Any]:
     curve = _curve(f, style, log, **more)
-    return curve | hover_text(curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS))
+    return curve | hover_text(
+        curve["y"], lambda y: outward(y, towards) if log else placed(y, towards, DECIMALS)
+    )
 
 
 def _region(each: Line, log: bool) -> list[dict[str, Any]]:
     """A curve, filled up to blind guessing, which is drawn once more for that."""
     edge = _blind(log) | {"hoverinfo": "skip", "hovertemplate": None, "line": {"width": 0}}
-    return [edge, _line(each, log, width=1.3, fill="tonexty", fillcolor=faded(each.style.color, 0.1))]
+    return [
+        edge,
+        _line(each, log, width=1.3, fill="tonexty", fillcolor=faded(each.style.color, 0.1)),
+    ]
 
 
 def _blind(log: bool) -> dict[str, Any]:
@@ -140,10 +183,15 @@ def _blind(log: bool) -> dict[str, Any]:
     return line(x, y, BLIND, width=1.2, hovertemplate=HOVER[log])
 
 
-def _figure(traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int, size: Size) -> go.Figure:
-    names = ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
+def _figure(
+    traces: list[dict[str, Any]], styles: Sequence[Style], log: bool, height: int, size: Size
+) -> go.Figure:
+    names = (
+        ("false-positive rate", "true-positive rate") if log else ("type I error", "type II error")
+    )
     shape = layout(*names, height=height, size=size)
     for axis in (shape["xaxis"], shape["yaxis"]):
         ticks = power_ticks(LOWEST, 0, 7 if height >= ROOMY else 4) if log else {}
         axis |= {"range": [LOWEST, 0.05] if log else [0, 1.02], **ticks}
-    return figure_of(traces, with_key(shape, styles, size, top=not log), size)  # beyond blind guessing no curve can lie
+    # Beyond blind guessing no curve can lie.
+    return figure_of(traces, with_key(shape, styles, size, top=not log), size)

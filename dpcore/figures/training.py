@@ -1,4 +1,6 @@
-"""Charts of training runs: accuracy, loss, gradient norms, decisions, classes, and the noise schedule."""
+"""Charts of training runs: accuracy, loss, gradient norms, decisions, classes, and the noise
+schedule.
+"""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -19,21 +21,31 @@ RIGHT = 108  # pixels: a dash and "6: 98.7 %"
 STRIP = 130
 HOVER = "%{customdata:.0%}"
 ACCEPTED, REJECTED = PRIVATE, GREY
-NORM_WORDS = ("5 % are below", "25 % are below", "half are below", "75 % are below", "95 % are below")
+NORM_WORDS = (
+    "5 % are below",
+    "25 % are below",
+    "half are below",
+    "75 % are below",
+    "95 % are below",
+)
 FAN = Style(*RUNS[0], "")  # of which the median is the line that one sees
-FAN_FILLS = {0.05: faded(PRIVATE, 0.18), 0.25: faded(PRIVATE, 0.32)}  # from this quantile to the one opposite
+# From this quantile to the one opposite.
+FAN_FILLS = {0.05: faded(PRIVATE, 0.18), 0.25: faded(PRIVATE, 0.32)}
 CLIPPED = Style(GREY, "dash", "╌╌", "C")
 NORM_RIGHT = 92  # pixels: a dash and "C = 0.025"
 
 
 class Track(NamedTuple):
-    """One run on a chart: x and y of the same length; a `level` run has no x, and its last y goes across."""
+    """One run on a chart: x and y of the same length; a `level` run has no x, and its last y goes
+    across.
+    """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     level: bool = False
-    averaged: Sequence[float] | None = None  # a second y: of the weights' moving average, where one is kept
+    # A second y: of the weights' moving average, where one is kept.
+    averaged: Sequence[float] | None = None
     private: bool = True
 
 
@@ -43,22 +55,32 @@ def track_styles(tracks: Sequence[Track]) -> list[Style]:
     return [style._replace(label=track.label) for style, track in zip(styles, tracks, strict=True)]
 
 
-def accuracy_figure(tracks: Sequence[Track], x: str, *, end: float = 0.0, size: Size = NORMAL) -> go.Figure:
-    """Test accuracy in percent over epochs or epsilon, one line for each run; x reaches `end` or more.
+def accuracy_figure(
+    tracks: Sequence[Track], x: str, *, end: float = 0.0, size: Size = NORMAL
+) -> go.Figure:
+    """Test accuracy in percent over epochs or epsilon, one line for each run; x reaches `end` or
+    more.
 
-    Lines end with their last value, after the run's number if there are several; names would leave no room on a narrow
-    screen. A run without values has a line that can grow. `accuracy_lines` gives the order of the lines.
+    Lines end with their last value, after the run's number if there are several; names would leave
+    no room on a narrow screen. A run without values has a line that can grow. `accuracy_lines`
+    gives the order of the lines.
     """
     traces, ends = [], []
-    furthest = max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
+    furthest = (
+        max([end, *(max(track.x, default=0.0) for track in tracks if not track.level)]) or 1.0
+    )
     for place, style, values in accuracy_lines(tracks):
         across = [0.0, furthest] if tracks[place].level else tracks[place].x
-        heights = [100 * each for each in (list(values[-1:]) * 2 if tracks[place].level else values)]
+        heights = [
+            100 * each for each in (list(values[-1:]) * 2 if tracks[place].level else values)
+        ]
         more = {"mode": "lines+markers", "marker": {"size": 5}, "hovertemplate": "%{y:.1f} %"}
         traces.append(line(across, heights, style, **more))
         if len(values):
             last = 100 * values[-1]
-            ends.append(End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %"))
+            ends.append(
+                End(style, last, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{last:.1f} %")
+            )
     bounds = (0.0, 102.0)
     shape = layout(x, "test accuracy, %", height=340, right=RIGHT, size=size)
     shape["xaxis"]["range"], shape["yaxis"]["range"] = [0, furthest * 1.02], list(bounds)
@@ -71,15 +93,25 @@ def accuracy_lines(tracks: Sequence[Track]) -> list[tuple[int, Style, Sequence[f
     for place, (track, style) in enumerate(zip(tracks, track_styles(tracks), strict=True)):
         lines.append((place, style, track.y))
         if track.averaged is not None:
-            averaged = style._replace(dash="2px,2px", glyph="····", label=f"{track.label}, averaged")
+            averaged = style._replace(
+                dash="2px,2px", glyph="····", label=f"{track.label}, averaged"
+            )
             lines.append((place, averaged, track.averaged))
     return lines
 
 
 def track_figure(
-    tracks: Sequence[Track], x: str, y: str, *, end: float = 0.0, percent: bool = False, size: Size = NORMAL
+    tracks: Sequence[Track],
+    x: str,
+    y: str,
+    *,
+    end: float = 0.0,
+    percent: bool = False,
+    size: Size = NORMAL,
 ) -> go.Figure:
-    """A small chart of one quantity over epochs, one line for each run; percent fixes the axis to 0 to 100."""
+    """A small chart of one quantity over epochs, one line for each run; percent fixes the axis to 0
+    to 100.
+    """
     scale = 100.0 if percent else 1.0
     traces = []
     for track, style in zip(tracks, track_styles(tracks), strict=True):
@@ -92,11 +124,22 @@ def track_figure(
     return figure_of(traces, shape, size)
 
 
-def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL) -> go.Figure:
+def classes_figure(
+    classes: Sequence[str], accuracy: Sequence[float], *, size: Size = NORMAL
+) -> go.Figure:
     """Bars of the test accuracy of each class in percent."""
     percents = [100 * each for each in accuracy]
-    bar: dict[str, Any] = {"type": "bar", "x": list(classes), "y": percents, "marker": {"color": PRIVATE}}
-    bar |= {"text": [f"{each:.0f}" for each in percents], "textposition": "outside", "cliponaxis": False}
+    bar: dict[str, Any] = {
+        "type": "bar",
+        "x": list(classes),
+        "y": percents,
+        "marker": {"color": PRIVATE},
+    }
+    bar |= {
+        "text": [f"{each:.0f}" for each in percents],
+        "textposition": "outside",
+        "cliponaxis": False,
+    }
     bar |= {"hovertemplate": "%{x}: %{y:.1f} %<extra></extra>"}
     shape = layout("class", "test accuracy, %", height=HEIGHT, size=size, hovermode="closest")
     shape["xaxis"]["type"] = "category"
@@ -107,7 +150,8 @@ def classes_figure(classes: Sequence[str], accuracy: Sequence[float], *, size: S
 def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMAL) -> go.Figure:
     """The proposals of simulated annealing in order: up if accepted ("a"), down if rejected ("r").
 
-    A step takes `q` epochs, and the axis ends at `steps`. Many proposals share a bar with their neighbours.
+    A step takes `q` epochs, and the axis ends at `steps`. Many proposals share a bar with their
+    neighbours.
 
     >>> decisions_figure("aar", 0.5, 4).data[0].y
     (1.0, 1.0, 0.0)
@@ -116,7 +160,11 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
     width = max(1, -(-len(accepted) // MAX_POINTS))  # steps of one bar
     starts = np.arange(0, len(accepted), width)
     counts = np.minimum(width, len(accepted) - starts)
-    kept = np.add.reduceat(accepted, starts, dtype=float) / counts if len(starts) else starts.astype(float)
+    kept = (
+        np.add.reduceat(accepted, starts, dtype=float) / counts
+        if len(starts)
+        else starts.astype(float)
+    )
     middles = (starts + counts / 2) * q
     bars = [
         _strip(middles, kept, counts * q, ("accepted", ACCEPTED)),
@@ -124,15 +172,25 @@ def decisions_figure(decisions: str, q: float, steps: int, *, size: Size = NORMA
     ]
     shape = layout("epoch", "", height=STRIP, size=size, barmode="relative", bargap=0)
     shape["xaxis"]["range"] = [0, max(steps, len(accepted), 1) * q * 1.02]
-    shape["yaxis"] |= {"range": [-1.05, 1.05], "tickvals": [-0.5, 0.5], "ticktext": ["rejected", "accepted"]}
+    shape["yaxis"] |= {
+        "range": [-1.05, 1.05],
+        "tickvals": [-0.5, 0.5],
+        "ticktext": ["rejected", "accepted"],
+    }
     shape["margin"] |= {"l": size.scaled(72), "t": 8}
     return figure_of(bars, shape, size)
 
 
-def _strip(x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]) -> dict[str, Any]:
+def _strip(
+    x: np.ndarray, y: np.ndarray, widths: np.ndarray, look: tuple[str, str]
+) -> dict[str, Any]:
     name, color = look
     bar = {"type": "bar", "x": x.tolist(), "y": y.tolist(), "width": widths.tolist(), "name": name}
-    return bar | {"marker": {"color": color, "line": {"width": 0}}, "customdata": np.abs(y), "hovertemplate": HOVER}
+    return bar | {
+        "marker": {"color": color, "line": {"width": 0}},
+        "customdata": np.abs(y),
+        "hovertemplate": HOVER,
+    }
 
 
 def thinned(x: Sequence[float], y: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -153,9 +211,11 @@ def norms_figure(
     end: float = 0.0,
     size: Size = NORMAL,
 ) -> go.Figure:
-    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with the line of the clipping norm C.
+    """The `NORM_QUANTILES` of the norms at n epochs, (n, 5), as a fan, with the line of the
+    clipping norm C.
 
-    Norms above the line were cut to C. The vertical axis is logarithmic, without zeros. x reaches `end` or more.
+    Norms above the line were cut to C. The vertical axis is logarithmic, without zeros. x reaches
+    `end` or more.
 
     >>> figure = norms_figure([1.0, 2.0], [[0.1, 0.2, 0.3, 0.4, 0.5]] * 2, 0.25)
     >>> [trace.name for trace in figure.data][2], figure.data[-1].name, list(figure.data[-1].y)
@@ -167,15 +227,32 @@ def norms_figure(
     furthest = max([end, *epochs]) or 1.0
     traces = []
     for place, quantile in enumerate(NORM_QUANTILES):
-        edge = line(list(epochs), values[:, place], FAN._replace(label=NORM_WORDS[place]), hovertemplate="%{y:.3g}")
-        traces.append(edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}})
+        edge = line(
+            list(epochs),
+            values[:, place],
+            FAN._replace(label=NORM_WORDS[place]),
+            hovertemplate="%{y:.3g}",
+        )
+        traces.append(
+            edge if quantile == 0.5 else edge | {"line": {"color": FAN.color, "width": 0.8}}
+        )
     for trace, (low, high) in zip(traces[1:], pairwise(NORM_QUANTILES), strict=True):
-        trace |= {"fill": "tonexty", "fillcolor": FAN_FILLS[min(low, round(1 - high, 2))]}  # down to the quantile below
-    across = line([0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>")
+        # Down to the quantile below.
+        trace |= {"fill": "tonexty", "fillcolor": FAN_FILLS[min(low, round(1 - high, 2))]}
+    across = line(
+        [0.0, furthest], [clip_norm] * 2, CLIPPED, hovertemplate="C = %{y:.3g}<extra></extra>"
+    )
     shape = layout("epoch", "gradient norm", height=HEIGHT, right=NORM_RIGHT, size=size)
-    shape["yaxis"] |= {"type": "log", "nticks": 4, "exponentformat": "power"}  # more have no room: the plot is low
+    # More have no room: the plot is low.
+    shape["yaxis"] |= {"type": "log", "nticks": 4, "exponentformat": "power"}
     shape["xaxis"]["range"] = [0, furthest * 1.02]
-    at = {"x": 1, "xanchor": "left", "xshift": 6, "y": float(np.log10(clip_norm)), "yanchor": "middle"}
+    at = {
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 6,
+        "y": float(np.log10(clip_norm)),
+        "yanchor": "middle",
+    }
     shape["annotations"] = [written(CLIPPED, f"C = {clip_norm:g}", size) | at]
     return figure_of([*traces, across], shape, size)
 
@@ -186,7 +263,12 @@ def schedule_figure(mechanism: Mechanism, *, size: Size = NORMAL) -> go.Figure:
     starts = np.cumsum(counts) - counts
     sigmas = [release.sigma for release in mechanism.releases]
     pen = {"shape": "hv", "color": PRIVATE, "width": 2}
-    trace = {"type": "scatter", "mode": "lines", "x": [*starts, float(counts.sum())], "y": [*sigmas, sigmas[-1]]}
+    trace = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [*starts, float(counts.sum())],
+        "y": [*sigmas, sigmas[-1]],
+    }
     trace |= {"line": pen, "hovertemplate": "sigma %{y:.4g}<extra></extra>"}
     shape = layout("epoch", "sigma", height=170, size=size)
     shape["yaxis"]["rangemode"] = "tozero"

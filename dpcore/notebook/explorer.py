@@ -36,11 +36,15 @@ def control_of(name: str, config: RunConfig) -> Any:
     check.one_of(SETTINGS, setting=name)
     setting, value = SETTINGS[name], getattr(config, name)
     if isinstance(setting, Choice):
-        return widgets.Dropdown(options=_titled(setting.choices), value=value, **_words(setting, setting.help))
+        return widgets.Dropdown(
+            options=_titled(setting.choices), value=value, **_words(setting, setting.help)
+        )
     if not isinstance(setting, Number | Count) or setting.slider is None:
         raise ValueError(f"Expected setting={name!r} to be a choice or a number with a slider.")
     words = _words(setting, _hint(setting, setting.slider) or setting.help)
-    return widgets.SelectionSlider(options=_stops(setting, setting.slider, value), value=value, **words)
+    return widgets.SelectionSlider(
+        options=_stops(setting, setting.slider, value), value=value, **words
+    )
 
 
 def place(control: Any, name: str, value: Any) -> None:
@@ -76,7 +80,9 @@ def _words(setting: Setting, hint: str) -> dict[str, Any]:
 
 
 def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
-    """Show the figure in the widget; unchanged sets of lines move in place, by one message to the browser."""
+    """Show the figure in the widget; unchanged sets of lines move in place, by one message to the
+    browser.
+    """
     old: Any = shown.data  # plotly's own types do not say what is in it
     new: Any = figure.data
     with shown.batch_update():
@@ -90,9 +96,11 @@ def redraw(shown: go.FigureWidget, figure: go.Figure) -> None:
 
 
 def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]:
-    """Compute epsilon over the steps of a run, by the accountants and the certified one; empty without an epsilon.
+    """Compute epsilon over the steps of a run, by the accountants and the certified one; empty
+    without an epsilon.
 
-    Errors: ValueError for an unknown accountant, or settings without a plan; RuntimeError if the numerics give up.
+    Errors: ValueError for an unknown accountant, or settings without a plan; RuntimeError if the
+    numerics give up.
     """
     names = {*accountants, CERTIFIED}
     for name in names:
@@ -101,7 +109,11 @@ def curves_of(config: RunConfig, accountants: Iterable[str]) -> dict[str, Curve]
     if mechanism is None:
         return {}
     steps = charted(mechanism)
-    return {name: ACCOUNTANTS[name].curve(mechanism, steps, config.delta) for name in ACCOUNTANTS if name in names}
+    return {
+        name: ACCOUNTANTS[name].curve(mechanism, steps, config.delta)
+        for name in ACCOUNTANTS
+        if name in names
+    }
 
 
 def spent_figure(config: RunConfig, curves: Mapping[str, Curve], *, log: bool = False) -> go.Figure:
@@ -134,9 +146,13 @@ UNCHANGED = "The chart still shows the last valid settings."
 
 @final
 class Explorer:
-    """The widgets of `explore`, shown by a cell that ends with them; `config` has the settings of the controls."""
+    """The widgets of `explore`, shown by a cell that ends with them; `config` has the settings of
+    the controls.
+    """
 
-    def __init__(self, config: RunConfig, controls: Iterable[str], accountants: Sequence[str], *, log: bool) -> None:
+    def __init__(
+        self, config: RunConfig, controls: Iterable[str], accountants: Sequence[str], *, log: bool
+    ) -> None:
         self.config = config
         self.curves: dict[str, Curve] = curves_of(config, accountants)
         self.controls = {name: control_of(name, config) for name in controls}
@@ -169,11 +185,17 @@ class Explorer:
         return statement_of(self.config)
 
     def _moved(self, _: object) -> None:
-        """Follow a control that a reader moved, with the values of all others, valid together or not."""
+        """Follow a control that a reader moved, with the values of all others, valid together or
+        not.
+        """
         if self._placing:
             return
         try:
-            self._take(replace(self.config, **{name: control.value for name, control in self.controls.items()}))
+            self._take(
+                replace(
+                    self.config, **{name: control.value for name, control in self.controls.items()}
+                )
+            )
         except (ValueError, RuntimeError) as error:
             self.words.value = f"<p><b>{escape(str(error))}</b> {UNCHANGED}</p>"
 
@@ -190,7 +212,9 @@ class Explorer:
             return
         band = self.curves[CERTIFIED]
         rows = "".join(_row(name, curve, band) for name, curve in self.curves.items())
-        after = f"After {planned.steps:,} steps of q = {nearest(self.config.q)}, at delta = {delta}:"
+        after = (
+            f"After {planned.steps:,} steps of q = {nearest(self.config.q)}, at delta = {delta}:"
+        )
         self.words.value = f"<p>{after}</p><table>{HEADS}{rows}</table>"
 
     def _ipython_display_(self) -> None:
@@ -212,9 +236,11 @@ def explore(
     *,
     log: bool = False,
 ) -> Explorer:
-    """Draw sliders and menus for the settings of a run, above its epsilon and the verdicts, which follow them.
+    """Draw sliders and menus for the settings of a run, above its epsilon and the verdicts, which
+    follow them.
 
-    They start from `config`; `controls` names settings of docs/settings.md. `explore().set(sigma=1.234)` sets an exact
-    number. The certified accountant is always shown. Errors: ValueError for unknown names and contradictory settings.
+    They start from `config`; `controls` names settings of docs/settings.md.
+    `explore().set(sigma=1.234)` sets an exact number. The certified accountant is always shown.
+    Errors: ValueError for unknown names and contradictory settings.
     """
     return Explorer(config or defaults("mnist", "cnn", "sgd"), controls, accountants, log=log)

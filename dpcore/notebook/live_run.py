@@ -20,7 +20,9 @@ from dpcore.training.events import Evaluated, Event, Finished, Started, Stepped
 from dpcore.training.plan import plan
 
 NAME = "this run"
-NOT_RECORDED = "The run store does not have this run, so the app does not show it and cannot resume it."
+NOT_RECORDED = (
+    "The run store does not have this run, so the app does not show it and cannot resume it."
+)
 
 
 @final
@@ -44,7 +46,10 @@ class LiveRun:
     @property
     def step(self) -> int:
         """The latest step that the run has reported."""
-        return max((event.step for event in self.events if isinstance(event, Stepped | Evaluated)), default=0)
+        return max(
+            (event.step for event in self.events if isinstance(event, Stepped | Evaluated)),
+            default=0,
+        )
 
     @property
     def statement(self) -> Statement:
@@ -52,7 +57,10 @@ class LiveRun:
         return statement_of(self.config)
 
     def follow(self, events: Generator[Event, None, None]) -> None:
-        """Draw the events of the run as they come. An interrupt ends the run within a step and is raised again."""
+        """Draw the events of the run as they come.
+
+        An interrupt ends the run within a step and is raised again.
+        """
         try:
             with closing(events):
                 for event in events:
@@ -93,10 +101,14 @@ class LiveRun:
         assert released is not None, "asked only after a step of a run with an epsilon"
         spent = ACCOUNTANTS[CERTIFIED].spent(released, self.config.delta)
         delta = plain(raised(self.config.delta))
-        return f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
+        return (
+            f"{spoken('epsilon', rounded(spent.value, spent.kind), spent.kind)} (delta = {delta})"
+        )
 
     def _most(self) -> str:
-        """Bound the cost of a run that was stopped between two reports by the cost of the whole run."""
+        """Bound the cost of a run that was stopped between two reports by the cost of the whole
+        run.
+        """
         if self.plan.mechanism is None:
             return self.plan.unaccounted
         return f"It cost at most as much as the whole run: {self._epsilon_after(self.plan.steps)}."
@@ -109,7 +121,14 @@ class LiveRun:
         if mechanism is None:
             return accuracy_figure([Track(NAME, epochs, accuracy, private=False)], "epoch", end=end)
         training = bool(epochs) and not isinstance(self.events[-1], Finished)
-        run = LabRun(Style(*RUNS[0], NAME), 0, epochs, accuracy, now=epochs[-1] if training else None, end=end)
+        run = LabRun(
+            Style(*RUNS[0], NAME),
+            0,
+            epochs,
+            accuracy,
+            now=epochs[-1] if training else None,
+            end=end,
+        )
         return lab_figure(self._curves, epochs_at(mechanism, charted(mechanism)), [run])
 
     def _say(self, words: str) -> None:
@@ -125,7 +144,8 @@ def live(config: RunConfig, accountants: Sequence[str] = DEFAULT_ACCOUNTANTS) ->
     """Train a run in this process, draw it in the notebook, and return it once it has ended.
 
     An interrupted cell ends the run within a step. The run store does not record the run.
-    Errors: ValueError for missing data or a missing device; RuntimeError if the loss is no longer finite.
+    Errors: ValueError for missing data or a missing device; RuntimeError if the loss is no longer
+    finite.
     """
     from dpcore.training.loop import train  # late: loading torch takes seconds
 

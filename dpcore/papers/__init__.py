@@ -1,1 +1,3 @@
-"""The papers recomputed: their numbers beside ours, their figures drawn again, and what holds of their claims."""
+"""The papers recomputed: their numbers beside ours, their figures drawn again, and what holds of
+their claims.
+"""

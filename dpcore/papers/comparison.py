@@ -1,4 +1,6 @@
-"""Their number beside ours, with a verdict: reproduced, different for a reason, or refuted by a proof."""
+"""Their number beside ours, with a verdict: reproduced, different for a reason, or refuted by a
+proof.
+"""
 
 import math
 import statistics
@@ -31,20 +33,25 @@ class Comparison:
     paper: str
     entry: Entry
     ours: float | None  # None without a recorded run
-    lower: float | None  # proven lower bound of the epsilon that the entry claims; None if it claims none
+    # Proven lower bound of the epsilon that the entry claims; None if it claims none.
+    lower: float | None
     outcome: Outcome
     why: str
     record: Recorded | None = None
 
     @property
     def ours_text(self) -> str:
-        """Our number in writing: a proven bound rounded up, an accuracy with its spread; "" without a run."""
+        """Our number in writing: a proven bound rounded up, an accuracy with its spread; "" without
+        a run.
+        """
         if self.ours is None:
             return ""
         if isinstance(self.entry, Computed) and self.entry.bound:
             return outward(self.ours, math.ceil, self.entry.digits)
         spread = self.record.spread if self.record else None
-        return nearest(self.ours, self.entry.digits) + ("" if spread is None else f" ± {spread:.2f}")
+        return nearest(self.ours, self.entry.digits) + (
+            "" if spread is None else f" ± {spread:.2f}"
+        )
 
     @property
     def lower_text(self) -> str:
@@ -60,8 +67,11 @@ def compared(paper: str, entry: Entry) -> Comparison:
     ours = entry.ours()
     close = abs(ours - entry.theirs) <= entry.tolerance
     lower = None if entry.claim is None else certified_lower(entry.claim)
-    if lower is not None and entry.theirs + entry.half_unit < lower:  # a number that was rounded down is no false one
-        return Comparison(paper, entry, ours, lower, Outcome.REFUTED, _refutation(entry, lower, close))
+    # A number that was rounded down is no false one.
+    if lower is not None and entry.theirs + entry.half_unit < lower:
+        return Comparison(
+            paper, entry, ours, lower, Outcome.REFUTED, _refutation(entry, lower, close)
+        )
     if close:
         return Comparison(paper, entry, ours, lower, Outcome.REPRODUCED, entry.note)
     return Comparison(paper, entry, ours, lower, Outcome.DIFFERS, entry.because)
@@ -80,8 +90,14 @@ def certified(claim: PrintedClaim) -> Reading:
 
 def _refutation(entry: Computed, lower: float, close: bool) -> str:
     proven = f"the true epsilon is at least {outward(lower, math.floor, entry.digits)}."
-    found = "The formula does give this number, but" if close else "As a promise of privacy it is false:"
-    return " ".join(filter(None, (f"{found} {proven}", entry.because if not close else "", entry.note)))
+    found = (
+        "The formula does give this number, but"
+        if close
+        else "As a promise of privacy it is false:"
+    )
+    return " ".join(
+        filter(None, (f"{found} {proven}", entry.because if not close else "", entry.note))
+    )
 
 
 def _of_runs(paper: str, entry: Trained) -> Comparison:
@@ -93,9 +109,15 @@ def _of_runs(paper: str, entry: Trained) -> Comparison:
         return Comparison(paper, entry, None, None, Outcome.UNTRAINED, why)
     close = abs(record.mean - entry.theirs) <= entry.tolerance
     outcome = Outcome.REPRODUCED if close else Outcome.DIFFERS
-    caveats = entry.because if close or not entry.because else f"Possible reasons, untested: {entry.because}"
+    caveats = (
+        entry.because
+        if close or not entry.because
+        else f"Possible reasons, untested: {entry.because}"
+    )
     other = record.data.note if record.data.name != entry.config.dataset else ""
-    why = " ".join(filter(None, (_beside(entry, record), other, caveats, entry.note, _free(entry, record))))
+    why = " ".join(
+        filter(None, (_beside(entry, record), other, caveats, entry.note, _free(entry, record)))
+    )
     return Comparison(paper, entry, record.mean, None, outcome, why, record)
 
 
@@ -104,14 +126,20 @@ def _beside(entry: Trained, record: Recorded) -> str:
     off, seeds = record.mean - entry.theirs, len(record.runs)
     unit = "" if record.runs[0].rmse is not None else " points"
     size = nearest(abs(off), 2)
-    said = f"Ours is {size}{unit} {'higher' if off > 0 else 'lower'}" if abs(off) > ROUNDING * abs(entry.theirs) else ""
+    said = (
+        f"Ours is {size}{unit} {'higher' if off > 0 else 'lower'}"
+        if abs(off) > ROUNDING * abs(entry.theirs)
+        else ""
+    )
     if seeds >= entry.seeds:
         return f"{said}." if said else ""
     return f"{said or 'Ours is the same'}, with {seeds} of {entry.seeds} seeds."
 
 
 def _free(entry: Trained, record: Recorded) -> str:
-    """Say what the accepted steps of simulated annealing alone would cost, as its paper charges; "" without them."""
+    """Say what the accepted steps of simulated annealing alone would cost, as its paper charges; ""
+    without them.
+    """
     accepted = [run.accepted for run in record.runs if run.accepted]
     if not accepted or record.epsilon is None:
         return ""
@@ -120,6 +148,7 @@ def _free(entry: Trained, record: Recorded) -> str:
     assert mechanism
     claimed = certified(PrintedClaim(mechanism, entry.config.delta)).value
     return (
-        f"Of {steps:,} proposals {count:,} were accepted. Charged alone they would cost epsilon {nearest(claimed, 3)}, "
-        f"without a proof; all proposals cost at most {outward(record.epsilon, math.ceil)}."
+        f"Of {steps:,} proposals {count:,} were accepted. Charged alone they would cost epsilon"
+        f" {nearest(claimed, 3)}, without a proof; all proposals cost at most"
+        f" {outward(record.epsilon, math.ceil)}."
     )

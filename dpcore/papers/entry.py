@@ -13,8 +13,10 @@ from dpcore.privacy.schedule import Recipe
 from dpcore.training.config import RunConfig, idle
 from dpcore.training.settings import SETTINGS
 
-POINTS = 1.0  # percentage points by which a test accuracy may differ, unless its entry says otherwise
-FEWER_POINTS = 0.5  # for claims about less than a point: about two standard deviations over seeds on MNIST
+# Percentage points by which a test accuracy may differ, unless its entry says otherwise.
+POINTS = 1.0
+# For claims about less than a point: about two standard deviations over seeds on MNIST.
+FEWER_POINTS = 0.5
 ROUNDING = 1e-9  # relative, beside half a unit of the last printed digit
 
 
@@ -45,12 +47,17 @@ class PrintedSetting:
     @property
     def mechanism(self) -> Mechanism:
         """The mechanism of its steps, rounded up."""
-        return Recipe(self.schedule, self.rate, 0).mechanism(self.q, self.sigma, math.ceil(self.steps - 1e-9))
+        return Recipe(self.schedule, self.rate, 0).mechanism(
+            self.q, self.sigma, math.ceil(self.steps - 1e-9)
+        )
 
 
 @dataclass(frozen=True)
 class PrintedClaim:
-    """A claim that a mechanism keeps a printed epsilon at this delta. The certified bounds judge it."""
+    """A claim that a mechanism keeps a printed epsilon at this delta.
+
+    The certified bounds judge it.
+    """
 
     mechanism: Mechanism
     delta: float
@@ -131,14 +138,29 @@ class Trained(Entry):
 
 
 def accuracy(
-    place: str, quantity: str, printed: str, config: RunConfig, because: str = "", seeds: int = 1, **more: Any
+    place: str,
+    quantity: str,
+    printed: str,
+    config: RunConfig,
+    because: str = "",
+    seeds: int = 1,
+    **more: Any,
 ) -> Trained:
     """Return a printed test accuracy with the setting that opens its run on the other pages.
 
     By default ours may differ by one point, or by half a point with several seeds.
     """
     more = {"within": POINTS if seeds == 1 else FEWER_POINTS} | more
-    return Trained(place, quantity, printed, because, setting=setting_of(config), config=config, seeds=seeds, **more)
+    return Trained(
+        place,
+        quantity,
+        printed,
+        because,
+        setting=setting_of(config),
+        config=config,
+        seeds=seeds,
+        **more,
+    )
 
 
 def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
@@ -148,12 +170,15 @@ def without_privacy(config: RunConfig, **changed: Any) -> RunConfig:
 
 
 def setting_of(config: RunConfig) -> PrintedSetting | None:
-    """Return a run's settings for the controls; None for one without noise, or whose length epsilon decides.
+    """Return a run's settings for the controls; None for one without noise, or whose length epsilon
+    decides.
 
     >>> setting_of(RunConfig(sigma=2.0, batch=100)).mechanism.steps
     500
     """
     if not (config.private and config.sigma) or config.stop_epsilon:
         return None
-    shared = {each.name: getattr(config, each.name) for each in fields(PrintedSetting) if each.name != "n"}
+    shared = {
+        each.name: getattr(config, each.name) for each in fields(PrintedSetting) if each.name != "n"
+    }
     return PrintedSetting(n=config.examples, **shared)

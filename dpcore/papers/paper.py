@@ -18,7 +18,8 @@ class Rung:
     """A recipe at each epsilon."""
 
     name: str
-    configs: tuple[tuple[float, RunConfig], ...]  # (epsilon, a run whose certified epsilon is at most that)
+    # (epsilon, a run whose certified epsilon is at most that).
+    configs: tuple[tuple[float, RunConfig], ...]
     plain: RunConfig  # without privacy: the difference is the price of privacy
 
 
@@ -39,7 +40,9 @@ class Ladder:
     def runs(self) -> tuple[tuple[str, RunConfig], ...]:
         """Every run with its name, those without privacy last."""
         private = [
-            (f"{rung.name}, epsilon {epsilon:g}", config) for rung in self.rungs for epsilon, config in rung.configs
+            (f"{rung.name}, epsilon {epsilon:g}", config)
+            for rung in self.rungs
+            for epsilon, config in rung.configs
         ]
         return (*private, *((f"{rung.name}, without privacy", rung.plain) for rung in self.rungs))
 
@@ -159,7 +162,9 @@ class Remark:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure that compares places of the noise: it prints no values, but the comparison can be made here."""
+    """A figure that compares places of the noise: it prints no values, but the comparison can be
+    made here.
+    """
 
     place: str  # "Figure 4 (a, d)"
     title: str

@@ -2,10 +2,11 @@
 
 python -m dpcore.papers.recording [--missing] [--paper 004] [--seeds 3] [--only TEXT] [--minutes M]
 
-Runs follow one another: all first seeds before any second one, short runs before long ones, recorded ones never again.
-The first line says how long they will take, by the time of similar recorded runs. The next call resumes an interrupted
-run from its last checkpoint. A record is written when its run is done, the whole file or none; or, if `--minutes` stops
-a run that has no record yet, to say how long it would take. Several commands may record at a time if each has its own
+Runs follow one another: all first seeds before any second one, short runs before long ones,
+recorded ones never again. The first line says how long they will take, by the time of similar
+recorded runs. The next call resumes an interrupted run from its last checkpoint. A record is
+written when its run is done, the whole file or none; or, if `--minutes` stops a run that has no
+record yet, to say how long it would take. Several commands may record at a time if each has its own
 runs (`--only`).
 """
 
@@ -58,27 +59,46 @@ class Job:
         return records.expected_seconds(self.config) or float("inf"), cost_of(self.config)
 
 
-def jobs(papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bool = False) -> list[Job]:
+def jobs(
+    papers: list[Paper], seeds: int = SEEDS, only: str = "", *, printed: bool = False
+) -> list[Job]:
     """Return all runs to record, in the order of training; `only` is part of a label.
 
     With `printed` only the runs whose accuracy a paper prints, not those of figures.
     """
     found = []
     for paper in papers:
-        wanted = [(f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained]
+        wanted = [
+            (f"{each.place}: {each.quantity}", each.config, each.seeds) for each in paper.trained
+        ]
         if not printed:
-            wanted += [(f"{each.place}: {each.title}", config, 1) for each in paper.sweeps for config in each.configs]
-            wanted += [(f"{each.place}: {name}", run, SEEDS) for each in paper.ladders for name, run in each.runs]
+            wanted += [
+                (f"{each.place}: {each.title}", config, 1)
+                for each in paper.sweeps
+                for config in each.configs
+            ]
+            wanted += [
+                (f"{each.place}: {name}", run, SEEDS)
+                for each in paper.ladders
+                for name, run in each.runs
+            ]
         watched = [each.config for each in paper.trained if each.watched]
         for label, config, count in wanted:
             if only.lower() in label.lower():
-                every = [replace(records.trainable(config), seed=seed) for seed in range(min(count, seeds))]
+                every = [
+                    replace(records.trainable(config), seed=seed)
+                    for seed in range(min(count, seeds))
+                ]
                 found += [Job(paper.id, label, each, config in watched) for each in every]
     return sorted(found, key=lambda job: (job.config.seed, job.length))
 
 
-def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic) -> bool:
-    """Train the run and record it; if the deadline ends it first, record how long it would take, and return False."""
+def perform(
+    job: Job, deadline: float = float("inf"), clock: Callable[[], float] = time.monotonic
+) -> bool:
+    """Train the run and record it; if the deadline ends it first, record how long it would take,
+    and return False.
+    """
     from dpcore.training.events import Evaluated, Finished, Stepped
     from dpcore.training.loop import train
 
@@ -99,7 +119,9 @@ def perform(job: Job, deadline: float = float("inf"), clock: Callable[[], float]
             figures = (event.accuracy, event.accepted, event.rmse, event.averaged_accuracy)
             watched = job.watched and not behind  # tests before a checkpoint are lost
             assert job.config.seed is not None
-            run = records.Seeded(job.config.seed, *figures, course=thinned(course) if watched else ())
+            run = records.Seeded(
+                job.config.seed, *figures, course=thinned(course) if watched else ()
+            )
             record(job, run, event.seconds / share)
         elif clock() > deadline:
             events.close()
@@ -158,7 +180,9 @@ def certified(config: RunConfig) -> float | None:
 
 def checkpoint_of(job: Job) -> Path:
     """Return the checkpoint's path, which exists until the run is done."""
-    name = hashlib.sha256(f"{job.paper} {records.named(job.config)} {job.config.seed}".encode()).hexdigest()[:16]
+    name = hashlib.sha256(
+        f"{job.paper} {records.named(job.config)} {job.config.seed}".encode()
+    ).hexdigest()[:16]
     return state_directory() / "recordings" / f"{name}.pt"
 
 
@@ -170,23 +194,50 @@ def _where(config: RunConfig) -> dict[str, Any]:
 
     device = device_of(config.device)
     machine = machine_of(device, torch.get_num_threads())
-    versions = {"python": platform.python_version(), "torch": machine["torch"], "dpcore": dpcore.__version__}
+    versions = {
+        "python": platform.python_version(),
+        "torch": machine["torch"],
+        "dpcore": dpcore.__version__,
+    }
     threads = ", 1 thread" if machine["threads"] == "1" else f", {machine['threads']} threads"
-    return {"device": machine["device"] + (threads if device.type == "cpu" else ""), "versions": versions}
+    return {
+        "device": machine["device"] + (threads if device.type == "cpu" else ""),
+        "versions": versions,
+    }
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Train and record the missing runs, and print them."""
-    made = argparse.ArgumentParser(prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0])
-    made.add_argument("--missing", action="store_true", help="runs whose accuracy a paper prints, not those of figures")
+    made = argparse.ArgumentParser(
+        prog="python -m dpcore.papers.recording", description=str(__doc__).split("\n\n")[0]
+    )
+    made.add_argument(
+        "--missing",
+        action="store_true",
+        help="runs whose accuracy a paper prints, not those of figures",
+    )
     made.add_argument("--paper", choices=PAPERS, help="this paper only")
-    made.add_argument("--seeds", type=int, default=SEEDS, help=f"seeds at most, for claims that need several: {SEEDS}")
-    made.add_argument("--only", default="", metavar="TEXT", help="runs with this text in their place or quantity")
-    made.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long; the next call resumes")
+    made.add_argument(
+        "--seeds",
+        type=int,
+        default=SEEDS,
+        help=f"seeds at most, for claims that need several: {SEEDS}",
+    )
+    made.add_argument(
+        "--only", default="", metavar="TEXT", help="runs with this text in their place or quantity"
+    )
+    made.add_argument(
+        "--minutes",
+        type=float,
+        default=float("inf"),
+        help="stop after so long; the next call resumes",
+    )
     asked = made.parse_args(arguments)
     deadline = time.monotonic() + 60 * asked.minutes
     papers = [PAPERS[asked.paper]] if asked.paper else list(PAPERS.values())
-    left = [job for job in jobs(papers, asked.seeds, asked.only, printed=asked.missing) if not job.done]
+    left = [
+        job for job in jobs(papers, asked.seeds, asked.only, printed=asked.missing) if not job.done
+    ]
     if left:
         print(time_of(left), flush=True)
     for job in left:
@@ -206,7 +257,10 @@ def time_of(left: list[Job]) -> str:
     """Return the expected time of runs, in a sentence."""
     known = [seconds for job in left if (seconds := records.expected_seconds(job.config))]
     unknown = len(left) - len(known)
-    said = [f"about {duration(sum(known))}" if known else "", f"{unknown} of unknown time" if unknown else ""]
+    said = [
+        f"about {duration(sum(known))}" if known else "",
+        f"{unknown} of unknown time" if unknown else "",
+    ]
     return f"{len(left)} to train: {' and '.join(filter(None, said))}."
 
 
@@ -215,13 +269,17 @@ def outcome(job: Job, deadline: float) -> str:
     try:
         if not perform(job, deadline):
             return "stopped; the next call resumes it"
-    except (RuntimeError, ValueError) as error:  # a loss that is not finite, a checkpoint of another machine
+    # A loss that is not finite, a checkpoint of another machine.
+    except (RuntimeError, ValueError) as error:
         return f"failed: {error}"
     record = records.recorded(job.paper, job.config)
     assert record
     note = f". {record.data.note}" if record.data.stands_in_for else ""
     unit = "%" if record.runs[0].rmse is None else "RMSE"
-    return f"{record.mean:.2f} {unit} on average, epsilon {record.epsilon}, {record.seconds:.0f} s{note}"
+    return (
+        f"{record.mean:.2f} {unit} on average, epsilon {record.epsilon}, {record.seconds:.0f}"
+        f" s{note}"
+    )
 
 
 if __name__ == "__main__":

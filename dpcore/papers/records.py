@@ -1,7 +1,7 @@
 """Recorded training results, with the date, the machine and the versions.
 
-`recorded/` has a file for each paper: a JSON list with one object for each configuration, written by `recording.py`.
-Pages show them as recorded and never train again.
+`recorded/` has a file for each paper: a JSON list with one object for each configuration, written
+by `recording.py`. Pages show them as recorded and never train again.
 """
 
 import json
@@ -40,7 +40,8 @@ class Seeded:
     def score(self) -> float:
         """The error if the classes are numbers, else the accuracy in percent.
 
-        A run that averages its weights counts with the average, which is as private as the last weights.
+        A run that averages its weights counts with the average, which is as private as the last
+        weights.
         """
         if self.rmse is not None:
             return self.rmse
@@ -96,7 +97,9 @@ def named(config: RunConfig) -> str:
 
 def kept(config: RunConfig) -> dict[str, Any]:
     """Return the settings of a configuration that a record keeps."""
-    return {name: value for name, value in config.chosen().items() if name not in ("seed", "device")}
+    return {
+        name: value for name, value in config.chosen().items() if name not in ("seed", "device")
+    }
 
 
 def path_of(paper: str) -> Path:
@@ -111,7 +114,10 @@ def records_of(paper: str) -> dict[str, Recorded]:
         return {}
     found = {}
     for each in json.loads(path_of(paper).read_text(encoding="utf-8")):
-        runs = [run | {"course": tuple(OnTheWay(*test) for test in run.get("course", ()))} for run in each.pop("runs")]
+        runs = [
+            run | {"course": tuple(OnTheWay(*test) for test in run.get("course", ()))}
+            for run in each.pop("runs")
+        ]
         found[json.dumps(each["settings"], sort_keys=True)] = Recorded(
             runs=tuple(Seeded(**run) for run in runs), **each
         )
@@ -119,8 +125,12 @@ def records_of(paper: str) -> dict[str, Recorded]:
 
 
 def recorded(paper: str, config: RunConfig) -> Recorded | None:
-    """Return the record of a configuration, or of one on data that stand in for its own; None without any."""
-    others = [each.name for each in DATASETS.shipped.values() if each.stands_in_for == config.dataset]
+    """Return the record of a configuration, or of one on data that stand in for its own; None
+    without any.
+    """
+    others = [
+        each.name for each in DATASETS.shipped.values() if each.stands_in_for == config.dataset
+    ]
     every = (config, *(replace(config, dataset=name) for name in others))
     found = (records_of(paper).get(named(each)) for each in every)
     return next((record for record in found if record and record.runs), None)
@@ -133,7 +143,9 @@ def trainable(config: RunConfig) -> RunConfig:
 
 
 def expected_seconds(config: RunConfig) -> float | None:
-    """Return the seconds of a run, from those recorded for the same network, shape of data and features; else None."""
+    """Return the seconds of a run, from those recorded for the same network, shape of data and
+    features; else None.
+    """
     pace = _paces().get(_kind(config))
     return pace and pace * cost_of(config)
 

@@ -23,20 +23,27 @@ def words_of(folder: str) -> dict[str, Any]:
 
 def with_numbers(texts: Mapping[str, Any], **numbers: object) -> dict[str, Any]:
     """Fill these numbers into the texts of a table."""
-    return {name: each.format(**numbers) if isinstance(each, str) else each for name, each in texts.items()}
+    return {
+        name: each.format(**numbers) if isinstance(each, str) else each
+        for name, each in texts.items()
+    }
 
 
 def findings(words: Mapping[str, Any], **computed: Callable[[], Any]) -> tuple[CheckedClaim, ...]:
     """Return the claims of a paper, each with what holds of it.
 
-    The file has the text, and `computed` its numbers by name; or `computed` returns the whole text, if its sentences
-    depend on the outcome.
+    The file has the text, and `computed` its numbers by name; or `computed` returns the whole text,
+    if its sentences depend on the outcome.
     """
 
     def finding(texts: Mapping[str, str], own: Callable[[], Any]) -> CheckedClaim:
-        return CheckedClaim(texts["claim"], (lambda: texts["holds"].format(**own())) if "holds" in texts else own)
+        return CheckedClaim(
+            texts["claim"], (lambda: texts["holds"].format(**own())) if "holds" in texts else own
+        )
 
-    return tuple(finding(texts, computed.get(name, dict)) for name, texts in words["findings"].items())
+    return tuple(
+        finding(texts, computed.get(name, dict)) for name, texts in words["findings"].items()
+    )
 
 
 def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
@@ -44,10 +51,14 @@ def remarks(words: Mapping[str, Any], **numbers: object) -> tuple[Remark, ...]:
     return tuple(Remark(**with_numbers(each, **numbers)) for each in words["remarks"])
 
 
-def calculator(texts: dict[str, Any], rows: Callable[[Mapping[str, float]], TextRows]) -> Calculator:
+def calculator(
+    texts: dict[str, Any], rows: Callable[[Mapping[str, float]], TextRows]
+) -> Calculator:
     """Return a calculator with these rows."""
     asks, columns = (Quantity(**each) for each in texts["asks"]), texts["columns"]
-    return Calculator(texts["place"], texts["title"], tuple(asks), tuple(columns), rows, texts["note"])
+    return Calculator(
+        texts["place"], texts["title"], tuple(asks), tuple(columns), rows, texts["note"]
+    )
 
 
 def sweep(

@@ -1,18 +1,23 @@
 """The comparison that every pair of proven ends passes before it is handed out.
 
-A lower end above its upper end proves that one of the two is wrong, and nobody knows which one. So neither is given:
-the pair becomes 0 and infinity, which is true of any number of 0 or more, and its note says why.
+A lower end above its upper end proves that one of the two is wrong, and nobody knows which one. So
+neither is given: the pair becomes 0 and infinity, which is true of any number of 0 or more, and its
+note says why.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-CROSSED = 1e-14  # of the upper end, 90 units: ends that cross by no more are rounded, by more they prove an error
+# Of the upper end, 90 units: ends that cross by no more are rounded, by more they prove an error.
+CROSSED = 1e-14
 CROSSING = "The two bounds cross, so that one of them is wrong: neither is given."
 
 
-def safe_ends(lower: ArrayLike, upper: ArrayLike, note: str) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
-    """The (n,) lower and upper ends, and their note: 0, infinity and CROSSING where they cross, or one is NaN.
+def safe_ends(
+    lower: ArrayLike, upper: ArrayLike, note: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64], str]:
+    """The (n,) lower and upper ends, and their note: 0, infinity and CROSSING where they cross, or
+    one is NaN.
 
     Of two ends that cross by rounding the upper one is returned as both.
 

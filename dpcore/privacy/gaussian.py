@@ -1,11 +1,13 @@
-"""Closed forms of the Gaussian mechanism: delta(epsilon; mu), epsilon(delta; mu), mu(epsilon, delta).
+"""Closed forms of the Gaussian mechanism: delta(epsilon; mu), epsilon(delta; mu), mu(epsilon,
+delta).
 
-A mechanism is mu-GDP if two neighbours are as hard to tell apart as N(0, 1) and N(mu, 1). T uses of the Gaussian
-mechanism with noise multiplier sigma are exactly sqrt(T)/sigma-GDP.
+A mechanism is mu-GDP if two neighbours are as hard to tell apart as N(0, 1) and N(mu, 1). T uses of
+the Gaussian mechanism with noise multiplier sigma are exactly sqrt(T)/sigma-GDP.
 
     delta(epsilon; mu) = Phi(a) - e^epsilon Phi(-b),   a = mu/2 - epsilon/mu,   b = mu/2 + epsilon/mu
 
-Source: Balle and Wang 2018, arXiv 1805.06530, Theorem 8; Dong, Roth and Su 2019, arXiv 1905.02383, Corollary 2.13.
+Source: Balle and Wang 2018, arXiv 1805.06530, Theorem 8; Dong, Roth and Su 2019, arXiv 1905.02383,
+Corollary 2.13.
 """
 
 import numpy as np
@@ -22,7 +24,8 @@ MIN_MU, MAX_MU = 1e-100, 1e100
 
 
 def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
-    """Smallest delta with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts epsilon >= 0 and mu in [0, inf].
+    """Smallest delta with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts epsilon >= 0 and mu
+    in [0, inf].
 
     >>> delta_of([0.0, 1.0], 1.0).round(6).tolist()
     [0.382925, 0.126937]
@@ -35,10 +38,11 @@ def delta_of(epsilon: ArrayLike, mu: ArrayLike) -> FloatArray:
 
 
 def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
-    """Smallest epsilon >= 0 with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts delta in (0, 1), mu in [0, inf].
+    """Smallest epsilon >= 0 with (epsilon, delta)-DP of a mu-GDP mechanism; broadcasts delta in (0,
+    1), mu in [0, inf].
 
-    **Guarantees:** log delta is concave in epsilon, and Newton's iteration falls towards its root from above. So the
-    answer is below the exact one by rounding at most. mu = inf costs inf.
+    **Guarantees:** log delta is concave in epsilon, and Newton's iteration falls towards its root
+    from above. So the answer is below the exact one by rounding at most. mu = inf costs inf.
 
     >>> epsilon_of(1e-5, [0.0, 0.1, 5.0]).round(4).tolist()
     [0.0, 0.3407, 33.1037]
@@ -62,29 +66,36 @@ def epsilon_of(delta: ArrayLike, mu: ArrayLike) -> FloatArray:
 
 
 def mu_of(epsilon: ArrayLike, delta: ArrayLike) -> FloatArray:
-    """Largest mu at which a mu-GDP mechanism is (epsilon, delta)-DP; broadcasts epsilon >= 0 and delta in (0, 1).
+    """Largest mu at which a mu-GDP mechanism is (epsilon, delta)-DP; broadcasts epsilon >= 0 and
+    delta in (0, 1).
 
-    Noise of standard deviation sensitivity / mu is the analytic Gaussian mechanism of Balle and Wang, valid at every
-    epsilon. The classical sqrt(2 ln(1.25/delta)) / epsilon is larger, and proven for epsilon below 1 only.
+    Noise of standard deviation sensitivity / mu is the analytic Gaussian mechanism of Balle and
+    Wang, valid at every epsilon. The classical sqrt(2 ln(1.25/delta)) / epsilon is larger, and
+    proven for epsilon below 1 only.
 
-    **Guarantees:** the exact delta at the answer is at most the given one; at (1 + 1e-8) times the answer it is larger.
-    epsilon = inf allows inf.
+    **Guarantees:** the exact delta at the answer is at most the given one; at (1 + 1e-8) times the
+    answer it is larger. epsilon = inf allows inf.
 
     >>> (1 / mu_of([0.1, 1.0], 1e-5)).round(3).tolist()
     [30.75, 3.731]
     """
-    epsilon, delta = np.broadcast_arrays(np.asarray(epsilon, np.float64), np.asarray(delta, np.float64))
+    epsilon, delta = np.broadcast_arrays(
+        np.asarray(epsilon, np.float64), np.asarray(delta, np.float64)
+    )
     low, high = (np.full(epsilon.shape, np.log(end)) for end in (MIN_MU, MAX_MU))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        allowed = delta_of(np.where(np.isinf(epsilon), 0.0, epsilon), np.exp(middle)) <= delta * (1 - DELTA_ERROR)
+        allowed = delta_of(np.where(np.isinf(epsilon), 0.0, epsilon), np.exp(middle)) <= delta * (
+            1 - DELTA_ERROR
+        )
         low, high = np.where(allowed, middle, low), np.where(allowed, high, middle)
     return np.where(np.isinf(epsilon), np.inf, np.exp(low))
 
 
 def _log_delta(x: FloatArray, mu: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Log delta at epsilon = x mu, and its derivative by epsilon; mu > 0 finite."""
-    # With the Mills ratio R(t) = Phi(-t)/phi(t), delta = phi(a) (R(-a) - R(b)) overflows at no epsilon.
+    # With the Mills ratio R(t) = Phi(-t)/phi(t), delta = phi(a) (R(-a) - R(b)) overflows at no
+    # epsilon.
     a, b = mu / 2 - x, mu / 2 + x
     upper = _mills(np.maximum(-a, -1.0))
     second = _mills(b)
@@ -104,8 +115,11 @@ def _mills(t: FloatArray) -> FloatArray:
 
 
 def _mills_drop(x: FloatArray, mu: FloatArray) -> FloatArray:
-    """R(x - mu/2) - R(x + mu/2) for small mu, by R' = x R - 1 and its derivatives; the next term is below 1e-11."""
-    # Past x = 50 the derivatives cancel in their closed form, but delta is 0 in floating point there.
+    """R(x - mu/2) - R(x + mu/2) for small mu, by R' = x R - 1 and its derivatives; the next term is
+    below 1e-11.
+    """
+    # Past x = 50 the derivatives cancel in their closed form, but delta is 0 in floating point
+    # there.
     x = np.minimum(x, 50.0)
     mills = _mills(x)
     first = 1 - x * mills  # -R'

@@ -1,4 +1,6 @@
-"""A mechanism: a run-length encoded sequence of sampled Gaussian releases; and the kinds of arrays and numbers."""
+"""A mechanism: a run-length encoded sequence of sampled Gaussian releases; and the kinds of arrays
+and numbers.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -42,7 +44,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """One number with its kind, and its proven lower bound if it is certified; two that cross are not kept.
+    """One number with its kind, and its proven lower bound if it is certified; two that cross are
+    not kept.
 
     >>> crossing = Reading(1.0, 2.0, Kind.CERTIFIED)
     >>> crossing.lower, crossing.value, crossing.note
@@ -68,7 +71,8 @@ MIN_SIGMA, MAX_SIGMA = 1e-6, 1e9  # beyond, sigma^2 or e^(1/sigma^2) is no float
 
 @dataclass(frozen=True)
 class Release:
-    """`count` uses of the Gaussian mechanism on Poisson(q) samples, with noise of std `sigma` times the L2 sensitivity.
+    """`count` uses of the Gaussian mechanism on Poisson(q) samples, with noise of std `sigma` times
+    the L2 sensitivity.
 
     Adjacency is add/remove of one record. q = 1 is the plain Gaussian mechanism.
     """

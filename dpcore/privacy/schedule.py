@@ -1,4 +1,6 @@
-"""Noise schedules: recipes from a first sigma to one sigma per level, by default an epoch, and to a mechanism."""
+"""Noise schedules: recipes from a first sigma to one sigma per level, by default an epoch, and to a
+mechanism.
+"""
 
 import math
 from collections.abc import Callable
@@ -13,7 +15,9 @@ MAX_LEVELS = 2000
 STEP_PERIOD = 10  # levels between two falls of `step`, as in the paper's MNIST code
 POLYNOMIAL_PERIOD = 100  # levels until `polynomial` stops falling, as in that code
 POLYNOMIAL_END = 0.2  # share of the first sigma that remains: in that code 10 falls to 2
-HOLD = 10  # levels that `delayed` keeps the first sigma; ours, since the paper's cancer code keeps it for 300 steps
+# Levels that `delayed` keeps the first sigma; ours, since the paper's cancer code keeps it for 300
+# steps.
+HOLD = 10
 
 
 @dataclass(frozen=True)
@@ -60,14 +64,21 @@ SCHEDULES: dict[str, Schedule] = {
         ("time", lambda rate, level: 1.0 / (1.0 + rate * level), Rate(0.05, 1e-4, 1.0)),
         ("step", lambda rate, level: rate ** (level // STEP_PERIOD), Rate(0.6, 0.01, 2.0)),
         ("polynomial", _polynomial, Rate(3.5277, 0.1, 20.0)),
-        ("delayed", lambda rate, level: math.exp(-rate * max(0, level - HOLD)), Rate(0.05, 1e-4, 1.0)),
+        (
+            "delayed",
+            lambda rate, level: math.exp(-rate * max(0, level - HOLD)),
+            Rate(0.05, 1e-4, 1.0),
+        ),
         ("linear", lambda rate, level: 1.0 - rate * level, Rate(0.01, 1e-5, 0.5)),
     )
 }
 
 
 def _sigma_at(start: int, first: float, schedule: Schedule, rate: float, level: int) -> float:
-    """The sigma of the level that begins at step `start`. Errors: ValueError outside the range of a release."""
+    """The sigma of the level that begins at step `start`.
+
+    Errors: ValueError outside the range of a release.
+    """
     try:
         sigma = first * schedule.factor(rate, level)
     except OverflowError:
@@ -96,7 +107,8 @@ class Recipe:
     def mechanism(self, q: float, sigma: float, steps: int) -> Mechanism:
         """The mechanism of `steps` steps that begins at `sigma`.
 
-        Errors: ValueError that names the argument at fault; the rate, if sigma would leave the range of a release.
+        Errors: ValueError that names the argument at fault; the rate, if sigma would leave the
+        range of a release.
 
         >>> [round(r.sigma, 3) for r in Recipe("exponential", 0.1, level_steps=2).mechanism(0.5, 10.0, 5).releases]
         [10.0, 9.048, 8.187]
@@ -110,8 +122,8 @@ class Recipe:
         length = self.level_steps or max(1, round(min(1 / q, steps)))
         if steps > MAX_LEVELS * length:
             raise ValueError(
-                f"Expected level_steps={length} to cut steps={steps} into at most {MAX_LEVELS} levels. "
-                f"Write {-(-steps // MAX_LEVELS)} or more."
+                f"Expected level_steps={length} to cut steps={steps} into at most {MAX_LEVELS}"
+                f" levels. Write {-(-steps // MAX_LEVELS)} or more."
             )
         releases = [Release(q, sigma, min(length, steps))]
         for level, start in enumerate(range(length, steps, length), 1):

@@ -1,11 +1,13 @@
-"""Trade-off functions: the least type II error beta of an attacker who guesses who took part, at type I error alpha.
+"""Trade-off functions: the least type II error beta of an attacker who guesses who took part, at
+type I error alpha.
 
-f = 1 - alpha is blind guessing; a lower curve lets an attacker tell more. All functions here are symmetric (f is its
-own inverse), as add/remove adjacency needs.
+f = 1 - alpha is blind guessing; a lower curve lets an attacker tell more. All functions here are
+symmetric (f is its own inverse), as add/remove adjacency needs.
 
 Duality: f and delta(epsilon) for epsilon >= 0 determine each other,
     delta(epsilon) = 1 - min over alpha of (f(alpha) + e^epsilon alpha),
-    f(alpha) = max over epsilon of max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
+    f(alpha) = max over epsilon of max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta -
+    alpha)).
 Source: Dong, Roth and Su 2019, Gaussian differential privacy, arXiv 1905.02383, sections 2 and 4.
 """
 
@@ -37,7 +39,9 @@ class Tradeoff(ABC):
 
     @abstractmethod
     def power(self, alpha: ArrayLike) -> FloatArray:
-        """1 - f(alpha), the largest true-positive rate at false-positive rate alpha; precise where it is small."""
+        """1 - f(alpha), the largest true-positive rate at false-positive rate alpha; precise where
+        it is small.
+        """
 
     @abstractmethod
     def delta(self, epsilon: ArrayLike) -> FloatArray:
@@ -45,7 +49,9 @@ class Tradeoff(ABC):
 
     @abstractmethod
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
-        """(alpha, power), both (K,), from alpha = least to alpha = beta; between corners f is linear or G_mu."""
+        """(alpha, power), both (K,), from alpha = least to alpha = beta; between corners f is
+        linear or G_mu.
+        """
 
     @property
     def closed_mu(self) -> float | None:
@@ -58,7 +64,8 @@ class Tradeoff(ABC):
 class Gaussian(Tradeoff):
     """G_mu(alpha) = Phi(Phi^-1(1 - alpha) - mu): telling N(0, 1) from N(mu, 1), for mu in [0, inf].
 
-    Source: arXiv 1905.02383, Definition 2.6 and equation (6). Edge cases: mu = 0 is 1 - alpha, mu = inf is 0.
+    Source: arXiv 1905.02383, Definition 2.6 and equation (6). Edge cases: mu = 0 is 1 - alpha, mu =
+    inf is 0.
 
     >>> Gaussian(1.0).beta([0.0, 0.05, 1.0]).round(4).tolist()
     [1.0, 0.7405, 0.0]
@@ -91,18 +98,22 @@ class Gaussian(Tradeoff):
 
 @final
 class Pairs(Tradeoff):
-    """The trade-off function that several pairs (epsilon, delta) prove together, the maximum over single pairs.
+    """The trade-off function that several pairs (epsilon, delta) prove together, the maximum over
+    single pairs.
 
-    One pair gives f_(epsilon, delta)(alpha) = max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 - delta - alpha)).
-    **Guarantees:** if a mechanism has these pairs, beta is not above the true one; power and delta are not below.
-    Source: arXiv 1905.02383, Propositions 2.5 and 2.12 (Wasserman and Zhou 2010). An infinite epsilon proves nothing.
+    One pair gives f_(epsilon, delta)(alpha) = max(0, 1 - delta - e^epsilon alpha, e^-epsilon (1 -
+    delta - alpha)). **Guarantees:** if a mechanism has these pairs, beta is not above the true one;
+    power and delta are not below. Source: arXiv 1905.02383, Propositions 2.5 and 2.12 (Wasserman
+    and Zhou 2010). An infinite epsilon proves nothing.
 
     >>> Pairs([1.0], [0.01]).beta([0.0, 0.1, 0.5]).round(4).tolist()
     [0.99, 0.7182, 0.1803]
     """
 
     def __init__(self, epsilon: ArrayLike, delta: ArrayLike) -> None:
-        epsilon, delta = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta))
+        epsilon, delta = (
+            np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta)
+        )
         for each in (epsilon.min(initial=0.0), epsilon.max(initial=0.0)):
             check.in_range(0, np.inf, epsilon=float(each))
         for each in (delta.min(initial=0.0), delta.max(initial=0.0)):
@@ -128,7 +139,8 @@ class Pairs(Tradeoff):
         return np.minimum(np.minimum(steep, flat).min(axis=-1), 1.0)
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
-        # Delta is linear in e^epsilon between pairs; below the first pair it follows the line through 1 at -1.
+        # Delta is linear in e^epsilon between pairs; below the first pair it follows the line
+        # through 1 at -1.
         epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), MAX_EPSILON)
         after = np.searchsorted(self._epsilon, epsilon)
         before = np.maximum(after - 1, 0)
@@ -137,7 +149,9 @@ class Pairs(Tradeoff):
             share = np.exp(epsilon - high) * np.expm1(low - epsilon) / np.expm1(low - high)
         share = np.where(high > low, share, 1.0)
         between = self._delta[before] + share * (self._delta[after] - self._delta[before])
-        first = (1 - self._delta[0]) * np.exp(np.logaddexp(0, epsilon) - np.logaddexp(0, self._epsilon[0]))
+        first = (1 - self._delta[0]) * np.exp(
+            np.logaddexp(0, epsilon) - np.logaddexp(0, self._epsilon[0])
+        )
         return np.where(after > 0, between, 1 - first)
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
@@ -146,7 +160,8 @@ class Pairs(Tradeoff):
         if middle <= least:
             return np.array([middle]), np.array([1 - middle])
         sample = np.geomspace(max(least, TINY), middle, SEARCHED)[:, None]
-        seen = np.unique(np.argmin(self._delta + slope * sample, axis=1))  # pairs that matter; neighbours meet
+        # Pairs that matter; neighbours meet.
+        seen = np.unique(np.argmin(self._delta + slope * sample, axis=1))
         seen = seen[np.diff(slope[seen], append=np.inf) > 0]  # without pairs of equal slope
         alpha = -np.diff(self._delta[seen]) / np.diff(slope[seen])
         power = self._delta[seen[:-1]] + slope[seen[:-1]] * alpha
@@ -156,44 +171,57 @@ class Pairs(Tradeoff):
 
 
 def never_below(epsilon: ArrayLike, delta: ArrayLike) -> Pairs:
-    """A curve nowhere below the true one, for lower bounds `epsilon` (n,) of the true epsilon at `delta` (n,).
+    """A curve nowhere below the true one, for lower bounds `epsilon` (n,) of the true epsilon at
+    `delta` (n,).
 
-    The true delta falls as epsilon rises. Between two of these epsilons it is at least the delta of the larger one, and
-    beyond the last it is at least 0. By duality f is the maximum of the lines 1 - delta(epsilon) - e^epsilon alpha and
-    their mirror images. A smaller delta raises a line, and so does a smaller epsilon: so each delta goes with the next
-    smaller epsilon.
-    Source: Dong, Roth and Su 2019, arXiv 1905.02383, Proposition 2.12.
-    Edge cases: an epsilon above MAX_EPSILON counts as MAX_EPSILON. Errors: ValueError as `Pairs`.
+    The true delta falls as epsilon rises. Between two of these epsilons it is at least the delta of
+    the larger one, and beyond the last it is at least 0. By duality f is the maximum of the lines 1
+    - delta(epsilon) - e^epsilon alpha and their mirror images. A smaller delta raises a line, and
+    so does a smaller epsilon: so each delta goes with the next smaller epsilon. Source: Dong, Roth
+    and Su 2019, arXiv 1905.02383, Proposition 2.12. Edge cases: an epsilon above MAX_EPSILON counts
+    as MAX_EPSILON. Errors: ValueError as `Pairs`.
 
     >>> never_below([0.5, 1.0], [0.1, 0.01]).beta([0.0, 0.1, 0.3]).round(4).tolist()
     [1.0, 0.8251, 0.6]
     """
-    epsilon, delta = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta))
+    epsilon, delta = (
+        np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (epsilon, delta)
+    )
     order = np.argsort(epsilon, kind="stable")
     known = np.minimum(epsilon[order], MAX_EPSILON)
-    least = np.maximum.accumulate(delta[order][::-1])[::-1]  # a lower bound of delta also holds at a smaller epsilon
+    # A lower bound of delta also holds at a smaller epsilon.
+    least = np.maximum.accumulate(delta[order][::-1])[::-1]
     return Pairs(np.append(0.0, known), np.append(least, 0.0))
 
 
 @final
 class Points(Tradeoff):
-    """The trade-off function that random mixtures of tests achieve, the concave hull of their powers.
+    """The trade-off function that random mixtures of tests achieve, the concave hull of their
+    powers.
 
-    **Guarantees:** if an attacker has these tests, beta is not below the true one; power and delta are not above.
-    Source: the Neyman-Pearson lemma as in arXiv 1905.02383, section 2. Blind guessing is always one of the tests.
+    **Guarantees:** if an attacker has these tests, beta is not below the true one; power and delta
+    are not above. Source: the Neyman-Pearson lemma as in arXiv 1905.02383, section 2. Blind
+    guessing is always one of the tests.
 
     >>> Points([0.1], [0.6]).beta([0.0, 0.1, 0.4]).round(4).tolist()
     [1.0, 0.4, 0.1]
     """
 
     def __init__(self, alpha: ArrayLike, power: ArrayLike) -> None:
-        alpha, power = (np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (alpha, power))
+        alpha, power = (
+            np.atleast_1d(np.asarray(each, dtype=np.float64)) for each in (alpha, power)
+        )
         for end in (np.min, np.max):
-            check.in_range(0, 1, alpha=float(end(alpha, initial=0.0)), power=float(end(power, initial=0.0)))
-        # By symmetry a test with errors (alpha, beta) is one with errors (beta, alpha). An error must not be rounded
-        # to 0: that test would never err.
+            check.in_range(
+                0, 1, alpha=float(end(alpha, initial=0.0)), power=float(end(power, initial=0.0))
+            )
+        # By symmetry a test with errors (alpha, beta) is one with errors (beta, alpha). An error
+        # must not be rounded to 0: that test would never err.
         beta, mirrored = np.minimum(1 - power + ULP, 1.0), np.maximum(1 - alpha - ULP, 0.0)
-        x, y = np.concatenate([[0.0], alpha, beta, [1.0]]), np.concatenate([[0.0], power, mirrored, [1.0]])
+        x, y = (
+            np.concatenate([[0.0], alpha, beta, [1.0]]),
+            np.concatenate([[0.0], power, mirrored, [1.0]]),
+        )
         self._alpha, self._power = hull(x, y)  # (K,) rising
 
     def beta(self, alpha: ArrayLike) -> FloatArray:
@@ -204,19 +232,23 @@ class Points(Tradeoff):
 
     def delta(self, epsilon: ArrayLike) -> FloatArray:
         epsilon = np.minimum(np.asarray(epsilon, dtype=np.float64), ENDLESS)[..., None]
-        with np.errstate(divide="ignore", over="ignore"):  # logarithms, since e^epsilon may overflow
+        # Logarithms, since e^epsilon may overflow.
+        with np.errstate(divide="ignore", over="ignore"):
             accused = np.exp(epsilon + np.log(self._alpha))
         return np.maximum(self._power - accused, 0.0).max(axis=-1)
 
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
-        after = int(np.argmax(self._power >= 1 - self._alpha))  # the first corner past alpha = beta, never (0, 0)
+        # The first corner past alpha = beta, never (0, 0).
+        after = int(np.argmax(self._power >= 1 - self._alpha))
         rise = self._power[after] - self._power[after - 1]
         run = self._alpha[after] - self._alpha[after - 1]
         above = 1 - self._power[after - 1] - self._alpha[after - 1]
         middle = float(self._alpha[after - 1] + above * run / (rise + run))
         inside = (self._alpha > least) & (self._alpha < middle)
         ends = np.array([min(least, middle), middle]) if least > 0 else np.array([middle])
-        return np.append(self._alpha[inside], ends), np.append(self._power[inside], self.power(ends))
+        return np.append(self._alpha[inside], ends), np.append(
+            self._power[inside], self.power(ends)
+        )
 
 
 def hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -225,7 +257,8 @@ def hull(alpha: FloatArray, power: FloatArray) -> tuple[FloatArray, FloatArray]:
     x, y = alpha[order], power[order]
     first = np.insert(np.diff(x) > 0, 0, True)  # of equal alphas the one with the largest power
     x, y = x[first], y[first]
-    while not (corner := _above_neighbours(x, y)).all():  # a point at or below its neighbours' line is no corner
+    # A point at or below its neighbours' line is no corner.
+    while not (corner := _above_neighbours(x, y)).all():
         x, y = x[corner], y[corner]
     return x, np.maximum.accumulate(y)
 

@@ -1,1 +1,3 @@
-"""Runs that outlive a page: a store of what was asked and what happened, and the processes that train."""
+"""Runs that outlive a page: a store of what was asked and what happened, and the processes that
+train.
+"""

@@ -1,8 +1,9 @@
 """Rename, tag, annotate and delete runs, and remember the releases of deleted ones.
 
-A release cannot be taken back. A deleted run's releases still count for the other runs of its sweep and for the run
-that it continued, until the last of those is deleted. The store keeps its plan and its number of steps, and no
-measurement. `limits.py` says who may change a run. All texts are plain text wherever they are shown.
+A release cannot be taken back. A deleted run's releases still count for the other runs of its sweep
+and for the run that it continued, until the last of those is deleted. The store keeps its plan and
+its number of steps, and no measurement. `limits.py` says who may change a run. All texts are plain
+text wherever they are shown.
 """
 
 import json
@@ -30,11 +31,14 @@ class Deleted:
     @cached_property
     def plan(self) -> Plan:
         """The plan; ValueError, TypeError or KeyError if this version cannot read it."""
-        return Plan.from_json(json.loads(self.stored_plan or ""))  # one of an older version has none
+        # One of an older version has none.
+        return Plan.from_json(json.loads(self.stored_plan or ""))
 
 
 def take_out(db: Database, which: str, values: Sequence[Any] = ()) -> None:
-    """Delete the runs that fulfil a condition in SQL, but keep the releases for which others are charged."""
+    """Delete the runs that fulfil a condition in SQL, but keep the releases for which others are
+    charged.
+    """
     db.execute(_KEEP.format(which=which), values)
     db.execute(f"DELETE FROM events WHERE run IN (SELECT id FROM runs WHERE {which})", values)
     db.execute(f"DELETE FROM runs WHERE {which}", values)
@@ -82,7 +86,8 @@ def clean(tags: Sequence[str]) -> list[str]:
 
 
 def delete(store: Store, run: str) -> None:
-    """Delete an ended run, its events and its checkpoint for good; its releases stay charged to others.
+    """Delete an ended run, its events and its checkpoint for good; its releases stay charged to
+    others.
 
     Errors: ValueError for an active run, UnknownRun.
     """
@@ -97,7 +102,9 @@ def delete(store: Store, run: str) -> None:
 
 
 def clear(store: Store) -> tuple[int, list[Run]]:
-    """Cancel all queued jobs and delete all ended ones; the number of deleted jobs, and those still running."""
+    """Cancel all queued jobs and delete all ended ones; the number of deleted jobs, and those still
+    running.
+    """
     with store.writing() as db:
         cancel(db, "true")
         ended = [row["id"] for row in db.execute("SELECT id FROM runs WHERE status != 'running'")]
@@ -108,7 +115,8 @@ def clear(store: Store) -> tuple[int, list[Run]]:
 
 
 def text(value: str, longest: int, what: str, *, lines: bool = False) -> str:
-    """The text without control characters and outer blanks, on one line unless `lines`; ValueError if it is too long.
+    """The text without control characters and outer blanks, on one line unless `lines`; ValueError
+    if it is too long.
 
     >>> text("  two\\x00 words\\n", 20, "name")
     'two words'
@@ -121,6 +129,8 @@ def text(value: str, longest: int, what: str, *, lines: bool = False) -> str:
 
 def _write(store: Store, run: str, column: str, value: str) -> None:
     with store.writing() as db:
-        row = db.execute(f"UPDATE runs SET {column} = ? WHERE id = ? RETURNING id", (value, run)).fetchone()
+        row = db.execute(
+            f"UPDATE runs SET {column} = ? WHERE id = ? RETURNING id", (value, run)
+        ).fetchone()
     if row is None:
         raise store.unknown(run)

@@ -77,7 +77,8 @@ def pace_of(paces: Sequence[float]) -> float:
 
 
 def rest_of_run(steps: int, done: int, paces: Sequence[float]) -> float:
-    """The expected seconds left of a run that has done so many steps; infinite before its first report.
+    """The expected seconds left of a run that has done so many steps; infinite before its first
+    report.
 
     >>> rest_of_run(100, 40, [10.0, 20.0, 30.0])
     3.0
@@ -96,7 +97,8 @@ class Pace:
         self._words = ", 0 steps/s"
 
     def after(self, done: int, reports: Sequence[float], *, going: bool = True) -> str:
-        """The pace and the time left in words after so many steps and these new reports, without which they stay.
+        """The pace and the time left in words after so many steps and these new reports, without
+        which they stay.
 
         While a run is not `going`, its end is not known.
         """
@@ -113,13 +115,16 @@ class Pace:
 
 
 def seconds_for(store: Store, request: Any) -> float | None:
-    """The expected seconds of a job here, by similar ones, if possible on the same data; None without one.
+    """The expected seconds of a job here, by similar ones, if possible on the same data; None
+    without one.
 
     A comparison is similar only on the same data: its cost leaves out the number of its rows.
     """
     _, paces = _lately(store)
     kind, values = kind_of(request), request.to_json()
-    alike = _keys(kind.name, [values.get(name) for name in ALIKE])[: 1 if kind is PERTURBATION else 2]
+    alike = _keys(kind.name, [values.get(name) for name in ALIKE])[
+        : 1 if kind is PERTURBATION else 2
+    ]
     if not any(key in paces for key in alike):  # the plan of a run may take a while
         return None
     return seconds_left(TimedRun("", "", alike, cost_of(request)), paces)
@@ -146,7 +151,9 @@ def starts(
     found: dict[str, float] = {}
     for each in slots:
         taken = [job for job in running if not each.devices or job.device in each.devices]
-        free = [0.0] * max(each.count - len(taken), 0) + sorted(seconds_left(job, paces) for job in taken)
+        free = [0.0] * max(each.count - len(taken), 0) + sorted(
+            seconds_left(job, paces) for job in taken
+        )
         if len(taken) > each.count:  # there were more slots when they began
             free = free[len(taken) - each.count :]
         heapq.heapify(free)
@@ -175,7 +182,9 @@ def said(seconds: float) -> str:
 
 
 def start_of(store: Store, run: str) -> str:
-    """The expected start of a queued run in words, computed once a second for all; empty if it is not queued."""
+    """The expected start of a queued run in words, computed once a second for all; empty if it is
+    not queued.
+    """
     with _lock:
         then, answer = _answers.get(store.path, (-math.inf, {}))
         if time.monotonic() - then > ANSWER_SECONDS or run not in answer:
@@ -214,7 +223,9 @@ def _slots(store: Store, running: int) -> Sequence[Slots]:
 
 def _job(row: Any) -> TimedRun:
     values, pace = json.loads(row["alike"]), pace_of(json.loads(row["paces"]))
-    return TimedRun(row["id"], values[-1] or "cpu", _keys(row["kind"], values), row["amount"], pace or None)
+    return TimedRun(
+        row["id"], values[-1] or "cpu", _keys(row["kind"], values), row["amount"], pace or None
+    )
 
 
 def _keys(kind: str, values: Sequence[Any]) -> tuple[tuple[Any, ...], ...]:
@@ -234,7 +245,8 @@ _RUNNING = _JOB.format(
         ORDER BY sequence DESC LIMIT {REPORTS}))""",
     which="status = 'running'",
 )
-# the cost of a finished job is what was left when its last worker began, and its seconds count from then
+# the cost of a finished job is what was left when its last worker began, and its seconds count from
+# then
 _PAST = _JOB.format(
     amount="0",
     paces=f"json_array(COALESCE(cost / json_extract({LAST}, '$.seconds'), 0))",

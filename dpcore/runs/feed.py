@@ -19,18 +19,22 @@ NEAR_PLACES = 6  # at the head of the queue
 FAR_LOOK_SECONDS = 1.0  # between two looks at a run behind them, whose only news is its place
 QUIET_SECONDS = 15.0  # without an event, until a reader hears that the connection lives
 KEEP_ALIVE = b":\n\n"
-MAX_FEEDS = 256  # kept; with more runs read at once, a late reader of a run makes it be looked at twice
+# Kept; with more runs read at once, a late reader of a run makes it be looked at twice.
+MAX_FEEDS = 256
 
 
 class RunFeed:
     """The events of one run. Its methods belong to one event loop; other threads wait for the disk.
 
-    Events have the id <run>.<number>, with the number in the store, so a reader who returns says what it has. Messages
-    without an id name the run: `status` at every change, `end` after the last event, `unknown` where there is no such
-    run, and `problem` if the store fails. `pause` waits between two looks at the store.
+    Events have the id <run>.<number>, with the number in the store, so a reader who returns says
+    what it has. Messages without an id name the run: `status` at every change, `end` after the last
+    event, `unknown` where there is no such run, and `problem` if the store fails. `pause` waits
+    between two looks at the store.
     """
 
-    def __init__(self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+    def __init__(
+        self, store: Store, run: str, pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+    ) -> None:
         self._store, self._run, self._pause = store, run, pause
         self.events: list[bytes] = []
         self.status = b""
@@ -47,11 +51,17 @@ class RunFeed:
             self.status, self.ended, self.failed = b"", False, False
 
     def since(self, after: int, status: bytes) -> list[bytes]:
-        """The messages for a reader with this status and the events up to number `after`; it looks for more."""
+        """The messages for a reader with this status and the events up to number `after`; it looks
+        for more.
+        """
         if not self.ended and (self._looking is None or self._looking.done()):
             self._looking = asyncio.get_running_loop().create_task(self._look_while_read())
         changed = [self.status] if self.status != status else []
-        return [*self.events[after:], *changed, *([message("end", {"run": self._run})] if self.ended else [])]
+        return [
+            *self.events[after:],
+            *changed,
+            *([message("end", {"run": self._run})] if self.ended else []),
+        ]
 
     async def _look_while_read(self) -> None:
         while self.readers and not self.ended:
@@ -60,12 +70,18 @@ class RunFeed:
             except (StoreError, UnknownRun) as error:
                 self.failed = True
                 unknown = f"Expected run={self._run!r} to be the id of a run on this machine."
-                name, words = ("problem", str(error)) if isinstance(error, StoreError) else ("unknown", unknown)
+                name, words = (
+                    ("problem", str(error))
+                    if isinstance(error, StoreError)
+                    else ("unknown", unknown)
+                )
                 self._take(message(name, {"run": self._run, "problem": words}), [], ended=True)
                 return
             self._take(message("status", status), bodies, ended=not run.active)
             if not self.ended:
-                await self._pause(LOOK_SECONDS if (run.position or 0) <= NEAR_PLACES else FAR_LOOK_SECONDS)
+                await self._pause(
+                    LOOK_SECONDS if (run.position or 0) <= NEAR_PLACES else FAR_LOOK_SECONDS
+                )
 
     def _look(self, after: int) -> tuple[Run, dict[str, object], list[tuple[int, str]]]:
         run = self._store.run(self._run)  # before the events, so that an ended run has all of them
@@ -76,24 +92,32 @@ class RunFeed:
         reports = [body for _, body in bodies if body.startswith('{"event": "stepped"')][-REPORTS:]
         paces = [json.loads(body)["steps_per_second"] for body in reports]
         pace = self._pace.after(getattr(run.last, "step", 0), paces, going=running and not held)
-        return run, {"run": run.id, **state_of(run, self._pace.steps, starts, pace, held=held)}, bodies
+        return (
+            run,
+            {"run": run.id, **state_of(run, self._pace.steps, starts, pace, held=held)},
+            bodies,
+        )
 
     def _take(self, status: bytes, bodies: list[tuple[int, str]], *, ended: bool) -> None:
         if not bodies and status == self.status and ended == self.ended:
             return
-        self.events += [f"id: {self._run}.{number}\ndata: {body}\n\n".encode() for number, body in bodies]
+        self.events += [
+            f"id: {self._run}.{number}\ndata: {body}\n\n".encode() for number, body in bodies
+        ]
         self.status, self.ended = status, ended
         for news in self.readers:
             news.set()
 
 
-feed_of = lru_cache(MAX_FEEDS)(RunFeed)  # of a store and a run: one for all who read it, and lately read it
+# Of a store and a run: one for all who read it, and lately read it.
+feed_of = lru_cache(MAX_FEEDS)(RunFeed)
 
 
 async def happened(news: asyncio.Event) -> bool:
     """Wait for news; return False after a long silence."""
     try:
-        async with asyncio.timeout(QUIET_SECONDS):  # wait_for of Python 3.11 can swallow that its task is cancelled
+        # Wait_for of Python 3.11 can swallow that its task is cancelled.
+        async with asyncio.timeout(QUIET_SECONDS):
             await news.wait()
     except TimeoutError:
         return False

@@ -7,7 +7,15 @@ from typing import TypeVar
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.runs.record import Run
 from dpcore.training.config import RunConfig
-from dpcore.training.events import Checkpointed, Evaluated, Event, Finished, Started, Stepped, Unsaved
+from dpcore.training.events import (
+    Checkpointed,
+    Evaluated,
+    Event,
+    Finished,
+    Started,
+    Stepped,
+    Unsaved,
+)
 from dpcore.training.plan import Plan
 
 Kind = TypeVar("Kind")
@@ -89,17 +97,25 @@ class RunRecord:
 
     @property
     def since(self) -> tuple[str, int]:
-        """The run and the number of its last event, from where a browser follows it; none once it has ended."""
+        """The run and the number of its last event, from where a browser follows it; none once it
+        has ended.
+        """
         return (self.run.id, self.history.sequence) if self.run.active else ("", 0)
 
     @property
     def not_measured(self) -> str:
         """The sentence that an imported run was not measured here; empty for a run of this store."""
-        return f"It was imported as {self.run.imported} and was not measured here." if self.run.imported else ""
+        return (
+            f"It was imported as {self.run.imported} and was not measured here."
+            if self.run.imported
+            else ""
+        )
 
     @property
     def released(self) -> Mechanism | None:
-        """Its releases so far, those of a later checkpoint included; None without any, or without accounting."""
+        """Its releases so far, those of a later checkpoint included; None without any, or without
+        accounting.
+        """
         return self.plan.released(self.history.step if self.history.events else None)
 
     def needed_mechanism(self, purpose: str) -> Mechanism:

@@ -1,6 +1,7 @@
 """A run that its reader holds: it waits between two steps, with all that it has in memory.
 
-While it waits it draws and releases nothing, so that its epsilon stays what it is, and its own clock stands still.
+While it waits it draws and releases nothing, so that its epsilon stays what it is, and its own
+clock stands still.
 """
 
 import time
@@ -17,7 +18,9 @@ POLL_SECONDS = 0.05  # between two looks whether it may go on
 
 
 def can_be_held(store: Store, run: str) -> bool:
-    """True while a process trains the run that heeds what is said here: not one on a cluster or of a command."""
+    """True while a process trains the run that heeds what is said here: not one on a cluster or of
+    a command.
+    """
     return store.board(_name(run)) is not None
 
 
@@ -63,7 +66,8 @@ class Holding:
     def clock(self) -> float:
         """Seconds of training, without those for which the run was held; it stands still meanwhile.
 
-        Each wait counts for one pause between reports, so that the one step which may follow is reported at once.
+        Each wait counts for one pause between reports, so that the one step which may follow is
+        reported at once.
         """
         return (self._clock() if self._since is None else self._since) - self._zero
 

@@ -12,7 +12,9 @@ from dpcore.training.events import Event
 
 
 def with_first_event(events: Iterator[Event]) -> Iterator[Event]:
-    """Try the first event: bad input raises ValueError here, any other error comes with the first event."""
+    """Try the first event: bad input raises ValueError here, any other error comes with the first
+    event.
+    """
     try:
         first = next(events)
     except ValueError:
@@ -27,8 +29,11 @@ def _raising(error: Exception) -> Iterator[Event]:
     yield
 
 
-def recorded(store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]) -> tuple[Status, str]:
-    """Record and say the events of a running run; its final status, and the reason of a failure in one line.
+def recorded(
+    store: Store, run: str, events: Iterator[Event], say: Callable[[Event], None]
+) -> tuple[Status, str]:
+    """Record and say the events of a running run; its final status, and the reason of a failure in
+    one line.
 
     KeyboardInterrupt and BrokenPipeError, if nobody reads its output, cancel it and are raised.
     """
@@ -63,4 +68,8 @@ def _line(failure: Exception) -> str:
     if short := shortage(failure):
         return short
     text, kind = " ".join(str(failure).split()), type(failure)
-    return text if text and kind in (RuntimeError, ValueError, StoreError) else f"{kind.__name__}: {text}"
+    return (
+        text
+        if text and kind in (RuntimeError, ValueError, StoreError)
+        else f"{kind.__name__}: {text}"
+    )

@@ -49,8 +49,11 @@ def steps_of(run: Run) -> int:
         return 0
 
 
-def state_of(run: Run, steps: int, starts: str = "", pace: str = "", *, held: bool = False) -> dict[str, Any]:
-    """The status of a run of so many steps for a browser, its percentage, and both in a few words and in a sentence.
+def state_of(
+    run: Run, steps: int, starts: str = "", pace: str = "", *, held: bool = False
+) -> dict[str, Any]:
+    """The status of a run of so many steps for a browser, its percentage, and both in a few words
+    and in a sentence.
 
     `starts` says when a queued run should begin, `pace` how fast a running one is.
     """
@@ -68,7 +71,13 @@ def state_of(run: Run, steps: int, starts: str = "", pace: str = "", *, held: bo
             said = f"paused at {place}"
         elif isinstance(run.last, Preparing):
             said = f"starting: features of {run.last.done:,} of {run.last.total:,} images"
-    return {"status": run.status.value, "cancelling": run.cancelling, "words": words, "said": said, "share": share}
+    return {
+        "status": run.status.value,
+        "cancelling": run.cancelling,
+        "words": words,
+        "said": said,
+        "share": share,
+    }
 
 
 def progress_of(run: Run) -> str:
@@ -80,7 +89,11 @@ def progress_of(run: Run) -> str:
         return "started"
     if (step := getattr(event, "step", None)) is None:  # it does not train
         return f"{run.sequence} results"
-    accuracy = f", accuracy {percent(event.accuracy, gap='')}" if isinstance(event, Evaluated | Finished) else ""
+    accuracy = (
+        f", accuracy {percent(event.accuracy, gap='')}"
+        if isinstance(event, Evaluated | Finished)
+        else ""
+    )
     return f"step {step}{accuracy}"
 
 
@@ -117,7 +130,8 @@ def unreadable(settings: Mapping[str, Any]) -> str:
 
 SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>|&~$:#!"})  # to Markdown
 
-# Before these places: the sign of a list or a rule at the start, and a point of an address without a scheme
+# Before these places: the sign of a list or a rule at the start, and a point of an address without
+# a scheme
 SPECIAL_PLACE = re.compile(r"^(?=[-+])|^[0-9]+(?=[.)])|www(?=\.)", re.IGNORECASE)
 
 
@@ -127,7 +141,9 @@ def printable(words: str, *, lines: bool = False) -> str:
     >>> printable("  two\\x1b[2J words\\n"), printable("two\\x00\\nlines ", lines=True)
     ('two [2J words', 'two \\nlines')
     """
-    kept = "".join(each if each.isprintable() or (lines and each == "\n") else " " for each in words)
+    kept = "".join(
+        each if each.isprintable() or (lines and each == "\n") else " " for each in words
+    )
     return kept.strip() if lines else " ".join(kept.split())
 
 
@@ -148,7 +164,8 @@ FORMULA_CELL = re.compile(rf"(^|[;|])(?=[ \"]*[{FORMULA}])")
 
 
 def as_text(words: str) -> str:
-    """The words on one line, quoted wherever a spreadsheet would compute them, cut at ; and | or not.
+    """The words on one line, quoted wherever a spreadsheet would compute them, cut at ; and | or
+    not.
 
     >>> as_text("=1+1"), as_text("two words"), as_text("a;=1+1")
     ("'=1+1", 'two words', "a;'=1+1")

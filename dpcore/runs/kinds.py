@@ -16,8 +16,9 @@ from dpcore.training.perturbation.request import Request
 class JobKind:
     """One kind of job: its request, its events, and the function that does it.
 
-    The function takes the request and `secret`, the seed of its noise unless the request fixes one, and yields events.
-    A training run's function takes the further arguments of `Train` in `resume.py`.
+    The function takes the request and `secret`, the seed of its noise unless the request fixes one,
+    and yields events. A training run's function takes the further arguments of `Train` in
+    `resume.py`.
     """
 
     name: str
@@ -29,7 +30,9 @@ class JobKind:
 AnyEvent = events.Event | perturbation.Event | audit.Event
 
 TRAINING = JobKind("training", RunConfig, "dpcore.training.loop:train", events.KINDS)
-PERTURBATION = JobKind("perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS)
+PERTURBATION = JobKind(
+    "perturbation", Request, "dpcore.training.perturbation.comparison:compare", perturbation.KINDS
+)
 AUDIT = JobKind("audit", AuditRequest, "dpcore.audit.run_audit:audit", audit.KINDS)
 KINDS = {kind.name: kind for kind in (TRAINING, PERTURBATION, AUDIT)}
 
@@ -46,7 +49,10 @@ def kind_of(request: object) -> JobKind:
     for kind in KINDS.values():
         if isinstance(request, kind.request):
             return kind
-    raise TypeError(f"Expected {type(request).__name__} to be a request of one of these kinds: {', '.join(KINDS)}.")
+    raise TypeError(
+        f"Expected {type(request).__name__} to be a request of one of these kinds:"
+        f" {', '.join(KINDS)}."
+    )
 
 
 def event_to_json(event: Any) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The rights of people who share a server, and the limits of runs.
 
-A run belongs to its owner and to the teacher. `limits.toml` in the home may replace default limits. It is read whenever
-it is needed, so a change needs no restart. The limits bind the pages; a user of the command line owns the machine.
+A run belongs to its owner and to the teacher. `limits.toml` in the home may replace default limits.
+It is read whenever it is needed, so a change needs no restart. The limits bind the pages; a user of
+the command line owns the machine.
 """
 
 import os
@@ -18,8 +19,8 @@ from dpcore.whole_file import whole_file
 
 SHARED = "DPCORE_SHARED"  # the environment variable that turns a server into a classroom
 NOBODY = (
-    "The server does not know this browser, so you can only look. Reload the page. If that does not help, allow the "
-    "cookies of this server."
+    "The server does not know this browser, so you can only look. Reload the page. If that does not"
+    " help, allow the cookies of this server."
 )
 NOT_TEACHER = "Only the teacher may do that. Sign in with the teacher's key under Classroom."
 
@@ -28,7 +29,8 @@ NOT_TEACHER = "Only the teacher may do that. Sign in with the teacher's key unde
 class User:
     """A user of the pages.
 
-    Runs note their `owner`. It is empty on a machine with a single user, and for an unknown visitor.
+    Runs note their `owner`. It is empty on a machine with a single user, and for an unknown
+    visitor.
     """
 
     owner: str = ""
@@ -51,12 +53,16 @@ def may_start(user: User) -> bool:
 
 
 def may_rule(user: User) -> bool:
-    """Return whether the user may act for everybody: pause the queue, set limits, show a run, clear the store."""
+    """Return whether the user may act for everybody: pause the queue, set limits, show a run, clear
+    the store.
+    """
     return not user.shared or user.teacher
 
 
 def may_change(user: User, run: Run) -> bool:
-    """Return whether the user may cancel, rename, tag, annotate, resume or delete the run; anybody may look."""
+    """Return whether the user may cancel, rename, tag, annotate, resume or delete the run; anybody
+    may look.
+    """
     return may_rule(user) or (bool(user.owner) and run.owner == user.owner)
 
 
@@ -66,7 +72,11 @@ def why_not(user: User, verb: str) -> str:
     >>> why_not(User("ann", shared=True), "cancel")
     "This is somebody else's run. Only its owner or the teacher can cancel it."
     """
-    return f"This is somebody else's run. Only its owner or the teacher can {verb} it." if user.owner else NOBODY
+    return (
+        f"This is somebody else's run. Only its owner or the teacher can {verb} it."
+        if user.owner
+        else NOBODY
+    )
 
 
 FILE = "limits.toml"
@@ -81,8 +91,8 @@ def _limit(alone: int, among_many: int, most: int, title: str) -> Any:
 class Limits:
     """The limits. Errors: ValueError for anything but whole numbers in their ranges.
 
-    Runs on the processor share its cores, and a run's noise depends on its number of threads. So a run can continue
-    from its checkpoint only with the `cpu_slots` with which it began.
+    Runs on the processor share its cores, and a run's noise depends on its number of threads. So a
+    run can continue from its checkpoint only with the `cpu_slots` with which it began.
 
     >>> Limits(steps=0)
     Traceback (most recent call last):
@@ -123,12 +133,18 @@ def limits_of(home: Path) -> Limits:
     except OSError as error:
         raise StoreError(f"Expected {FILE} to be a file that can be read: {error}.") from error
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"Expected {FILE} to be TOML, lines as steps = 20000, but: {error}.") from error
+        raise StoreError(
+            f"Expected {FILE} to be TOML, lines as steps = 20000, but: {error}."
+        ) from error
     for name, value in values.items():
         if name not in TITLES:
-            raise StoreError(f"Expected {reprlib.repr(name)} in {FILE} to be one of: {', '.join(TITLES)}.")
+            raise StoreError(
+                f"Expected {reprlib.repr(name)} in {FILE} to be one of: {', '.join(TITLES)}."
+            )
         if not isinstance(value, int | float):
-            raise StoreError(f"Expected {name}={reprlib.repr(value)} in {FILE} to be a whole number.")
+            raise StoreError(
+                f"Expected {name}={reprlib.repr(value)} in {FILE} to be a whole number."
+            )
     try:
         return Limits(**{**asdict(usual()), **values})
     except ValueError as error:
@@ -141,7 +157,10 @@ def overdue(seconds: float) -> str:
     >>> overdue(3600)
     'It has trained for 3,600 s, the limit in limits.toml. Resume continues from its last checkpoint.'
     """
-    return f"It has trained for {seconds:,} s, the limit in {FILE}. Resume continues from its last checkpoint."
+    return (
+        f"It has trained for {seconds:,} s, the limit in {FILE}. Resume continues from its last"
+        " checkpoint."
+    )
 
 
 def write(home: Path, limits: Limits) -> None:

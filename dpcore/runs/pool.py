@@ -1,6 +1,8 @@
-"""The pool of this machine's worker processes: one is always warm, and the store learns of every failure.
+"""The pool of this machine's worker processes: one is always warm, and the store learns of every
+failure.
 
-Any number of pools may serve one home. The one that holds the lock file starts workers, the others stand by.
+Any number of pools may serve one home. The one that holds the lock file starts workers, the others
+stand by.
 """
 
 import math
@@ -18,7 +20,14 @@ from dpcore.runs.limits import limits_of, usual
 from dpcore.runs.ray_pool import pool_here
 from dpcore.runs.record import Run, Status, StoreError, device_here, is_dead, state_directory
 from dpcore.runs.store import Store
-from dpcore.runs.supervision import LEFTOVER_SECONDS, STALE, Heartbeats, PoolThread, lock_of, remove_needless
+from dpcore.runs.supervision import (
+    LEFTOVER_SECONDS,
+    STALE,
+    Heartbeats,
+    PoolThread,
+    lock_of,
+    remove_needless,
+)
 from dpcore.runs.worker_process import Slots, Worker, slots_of
 from dpcore.whole_file import private
 
@@ -33,7 +42,9 @@ _pools_lock = threading.Lock()
 
 
 def ensure_pool(home: Path | str | None = None) -> PoolThread:
-    """This process's pool for `home`, started on the first call; a Ray cluster's with DPCORE_POOL=ray. StoreError."""
+    """This process's pool for `home`, started on the first call; a Ray cluster's with
+    DPCORE_POOL=ray. StoreError.
+    """
     key = Path(home).absolute() if home else state_directory()
     with _pools_lock:
         if key not in _pools or _pools[key].closed:
@@ -54,9 +65,10 @@ def recover_dead(store: Store) -> None:
 class Pool(PoolThread):
     """Keep a warm worker for each device's runs; runs without a free slot wait.
 
-    There are `slots` for all devices together, or as many for each as the limits say. `trouble` also reports errors in
-    the limits. `train`, "module:name", trains; other kinds of jobs have their own function. Tests replace `clock` and
-    `hire`, which starts a worker, and call `round` by hand.
+    There are `slots` for all devices together, or as many for each as the limits say. `trouble`
+    also reports errors in the limits. `train`, "module:name", trains; other kinds of jobs have
+    their own function. Tests replace `clock` and `hire`, which starts a worker, and call `round` by
+    hand.
     """
 
     def __init__(
@@ -83,7 +95,9 @@ class Pool(PoolThread):
         self._swept = -math.inf  # time of the last look for leftovers
 
     def close(self) -> None:
-        """End the waiting workers; training runs continue, and the next pool queues again a run claimed just now."""
+        """End the waiting workers; training runs continue, and the next pool queues again a run
+        claimed just now.
+        """
         super().close()
         with suppress(StoreError):
             self._note_busy(self.store.runs(Status.RUNNING, kind=None))
@@ -106,7 +120,8 @@ class Pool(PoolThread):
             if self._lock_file:
                 self._look()
             failing = (
-                f"Training workers ended {self._failures} times in a row without taking a run; {self.log} says why."
+                f"Training workers ended {self._failures} times in a row without taking a run;"
+                f" {self.log} says why."
             )
             self.trouble = failing if self._failures > 1 else self._wrong_limits
         except (StoreError, OSError) as error:
@@ -140,7 +155,9 @@ class Pool(PoolThread):
         """Wait longer after each failure but the first, which may be an accident."""
         now = self._clock()
         self._failures = 1 if now - worker.born > MAX_WAIT_SECONDS else self._failures + 1
-        self._not_before = now + min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS) if self._failures > 1 else now
+        self._not_before = (
+            now + min(2.0 ** (self._failures - 2), MAX_WAIT_SECONDS) if self._failures > 1 else now
+        )
 
     def _note_busy(self, running: list[Run]) -> None:
         names = {run.worker for run in running}
@@ -161,8 +178,14 @@ class Pool(PoolThread):
 
     def _keep_warm(self) -> None:
         """Keep one waiting worker for each slot, and dismiss those of earlier slots."""
-        slots = (Slots(self.slots),) if self.slots else slots_of(self._limits, device_here(self.store.home))
-        waiting = [worker for worker in self.workers if worker.busy_since is None and not worker.dismissed]
+        slots = (
+            (Slots(self.slots),)
+            if self.slots
+            else slots_of(self._limits, device_here(self.store.home))
+        )
+        waiting = [
+            worker for worker in self.workers if worker.busy_since is None and not worker.dismissed
+        ]
         for worker in waiting:
             if worker.slots not in slots:
                 worker.dismiss()
@@ -171,9 +194,15 @@ class Pool(PoolThread):
                 self._start(each)
 
     def _start(self, slots: Slots) -> None:
-        """Start a worker, unless a run has just begun, which has the processor to itself for a moment."""
+        """Start a worker, unless a run has just begun, which has the processor to itself for a
+        moment.
+        """
         now = self._clock()
-        fresh = any(now - worker.busy_since < SPARE for worker in self.workers if worker.busy_since is not None)
+        fresh = any(
+            now - worker.busy_since < SPARE
+            for worker in self.workers
+            if worker.busy_since is not None
+        )
         if fresh or now < self._not_before:
             return
         if self.log.exists() and self.log.stat().st_size > LOG:

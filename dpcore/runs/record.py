@@ -13,7 +13,15 @@ from typing import Any
 
 from dpcore.audit.request import AuditRequest
 from dpcore.regular_file import regular_text
-from dpcore.runs.kinds import KINDS, TRAINING, AnyEvent, event_from_json, event_to_json, kind_named, kind_of
+from dpcore.runs.kinds import (
+    KINDS,
+    TRAINING,
+    AnyEvent,
+    event_from_json,
+    event_to_json,
+    kind_named,
+    kind_of,
+)
 from dpcore.training.config import RunConfig
 from dpcore.training.events import Event
 from dpcore.training.perturbation.request import Request
@@ -48,7 +56,8 @@ class UnknownRun(ValueError):
 class Run:
     """A run, or a job of another kind, as the store knew it when asked.
 
-    Times are Unix seconds, None until they come. Only training runs have a configuration and a plan.
+    Times are Unix seconds, None until they come. Only training runs have a configuration and a
+    plan.
     """
 
     id: str
@@ -66,13 +75,15 @@ class Run:
     last: AnyEvent | None  # newest event, of the job's kind
     sequence: int  # the newest event's number, 0 before the first
     kind: str = TRAINING.name  # a name of `KINDS`
-    stored_plan: str | None = field(default=None, repr=False)  # as JSON; None in runs of older versions
+    # As JSON; None in runs of older versions.
+    stored_plan: str | None = field(default=None, repr=False)
     owner: str = ""  # the user who submitted it, if there are several
     tags: tuple[str, ...] = ()
     note: str = ""
     sweep: str | None = None  # id that the runs of one sweep share
     parent: str | None = None  # the run that it continues
-    origin: dict[str, str] | None = None  # where it was trained; None before it begins, and in older runs
+    # Where it was trained; None before it begins, and in older runs.
+    origin: dict[str, str] | None = None
 
     @cached_property
     def config(self) -> RunConfig:
@@ -87,7 +98,9 @@ class Run:
     @cached_property
     def plan(self) -> Plan:
         """The stored plan; for runs of older versions, the plan that follows from the settings."""
-        return Plan.from_json(json.loads(self.stored_plan)) if self.stored_plan else plan(self.config)
+        return (
+            Plan.from_json(json.loads(self.stored_plan)) if self.stored_plan else plan(self.config)
+        )
 
     @property
     def imported(self) -> str:
@@ -100,7 +113,9 @@ class Run:
 
 
 def body_of(event: AnyEvent) -> str:
-    """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON lacks."""
+    """An event as the store keeps it; RuntimeError for a number that is not finite, which JSON
+    lacks.
+    """
     try:
         return json.dumps(event_to_json(event), allow_nan=False)
     except ValueError as error:
@@ -110,7 +125,8 @@ def body_of(event: AnyEvent) -> str:
 def state_directory() -> Path:
     """The home of the runs: DPCORE_HOME, or dpcore in the user's state directory."""
     if home := os.environ.get("DPCORE_HOME"):
-        return Path(os.path.expanduser(home)).absolute()  # Path.expanduser raises for a user that is not there
+        # Path.expanduser raises for a user that is not there.
+        return Path(os.path.expanduser(home)).absolute()
     state = os.environ.get("XDG_STATE_HOME")
     return (Path(state) if state else Path.home() / ".local" / "state") / "dpcore"
 
@@ -199,10 +215,11 @@ def row_of(
 
 
 def cost_of(request: Any, planned: Plan | None = None, done: int = 0) -> int:
-    """The work left of a job: examples to look at; for a comparison, whose rows are short, steps of descent.
+    """The work left of a job: examples to look at; for a comparison, whose rows are short, steps of
+    descent.
 
-    A training run has done `done` steps of its plan. A public example counts a third: it tests a step by a forward
-    pass alone.
+    A training run has done `done` steps of its plan. A public example counts a third: it tests a
+    step by a forward pass alone.
     """
     if isinstance(request, Request):
         return request.results * request.seeds * request.steps
@@ -227,4 +244,8 @@ def run_of(row: Any, position: int | None = None) -> Run:
     values["origin"] = json.loads(values["origin"]) if values["origin"] else None
     # this version cannot read the events of other kinds
     last = row["body"] if row["kind"] in KINDS else None
-    return Run(**values, position=position, last=event_from_json(row["kind"], json.loads(last)) if last else None)
+    return Run(
+        **values,
+        position=position,
+        last=event_from_json(row["kind"], json.loads(last)) if last else None,
+    )

@@ -26,7 +26,9 @@ _WHY = {  # status of the run that continues another -> why no other run may
     Status.QUEUED: "run {rest} continues it already and is queued.",
     Status.RUNNING: "run {rest} continues it already and is running.",
     Status.FINISHED: "run {rest} continued it and has finished.",
-    "deleted": "run {rest} continued it and was deleted. Start a new run, which costs its own epsilon.",
+    "deleted": (
+        "run {rest} continued it and was deleted. Start a new run, which costs its own epsilon."
+    ),
 }
 
 
@@ -40,11 +42,16 @@ class Rest:
     plan: Plan  # of a run that begins again it includes the releases before
 
     def submit(
-        self, store: Store, worker: str | None = None, guard: Callable[[Database], None] = lambda db: None
+        self,
+        store: Store,
+        worker: str | None = None,
+        guard: Callable[[Database], None] = lambda db: None,
     ) -> None:
-        """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.add_rows` raises.
+        """Hand it to `worker`, or queue it if none is named, unless `guard` of `Store.add_rows`
+        raises.
 
-        Errors: ValueError if another run continues, or continued, the run before; UnknownRun if that is gone.
+        Errors: ValueError if another run continues, or continued, the run before; UnknownRun if
+        that is gone.
         """
         before, secret = self.before, store.secret(self.before.id)
         row = row_of(self.id, before.config, before.name, worker, self.plan, secret, said=self.said)
@@ -66,27 +73,34 @@ def ended_early(run: Run) -> bool:
 
 @contextmanager
 def rest_of(store: Store, run: str) -> Iterator[Rest]:
-    """Prepare the run that continues from the last checkpoint, or begins again with the same seed; submit it inside.
+    """Prepare the run that continues from the last checkpoint, or begins again with the same seed;
+    submit it inside.
 
     An error leaves nothing behind.
-    **Guarantees:** with the same device, threads, torch and version of the program, its batches, noise and weights are
-    those that the run would have had, so both together cost what one costs. Elsewhere a checkpoint is refused. A run
-    that begins again may draw other noise, so it is also charged for the releases of the run before. A run continues
-    once, so that no third run is forgotten; its rest can be resumed in turn.
-    Errors: ValueError for an active, finished, imported or already resumed run, a job of another kind, an unreadable
-    checkpoint, or a run that must begin again and has an epsilon to stop at.
+    **Guarantees:** with the same device, threads, torch and version of the program, its batches,
+    noise and weights are those that the run would have had, so both together cost what one costs.
+    Elsewhere a checkpoint is refused. A run that begins again may draw other noise, so it is also
+    charged for the releases of the run before. A run continues once, so that no third run is
+    forgotten; its rest can be resumed in turn. Errors: ValueError for an active, finished, imported
+    or already resumed run, a job of another kind, an unreadable checkpoint, or a run that must
+    begin again and has an epsilon to stop at.
     """
     before, new = store.run(run), store.new_id()
     if before.kind != TRAINING.name:
-        raise ValueError(f"Run {run} is a job of kind {before.kind}; only training runs can be resumed.")
+        raise ValueError(
+            f"Run {run} is a job of kind {before.kind}; only training runs can be resumed."
+        )
     if before.imported:
         raise ValueError(
-            f"Run {run} was imported, without its checkpoint and its secret seed. Start a new run with its settings, "
-            "which costs its own epsilon."
+            f"Run {run} was imported, without its checkpoint and its secret seed. Start a new run"
+            " with its settings, which costs its own epsilon."
         )
     if not ended_early(before):
-        raise ValueError(f"Run {run} is {before.status}; only a run that ended early can be resumed.")
-    with store.reading() as db:  # and again when it is stored; here, so that nothing is trained in vain
+        raise ValueError(
+            f"Run {run} is {before.status}; only a run that ended early can be resumed."
+        )
+    # And again when it is stored; here, so that nothing is trained in vain.
+    with store.reading() as db:
         _check_alone(db, run)
     old, file = checkpoint_path(store.home, run), checkpoint_path(store.home, new)
     try:
@@ -106,7 +120,8 @@ def rest_of(store: Store, run: str) -> Iterator[Rest]:
 
 
 def _check_alone(db: Database, run: str) -> None:
-    """Raise ValueError if a run continues this one or did so: a second one would not be charged for the first.
+    """Raise ValueError if a run continues this one or did so: a second one would not be charged for
+    the first.
 
     A deleted one that never began does not count. Errors: UnknownRun if the run itself is gone.
     """
@@ -126,11 +141,15 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
             shutil.copyfileobj(old, new)
         label = label_of(copy)  # nobody replaces the copy
     except OSError as error:
-        raise ValueError(f"Expected {file} to be a checkpoint that can be read; {error}.") from error
+        raise ValueError(
+            f"Expected {file} to be a checkpoint that can be read; {error}."
+        ) from error
     if label:
         said = _until(label.step, events)
     else:  # an unreadable checkpoint: the error comes from its reader
-        saved = [number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)]
+        saved = [
+            number for number, event in enumerate(events, 1) if isinstance(event, Checkpointed)
+        ]
         said = events[: max(saved, default=0)]
     if not said:
         copy.unlink()
@@ -140,7 +159,8 @@ def _taken(file: Path, copy: Path, events: Sequence[Event]) -> Sequence[Event]:
 def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     """The events up to a checkpoint after the step; none if some are missing.
 
-    A process may end after it wrote the file and before it recorded that. The last event is added then.
+    A process may end after it wrote the file and before it recorded that. The last event is added
+    then.
     """
     said = [event for event in events if isinstance(event, Started) or 0 < event.step <= step]
     steps = [event.step for event in said if isinstance(event, Stepped)]
@@ -149,7 +169,8 @@ def _until(step: int, events: Sequence[Event]) -> Sequence[Event]:
     return said if Checkpointed(step) in said else [*said, Checkpointed(step)]
 
 
-# takes a configuration, the `file` of its state, its plan `planned`, its seed `secret` and its `resume_point`
+# takes a configuration, the `file` of its state, its plan `planned`, its seed `secret` and its
+# `resume_point`
 Train = Callable[..., Generator[Any, None, None]]
 TIMES = ("seconds",)  # fields of events that differ between attempts
 
@@ -163,7 +184,8 @@ def job_events(
 ) -> Generator[Any, None, None]:
     """The further events of a job after those in `said`; `train` yields those of a training run.
 
-    `home` holds its checkpoint. Errors: NotContinued, before the first event, if a begun job cannot continue here.
+    `home` holds its checkpoint. Errors: NotContinued, before the first event, if a begun job cannot
+    continue here.
     """
     if run.kind != TRAINING.name:
         events = resolve_name(kind_named(run.kind).work)(run.request, secret=secret)
@@ -193,9 +215,13 @@ def _behind(events: Generator[Any, None, None], said: Sequence[Any]) -> Generato
     """The events after those of before, which must come again unchanged."""
     for before in said:
         if _timeless(next(events, None)) != _timeless(before):
-            raise NotContinued("Its results here differ from its recorded ones, so it cannot continue here.")
+            raise NotContinued(
+                "Its results here differ from its recorded ones, so it cannot continue here."
+            )
     yield from events
 
 
 def _timeless(event: Any) -> dict[str, Any] | None:
-    return event and {name: value for name, value in event_to_json(event).items() if name not in TIMES}
+    return event and {
+        name: value for name, value in event_to_json(event).items() if name not in TIMES
+    }

@@ -64,7 +64,9 @@ def found(
     limit: int | None = 50,
     offset: int = 0,
 ) -> RunPage:
-    """Find runs of every kind from place `offset` on, at most `limit`; runs without a value to sort by come last."""
+    """Find runs of every kind from place `offset` on, at most `limit`; runs without a value to sort
+    by come last.
+    """
     check.one_of(ORDERS, order=order)
     check.whole(0, limit=limit or 0, offset=offset)
     where, values = _condition(wanted)
@@ -72,14 +74,19 @@ def found(
     query = f"""SELECT id FROM runs {where} ORDER BY {ORDERS[order]} IS NULL, {ORDERS[order]} {way}, number {way}
         LIMIT ? OFFSET ?"""
     total = store.rows(f"SELECT COUNT(*) FROM runs {where}", values)[0][0]
-    ids = [row["id"] for row in store.rows(query, (*values, -1 if limit is None else limit, offset))]
+    ids = [
+        row["id"] for row in store.rows(query, (*values, -1 if limit is None else limit, offset))
+    ]
     return RunPage(runs_of(store, ids), total)
 
 
 def runs_of(store: Store, ids: Sequence[str]) -> list[Run]:
     """The runs with these ids, in this order, without those that the store does not have."""
     listed = json.dumps(list(ids))  # one value, however many ids
-    known = {run.id: run for run in store.select("WHERE runs.id IN (SELECT value FROM json_each(?))", (listed,))}
+    known = {
+        run.id: run
+        for run in store.select("WHERE runs.id IN (SELECT value FROM json_each(?))", (listed,))
+    }
     return [known[each] for each in ids if each in known]
 
 
@@ -94,7 +101,9 @@ def priced(store: Store, wanted: Wanted) -> list[Priced]:
 
 
 def ended(store: Store, wanted: Wanted, limit: int) -> list[Run]:
-    """The latest wanted training runs that finished here, at most `limit`, newest first; imported runs are left out."""
+    """The latest wanted training runs that finished here, at most `limit`, newest first; imported
+    runs are left out.
+    """
     where, values = _condition(wanted, *FINISHED, f"NOT {ELSEWHERE}")
     runs = store.select(f"{where} ORDER BY number DESC LIMIT ?", (*values, limit))
     return [run for run in runs if isinstance(run.last, Finished)]
@@ -108,7 +117,9 @@ def imported(store: Store, wanted: Wanted) -> int:
 
 def tags_of(store: Store) -> list[str]:
     """Every tag in use, in alphabetical order."""
-    query = "SELECT DISTINCT value FROM runs, json_each(runs.tags) WHERE tags != '[]' ORDER BY value"
+    query = (
+        "SELECT DISTINCT value FROM runs, json_each(runs.tags) WHERE tags != '[]' ORDER BY value"
+    )
     return [row["value"] for row in store.rows(query)]
 
 
@@ -124,7 +135,9 @@ def sweeps_of(store: Store, limit: int = 50) -> dict[str, str]:
             (SELECT name FROM runs AS one WHERE one.sweep = runs.sweep ORDER BY number LIMIT 1) AS name
         FROM runs WHERE sweep IS NOT NULL GROUP BY sweep ORDER BY first DESC LIMIT ?"""
     return {
-        row["sweep"]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}"
+        row[
+            "sweep"
+        ]: f"{row['name'].partition(': ')[0]}, {row['runs']} run{'s' * (row['runs'] > 1)}"
         for row in store.rows(query, (limit,))
     }
 

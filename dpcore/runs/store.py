@@ -1,12 +1,12 @@
 """The run store: one SQLite file that pages, commands and workers of one machine share.
 
-Every method is one short transaction, so any number of threads and processes may call them at once. Readers never wait
-for writers (write-ahead log). The file must lie on a local disk.
+Every method is one short transaction, so any number of threads and processes may call them at once.
+Readers never wait for writers (write-ahead log). The file must lie on a local disk.
 
-The queue gives all owners fair shares. Each owner's k-th run, running ones included, goes before anybody's (k+1)-th.
-Among equals the owner who has waited longest goes first: since their last run started, or since they submitted this
-one, whichever came later. So nobody gains by submitting more or earlier, and nobody waits for ever. Within an owner's
-share the shortest run goes first.
+The queue gives all owners fair shares. Each owner's k-th run, running ones included, goes before
+anybody's (k+1)-th. Among equals the owner who has waited longest goes first: since their last run
+started, or since they submitted this one, whichever came later. So nobody gains by submitting more
+or earlier, and nobody waits for ever. Within an owner's share the shortest run goes first.
 """
 
 import json
@@ -20,7 +20,17 @@ from typing import Any
 
 from dpcore.runs.kinds import TRAINING, AnyEvent, event_from_json
 from dpcore.runs.record import Run, Status, UnknownRun, body_of, row_of, run_of, state_directory
-from dpcore.runs.store_file import FILE, RECOVER, TESTED, Database, explained, identity_of, insert, opened, sql_of
+from dpcore.runs.store_file import (
+    FILE,
+    RECOVER,
+    TESTED,
+    Database,
+    explained,
+    identity_of,
+    insert,
+    opened,
+    sql_of,
+)
 from dpcore.training.events import Checkpointed, Evaluated, Event, Started
 
 RUNS, QUEUE = sql_of("runs"), sql_of("queue")
@@ -28,7 +38,9 @@ RUNS, QUEUE = sql_of("runs"), sql_of("queue")
 
 def cancel(db: Database, which: str, values: Sequence[Any] = ()) -> None:
     """Cancel the queued runs that fulfil a condition in SQL, and ask the running ones to stop."""
-    db.execute(f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values)
+    db.execute(
+        f"UPDATE runs SET cancelling = 1 WHERE status IN ('queued', 'running') AND {which}", values
+    )
     query = "UPDATE runs SET status = 'cancelled', ended = ? WHERE status = 'queued' AND cancelling"
     db.execute(query, (time.time(),))
 
@@ -90,11 +102,13 @@ class Store:
         secret: int | None = None,
         owner: str = "",
     ) -> str:
-        """Queue a request, such as the `RunConfig` of a training run, or hand it to `worker` at once; return the id.
+        """Queue a request, such as the `RunConfig` of a training run, or hand it to `worker` at
+        once; return the id.
 
-        A process that does the work itself names itself as worker. The id is short and safe in URLs; `run` may give
-        one of `new_id`. The store makes and keeps a training run's plan, and any job's secret seed if it is
-        not given. Errors: ValueError, and nothing is stored, for settings without a plan.
+        A process that does the work itself names itself as worker. The id is short and safe in
+        URLs; `run` may give one of `new_id`. The store makes and keeps a training run's plan, and
+        any job's secret seed if it is not given. Errors: ValueError, and nothing is stored, for
+        settings without a plan.
         """
         row = row_of(run or self.new_id(), request, name, worker, None, secret) | {"owner": owner}
         self.add_rows([row])
@@ -115,7 +129,9 @@ class Store:
             guard(db)
             for row in rows:
                 insert(db, row)
-                db.executemany("INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies])
+                db.executemany(
+                    "INSERT INTO events VALUES (?, ?, ?)", [(row["id"], *each) for each in bodies]
+                )
         return [row["id"] for row in rows]
 
     def cancel(self, run: str) -> Status:
@@ -143,8 +159,11 @@ class Store:
         rows = self.rows("SELECT secret FROM runs WHERE id = ? AND secret != ''", (run,))
         return int(rows[0]["secret"], 16) if rows else None
 
-    def runs(self, *statuses: Status, kind: str | None = TRAINING.name, limit: int | None = None) -> list[Run]:
-        """Jobs of this kind (None: every kind) in these statuses (none: all), newest first, at most `limit`.
+    def runs(
+        self, *statuses: Status, kind: str | None = TRAINING.name, limit: int | None = None
+    ) -> list[Run]:
+        """Jobs of this kind (None: every kind) in these statuses (none: all), newest first, at most
+        `limit`.
 
         Each takes a tenth of a millisecond, and there may be tens of thousands.
         """
@@ -182,30 +201,42 @@ class Store:
 
     def latest_tests(self, runs: Sequence[str]) -> dict[str, Evaluated]:
         """The last evaluation of each run that has one."""
-        query = f"SELECT id, {TESTED} AS body FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+        query = (
+            f"SELECT id, {TESTED} AS body FROM runs WHERE id IN (SELECT value FROM json_each(?))"
+        )
         rows = self.rows(query, (json.dumps(list(runs)),))
-        return {row["id"]: event_from_json(TRAINING.name, json.loads(row["body"])) for row in rows if row["body"]}
+        return {
+            row["id"]: event_from_json(TRAINING.name, json.loads(row["body"]))
+            for row in rows
+            if row["body"]
+        }
 
     def claim(self, worker: str, limit: int = 1, devices: Sequence[str] = ()) -> Run | None:
         """Give this worker the first run of the queue; None if there is none to begin.
 
-        At most `limit` runs run at once, and none begins while the queue is paused. With `devices` only runs that ask
-        for one of them count.
+        At most `limit` runs run at once, and none begins while the queue is paused. With `devices`
+        only runs that ask for one of them count.
         """
         with self.reading() as db:  # without the write lock: idle workers ask often
             if not _may_begin(db, limit, devices):
                 return None
         query = f"""UPDATE runs SET status = 'running', worker = :worker, started = :now, heartbeat = :now
             WHERE id = ({QUEUE} LIMIT 1) RETURNING id"""
-        values = {"worker": worker, "now": time.time(), "devices": json.dumps(devices) if devices else None}
+        values = {
+            "worker": worker,
+            "now": time.time(),
+            "devices": json.dumps(devices) if devices else None,
+        }
         with self.writing() as db:
             row = db.execute(query, values).fetchone() if _may_begin(db, limit, devices) else None
         return self.run(row["id"]) if row else None
 
     def give_back(self, run: Run) -> bool:
-        """Put a claimed run back into its old place in the queue; False, and no change, once it has a new event.
+        """Put a claimed run back into its old place in the queue; False, and no change, once it has
+        a new event.
 
-        Nobody sees what a run does before its first event, and with its one secret seed it does the same again.
+        Nobody sees what a run does before its first event, and with its one secret seed it does the
+        same again.
         """
         query = """UPDATE runs SET status = 'queued', worker = NULL, started = NULL, heartbeat = NULL
             WHERE id = ? AND worker = ? AND status = 'running' AND NOT cancelling
@@ -216,8 +247,9 @@ class Store:
     def recover(self, run: Run, reason: str) -> Status | None:
         """Queue a running run again whose worker is gone, so that it continues; its new status.
 
-        It ends as lost if the process that submitted it did the work, or after MAX_ATTEMPTS without progress, and as
-        cancelled if somebody asked for that. None, and no change, if it has shown a sign of life since `run` was read.
+        It ends as lost if the process that submitted it did the work, or after MAX_ATTEMPTS without
+        progress, and as cancelled if somebody asked for that. None, and no change, if it has shown
+        a sign of life since `run` was read.
         """
         values = {"id": run.id, "worker": run.worker, "beat": run.heartbeat, "now": time.time()}
         vain = f"{reason} It made no progress in {MAX_ATTEMPTS} attempts."
@@ -227,24 +259,31 @@ class Store:
         return Status(row["status"]) if row else None
 
     def append(self, run: str, event: AnyEvent, worker: str | None = None) -> bool:
-        """Add the event; return whether the run must stop, because it was cancelled or no longer runs.
+        """Add the event; return whether the run must stop, because it was cancelled or no longer
+        runs.
 
-        If `worker` is named and the run is no longer that worker's, nothing is added: another worker continues it.
+        If `worker` is named and the run is no longer that worker's, nothing is added: another
+        worker continues it.
         """
         body = body_of(event)
         with self.writing() as db:
             cancelling = self._beat(db, run, worker)
             if cancelling is not None:
                 db.execute(
-                    "INSERT INTO events SELECT ?, COALESCE(MAX(sequence), 0) + 1, ? FROM events WHERE run = ?",
+                    "INSERT INTO events SELECT ?, COALESCE(MAX(sequence), 0) + 1, ? FROM events"
+                    " WHERE run = ?",
                     (run, body, run),
                 )
                 if isinstance(event, Checkpointed):  # it made progress
                     db.execute("UPDATE runs SET attempts = 0 WHERE id = ? AND attempts > 0", (run,))
-                if isinstance(event, Started):  # what came before served other runs, too, as features do
+                # What came before served other runs, too, as features do.
+                if isinstance(event, Started):
                     db.execute("UPDATE runs SET started = ? WHERE id = ?", (time.time(), run))
                 if isinstance(event, Started) and event.origin:
-                    db.execute("UPDATE runs SET origin = ? WHERE id = ?", (json.dumps(dict(event.origin)), run))
+                    db.execute(
+                        "UPDATE runs SET origin = ? WHERE id = ?",
+                        (json.dumps(dict(event.origin)), run),
+                    )
         return cancelling is None or cancelling
 
     def beat(self, run: str, worker: str | None = None) -> None:
@@ -254,19 +293,30 @@ class Store:
 
     def stopping(self, run: str, worker: str | None = None) -> bool:
         """Return whether the run must stop, as `append` does."""
-        query = "SELECT cancelling FROM runs WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker)"
+        query = (
+            "SELECT cancelling FROM runs WHERE id = ? AND status = 'running' AND worker IS"
+            " COALESCE(?, worker)"
+        )
         rows = self.rows(query, (run, worker))
         return not rows or bool(rows[0]["cancelling"])
 
-    def end(self, run: str, status: Status, error: str | None = None, worker: str | None = None) -> bool:
-        """Give a running run its final status; False, and no change, if it is not running or not `worker`'s."""
+    def end(
+        self, run: str, status: Status, error: str | None = None, worker: str | None = None
+    ) -> bool:
+        """Give a running run its final status; False, and no change, if it is not running or not
+        `worker`'s.
+        """
         query = """UPDATE runs SET status = ?, error = ?, ended = ?
             WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING id"""
         with self.writing() as db:
-            return db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
+            return (
+                db.execute(query, (status, error, time.time(), run, worker)).fetchone() is not None
+            )
 
     def _beat(self, db: Database, run: str, worker: str | None) -> bool | None:
-        """Refresh the heartbeat; return whether to cancel, or None if the run is not running or another worker's."""
+        """Refresh the heartbeat; return whether to cancel, or None if the run is not running or
+        another worker's.
+        """
         query = """UPDATE runs SET heartbeat = ?
             WHERE id = ? AND status = 'running' AND worker IS COALESCE(?, worker) RETURNING cancelling"""
         row = db.execute(query, (time.time(), run, worker)).fetchone()
@@ -282,8 +332,11 @@ class Store:
 
 
 def _may_begin(db: Database, limit: int, devices: Sequence[str]) -> bool:
-    """Return whether a run waits, fewer than `limit` run (on the devices, if named), and the queue is not paused."""
-    device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"  # jobs without the setting run on the CPU
+    """Return whether a run waits, fewer than `limit` run (on the devices, if named), and the queue
+    is not paused.
+    """
+    # Jobs without the setting run on the CPU.
+    device = "COALESCE(json_extract(settings, '$.device'), 'cpu')"
     asking = f"AND {device} IN ({', '.join('?' * len(devices))})" if devices else ""
     query = f"""SELECT (SELECT COUNT(*) FROM runs WHERE status = 'running' {asking}) < ?
         AND EXISTS (SELECT 1 FROM runs WHERE status = 'queued' {asking})

@@ -13,7 +13,8 @@ from dpcore.runs.record import StoreError
 
 VERSION = 6  # PRAGMA user_version
 
-LAST = "(SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"  # the newest event of a run
+# The newest event of a run.
+LAST = "(SELECT body FROM events WHERE run = runs.id ORDER BY sequence DESC LIMIT 1)"
 
 
 def latest(event: str) -> str:
@@ -25,7 +26,10 @@ def latest(event: str) -> str:
 SAVED = latest("checkpointed")  # from which a run continues
 TESTED = latest("evaluated")
 # work of a step of training, as `cost_of` counts it
-PER_STEP = "(COALESCE(json_extract(settings, '$.batch'), 0) + COALESCE(json_extract(settings, '$.public'), 0) / 3)"
+PER_STEP = (
+    "(COALESCE(json_extract(settings, '$.batch'), 0) + COALESCE(json_extract(settings, '$.public'),"
+    " 0) / 3)"
+)
 
 
 def sql_of(name: str) -> str:
@@ -39,13 +43,28 @@ FILE = "runs.sqlite3"
 BUSY = 10.0  # seconds a writer waits for its turn
 
 _REASONS = {  # primary result code -> condition, way out
-    sqlite3.SQLITE_NOTADB: ("a database", "It was left as it is; move it away or name another place in DPCORE_HOME."),
-    sqlite3.SQLITE_CORRUPT: ("an intact database", "It was left as it is; restore it or move it away."),
-    sqlite3.SQLITE_FULL: ("on a disk with room left", "Nothing was saved; free some space and try again."),
+    sqlite3.SQLITE_NOTADB: (
+        "a database",
+        "It was left as it is; move it away or name another place in DPCORE_HOME.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "an intact database",
+        "It was left as it is; restore it or move it away.",
+    ),
+    sqlite3.SQLITE_FULL: (
+        "on a disk with room left",
+        "Nothing was saved; free some space and try again.",
+    ),
     sqlite3.SQLITE_IOERR: ("on a disk that works and has room left", "Nothing was saved."),
     sqlite3.SQLITE_READONLY: ("writable", "Name another place in DPCORE_HOME."),
-    sqlite3.SQLITE_CANTOPEN: ("a file in a writable directory", "Name another place in DPCORE_HOME."),
-    sqlite3.SQLITE_BUSY: (f"free within {BUSY:g} s", "Nothing was saved; another process holds it."),
+    sqlite3.SQLITE_CANTOPEN: (
+        "a file in a writable directory",
+        "Name another place in DPCORE_HOME.",
+    ),
+    sqlite3.SQLITE_BUSY: (
+        f"free within {BUSY:g} s",
+        "Nothing was saved; another process holds it.",
+    ),
 }
 
 
@@ -54,20 +73,29 @@ Database = sqlite3.Connection
 
 def insert(db: Database, row: Mapping[str, Any]) -> None:
     """Write a row of `row_of`."""
-    db.execute(f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
+    db.execute(
+        f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+        tuple(row.values()),
+    )
 
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn errors of the file inside into StoreErrors, which name the path, the reason and a way out."""
+    """Turn errors of the file inside into StoreErrors, which name the path, the reason and a way
+    out.
+    """
     try:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         condition, way_out = _REASONS.get(code, ("usable", "Nothing was saved."))
-        raise StoreError(f"Expected the run store {path} to be {condition}, but: {error}. {way_out}") from error
+        raise StoreError(
+            f"Expected the run store {path} to be {condition}, but: {error}. {way_out}"
+        ) from error
     except OSError as error:
-        raise StoreError(f"Expected the run store {path} to be a file in a writable directory: {error}.") from error
+        raise StoreError(
+            f"Expected the run store {path} to be a file in a writable directory: {error}."
+        ) from error
 
 
 def identity_of(path: Path) -> tuple[int, int]:
@@ -87,7 +115,8 @@ def opened(path: Path) -> Database:
         if _version(db, path) != VERSION:
             _make(db, path)
         _keep_private(path)
-        db.execute("PRAGMA synchronous = NORMAL")  # a power cut may take the last events, never the file
+        # A power cut may take the last events, never the file.
+        db.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         db.close()
         raise
@@ -95,14 +124,18 @@ def opened(path: Path) -> Database:
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the schema, 0 for an empty database; StoreError for a database that this program did not make."""
+    """The version of the schema, 0 for an empty database; StoreError for a database that this
+    program did not make.
+    """
     both = "SELECT user_version, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_user_version"
-    version, tables = db.execute(both).fetchone()  # one statement: between two another process may make the store
+    # One statement: between two another process may make the store.
+    version, tables = db.execute(both).fetchone()
     if 1 <= version <= VERSION or (version == 0 and tables == 0):
         return version
     raise StoreError(
-        f"Expected the run store {path} to have schema version {VERSION} or less, but it has {version}: another "
-        "version of this program, or another program, made it. It was left as it is; name another place in DPCORE_HOME."
+        f"Expected the run store {path} to have schema version {VERSION} or less, but it has"
+        f" {version}: another version of this program, or another program, made it. It was left as"
+        " it is; name another place in DPCORE_HOME."
     )
 
 
@@ -112,7 +145,11 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
     db.execute("BEGIN IMMEDIATE")
     with db:
         version = _version(db, path)
-        tables = sql_of("updates").partition(f"-- version {version + 1}\n")[2] if version else sql_of("tables")
+        tables = (
+            sql_of("updates").partition(f"-- version {version + 1}\n")[2]
+            if version
+            else sql_of("tables")
+        )
         for statement in tables.split(";\n"):
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {VERSION}")
@@ -122,7 +159,8 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
 def _keep_private(path: Path) -> None:
     """Let only the owner read the store and its log.
 
-    Others can read stores of older versions and restored copies. SQLite gives a new log the mode of the store.
+    Others can read stores of older versions and restored copies. SQLite gives a new log the mode of
+    the store.
     """
     for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
         with suppress(FileNotFoundError):  # a log comes and goes

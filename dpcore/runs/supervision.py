@@ -49,14 +49,23 @@ def start_process(
     output: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a module of this very program for a home, with options as JSON, in a session of its own; it logs to `log`.
+    """Start a module of this very program for a home, with options as JSON, in a session of its
+    own; it logs to `log`.
 
-    Its output goes there, too, unless `output` is subprocess.PIPE. The options get the `parent`, this process.
+    Its output goes there, too, unless `output` is subprocess.PIPE. The options get the `parent`,
+    this process.
     """
     root = str(Path(dpcore.__file__).parents[1])
     path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", module, str(home), json.dumps({**options, "parent": os.getpid()})],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            module,
+            str(home),
+            json.dumps({**options, "parent": os.getpid()}),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=log if output is None else output,
         stderr=log,
@@ -110,16 +119,20 @@ class Heartbeats:
     The clocks of machines differ, and a machine that was suspended must not lose its runs.
     """
 
-    def __init__(self, store: Store, stale: float = STALE, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, store: Store, stale: float = STALE, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._store, self.stale, self._clock = store, stale, clock
-        self._seen: dict[str, tuple[float | None, float]] = {}  # run -> heartbeat, `_now` when first seen
+        # Run -> heartbeat, `_now` when first seen.
+        self._seen: dict[str, tuple[float | None, float]] = {}
         self._waited = 0.0  # seconds in all, for the store
 
     def recover_silent(self, run: Run) -> bool:
         """Queue a run again whose worker was silent for too long; return whether that happened.
 
-        A worker that waits for the store is not silent. So after half of the time each call waits for the store as the
-        worker would, and that wait does not count. After a full disk every worker has its whole time again.
+        A worker that waits for the store is not silent. So after half of the time each call waits
+        for the store as the worker would, and that wait does not count. After a full disk every
+        worker has its whole time again.
         """
         if run.id not in self._seen or self._seen[run.id][0] != run.heartbeat:
             self._seen[run.id] = (run.heartbeat, self._now)
@@ -147,7 +160,8 @@ class Heartbeats:
         self._seen = {run: seen for run, seen in self._seen.items() if run in runs}
 
 
-UNKNOWN_FOR = 3600.0  # seconds for which a checkpoint without a run is kept: a rest is copied before it is stored
+# Seconds for which a checkpoint without a run is kept: a rest is copied before it is stored.
+UNKNOWN_FOR = 3600.0
 
 
 def remove_needless(store: Store) -> None:

@@ -45,7 +45,8 @@ class Sweep:
     id: str
     axes: tuple[str, ...]  # the settings that differ; more than two if another version made it
     points: tuple[SweepPoint, ...]
-    unreadable: tuple[Run, ...] = ()  # of another version: without a point, but with possible releases
+    # Of another version: without a point, but with possible releases.
+    unreadable: tuple[Run, ...] = ()
     deleted: tuple[Deleted, ...] = ()  # the deleted runs
 
     @property
@@ -73,12 +74,15 @@ def values_of(setting: str, text: str) -> list[Any]:
     return list(dict.fromkeys(_value(setting, each) for each in pieces))
 
 
-def sweep_of(config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 1) -> list[RunConfig]:
-    """The runs of a grid: every combination of the axes' values, each `seeds` times, with the rest of `config`.
+def sweep_of(
+    config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 1
+) -> list[RunConfig]:
+    """The runs of a grid: every combination of the axes' values, each `seeds` times, with the rest
+    of `config`.
 
     A fixed seed is followed by the next ones; without one each run has its own secret seed.
-    Errors: ValueError for no or more than two axes, an axis without values or effect, values that do not go together,
-    or too many runs.
+    Errors: ValueError for no or more than two axes, an axis without values or effect, values that
+    do not go together, or too many runs.
     """
     _check(axes, seeds)
     configs = []
@@ -88,11 +92,15 @@ def sweep_of(config: RunConfig, axes: Mapping[str, Sequence[Any]], seeds: int = 
             configs.append(replace(config, **dict(zip(axes, values, strict=True)), **own))
     for name in axes:
         if not any(SETTINGS[name].is_used(each) for each in configs):
-            raise ValueError(f"A sweep over {name} needs {SETTINGS[name].needed}; without it nothing changes.")
+            raise ValueError(
+                f"A sweep over {name} needs {SETTINGS[name].needed}; without it nothing changes."
+            )
     return configs
 
 
-def named_runs(configs: Sequence[RunConfig], axes: Sequence[str], name: str = "") -> list[tuple[RunConfig, str]]:
+def named_runs(
+    configs: Sequence[RunConfig], axes: Sequence[str], name: str = ""
+) -> list[tuple[RunConfig, str]]:
     """The runs of a sweep with their names: `name` and the values of the axes."""
     check.whole(1, MAX_RUNS, runs=len(configs))
     name = text(name, len(name), "name")
@@ -125,17 +133,22 @@ def varied(configs: Sequence[RunConfig]) -> tuple[str, ...]:
     >>> varied([RunConfig(seed=1), RunConfig(seed=2, sigma=2.0)])
     ('sigma',)
     """
-    return tuple(name for name in SETTINGS if name not in FIXED and len({getattr(each, name) for each in configs}) > 1)
+    return tuple(
+        name
+        for name in SETTINGS
+        if name not in FIXED and len({getattr(each, name) for each in configs}) > 1
+    )
 
 
 def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
-    """The releases of all of the runs so far, as one mechanism; None if there is no epsilon for them.
+    """The releases of all of the runs so far, as one mechanism; None if there is no epsilon for
+    them.
 
-    Runs compose like the steps of one run. The order and grouping of the pairs (q, sigma) does not change the bound,
-    which is on the composition of their dominating pairs. There is no epsilon if one of the runs has none, or has begun
-    and cannot be read.
-    **Guarantees:** to release any of these runs, even one chosen by its result, releases no more than this. For a whole
-    sweep pass `Sweep.charged_runs`, since somebody looked at the deleted runs, too.
+    Runs compose like the steps of one run. The order and grouping of the pairs (q, sigma) does not
+    change the bound, which is on the composition of their dominating pairs. There is no epsilon if
+    one of the runs has none, or has begun and cannot be read. **Guarantees:** to release any of
+    these runs, even one chosen by its result, releases no more than this. For a whole sweep pass
+    `Sweep.charged_runs`, since somebody looked at the deleted runs, too.
     """
     counts: dict[tuple[float, float], int] = {}
     known = {run.id for run in runs}
@@ -143,7 +156,8 @@ def all_released(runs: Sequence[Run | Deleted]) -> Mechanism | None:
         if not can_be_read(run) or run.plan.mechanism is None:
             return None
         done = done_by(run)
-        if done is not None and run.parent not in known:  # only this plan knows the parent's releases
+        # Only this plan knows the parent's releases.
+        if done is not None and run.parent not in known:
             done = max(done, run.plan.already_released)
         released = run.plan.released(done)
         for release in released.releases if released else ():
@@ -184,14 +198,25 @@ def _check(axes: Mapping[str, Sequence[Any]], seeds: int) -> None:
             raise ValueError(f"List at least one value of {name}, and each value once.")
         count *= len(values)
     if count > MAX_RUNS:
-        raise ValueError(f"A sweep has at most {MAX_RUNS} runs, not {count}. List fewer values or seeds.")
+        raise ValueError(
+            f"A sweep has at most {MAX_RUNS} runs, not {count}. List fewer values or seeds."
+        )
 
 
 def _value(setting: str, text: str) -> Any:
     kind = SETTINGS[setting]
     if isinstance(kind, Choice):
-        return next((value for value, words in WORDS.items() if text.lower() in words and value in kind.choices), text)
-    return read_whole(text, setting) if isinstance(kind, Count) else float(read_number(text, setting))
+        return next(
+            (
+                value
+                for value, words in WORDS.items()
+                if text.lower() in words and value in kind.choices
+            ),
+            text,
+        )
+    return (
+        read_whole(text, setting) if isinstance(kind, Count) else float(read_number(text, setting))
+    )
 
 
 def _named(name: str, config: RunConfig, axes: Sequence[str], again: int) -> str:

@@ -1,4 +1,5 @@
-"""The secrets of a shared server: the key of its cookies, the teacher's key, and the marks of signed-in teachers.
+"""The secrets of a shared server: the key of its cookies, the teacher's key, and the marks of
+signed-in teachers.
 
 Each is a file in the home that only the owner of the home can read, so all server processes agree.
 Behind a key stands its seal, an HMAC by the key of cookies: a key without one was chosen by
@@ -28,7 +29,10 @@ _OWNER = re.compile("[0-9a-f]{32}")  # becomes the name of a file
 
 
 def cookie_key(home: Path) -> bytes:
-    """The key that signs cookies, made if there is none. OSError or ValueError says why there is none."""
+    """The key that signs cookies, made if there is none.
+
+    OSError or ValueError says why there is none.
+    """
     text, _ = _secret_in(home / COOKIES, _new_cookie_key, _COOKIE_KEY, bytes.fromhex, _OWN_NONE)
     return bytes.fromhex(text)
 
@@ -44,7 +48,9 @@ def teacher_key(home: Path) -> tuple[str, bool]:
 
 
 def sign_in(home: Path, owner: str, given: str) -> bool:
-    """Make this owner the teacher if the key is right; OSError or ValueError says why nobody can be."""
+    """Make this owner the teacher if the key is right; OSError or ValueError says why nobody can
+    be.
+    """
     key, _ = teacher_key(home)
     if not _OWNER.fullmatch(owner) or not _same(given.strip(), key):
         return False
@@ -106,7 +112,9 @@ def _made(file: Path, text: str) -> bool:
     """Write a whole file if there is none; False if another process was quicker."""
     draft = file.with_name(f"{file.name}.{secrets.token_hex(8)}")
     try:
-        with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as out:
+        with open(
+            os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+        ) as out:
             out.write(f"{text}\n")
         os.link(draft, file)
     except FileExistsError:

@@ -1,7 +1,7 @@
 """Submit runs, resume them and keep imported ones within the limits, as the pages do.
 
-The limits on the number of runs are checked in the transaction that stores the new runs, so nobody can exceed one with
-two requests at once.
+The limits on the number of runs are checked in the transaction that stores the new runs, so nobody
+can exceed one with two requests at once.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,9 @@ WAIT = " Wait until some of your runs have started, or cancel some."
 DELETE = " Delete some of your runs first."
 
 
-def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", sweep: str | None = None) -> list[str]:
+def submit(
+    store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", sweep: str | None = None
+) -> list[str]:
     """Queue (request, name) pairs, all or none; the new ids, in that order.
 
     Errors: ValueError, which names the limit or setting that forbids it; StoreError.
@@ -30,7 +32,10 @@ def submit(store: Store, asked: Sequence[tuple[Any, str]], owner: str = "", swee
     limits = limits_of(store.home)
     for request, _ in asked:
         check_size(request, limits)
-    rows = [row_of(store.new_id(), request, name) | {"owner": owner, "sweep": sweep} for request, name in asked]
+    rows = [
+        row_of(store.new_id(), request, name) | {"owner": owner, "sweep": sweep}
+        for request, name in asked
+    ]
     return store.add_rows(rows, guard=lambda db: check_room(db, limits, owner, len(rows)))
 
 
@@ -46,13 +51,18 @@ def submit_rest(store: Store, run: str) -> str:
 
 
 def keep(store: Store, imported: ImportedRun, owner: str) -> str:
-    """Keep an imported run as `owner`'s; the new id. ValueError if the owner has as many runs as the limit allows."""
+    """Keep an imported run as `owner`'s; the new id.
+
+    ValueError if the owner has as many runs as the limit allows.
+    """
     limits = limits_of(store.home)
     return take_in(store, imported, owner, guard=lambda db: _check_kept(db, limits, owner, 1))
 
 
 def check_size(request: Any, limits: Limits) -> None:
-    """Raise ValueError for a training run, or an audit of one, with too many steps or too large batches."""
+    """Raise ValueError for a training run, or an audit of one, with too many steps or too large
+    batches.
+    """
     config = request.trained if isinstance(request, AuditRequest) else request
     if isinstance(config, RunConfig):
         _check(limits, "batch", config.batch)
@@ -77,4 +87,6 @@ def _count(db: Database, owner: str, more: str = "") -> int:
 def _check(limits: Limits, name: str, value: int, way_out: str = "") -> None:
     most = getattr(limits, name)
     if value > most:
-        raise ValueError(f"The limit {name} of {FILE} is {most:,}, and this would make {value:,}.{way_out}")
+        raise ValueError(
+            f"The limit {name} of {FILE} is {most:,}, and this would make {value:,}.{way_out}"
+        )

@@ -1,7 +1,8 @@
 """A worker process: it warms up, claims one job, does it, and ends.
 
-A pool starts it as `python -m dpcore.runs.worker`. One process does one job, so nothing of a run (memory, random
-state, threads) reaches the next one. It ends with its parent while it waits, but not while it trains.
+A pool starts it as `python -m dpcore.runs.worker`. One process does one job, so nothing of a run
+(memory, random state, threads) reaches the next one. It ends with its parent while it waits, but
+not while it trains.
 """
 
 import json
@@ -30,16 +31,17 @@ from dpcore.training.events import Started
 WORDS = ("out of memory", "can't allocate memory", "not enough memory")
 SIZE = re.compile(r"allocate ([\d.,]+ ?(?:bytes|[KMGTP]i?B))")
 WAY_OUT = (
-    "Choose fewer views, a smaller model or a smaller batch, let fewer runs share the device, or end other programs. "
-    "Resume continues from its last checkpoint."
+    "Choose fewer views, a smaller model or a smaller batch, let fewer runs share the device, or"
+    " end other programs. Resume continues from its last checkpoint."
 )
 
 
 def shortage(error: BaseException) -> str:
     """The advice for an error of short memory; "" for any other.
 
-    If a GPU ran short while it summed a batch, the parts were already as small as possible. If it ran short before, a
-    smaller batch does not help, but fewer views do: all data lie there with their views.
+    If a GPU ran short while it summed a batch, the parts were already as small as possible. If it
+    ran short before, a smaller batch does not help, but fewer views do: all data lie there with
+    their views.
 
     >>> shortage(MemoryError("Unable to allocate 3.2 GiB for an array"))[:69]
     'This run does not fit into memory, which lacks 3.2 GiB. Choose fewer '
@@ -49,11 +51,16 @@ def shortage(error: BaseException) -> str:
     if not (short or isinstance(error, MemoryError)):
         return ""
     found = SIZE.search(text)
-    return f"This run does not fit into memory{f', which lacks {found[1]}' if found else ''}. {WAY_OUT}"
+    return (
+        f"This run does not fit into memory{f', which lacks {found[1]}' if found else ''}."
+        f" {WAY_OUT}"
+    )
 
 
 def ended_by(error: Exception) -> tuple[Status, str]:
-    """The status of a run that an error ended, and the reason: its traceback, with any advice as the last line."""
+    """The status of a run that an error ended, and the reason: its traceback, with any advice as
+    the last line.
+    """
     if isinstance(error, NotContinued):
         return Status.LOST, str(error)
     trace = "".join(traceback.format_exception(error))
@@ -124,9 +131,9 @@ def perform(
 ) -> None:
     """Do a claimed job, a training run by `train`, and record its events and its end.
 
-    Once the run is cancelled or overdue, this process ends by `leave`, in whatever step it is: store and checkpoint are
-    written whole. `pause` waits while the store cannot take events. StoreError if that lasts: once this process ends,
-    the job is free.
+    Once the run is cancelled or overdue, this process ends by `leave`, in whatever step it is:
+    store and checkpoint are written whole. `pause` waits while the store cannot take events.
+    StoreError if that lasts: once this process ends, the job is free.
     """
     holding = Holding(store, run.id, pause)
 
@@ -164,7 +171,9 @@ def _outcome(
     try:
         holding.wait(0)
         said = [event for _, event in store.tail(run.id)]
-        for event in job_events(store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock)):
+        for event in job_events(
+            store.home, run, store.secret(run.id), said, partial(train, clock=holding.clock)
+        ):
             if _patiently(partial(store.append, run.id, event, run.worker), pause):
                 return Status.CANCELLED, None
             holding.wait(getattr(event, "step", 0))
@@ -176,7 +185,9 @@ def _outcome(
 
 
 def _patiently(note: Callable[[], Noted], pause: Callable[[float], object]) -> Noted:
-    """Note something in the store, even if the disk is full or another process holds the store for a while."""
+    """Note something in the store, even if the disk is full or another process holds the store for
+    a while.
+    """
     for _ in range(PATIENCE - 1):
         try:
             return note()
@@ -195,10 +206,11 @@ def wait(store: Store, parent: int, slots: int, devices: Sequence[str] = ()) -> 
 
 
 def warm_up(train: Train, home: Path, devices: Sequence[str] = ()) -> None:
-    """Train one step for nothing: the first step of a process pays for much that later ones find done.
+    """Train one step for nothing: the first step of a process pays for much that later ones find
+    done.
 
-    It runs on the device of the runs that the worker will take, and notes the default device for the pages, which do
-    not load torch.
+    It runs on the device of the runs that the worker will take, and notes the default device for
+    the pages, which do not load torch.
     """
     device = "cpu" if devices and "auto" not in devices else "auto"
     for event in train(RunConfig(epochs=1e-6, device=device)):
@@ -219,7 +231,9 @@ def take_part(memory: float) -> None:
 
 
 def main() -> None:
-    """Import, warm up unless a job is waiting, claim, work, end; `Worker` gives the home, and options as JSON."""
+    """Import, warm up unless a job is waiting, claim, work, end; `Worker` gives the home, and
+    options as JSON.
+    """
     home, options = sys.argv[1], json.loads(sys.argv[2])
     os.nice(NICENESS)
     train, devices = resolve_name(options["train"]), options["devices"]

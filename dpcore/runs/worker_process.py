@@ -16,7 +16,9 @@ FOR_RUNS = 0.9  # of a GPU's memory: each process takes some beside its tensors
 
 @dataclass(frozen=True)
 class Slots:
-    """The number of runs at once, among those that ask for one of the devices; among all if none is named."""
+    """The number of runs at once, among those that ask for one of the devices; among all if none is
+    named.
+    """
 
     count: int = 1
     devices: tuple[str, ...] = ()
@@ -31,19 +33,24 @@ def slots_of(limits: Limits, device: str) -> tuple[Slots, ...]:
     ([('auto', 'cuda'), ('cpu', 'mps')], True)
     """
     kind, cpu = device.partition(":")[0], limits.cpu_slots
-    # a run alone has all cores: the number of threads enters its random streams, and older runs had them all
+    # a run alone has all cores: the number of threads enters its random streams, and older runs had
+    # them all
     threads = max(1, cores() // cpu) if cpu > 1 else None
     if kind == "cuda":
         cuda = limits.cuda_slots
         memory = FOR_RUNS / cuda if cuda > 1 else None
         return Slots(cuda, ("auto", "cuda"), memory), Slots(cpu, ("cpu", "mps"), threads=threads)
     if kind == "mps":
-        return Slots(limits.mps_slots, ("auto", "mps")), Slots(cpu, ("cpu", "cuda"), threads=threads)
+        return Slots(limits.mps_slots, ("auto", "mps")), Slots(
+            cpu, ("cpu", "cuda"), threads=threads
+        )
     return (Slots(cpu, threads=threads),)
 
 
 def cores() -> int:
-    """The number of threads of all workers together: set by the environment, else one for each core."""
+    """The number of threads of all workers together: set by the environment, else one for each
+    core.
+    """
     try:
         said = int(os.environ.get("OMP_NUM_THREADS", ""))
     except ValueError:

@@ -1,12 +1,14 @@
 """Checkpoints: a run's state in a file, from which the run continues as if it had never stopped.
 
-**Guarantees:** a resumed run draws the batches and the noise that the run would have drawn, and its parameters are bit
-for bit the same, so nothing is charged twice. Releases before the first step are drawn again from the same seed. All of
-this needs the same device, number of threads, torch, data and features; otherwise the file is refused, since equal
-noise on sums that are rounded otherwise would not hide their difference. Not checked are the version of this program
-and, on a GPU, that memory is never shorter than before and that a recorded step is trusted again if it was.
-A file that was changed is refused: its digest is keyed by the run's secret seed. The digest of a run with a fixed seed
-has no secret key, so it reveals accidents alone; that seed hides nothing from those who know it.
+**Guarantees:** a resumed run draws the batches and the noise that the run would have drawn, and its
+parameters are bit for bit the same, so nothing is charged twice. Releases before the first step are
+drawn again from the same seed. All of this needs the same device, number of threads, torch, data
+and features; otherwise the file is refused, since equal noise on sums that are rounded otherwise
+would not hide their difference. Not checked are the version of this program and, on a GPU, that
+memory is never shorter than before and that a recorded step is trusted again if it was. A file that
+was changed is refused: its digest is keyed by the run's secret seed. The digest of a run with a
+fixed seed has no secret key, so it reveals accidents alone; that seed hides nothing from those who
+know it.
 """
 
 import io
@@ -29,14 +31,19 @@ INSTEAD = "start a new run instead, which costs its own epsilon."
 DATA = f"train it on those, or {INSTEAD}"
 SHOWN = 16  # letters of a fingerprint in a message
 WAYS: dict[str, Callable[[str], str]] = {  # what must not change -> the way to restore it
-    "device": lambda was: "set CUDA_VISIBLE_DEVICES=-1." if was.startswith("cpu") else "resume it on that device.",
+    "device": lambda was: (
+        "set CUDA_VISIBLE_DEVICES=-1." if was.startswith("cpu") else "resume it on that device."
+    ),
     "threads": lambda was: f"set OMP_NUM_THREADS={was}.",
     "torch": lambda was: f"resume it with torch {was}.",
 }
 
 
 def save(run: TrainingRun, step: int, path: Path) -> None:
-    """Write the state after the step, the whole file or nothing. Errors: OSError, and the file is as before."""
+    """Write the state after the step, the whole file or nothing.
+
+    Errors: OSError, and the file is as before.
+    """
     state = io.BytesIO()  # torch counts from the start of a file
     torch.save(snapshot(run), state)
     label = Label(step, run.config.chosen(), run.machine, fingerprint(run.secret), run.fingerprint)
@@ -48,35 +55,45 @@ def save(run: TrainingRun, step: int, path: Path) -> None:
 def resume(run: TrainingRun, path: Path) -> int:
     """Load the state in the file, and return the number of its steps.
 
-    Errors: ValueError, and the run is as before, for a file of another run, machine, data set or version, or a damaged
-    one.
+    Errors: ValueError, and the run is as before, for a file of another run, machine, data set or
+    version, or a damaged one.
     """
     with open_regular(path) as file:
         label, state = read_label(file), io.BytesIO(file.read())
-    refusal = f"Expected {path} to be a checkpoint, but it is damaged, changed or of another version; {INSTEAD}"
+    refusal = (
+        f"Expected {path} to be a checkpoint, but it is damaged, changed or of another version;"
+        f" {INSTEAD}"
+    )
     if label is None:
         raise ValueError(refusal)
     if label.settings != run.config.chosen() or label.secret != fingerprint(run.secret):
-        raise ValueError(f"Expected {path} to be a checkpoint of this run's settings and seed; name another file.")
+        raise ValueError(
+            f"Expected {path} to be a checkpoint of this run's settings and seed; name another"
+            " file."
+        )
     if not label.digest:
         raise ValueError(
-            f"Expected {path} to have a digest, without which nobody can tell whether it was changed. "
-            f"Older versions wrote none; {INSTEAD}"
+            f"Expected {path} to have a digest, without which nobody can tell whether it was"
+            f" changed. Older versions wrote none; {INSTEAD}"
         )
     if not label.belongs_to(state.getbuffer(), checkpoint_key(run.secret)):
         raise ValueError(refusal)
     for name, way in WAYS.items():
         here, was = run.machine[name], label.where.get(name, "unknown")
         if here != was:
-            raise ValueError(f"Expected {name}={here} to be {was}, as where {path} was written; {way(was)}")
+            raise ValueError(
+                f"Expected {name}={here} to be {was}, as where {path} was written; {way(was)}"
+            )
     if label.data != run.fingerprint:
         now, was = run.fingerprint[:SHOWN], label.data[:SHOWN]
         raise ValueError(
-            f"Expected data={now}... to be {was}..., as where {path} was written: images and features; {DATA}"
+            f"Expected data={now}... to be {was}..., as where {path} was written: images and"
+            f" features; {DATA}"
         )
     before = snapshot(run)
     try:
-        values = torch.load(state, map_location="cpu", weights_only=True)  # runs no code of the file
+        # Runs no code of the file.
+        values = torch.load(state, map_location="cpu", weights_only=True)
         if outline(values) != outline(before):
             raise ValueError(refusal)
         restore(run, values)
@@ -94,14 +111,20 @@ def snapshot(run: TrainingRun) -> dict[str, Any]:
         "optimizer": [state.count, state.mean, list(state.vectors)],
         "batches": run.batches.state(),
         "noise": run.noise.states(),
-        "chunk": run.engine.chunk,  # decides the rounding of a sum; a GPU short of memory has smaller ones
+        # Decides the rounding of a sum; a GPU short of memory has smaller ones.
+        "chunk": run.engine.chunk,
         "tally": list(run.step_totals.last),
     }
     if run.average:
         values["average"] = [run.average.vector, run.average.count]
     if run.annealing:
         chances = json.dumps(run.annealing.generator.bit_generator.state)
-        values["annealing"] = [run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss, chances]
+        values["annealing"] = [
+            run.annealing.accepted,
+            run.annealing.rejected_in_a_row,
+            run.public_loss,
+            chances,
+        ]
     return values
 
 
@@ -124,7 +147,11 @@ def restore(run: TrainingRun, values: dict[str, Any]) -> None:
     if run.annealing:
         accepted, rejected, public_loss, chances = values["annealing"]
         run.annealing.generator.bit_generator.state = json.loads(chances)
-        run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss = accepted, rejected, public_loss
+        run.annealing.accepted, run.annealing.rejected_in_a_row, run.public_loss = (
+            accepted,
+            rejected,
+            public_loss,
+        )
     run.engine.chunk = values["chunk"]
     loss, norms = values["tally"]
     run.step_totals.last = loss, tuple(norms)

@@ -17,7 +17,8 @@ class Label(NamedTuple):
     settings: dict[str, Any]  # of the run, without those at their defaults
     where: dict[str, str]  # "device", "threads", "torch", which decide the last bit of a weight
     secret: str  # the fingerprint of the run's secret seed; empty for a fixed seed
-    data: str  # the fingerprint of the training data: on other data the same noise would reveal a difference
+    # The fingerprint of the training data: on other data the same noise would reveal a difference.
+    data: str
     digest: str = ""  # of all this and the state, keyed; empty in a file of an older version
 
     def sealed(self, state: memoryview | bytes, key: bytes) -> "Label":

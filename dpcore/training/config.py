@@ -1,4 +1,6 @@
-"""A run's settings: flat, JSON, enough to derive its mechanism (`plan`), and free of contradictions."""
+"""A run's settings: flat, JSON, enough to derive its mechanism (`plan`), and free of
+contradictions.
+"""
 
 import math
 from collections.abc import Iterator
@@ -22,33 +24,58 @@ def contradictions(run: Settings) -> Iterator[str]:
     releases = run.pca > 0 or optimizer.by_relevance
     if run.reading not in optimizer.readings:
         having = either(each.name for each in OPTIMIZERS.values() if run.reading in each.readings)
-        yield f"Choose the reading scaled: {run.reading} needs the optimizer {having}, not {run.optimizer}."
+        yield (
+            f"Choose the reading scaled: {run.reading} needs the optimizer {having}, not"
+            f" {run.optimizer}."
+        )
     if run.acceptance == "sa" and run.public == 0:
-        yield "Hold out public examples (public above 0, for example 1000): acceptance sa judges steps on them."
+        yield (
+            "Hold out public examples (public above 0, for example 1000): acceptance sa judges"
+            " steps on them."
+        )
     if other_batches and run.schedule != CONSTANT.name:
-        yield f"Choose the schedule constant, or the sampler poisson: {run.sampler} is proven for constant noise alone."
+        yield (
+            f"Choose the schedule constant, or the sampler poisson: {run.sampler} is proven for"
+            " constant noise alone."
+        )
     if other_batches and releases:
-        yield f"Choose the sampler poisson: nothing is proven for DP-PCA or relevances with {run.sampler}."
+        yield (
+            "Choose the sampler poisson: nothing is proven for DP-PCA or relevances with"
+            f" {run.sampler}."
+        )
     if other_batches and run.mean_sigma > 0:
-        yield f"Set mean_sigma to 0, or choose the sampler poisson: nothing is proven for a mean with {run.sampler}."
+        yield (
+            "Set mean_sigma to 0, or choose the sampler poisson: nothing is proven for a mean with"
+            f" {run.sampler}."
+        )
     if run.mean_sigma > 0 and releases:
         yield "Set mean_sigma to 0: a private mean does not go with DP-PCA or relevances."
     if run.features != "pixels" and run.pca > 0:
-        yield f"Set pca to 0, or choose the features pixels: DP-PCA does not project {run.features}."
+        yield (
+            f"Set pca to 0, or choose the features pixels: DP-PCA does not project {run.features}."
+        )
     if run.views > 1 and releases:
         yield "Set views to 1: DP-PCA and relevances take one view of each example."
     if run.pca > 0 and not MODELS[run.model].dense:
         dense = either(each.name for each in MODELS.values() if each.dense)
-        yield f"Set pca to 0, or choose the model {dense}: {run.model} needs pixels, which a projection lacks."
+        yield (
+            f"Set pca to 0, or choose the model {dense}: {run.model} needs pixels, which a"
+            " projection lacks."
+        )
     for name, setting in settings_of(type(run)).items():
         value = getattr(run, name)
         for need in setting.needs:
             if need.binding and value != setting.default and not need.holds(run):
-                yield f"Leave {name} at {value_text(setting.default)}: {value_text(value)} needs {need.words}."
+                yield (
+                    f"Leave {name} at {value_text(setting.default)}: {value_text(value)} needs"
+                    f" {need.words}."
+                )
 
 
 def idle(run: Settings) -> dict[str, str]:
-    """The settings that change nothing beside the others, each with its needs; recorded runs may have some."""
+    """The settings that change nothing beside the others, each with its needs; recorded runs may
+    have some.
+    """
     rows = settings_of(type(run))
     return {name: setting.needed for name, setting in rows.items() if not setting.is_used(run)}
 
@@ -58,10 +85,11 @@ MAX_STEPS = 1_000_000  # of a run
 
 @dataclass(frozen=True)
 class RunConfig(Settings):
-    """The settings of one training run; `private=False` is the baseline, without clipping and noise.
+    """The settings of one training run; `private=False` is the baseline, without clipping and
+    noise.
 
-    The constructor checks the settings, and computes nothing else: `plan` derives the number of steps and all the rest.
-    `settings` has the table of the settings.
+    The constructor checks the settings, and computes nothing else: `plan` derives the number of
+    steps and all the rest. `settings` has the table of the settings.
     """
 
     def __post_init__(self) -> None:
@@ -77,10 +105,15 @@ class RunConfig(Settings):
         for contradiction in contradictions(self):
             raise ValueError(contradiction)
         if self.batch > self.examples:
-            raise ValueError(f"Expected batch={self.batch} to be at most the {self.examples} training examples.")
+            raise ValueError(
+                f"Expected batch={self.batch} to be at most the {self.examples} training examples."
+            )
         steps = self.epochs * self.examples / self.batch  # may overflow to infinity
         if not (steps <= MAX_STEPS and self.steps_of_epochs >= 1):
-            raise ValueError(f"Expected epochs={self.epochs:g} to make 1 to {MAX_STEPS:,} steps; change them or batch.")
+            raise ValueError(
+                f"Expected epochs={self.epochs:g} to make 1 to {MAX_STEPS:,} steps; change them or"
+                " batch."
+            )
 
     @property
     def examples(self) -> int:
@@ -89,8 +122,12 @@ class RunConfig(Settings):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of a model's input: (channels, height, width) of an image's features, or (dimensions,)."""
-        return (self.pca,) if self.pca else KINDS[self.features].shape_of(DATASETS[self.dataset].shape)
+        """The shape of a model's input: (channels, height, width) of an image's features, or
+        (dimensions,).
+        """
+        return (
+            (self.pca,) if self.pca else KINDS[self.features].shape_of(DATASETS[self.dataset].shape)
+        )
 
     @property
     def q(self) -> float:
@@ -99,7 +136,9 @@ class RunConfig(Settings):
 
     @property
     def steps_of_epochs(self) -> int:
-        """The epochs in steps of the expected batch, rounded up; `stop_epsilon` may end the run earlier."""
+        """The epochs in steps of the expected batch, rounded up; `stop_epsilon` may end the run
+        earlier.
+        """
         return math.ceil(self.epochs * self.examples / self.batch - 1e-9)
 
     def to_json(self) -> dict[str, Any]:
@@ -107,7 +146,8 @@ class RunConfig(Settings):
         return asdict(self)
 
     def chosen(self) -> dict[str, Any]:
-        """The settings that are not at their default; settings of later versions do not change them.
+        """The settings that are not at their default; settings of later versions do not change
+        them.
 
         >>> RunConfig(sigma=2, seed=5).chosen()
         {'sigma': 2.0, 'seed': 5}

@@ -1,14 +1,16 @@
-"""A training step that is recorded once as a CUDA graph and then played, without Python or waits between kernels.
+"""A training step that is recorded once as a CUDA graph and then played, without Python or waits
+between kernels.
 
-A recording repeats the same operations on the same memory, but each Poisson batch has another size. So the drawn
-positions go into a larger buffer, and the rest of it is filled with positions whose factor is 0. The other inputs of a
-step are in the same buffer: the number of positions, sigma, the learning rate, and the number of the optimizer's steps.
-No number of a step is part of the recording.
+A recording repeats the same operations on the same memory, but each Poisson batch has another size.
+So the drawn positions go into a larger buffer, and the rest of it is filled with positions whose
+factor is 0. The other inputs of a step are in the same buffer: the number of positions, sigma, the
+learning rate, and the number of the optimizer's steps. No number of a step is part of the
+recording.
 
-**Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does not fit takes the
-ordinary step, and so does an empty one; none is cut. The filling adds exactly 0 to the sum. `rehearsal` compares the
-recording with the ordinary step before it is trusted.
-Source: CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
+**Guarantees:** batches and noise come from the generators of the ordinary step. A batch that does
+not fit takes the ordinary step, and so does an empty one; none is cut. The filling adds exactly 0
+to the sum. `rehearsal` compares the recording with the ordinary step before it is trusted. Source:
+CUDA graphs with generators that a graph advances, torch.cuda.CUDAGraph.register_generator_state.
 """
 
 import math
@@ -24,7 +26,8 @@ from dpcore.training.dp_step import Descent, Recorded
 from dpcore.training.gradients.clipped_sum import Engine
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
-SPARE = 3.0  # room in standard deviations of the batch size above its mean; one batch in 740 does not fit
+# Room in standard deviations of the batch size above its mean; one batch in 740 does not fit.
+SPARE = 3.0
 MULTIPLE = 32  # such sizes suit products of matrices
 WARM = 3  # steps before the recording, in which libraries initialise
 
@@ -32,39 +35,52 @@ WARM = 3  # steps before the recording, in which libraries initialise
 class StaticStep:
     """A whole step as a function without arguments or results, on memory that does not move."""
 
-    def __init__(self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float) -> None:
+    def __init__(
+        self, engine: Engine, descent: Descent, data: tuple[Tensor, Tensor], q: float
+    ) -> None:
         self._engine, self._descent, self._data = engine, descent, data
         self.room = room(len(data[0]), q)
         new = engine.parameters.new_zeros
-        self._inputs = new(self.room + 4, dtype=torch.float64)  # positions, their number, sigma, lr, steps
+        # Positions, their number, sigma, lr, steps.
+        self._inputs = new(self.room + 4, dtype=torch.float64)
         self._places = torch.arange(self.room, device=self._inputs.device)
         self._figures = new(3, self.room)  # losses, norms, clipped or not
         self.released = new(0)  # (d,) the noisy mean gradient of the latest step
         self._play: Callable[[], None] = self._run
 
     def takes(self, drawn: NDArray[np.int64]) -> bool:
-        """True if the step can be played for these positions: they fit, and the optimizer has its scale.
+        """True if the step can be played for these positions: they fit, and the optimizer has its
+        scale.
 
-        An empty batch is not played: it would be filled with an example outside it, and 0 times a gradient of that
-        example is not 0 if the gradient is not finite.
+        An empty batch is not played: it would be filled with an example outside it, and 0 times a
+        gradient of that example is not 0 if the gradient is not finite.
         """
-        return 0 < len(drawn) <= self.room and self._descent.state.count >= self._descent.optimizer.wait
+        return (
+            0 < len(drawn) <= self.room
+            and self._descent.state.count >= self._descent.optimizer.wait
+        )
 
     def step(self, drawn: NDArray[np.int64], sigma: float, lr: float) -> tuple[Tensor, ...]:
-        """Take one step for at least one position; return losses, norms, and 1 if clipped, else 0; (B,) each."""
+        """Take one step for at least one position; return losses, norms, and 1 if clipped, else 0;
+        (B,) each.
+        """
         descent, done = self._descent, self._descent.state.count + 1
         inputs = np.zeros(self.room + 4)
-        # The filling is a drawn position: if its gradient is not finite, that of the batch is not either.
+        # The filling is a drawn position: if its gradient is not finite, that of the batch is not
+        # either.
         inputs[: self.room] = drawn[0]
         inputs[: len(drawn)] = drawn
         inputs[self.room :] = len(drawn), sigma, lr, done
         self._inputs.copy_(moved(inputs, self._inputs.device))
         self._play()
         descent.state = descent.state._replace(count=done)
-        return self._figures[:, : len(drawn)].clone().unbind()  # the next step overwrites the figures themselves
+        # The next step overwrites the figures themselves.
+        return self._figures[:, : len(drawn)].clone().unbind()
 
     def record(self, noise: GaussianNoise) -> None:
-        """Record the step, to play it from now on; all state is as before afterwards, also after an exception."""
+        """Record the step, to play it from now on; all state is as before afterwards, also after an
+        exception.
+        """
         descent, parameters = self._descent, self._engine.parameters.clone()
         state, stream = descent.snapshot(), noise.states()
         descent.state = descent.state._replace(count=max(state.count, descent.optimizer.wait))
@@ -79,7 +95,10 @@ class StaticStep:
             noise.restore(stream)
 
     def _run(self) -> None:
-        """The recorded operations. They keep no results in new memory, since the recording owns that."""
+        """The recorded operations.
+
+        They keep no results in new memory, since the recording owns that.
+        """
         x, y = self._data
         rows = self._inputs[: self.room].long()
         drawn, sigma, lr, done = self._inputs[self.room :].unbind()
@@ -90,14 +109,19 @@ class StaticStep:
             figure.copy_(values)
 
 
-def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -> Callable[[], None]:
-    """Record the step and return a function that plays it with the generators; the step runs a few times before."""
+def recording(
+    step: Callable[[], None], generators: Sequence[torch.Generator]
+) -> Callable[[], None]:
+    """Record the step and return a function that plays it with the generators; the step runs a few
+    times before.
+    """
     graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
     for generator in generators:
         graph.register_generator_state(generator)
     stream.wait_stream(torch.cuda.current_stream())
     try:
-        with torch.cuda.stream(stream):  # restores the current stream, even after a failed recording
+        # Restores the current stream, even after a failed recording.
+        with torch.cuda.stream(stream):
             for _ in range(WARM):
                 step()
             with torch.cuda.graph(graph, stream=stream, capture_error_mode="thread_local"):
@@ -108,7 +132,8 @@ def recording(step: Callable[[], None], generators: Sequence[torch.Generator]) -
 
 
 def room(examples: int, q: float) -> int:
-    """The number of positions in the buffer: nearly every Poisson(q) batch fits, at q = 1 the whole data.
+    """The number of positions in the buffer: nearly every Poisson(q) batch fits, at q = 1 the whole
+    data.
 
     >>> room(60_000, 512 / 60_000), room(100, 1.0)
     (608, 100)
@@ -118,6 +143,12 @@ def room(examples: int, q: float) -> int:
 
 
 def moved(values: NDArray[Any], device: torch.device) -> Tensor:
-    """Copy the array to the device; to CUDA by page-locked memory, without making the calling thread wait."""
+    """Copy the array to the device; to CUDA by page-locked memory, without making the calling
+    thread wait.
+    """
     tensor = torch.from_numpy(values)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+    return (
+        tensor.pin_memory().to(device, non_blocking=True)
+        if device.type == "cuda"
+        else tensor.to(device)
+    )

@@ -10,14 +10,15 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS, Choice
 
 UPRIGHT = ("mnist",)  # the data sets whose images have a meaningless slant
-BATCH = {"sample": 256, "full": 512}  # expected batch for each source, but at most a quarter of the examples
+# Expected batch for each source, but at most a quarter of the examples.
+BATCH = {"sample": 256, "full": 512}
 
 
 def suited_features(dataset: str) -> tuple[str, ...]:
     """The features of a data set, the default first and pixels last.
 
-    At the pages' defaults a linear model on features is more accurate than a network on pixels, and trains faster;
-    `docs/methods.md` ends with the accuracies.
+    At the pages' defaults a linear model on features is more accurate than a network on pixels, and
+    trains faster; `docs/methods.md` ends with the accuracies.
 
     >>> suited_features("mnist")[0], suited_features("fashion_mnist")[0], suited_features("adult")
     ('scatter_upright', 'scatter', ('pixels',))
@@ -39,9 +40,9 @@ def defaults(
 ) -> RunConfig:
     """A configuration that learns well, on the samples within seconds on two cores.
 
-    `docs/methods.md` has its test accuracies on the samples, with the commands. The literal and the raw reading release
-    directions of at most C, whatever the gradients' length, so they have their own C and rate. All features begin at
-    the rate for pixels.
+    `docs/methods.md` has its test accuracies on the samples, with the commands. The literal and the
+    raw reading release directions of at most C, whatever the gradients' length, so they have their
+    own C and rate. All features begin at the rate for pixels.
 
     >>> defaults("mnist", "cnn", "sgd").lr, defaults("mnist", "cnn", "sgd", private=False).lr
     (1.0, 0.05)
@@ -69,7 +70,9 @@ def defaults(
     )
 
 
-NAMES = sorted((name for name in SETTINGS if name != "private"), key=lambda name: SETTINGS[name].rank)
+NAMES = sorted(
+    (name for name in SETTINGS if name != "private"), key=lambda name: SETTINGS[name].rank
+)
 UNUSUAL = [name for name in NAMES if SETTINGS[name].unusual]
 PLAIN = RunConfig()
 
@@ -81,7 +84,11 @@ def described(config: RunConfig) -> str:
     'MNIST cnn, SGD, sigma 1.23, per layer, EMA 0.99'
     """
     unusual = [name for name in UNUSUAL if getattr(config, name) != getattr(PLAIN, name)]
-    pieces = [f"{DATASETS[config.dataset].title} {config.model}", phrase("optimizer", config), noise_of(config)]
+    pieces = [
+        f"{DATASETS[config.dataset].title} {config.model}",
+        phrase("optimizer", config),
+        noise_of(config),
+    ]
     return ", ".join([*pieces, *(phrase(name, config) for name in unusual)])
 
 
@@ -94,8 +101,14 @@ def phrase(name: str, config: RunConfig) -> str:
     setting, value = SETTINGS[name], getattr(config, name)
     if setting.off and value == setting.default:
         return setting.off
-    registry = setting.choices if isinstance(setting, Choice) and isinstance(setting.choices, Mapping) else {}
-    return setting.short.format(value, of=registry.get(value)) if setting.short else f"{name} {value}"
+    registry = (
+        setting.choices
+        if isinstance(setting, Choice) and isinstance(setting.choices, Mapping)
+        else {}
+    )
+    return (
+        setting.short.format(value, of=registry.get(value)) if setting.short else f"{name} {value}"
+    )
 
 
 def noise_of(config: RunConfig) -> str:

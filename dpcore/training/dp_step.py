@@ -26,17 +26,22 @@ class Recorded(NamedTuple):
 class Descent:
     """Clipped sum, noise, division by the expected batch, optimizer.
 
-    **Guarantees:** with D = scale(state) public, the release of a batch is the sum of clip(g_i / D) plus noise of std
-    sigma C: one sampled Gaussian of multiplier sigma over the clipping's sensitivity. The optimizer sees D times the
-    release. Source of the D: AdaDPS, Li et al. 2022, arXiv 2202.05963, here with a D from noisy history.
+    **Guarantees:** with D = scale(state) public, the release of a batch is the sum of clip(g_i / D)
+    plus noise of std sigma C: one sampled Gaussian of multiplier sigma over the clipping's
+    sensitivity. The optimizer sees D times the release. Source of the D: AdaDPS, Li et al. 2022,
+    arXiv 2202.05963, here with a D from noisy history.
 
-    Parameters, sum and state change in place, piece by piece: each piece goes through noise, history and step while it
-    is in a core's cache. The pieces do not depend on the number of cores.
+    Parameters, sum and state change in place, piece by piece: each piece goes through noise,
+    history and step while it is in a core's cache. The pieces do not depend on the number of cores.
     """
 
-    def __init__(self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores) -> None:
+    def __init__(
+        self, config: RunConfig, engine: Engine, noise: GaussianNoise, cores: Cores
+    ) -> None:
         self.optimizer = OPTIMIZERS[config.optimizer].rules(config.momentum, config.reading)
-        self.clipping = CLIPPINGS[config.clipping](config.clip_norm) if config.private else Flat(math.inf)
+        self.clipping = (
+            CLIPPINGS[config.clipping](config.clip_norm) if config.private else Flat(math.inf)
+        )
         self.state = begin(self.optimizer, engine.parameters)
         scaling = config.private and self.optimizer.scale is not None
         self._inverse = torch.ones_like(engine.parameters) if scaling else None  # 1 / D^2
@@ -48,14 +53,29 @@ class Descent:
         self._inverses = () if self._inverse is None else noise.pieces(self._inverse)
 
     def take(
-        self, x: Tensor | PickedRows, y: Tensor, sigma: Number, lr: Number, *, recorded: Recorded | None = None
+        self,
+        x: Tensor | PickedRows,
+        y: Tensor,
+        sigma: Number,
+        lr: Number,
+        *,
+        recorded: Recorded | None = None,
     ) -> ClippedSum:
-        """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the sum."""
+        """Take the step for images x (B, ...) and labels y (B,), with noise of std sigma C on the
+        sum.
+        """
         optimizer, state, engine = self.optimizer, self.state, self._engine
-        plain = engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None
+        plain = (
+            engine.clipped_sum(x, y, Flat(math.inf)).total / self._batch if optimizer.peek else None
+        )
         transform = optimizer.transform(state) if optimizer.transform else None
         found = engine.clipped_sum(
-            x, y, self.clipping, self._inverse if self._scaled else None, transform, recorded and recorded.padding
+            x,
+            y,
+            self.clipping,
+            self._inverse if self._scaled else None,
+            transform,
+            recorded and recorded.padding,
         )
         if optimizer.peek and plain is not None:
             optimizer.peek(plain, state._replace(count=state.count + 1))
@@ -65,7 +85,11 @@ class Descent:
     def _move(self, shares: Tensor, std: Number, lr: Number, count: Tensor | None) -> None:
         """Add up, add noise, divide, absorb, step; overwrites the shares of the sum (cores, d)."""
         optimizer, cores = self.optimizer, self._cores
-        (gradients, *others), inverses, scaled = map(self._noise.pieces, shares), self._inverses, self._scaled
+        (gradients, *others), inverses, scaled = (
+            map(self._noise.pieces, shares),
+            self._inverses,
+            self._scaled,
+        )
         self.state = self.state._replace(count=self.state.count + 1)
         variance = (std / self._batch) ** 2 if self.noisy else 0.0
 
@@ -85,7 +109,13 @@ class Descent:
                 optimizer.step(self._parameters[i], gradients[i], own, lr, scale)
                 return
             change = torch.zeros_like(gradients[i])  # so that the recording holds no rate
-            optimizer.step(change, gradients[i], own if count is None else own._replace(count=count), 1.0, scale)
+            optimizer.step(
+                change,
+                gradients[i],
+                own if count is None else own._replace(count=count),
+                1.0,
+                scale,
+            )
             self._parameters[i].add_(change.mul_(lr))
 
         pieces = range(len(gradients))
@@ -101,7 +131,9 @@ class Descent:
 
     def _piece(self, i: int, variance: Number = 0.0) -> State:
         """The i-th piece of the state, in a step whose noise has this variance."""
-        return self.state._replace(vectors=tuple(pieces[i] for pieces in self._vectors), variance=variance)
+        return self.state._replace(
+            vectors=tuple(pieces[i] for pieces in self._vectors), variance=variance
+        )
 
     def _rescaled(self, i: int, own: State) -> Tensor | None:
         """Compute D of a piece for the next step, None for ones, and keep 1 / D^2."""
@@ -116,12 +148,15 @@ class Descent:
     def snapshot(self) -> State:
         """A copy of the optimizer's state."""
         return self.state._replace(
-            mean=self.state.mean.clone(), vectors=tuple(vector.clone() for vector in self.state.vectors)
+            mean=self.state.mean.clone(),
+            vectors=tuple(vector.clone() for vector in self.state.vectors),
         )
 
     def restore(self, state: State) -> None:
         """Restore a state, in place."""
-        for own, other in zip((self.state.mean, *self.state.vectors), (state.mean, *state.vectors), strict=True):
+        for own, other in zip(
+            (self.state.mean, *self.state.vectors), (state.mean, *state.vectors), strict=True
+        ):
             own.copy_(other)
         self.state = self.state._replace(count=state.count)
         for i in range(len(self._parameters)):

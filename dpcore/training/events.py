@@ -17,7 +17,8 @@ class Started:
     q: float
     device: str
     parameters: int
-    engine: str  # "book-keeping", or "vmap: " and why; on a GPU ", captured" or "; not captured: " and why
+    # "book-keeping", or "vmap: " and why; on a GPU ", captured" or "; not captured: " and why.
+    engine: str
     origin: tuple[tuple[str, str], ...] = ()  # machine and versions as (name, value)
 
 
@@ -29,10 +30,13 @@ class Stepped:
     epoch: float
     loss: float  # mean over the drawn examples, never NaN; an empty batch repeats the last value
     clipped: float  # fraction of examples whose gradient was clipped
-    norms: tuple[float, ...]  # quantiles `NORM_QUANTILES` of the per-example gradient norms before clipping
+    # Quantiles `NORM_QUANTILES` of the per-example gradient norms before clipping.
+    norms: tuple[float, ...]
     steps_per_second: float
-    decisions: str = ""  # of `sa`, a letter for each step since the last report: "a" accepted, "r" rejected
-    accepted: int | None = None  # of `sa`: steps accepted so far, which the paper charges without a proof
+    # Of `sa`, a letter for each step since the last report: "a" accepted, "r" rejected.
+    decisions: str = ""
+    # Of `sa`: steps accepted so far, which the paper charges without a proof.
+    accepted: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,10 @@ class Evaluated:
     loss: float
     per_class: tuple[float, ...]  # accuracy of each class
     averaged_accuracy: float | None = None  # of the weights' moving average, if there is one
-    rmse: float | None = None  # root mean square error of the expected class, if classes are numbers
-    answers: tuple[tuple[float, ...], ...] | None = None  # the probabilities of all classes for the first test images
+    # Root mean square error of the expected class, if classes are numbers.
+    rmse: float | None = None
+    # The probabilities of all classes for the first test images.
+    answers: tuple[tuple[float, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,9 @@ class Checkpointed:
 
 @dataclass(frozen=True)
 class Unsaved:
-    """The state after `step` steps could not be written; the run continues, and tries again at the next time."""
+    """The state after `step` steps could not be written; the run continues, and tries again at the
+    next time.
+    """
 
     step: int
     reason: str
@@ -74,7 +82,8 @@ class Finished:
     averaged_accuracy: float | None = None
     accepted: int | None = None  # of `sa`: steps accepted
     rmse: float | None = None
-    confusion: tuple[tuple[int, ...], ...] | None = None  # test examples by class and by answer; None in older runs
+    # Test examples by class and by answer; None in older runs.
+    confusion: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,4 +96,5 @@ class Preparing:
 
 
 Event = Preparing | Started | Stepped | Evaluated | Checkpointed | Unsaved | Finished
-KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}  # by their names in the store
+# By their names in the store.
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}

@@ -17,9 +17,9 @@ from dpcore.training.features.compute import Steps, run_to_end, scaled
 class PickedRows:
     """Rows of a set of examples at the positions of a batch, taken part by part.
 
-    A CPU would copy a whole batch of wide rows twice: to memory, and part by part back to a core. Here each core takes
-    the rows of its own part, which stay in its cache: 12 ms for 8,192 rows of 3,969 features, not 45. On a GPU the
-    batch with all its views may not fit, but smaller parts do.
+    A CPU would copy a whole batch of wide rows twice: to memory, and part by part back to a core.
+    Here each core takes the rows of its own part, which stay in its cache: 12 ms for 8,192 rows of
+    3,969 features, not 45. On a GPU the batch with all its views may not fit, but smaller parts do.
     """
 
     def __init__(self, held: Tensor, at: Tensor) -> None:
@@ -41,8 +41,8 @@ class PickedRows:
 def picked(rows: Tensor, at: Tensor) -> Tensor | PickedRows:
     """The rows at these positions; taken part by part on a GPU, and on a CPU if they are float16.
 
-    On a CPU all other batches fit into memory, and a part is a slice. Other kinds of rows, such as those that an audit
-    watches, are taken at once, since their makers look at whole batches.
+    On a CPU all other batches fit into memory, and a part is a slice. Other kinds of rows, such as
+    those that an audit watches, are taken at once, since their makers look at whole batches.
     """
     stay = isinstance(rows, Tensor) and (not rows.is_cpu or rows.itemsize == 2)
     return PickedRows(rows, at) if stay else rows[at]
@@ -53,10 +53,13 @@ TENSORS: WeakKeyDictionary[Images, dict[torch.device, tuple[Tensor, Tensor]]] = 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The parts of a data set for a run: rows (n, ...), or (n, K, ...) for K views, and labels (n,)."""
+    """The parts of a data set for a run: rows (n, ...), or (n, K, ...) for K views, and labels
+    (n,).
+    """
 
     train: tuple[Tensor, Tensor]
-    public: tuple[Tensor, Tensor]  # the last training examples, held out; answers are averaged over their views
+    # The last training examples, held out; answers are averaged over their views.
+    public: tuple[Tensor, Tensor]
     test: tuple[Tensor, Tensor]
     fingerprint: str  # of the data set, and of its features unless they are pixels
     note: str = ""  # a sentence on a failure to keep features; empty otherwise
@@ -68,10 +71,16 @@ def inputs_of(config: RunConfig, device: torch.device) -> Inputs:
 
 
 def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
-    """Read the data and report the progress of features. Errors: ValueError for missing data, or of another size."""
+    """Read the data and report the progress of features.
+
+    Errors: ValueError for missing data, or of another size.
+    """
     data, n = load(config.dataset, config.source), config.examples
     if len(data.train) != n + config.public:
-        raise ValueError(f"Expected {n + config.public} training examples; {config.source} data has {len(data.train)}.")
+        raise ValueError(
+            f"Expected {n + config.public} training examples; {config.source} data has"
+            f" {len(data.train)}."
+        )
     parts, fingerprint, digests, note = [], fingerprint_of(data), "", ""
     for part in (data.train, data.test):
         if config.features == "pixels" and config.views == 1:
@@ -81,7 +90,9 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
             values = found.values if config.views > 1 else found.values[:, 0]
             labels = torch.tensor(part.labels, device=device).long()
             digests, note = digests + found.digest, note or found.note
-        parts.append(((centred(values) if config.pixel_scale == "centred" else values).to(device), labels))
+        parts.append(
+            ((centred(values) if config.pixel_scale == "centred" else values).to(device), labels)
+        )
     if digests:
         fingerprint = hashlib.sha256((fingerprint + digests).encode()).hexdigest()
     (x, y), tested = parts
@@ -89,16 +100,20 @@ def load_inputs(config: RunConfig, device: torch.device) -> Steps[Inputs]:
 
 
 def tensors(part: Images, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,); read-only.
+    """Images as (n, 1, 28, 28) in [0, 1], in colour (n, 3, 32, 32) in [-1, 1], and labels (n,);
+    read-only.
 
-    Features (n, d) stay as they are, ids (n, d) whole numbers. The scales are fixed and depend on no data. The tensors
-    live as long as the part: the next run on a sample finds them.
+    Features (n, d) stay as they are, ids (n, d) whole numbers. The scales are fixed and depend on
+    no data. The tensors live as long as the part: the next run on a sample finds them.
     """
     kept = TENSORS.setdefault(part, {})
     if device not in kept:
         ids = part.images.dtype == np.uint16
         given = part.images.astype(np.int32) if ids else part.images
-        values, labels = torch.tensor(given, device=device), torch.tensor(part.labels, device=device).long()
+        values, labels = (
+            torch.tensor(given, device=device),
+            torch.tensor(part.labels, device=device).long(),
+        )
         if not ids:
             values = values.float() if values.dim() == 2 else scaled(values)
         kept[device] = values, labels

@@ -20,8 +20,9 @@ from dpcore.training.training_run import Snapshot, TrainingRun, device_of
 
 TOLD = 20  # reports on the progress of features, at most
 LOST = (
-    "The device failed while a recorded step was tried, and the run's state is lost. Start the run again in another "
-    "process: it continues from its last checkpoint, or from its first step if there is none."
+    "The device failed while a recorded step was tried, and the run's state is lost. Start the run"
+    " again in another process: it continues from its last checkpoint, or from its first step if"
+    " there is none."
 )
 
 
@@ -35,19 +36,22 @@ def train(
 ) -> Generator[Event, None, None]:
     """Train one run and yield its events; closing the generator stops it within one step.
 
-    The run continues from the checkpoint `file` if it exists, without another Started, and keeps it up to date. If that
-    cannot be written, as on a full disk, the run says so and continues.
-    `planned` is the run's plan if it is known; `secret` the seed of a run without a fixed one, drawn here if missing.
-    `resume_point` says how far the run was when its worker died: events begin behind it, from the checkpoint or, if
-    there is none, by taking the same steps from the first one on.
+    The run continues from the checkpoint `file` if it exists, without another Started, and keeps it
+    up to date. If that cannot be written, as on a full disk, the run says so and continues.
+    `planned` is the run's plan if it is known; `secret` the seed of a run without a fixed one,
+    drawn here if missing. `resume_point` says how far the run was when its worker died: events
+    begin behind it, from the checkpoint or, if there is none, by taking the same steps from the
+    first one on.
 
-    **Guarantees:** one configuration and seed give the same parameters on the same device with as many threads. The
-    times of reports and evaluations follow `clock` (seconds) and do not change the parameters. The training loss, the
-    clipped fraction and the norms are exact figures of the training data: epsilon does not cover showing them.
-    Errors: ValueError for missing data or a missing device, or a run whose noise would differ here; RuntimeError if the
-    loss is no longer finite.
+    **Guarantees:** one configuration and seed give the same parameters on the same device with as
+    many threads. The times of reports and evaluations follow `clock` (seconds) and do not change
+    the parameters. The training loss, the clipped fraction and the norms are exact figures of the
+    training data: epsilon does not cover showing them. Errors: ValueError for missing data or a
+    missing device, or a run whose noise would differ here; RuntimeError if the loss is no longer
+    finite.
     """
-    planned = matching(config, planned) if planned else plan(config)  # before the data, since it may raise
+    # Before the data, since it may raise.
+    planned = matching(config, planned) if planned else plan(config)
     inputs = yield from prepare(config, silent=resume_point is not None)
     yield from events_of(TrainingRun(config, clock, planned, secret, inputs), file, resume_point)
 
@@ -66,7 +70,9 @@ def prepare(config: RunConfig, *, silent: bool) -> Generator[Event, None, Inputs
                 yield Preparing(done, total)
 
 
-def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | None = None) -> Iterator[Event]:
+def events_of(
+    run: TrainingRun, file: Path | None, resume_point: ResumePoint | None = None
+) -> Iterator[Event]:
     """Start or resume, take steps and evaluate in between, finish."""
     steps, times = run.plan.steps, run.report_times
     done = checkpoint.resume(run, file) if file and file.exists() else 0
@@ -104,7 +110,13 @@ def events_of(run: TrainingRun, file: Path | None, resume_point: ResumePoint | N
 def started(run: TrainingRun, how: str) -> Started:
     """The facts about the run before its first step; `how` is the phrase of `prepared`."""
     config = run.config
-    figures = (config.examples, run.plan.steps, config.q, str(run.device), len(run.engine.parameters))
+    figures = (
+        config.examples,
+        run.plan.steps,
+        config.q,
+        str(run.device),
+        len(run.engine.parameters),
+    )
     said = f"{run.engine.name}{how}{'; ' if run.note else ''}{run.note}"
     return Started(*figures, said, tuple(origin_of(run).items()))
 
@@ -119,11 +131,12 @@ def saved(run: TrainingRun, step: int, file: Path) -> Event:
 
 
 def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
-    """The run's recorded step, if it agrees with the ordinary step, and a phrase to stand behind the engine's name.
+    """The run's recorded step, if it agrees with the ordinary step, and a phrase to stand behind
+    the engine's name.
 
     Edge cases: the CPU records nothing, and the phrase is empty.
-    Errors: RuntimeError if the device failed and cannot restore the run. Its checkpoint is as before, and nothing that
-    was tried has been reported.
+    Errors: RuntimeError if the device failed and cannot restore the run. Its checkpoint is as
+    before, and nothing that was tried has been reported.
     """
     if run.device.type == "cpu":
         return None, ""
@@ -145,14 +158,18 @@ def prepared(run: TrainingRun) -> tuple[StaticStep | None, str]:
 def leave(run: TrainingRun, before: Snapshot, batches: Tensor) -> None:
     """Go back to a snapshot without a recording, with generators that the recording does not hold.
 
-    Errors: RuntimeError if the device fails, after an error that no later call of this process survives.
+    Errors: RuntimeError if the device fails, after an error that no later call of this process
+    survives.
     """
     try:
         run.noise.renew()
         run.batches.restore(batches)
         run.restore(before)
-    except Exception as error:  # a driver may raise anything; the run must not continue from another state
-        raise RuntimeError(f"{LOST} {type(error).__name__}: {' '.join(str(error).split())[:150]}") from error
+    # A driver may raise anything; the run must not continue from another state.
+    except Exception as error:
+        raise RuntimeError(
+            f"{LOST} {type(error).__name__}: {' '.join(str(error).split())[:150]}"
+        ) from error
 
 
 def obstacle(run: TrainingRun) -> str:

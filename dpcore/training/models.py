@@ -30,8 +30,10 @@ class Model:
     note: str  # one line on its layers and size
     source: str
     groups: int  # layers with parameters, each of which `per_layer` clips on its own
-    layers: Callable[..., nn.Sequential]  # activation, shape, classes, width if it is wide -> a network
-    only: tuple[Shape, ...] = ()  # the shapes of examples that it is made for; none: it takes any vector
+    # Activation, shape, classes, width if it is wide -> a network.
+    layers: Callable[..., nn.Sequential]
+    # The shapes of examples that it is made for; none: it takes any vector.
+    only: tuple[Shape, ...] = ()
     wide: bool = False  # true if a run chooses the units of its hidden layer
     hidden: bool = True  # true if it has a hidden layer, and so an activation
 
@@ -41,22 +43,52 @@ class Model:
         return not self.only
 
     def takes(self, dataset: Dataset, features: str = "pixels") -> bool:
-        """True if it takes these features of the examples; ids are no quantities, so they make no vector."""
-        return KINDS[features].shape_of(dataset.shape) in self.only or (self.dense and not dataset.ids)
+        """True if it takes these features of the examples; ids are no quantities, so they make no
+        vector.
+        """
+        return KINDS[features].shape_of(dataset.shape) in self.only or (
+            self.dense and not dataset.ids
+        )
 
 
 MODELS = {
     each.name: each
     for each in (
-        Model(**named_words(TEXTS, "cnn9"), groups=8, layers=late("networks:cnn9"), only=((3, 32, 32),)),
+        Model(
+            **named_words(TEXTS, "cnn9"),
+            groups=8,
+            layers=late("networks:cnn9"),
+            only=((3, 32, 32),),
+        ),
         Model(**named_words(TEXTS, "abadi"), groups=2, layers=late("networks:abadi"), wide=True),
-        Model(**named_words(TEXTS, "linear"), groups=1, layers=late("networks:linear"), hidden=False),
+        Model(
+            **named_words(TEXTS, "linear"), groups=1, layers=late("networks:linear"), hidden=False
+        ),
         Model(**named_words(TEXTS, "mlp"), groups=2, layers=late("networks:mlp"), wide=True),
-        Model(**named_words(TEXTS, "cnn"), groups=4, layers=late("networks:cnn"), only=((1, 28, 28),)),
-        Model(**named_words(TEXTS, "map_cnn"), groups=2, layers=late("networks:map_cnn"), only=SCATTERED),
-        Model(**named_words(TEXTS, "adult"), groups=2, layers=late("networks:adult"), only=(ADULT.shape,)),
-        Model(**named_words(TEXTS, "imdb"), groups=3, layers=late("networks:imdb"), only=(IMDB.shape,)),
-        Model(**named_words(TEXTS, "movielens"), groups=2, layers=late("networks:movielens"), only=(MOVIELENS.shape,)),
+        Model(
+            **named_words(TEXTS, "cnn"), groups=4, layers=late("networks:cnn"), only=((1, 28, 28),)
+        ),
+        Model(
+            **named_words(TEXTS, "map_cnn"),
+            groups=2,
+            layers=late("networks:map_cnn"),
+            only=SCATTERED,
+        ),
+        Model(
+            **named_words(TEXTS, "adult"),
+            groups=2,
+            layers=late("networks:adult"),
+            only=(ADULT.shape,),
+        ),
+        Model(
+            **named_words(TEXTS, "imdb"), groups=3, layers=late("networks:imdb"), only=(IMDB.shape,)
+        ),
+        Model(
+            **named_words(TEXTS, "movielens"),
+            groups=2,
+            layers=late("networks:movielens"),
+            only=(MOVIELENS.shape,),
+        ),
     )
 }
 
@@ -64,7 +96,8 @@ MODELS = {
 def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
     """The models that take these features of the data set's examples, the one to start from last.
 
-    For pixels it is a model made for such examples; for good features it is the model with the least to learn.
+    For pixels it is a model made for such examples; for good features it is the model with the
+    least to learn.
 
     >>> models_for("mnist"), models_for("mnist", "scatter")
     (('abadi', 'linear', 'mlp', 'cnn'), ('abadi', 'mlp', 'map_cnn', 'linear'))
@@ -72,11 +105,18 @@ def models_for(dataset: str, features: str = "pixels") -> tuple[str, ...]:
     check.one_of(kinds_for(dataset_of(dataset)), **{f"{dataset}'s features": features})
     suited = [model for model in MODELS.values() if model.takes(dataset_of(dataset), features)]
     made, least = (lambda model: not model.dense), (lambda model: not model.hidden)
-    return tuple(model.name for model in sorted(suited, key=made if features == PIXELS.name else least))
+    return tuple(
+        model.name for model in sorted(suited, key=made if features == PIXELS.name else least)
+    )
 
 
 def build(
-    model: str, activation: str, seed: int, shape: Shape = (1, 28, 28), classes: int = 10, width: int = WIDTH
+    model: str,
+    activation: str,
+    seed: int,
+    shape: Shape = (1, 28, 28),
+    classes: int = 10,
+    width: int = WIDTH,
 ) -> nn.Sequential:
     """Build the network for examples of the shape, with weights drawn from the seed, on the CPU.
 

@@ -1,4 +1,6 @@
-"""The layers of each network, from its activation, the shape of an example and the number of classes."""
+"""The layers of each network, from its activation, the shape of an example and the number of
+classes.
+"""
 
 import math
 
@@ -11,7 +13,9 @@ from dpcore.training.gradients.layers import Factors, MeanOfRows
 
 def mlp(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
     """One hidden layer."""
-    return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), width), activation(), nn.Linear(width, classes))
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(math.prod(shape), width), activation(), nn.Linear(width, classes)
+    )
 
 
 def linear(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
@@ -24,7 +28,10 @@ def linear(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequen
 
 def abadi(activation: type[nn.Module], shape: Shape, classes: int, width: int) -> nn.Sequential:
     """One hidden layer, without biases; weights are truncated normal of std 1 / sqrt(inputs)."""
-    first, second = nn.Linear(math.prod(shape), width, bias=False), nn.Linear(width, classes, bias=False)
+    first, second = (
+        nn.Linear(math.prod(shape), width, bias=False),
+        nn.Linear(width, classes, bias=False),
+    )
     for layer in (first, second):
         std = layer.in_features**-0.5
         nn.init.trunc_normal_(layer.weight, std=std, a=-2 * std, b=2 * std)
@@ -51,7 +58,9 @@ def map_cnn(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Seque
     """A convolution and a dense layer."""
     maps, height, width = shape
     places = (height - 2) * (width - 2)
-    return nn.Sequential(nn.Conv2d(maps, 48, 3), activation(), nn.Flatten(), nn.Linear(48 * places, classes))
+    return nn.Sequential(
+        nn.Conv2d(maps, 48, 3), activation(), nn.Flatten(), nn.Linear(48 * places, classes)
+    )
 
 
 def cnn9(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
@@ -73,12 +82,22 @@ def adult(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequent
 
 def imdb(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
     """The mean of a review's words, each embedded in 16 dimensions, and one hidden layer of 16."""
-    return nn.Sequential(embedded(IMDB.ids, 16), MeanOfRows(), nn.Linear(16, 16), activation(), nn.Linear(16, classes))
+    return nn.Sequential(
+        embedded(IMDB.ids, 16),
+        MeanOfRows(),
+        nn.Linear(16, 16),
+        activation(),
+        nn.Linear(16, classes),
+    )
 
 
 def movielens(activation: type[nn.Module], shape: Shape, classes: int) -> nn.Sequential:
-    """The products of 5 factors of user and movie, and 10 more factors of each; then the output, no hidden layer."""
-    return nn.Sequential(embedded(MOVIELENS.ids, 5 + 10), Factors(5), nn.Linear(5 + 2 * 10, classes))
+    """The products of 5 factors of user and movie, and 10 more factors of each; then the output, no
+    hidden layer.
+    """
+    return nn.Sequential(
+        embedded(MOVIELENS.ids, 5 + 10), Factors(5), nn.Linear(5 + 2 * 10, classes)
+    )
 
 
 def embedded(ids: int, dimensions: int) -> nn.Embedding:

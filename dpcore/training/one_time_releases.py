@@ -1,7 +1,8 @@
-"""The releases before the first step, each charged once: DP-PCA, the mean example, the relevance of neurons.
+"""The releases before the first step, each charged once: DP-PCA, the mean example, the relevance of
+neurons.
 
-Each is a sum over all records of rows of length at most 1, with Normal(0, sigma^2) added to every number: a Gaussian
-release at q = 1 of sensitivity 1. Everything after the noise is post-processing.
+Each is a sum over all records of rows of length at most 1, with Normal(0, sigma^2) added to every
+number: a Gaussian release at q = 1 of sensitivity 1. Everything after the noise is post-processing.
 """
 
 import math
@@ -17,11 +18,14 @@ PCA_SAFETY = 1 - 1e-6  # covers the rounding of a root, a division and two produ
 
 
 def outer_sum(x: Tensor) -> Tensor:
-    """A = sum of r r^T over the rows r of x (n, d), each scaled to length 1: (d, d) in double precision."""
+    """A = sum of r r^T over the rows r of x (n, d), each scaled to length 1: (d, d) in double
+    precision.
+    """
     rows = x / longest_norms(x)[:, None].clamp(min=1e-12) * PCA_SAFETY
     total = torch.zeros(x.shape[1], x.shape[1], dtype=torch.float64)
     for part in rows.split(PCA_ROWS):
-        exact = (part.cpu() if part.is_mps else part).double()  # the sum of float32 products would err by more
+        # The sum of float32 products would err by more.
+        exact = (part.cpu() if part.is_mps else part).double()
         total += (exact.T @ exact).cpu()
     return total
 
@@ -32,52 +36,62 @@ def principal_directions(total: Tensor, dimensions: int) -> Tensor:
     return vectors[:, -dimensions:].flip(1)
 
 
-def private_projection(x: Tensor, dimensions: int, sigma: float, noise: GaussianNoise | None) -> Tensor:
-    """The directions (d, dimensions) for images x (n, ...), with noise of d^2 numbers, or without (None).
+def private_projection(
+    x: Tensor, dimensions: int, sigma: float, noise: GaussianNoise | None
+) -> Tensor:
+    """The directions (d, dimensions) for images x (n, ...), with noise of d^2 numbers, or without
+    (None).
 
-    Rows are scaled to unit length, A = X^T X is summed without centring, Normal(0, sigma^2) is added to all d^2
-    entries, the result is made symmetric, and the eigenvectors of its largest eigenvalues are kept. Adding or removing
-    one record moves A by at most 1 in Frobenius norm. The images themselves are projected, not the unit rows.
+    Rows are scaled to unit length, A = X^T X is summed without centring, Normal(0, sigma^2) is
+    added to all d^2 entries, the result is made symmetric, and the eigenvectors of its largest
+    eigenvalues are kept. Adding or removing one record moves A by at most 1 in Frobenius norm. The
+    images themselves are projected, not the unit rows.
 
     Source: Abadi et al. 2016, arXiv 1607.00133, section 4 and Appendix, and its code (dp_pca.py).
     """
     total = outer_sum(x.flatten(1))
     if noise is not None:
         noise.add_to(total.view(-1), sigma)  # sensitivity 1
-    released = total.float().double()  # rounded once: the digits of float64 below float32 would have no noise
+    # Rounded once: the digits of float64 below float32 would have no noise.
+    released = total.float().double()
     return principal_directions(released, dimensions).float().to(x.device)
 
 
 MEAN_ROWS = 2048  # at once
-# In float32, with u = 2^-24, rounding can lengthen a row by 4 u (2 u for its length, u for the division, u for the
-# product with MEAN_SAFETY), and the mean over its views by 15 u: 14 additions and a division, or 15 additions and an
-# exact division by 16. That makes 19 u, and MEAN_SAFETY takes off 33 u.
+# In float32, with u = 2^-24, rounding can lengthen a row by 4 u (2 u for its length, u for the
+# division, u for the product with MEAN_SAFETY), and the mean over its views by 15 u: 14 additions
+# and a division, or 15 additions and an exact division by 16. That makes 19 u, and MEAN_SAFETY
+# takes off 33 u.
 MEAN_SAFETY = 1 - 2e-6
 MIN_LENGTH = 1e-12  # the least length that a row is divided by, so that a row of zeros stays zero
 
 
 def private_mean(x: Tensor, views: int, sigma: float, noise: GaussianNoise | None) -> Tensor:
-    """The noisy mean of the rows of examples x (n, ...), or (n, K, ...) of K > 1 views: (d,) in double precision.
+    """The noisy mean of the rows of examples x (n, ...), or (n, K, ...) of K > 1 views: (d,) in
+    double precision.
 
-    The part that all examples share tells no class from another, but takes most of a gradient's length and so of the
-    clipping norm. Examples are scaled to length 1 and summed, and `noise` of d numbers, or None, is added to the sum.
-    With several views an example's row is the mean of its views' rows. Every use of the released mean, on training and
-    test examples, is post-processing.
+    The part that all examples share tells no class from another, but takes most of a gradient's
+    length and so of the clipping norm. Examples are scaled to length 1 and summed, and `noise` of d
+    numbers, or None, is added to the sum. With several views an example's row is the mean of its
+    views' rows. Every use of the released mean, on training and test examples, is post-processing.
 
-    Source: Abadi et al. 2016, arXiv 1607.00133, section 4, with a mean instead of outer products; that centring helps
-    at a low cost is ours, measured in docs/benchmarks.md.
+    Source: Abadi et al. 2016, arXiv 1607.00133, section 4, with a mean instead of outer products;
+    that centring helps at a low cost is ours, measured in docs/benchmarks.md.
     """
     total = torch.zeros(x[0].numel() // views, dtype=torch.float64)
     for part in x.split(MEAN_ROWS):
         rows = _rows(part, views).mean(1)
-        total += (rows.cpu() if rows.is_mps else rows).double().sum(0).cpu()  # a sum in float32 would err by more
+        # A sum in float32 would err by more.
+        total += (rows.cpu() if rows.is_mps else rows).double().sum(0).cpu()
     if noise is not None:
         noise.add_to(total, sigma)  # sensitivity 1
     return total.float().double() / len(x)  # rounded once, as the directions are
 
 
 def without_mean(x: Tensor, views: int, mean: Tensor) -> Tensor:
-    """Scale examples to length 1, take the mean (d,) off, and scale to length sqrt(d); of x's shape and kind."""
+    """Scale examples to length 1, take the mean (d,) off, and scale to length sqrt(d); of x's shape
+    and kind.
+    """
     done = torch.empty_like(x)
     for start in range(0, len(x), MEAN_ROWS):
         part = x[start : start + MEAN_ROWS]
@@ -95,22 +109,26 @@ def _rows(part: Tensor, views: int) -> Tensor:
 
 
 RELEVANCE_ROWS = 1024  # records at once
-MIN_RELEVANCE = 0.1  # in means of the layer, so that no coordinate's noise exceeds 3.2 times that of its layer
+# In means of the layer, so that no coordinate's noise exceeds 3.2 times that of its layer.
+MIN_RELEVANCE = 0.1
 RELEVANCE_SAFETY = 1 - 1e-6  # covers the rounding of a root, a product and a division
 
 
 def relevance_of(
     module: nn.Sequential, data: tuple[Tensor, Tensor], sigma: float, noise: GaussianNoise | None
 ) -> Tensor:
-    """The relevance of every parameter's neuron, above 0 and of mean 1 in each layer before the floor: (d,).
+    """The relevance of every parameter's neuron, above 0 and of mean 1 in each layer before the
+    floor: (d,).
 
-    The relevance of a neuron to a record is |z dF/dz|, with its value z before the activation (summed over a channel's
-    positions, or over the record's ids for a dimension of an embedding) and the record's own logit F, at the first
-    weights, which are random and public. A record's vector over all neurons is scaled to length at most 1, the vectors
-    are summed, noise is added. Means over a layer, floors and the split over parameters are post-processing.
+    The relevance of a neuron to a record is |z dF/dz|, with its value z before the activation
+    (summed over a channel's positions, or over the record's ids for a dimension of an embedding)
+    and the record's own logit F, at the first weights, which are random and public. A record's
+    vector over all neurons is scaled to length at most 1, the vectors are summed, noise is added.
+    Means over a layer, floors and the split over parameters are post-processing.
 
-    Source: gradient times input, a form of layer-wise relevance propagation, Bach et al. 2015 and Shrikumar et al.
-    2016, arXiv 1605.01713; a sound variant, not a reproduction, of its use for noise by Gong et al. 2020 (ADPPL).
+    Source: gradient times input, a form of layer-wise relevance propagation, Bach et al. 2015 and
+    Shrikumar et al. 2016, arXiv 1605.01713; a sound variant, not a reproduction, of its use for
+    noise by Gong et al. 2020 (ADPPL).
     """
     x, y = data
     parts = zip(x.split(RELEVANCE_ROWS), y.split(RELEVANCE_ROWS), strict=True)
@@ -136,8 +154,14 @@ def clipped_rows(module: nn.Sequential, x: Tensor, y: Tensor) -> Tensor:
 
 
 def with_positions(values: Tensor) -> Tensor:
-    """Reshape numbers of a layer to (B, neurons, positions); those of an embedding are (B, ids, dimensions)."""
-    return values.transpose(1, 2) if values.dim() == 3 else values.flatten(1).view(*values.shape[:2], -1)
+    """Reshape numbers of a layer to (B, neurons, positions); those of an embedding are (B, ids,
+    dimensions).
+    """
+    return (
+        values.transpose(1, 2)
+        if values.dim() == 3
+        else values.flatten(1).view(*values.shape[:2], -1)
+    )
 
 
 def neurons(layer: nn.Module) -> int:
@@ -153,7 +177,9 @@ def per_parameter(layer: nn.Module, sums: Tensor) -> Tensor:
     floored = (sums / mean).clamp(min=MIN_RELEVANCE, max=1 / MIN_RELEVANCE)
     if isinstance(layer, nn.Embedding):
         return floored.repeat(layer.num_embeddings)
-    return torch.cat([floored.repeat_interleave(part.numel() // len(part)) for part in layer.parameters()])
+    return torch.cat(
+        [floored.repeat_interleave(part.numel() // len(part)) for part in layer.parameters()]
+    )
 
 
 def neuron_count(module: nn.Sequential) -> int:

@@ -1,11 +1,12 @@
 """A run's plan: its number of steps, the noise that it draws, and the noise that it is charged for.
 
-The engine draws the noise of the same plan that is charged, so the two cannot differ. A stored plan is only used if it
-is still the plan of the settings, from which the batches and the one-time releases are drawn.
+The engine draws the noise of the same plan that is charged, so the two cannot differ. A stored plan
+is only used if it is still the plan of the settings, from which the batches and the one-time
+releases are drawn.
 
-A run releases, in this order: the DP-PCA matrix (`pca`), the relevance sums (`adppl`), the mean example (`mean_sigma`),
-and then one noisy sum of clipped gradients a step, rejected proposals (`sa`) included. Any use of a released value is
-free.
+A run releases, in this order: the DP-PCA matrix (`pca`), the relevance sums (`adppl`), the mean
+example (`mean_sigma`), and then one noisy sum of clipped gradients a step, rejected proposals
+(`sa`) included. Any use of a released value is free.
 """
 
 import math
@@ -40,8 +41,9 @@ def unaccounted(config: RunConfig) -> str:
         return "Not private: without noise (sigma = 0) epsilon is infinite."
     if config.reading == "raw":
         return (
-            "No epsilon: the raw reading scales each example by a state that holds other examples without noise. So "
-            "clipping does not bound the influence of one example. This reading is a demonstration."
+            "No epsilon: the raw reading scales each example by a state that holds other examples"
+            " without noise. So clipping does not bound the influence of one example. This reading"
+            " is a demonstration."
         )
     return "" if config.sampler == Poisson.name else of_other_batches(config)
 
@@ -57,13 +59,15 @@ def of_other_batches(config: RunConfig) -> str:
     found = sampler.curve(config.q, sigma, steps, config.delta).last
     ends = f"{outward(found.lower or 0.0, math.floor)} and {outward(found.value, math.ceil)}"
     return (
-        f"{sampler.title}: the accountants for Poisson batches do not hold. Proven for this run, {sampler.adjacency}, "
-        f"at delta = {config.delta:g}: epsilon lies between {ends}. {found.note}"
+        f"{sampler.title}: the accountants for Poisson batches do not hold. Proven for this run,"
+        f" {sampler.adjacency}, at delta = {config.delta:g}: epsilon lies between {ends}."
+        f" {found.note}"
     ).rstrip()
 
 
 def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
-    """The reason why the generator's missing noise leaves no epsilon, as a sentence; empty if its charge is covered.
+    """The reason why the generator's missing noise leaves no epsilon, as a sentence; empty if its
+    charge is covered.
 
     Everything certified reserves RESERVED of delta for it. A run that needs more has no epsilon.
     """
@@ -72,9 +76,9 @@ def missing_noise(config: RunConfig, releases: tuple[Release, ...]) -> str:
         return ""
     least = min(release.sigma for release in releases)
     return (
-        f"No epsilon: noise is drawn up to {radius:.3g} standard deviations. At sigma = {least:g} one example moves a "
-        f"sum by {1 / least:.3g} of them, so the missing noise may reveal it with a probability above delta = "
-        f"{config.delta:g}. Raise sigma."
+        f"No epsilon: noise is drawn up to {radius:.3g} standard deviations. At sigma = {least:g}"
+        f" one example moves a sum by {1 / least:.3g} of them, so the missing noise may reveal it"
+        f" with a probability above delta = {config.delta:g}. Raise sigma."
     )
 
 
@@ -89,7 +93,10 @@ def first_releases(config: RunConfig) -> tuple[Release, ...]:
 
 
 def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
-    """The steps of all epochs, with the sigma that each draws. Errors: ValueError for an unsuitable noise schedule."""
+    """The steps of all epochs, with the sigma that each draws.
+
+    Errors: ValueError for an unsuitable noise schedule.
+    """
     recipe = Recipe(config.schedule, config.rate, config.level_steps)
     return recipe.mechanism(config.q, config.sigma, config.steps_of_epochs).releases
 
@@ -97,22 +104,28 @@ def drawn_releases(config: RunConfig) -> tuple[Release, ...]:
 def charged_releases(config: RunConfig) -> tuple[Release, ...]:
     """The steps of all epochs, with the sigma that is charged for each.
 
-    Clipping each of k layers to C gives a joint sensitivity of C sqrt(k): with noise sigma C the step is one Gaussian
-    of multiplier sigma / sqrt(k). Source: methods of Abadi et al. 2016 as coded, which charge sigma k times instead.
+    Clipping each of k layers to C gives a joint sensitivity of C sqrt(k): with noise sigma C the
+    step is one Gaussian of multiplier sigma / sqrt(k). Source: methods of Abadi et al. 2016 as
+    coded, which charge sigma k times instead.
     """
-    sensitivity = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)  # in units of C
+    # In units of C.
+    sensitivity = CLIPPINGS[config.clipping].sensitivity(MODELS[config.model].groups)
     drawn = drawn_releases(config)
     least = min(release.sigma for release in drawn)
     if least / sensitivity < MIN_SIGMA:
         raise ValueError(
-            f"Expected sigma={config.sigma:g} with clipping={config.clipping!r} and schedule={config.schedule!r} to "
-            f"stay at {MIN_SIGMA * sensitivity:g} or above in every step; it falls to {least:g}. Raise sigma."
+            f"Expected sigma={config.sigma:g} with clipping={config.clipping!r} and"
+            f" schedule={config.schedule!r} to stay at {MIN_SIGMA * sensitivity:g} or above in"
+            f" every step; it falls to {least:g}. Raise sigma."
         )
-    return tuple(Release(release.q, release.sigma / sensitivity, release.count) for release in drawn)
+    return tuple(
+        Release(release.q, release.sigma / sensitivity, release.count) for release in drawn
+    )
 
 
 def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: float) -> int:
-    """The largest number of uses whose epsilon by the accountant is at most the given one; 0 if there is none.
+    """The largest number of uses whose epsilon by the accountant is at most the given one; 0 if
+    there is none.
 
     **Guarantees:** the epsilon of the answer, computed alone, is at most `epsilon`.
 
@@ -124,7 +137,10 @@ def affordable(mechanism: Mechanism, accountant: str, epsilon: float, delta: flo
     while low < high:
         steps = np.unique(np.linspace(low + 1, high, HORIZONS).round().astype(np.int64))
         below = int(np.count_nonzero(curve(mechanism, steps, delta).epsilon <= epsilon))
-        low, high = (int(steps[below - 1]) if below else low), (int(steps[below]) - 1 if below < len(steps) else high)
+        low, high = (
+            (int(steps[below - 1]) if below else low),
+            (int(steps[below]) - 1 if below < len(steps) else high),
+        )
     while low and not curve(mechanism, [low], delta).epsilon[0] <= epsilon:
         low -= 1
     return low
@@ -140,7 +156,8 @@ def first_steps(releases: tuple[Release, ...], steps: int) -> tuple[Release, ...
     return tuple(kept)
 
 
-ALREADY_RELEASED = "told"  # key of `already_released` in JSON: its first name, as in stores and exported files
+# Key of `already_released` in JSON: its first name, as in stores and exported files.
+ALREADY_RELEASED = "told"
 
 
 @dataclass(frozen=True)
@@ -149,11 +166,15 @@ class Plan:
 
     steps: int  # T: those of the epochs, or as many of them as `stop_epsilon` affords
     first: tuple[Release, ...]  # before the first step
-    drawn: tuple[Release, ...]  # the steps with the sigma that is drawn; empty for a run without noise
-    charged: tuple[Release, ...]  # the steps with the sigma that is charged; empty without an epsilon
+    # The steps with the sigma that is drawn; empty for a run without noise.
+    drawn: tuple[Release, ...]
+    # The steps with the sigma that is charged; empty without an epsilon.
+    charged: tuple[Release, ...]
     unaccounted: str = ""  # the reason why there is no epsilon, as a sentence
-    spent: tuple[Release, ...] = ()  # by earlier runs that this one begins anew, charged before all else
-    already_released: int = 0  # steps of earlier runs that this one continues: it draws their noise again
+    # By earlier runs that this one begins anew, charged before all else.
+    spent: tuple[Release, ...] = ()
+    # Steps of earlier runs that this one continues: it draws their noise again.
+    already_released: int = 0
 
     @cached_property
     def mechanism(self) -> Mechanism | None:
@@ -162,14 +183,18 @@ class Plan:
 
     @property
     def sigmas(self) -> FloatArray:
-        """Noise std over clipping norm of each step: (T,), read-only, computed anew; zeros for a run without noise."""
+        """Noise std over clipping norm of each step: (T,), read-only, computed anew; zeros for a
+        run without noise.
+        """
         if not self.drawn:
             return read_only(np.zeros(self.steps))
         counts = [release.count for release in self.drawn]
         return read_only(np.repeat([release.sigma for release in self.drawn], counts))
 
     def compositions_at(self, step: int) -> int:
-        """The number of the mechanism's compositions after a training step, those before step 1 included."""
+        """The number of the mechanism's compositions after a training step, those before step 1
+        included.
+        """
         return self.repeated + len(self.first) + step
 
     def released(self, done: int | None) -> Mechanism | None:
@@ -191,7 +216,9 @@ class Plan:
         return sum(release.count for release in self.spent)
 
     def anew(self, step: int) -> "Plan":
-        """The plan of a run that begins anew after `step` steps of this one; both are charged, even for equal noise."""
+        """The plan of a run that begins anew after `step` steps of this one; both are charged, even
+        for equal noise.
+        """
         step = max(step, self.already_released)
         if self.unaccounted or not step:
             return self
@@ -199,13 +226,17 @@ class Plan:
         return replace(self, spent=spent, already_released=0)
 
     def behind(self, step: int) -> "Plan":
-        """The plan of a run that continues from a checkpoint of this one, which has released `step` steps."""
+        """The plan of a run that continues from a checkpoint of this one, which has released `step`
+        steps.
+        """
         return replace(self, already_released=max(step, self.already_released))
 
     def claimed(self, accepted: int | None) -> Mechanism | None:
-        """The charge of the SA-DPSGD paper, accepted steps only. **No guarantee:** label its epsilon as invalid.
+        """The charge of the SA-DPSGD paper, accepted steps only. **No guarantee:** label its
+        epsilon as invalid.
 
-        `accepted` comes from the run's events; None for a run that accepts every step, which has no such claim.
+        `accepted` comes from the run's events; None for a run that accepts every step, which has no
+        such claim.
         """
         return self.released(accepted) if accepted else None
 
@@ -222,14 +253,17 @@ class Plan:
         names = ("first", "drawn", "charged", "spent")
         releases = {name: tuple(Release(*each) for each in values.get(name, ())) for name in names}
         before = values.get(ALREADY_RELEASED, 0)
-        return cls(values["steps"], **releases, unaccounted=values["unaccounted"], already_released=before)
+        return cls(
+            values["steps"], **releases, unaccounted=values["unaccounted"], already_released=before
+        )
 
 
 def plan(config: RunConfig) -> Plan:
     """The plan of a run; cached for the same settings with any seed.
 
-    Errors: ValueError for a noise schedule that does not fit the steps, or a `stop_epsilon` without an epsilon or
-    without room for one step; RuntimeError if the accountant to stop by has no answer.
+    Errors: ValueError for a noise schedule that does not fit the steps, or a `stop_epsilon` without
+    an epsilon or without room for one step; RuntimeError if the accountant to stop by has no
+    answer.
 
     >>> plan(RunConfig()).steps, plan(RunConfig(sigma=0.0)).mechanism
     (98, None)
@@ -256,9 +290,9 @@ def _of_steps(config: RunConfig, steps: int) -> Plan:
 def matching(config: RunConfig, stored: Plan) -> Plan:
     """Return a stored plan if each of its steps draws and charges the noise of these settings.
 
-    The number of steps that `stop_epsilon` affords is not computed again, since any number is charged. The releases of
-    earlier runs only add to the charge.
-    Errors: ValueError for any other plan, or if earlier runs leave `stop_epsilon` no room.
+    The number of steps that `stop_epsilon` affords is not computed again, since any number is
+    charged. The releases of earlier runs only add to the charge. Errors: ValueError for any other
+    plan, or if earlier runs leave `stop_epsilon` no room.
     """
     most = config.steps_of_epochs
     possible = range(1, most + 1) if config.stop_epsilon else (most,)
@@ -266,18 +300,22 @@ def matching(config: RunConfig, stored: Plan) -> Plan:
     own = replace(stored, spent=(), already_released=0)
     if stored.steps not in possible or own != _of_steps(config, stored.steps):
         raise ValueError(
-            "Expected the plan that is stored with the run to follow from its settings. Another version of this "
-            "program made it, or the store was edited. Start a new run instead, which costs its own epsilon."
+            "Expected the plan that is stored with the run to follow from its settings. Another"
+            " version of this program made it, or the store was edited. Start a new run instead,"
+            " which costs its own epsilon."
         )
     return stored
 
 
 def check_anew(config: RunConfig, done: int) -> None:
-    """Raise ValueError if a run would begin anew after some steps, and nothing is proven for both together."""
+    """Raise ValueError if a run would begin anew after some steps, and nothing is proven for both
+    together.
+    """
     if done and config.sampler != Poisson.name:
         raise ValueError(
-            f"Expected a checkpoint of the run, which has taken {done} steps with the sampler {config.sampler}. "
-            "Nothing is proven for these and all steps anew. Start a new run instead, which costs its own epsilon."
+            f"Expected a checkpoint of the run, which has taken {done} steps with the sampler"
+            f" {config.sampler}. Nothing is proven for these and all steps anew. Start a new run"
+            " instead, which costs its own epsilon."
         )
 
 
@@ -285,8 +323,9 @@ def check_budget(config: RunConfig, planned: Plan) -> None:
     """Raise ValueError if earlier runs leave `stop_epsilon` no room."""
     if config.stop_epsilon and planned.spent:
         raise ValueError(
-            f"Expected stop_epsilon={config.stop_epsilon:g} to be kept, but the run would begin anew after "
-            f"{planned.repeated} steps. Start a new run instead, which costs its own epsilon."
+            f"Expected stop_epsilon={config.stop_epsilon:g} to be kept, but the run would begin"
+            f" anew after {planned.repeated} steps. Start a new run instead, which costs its own"
+            " epsilon."
         )
 
 
@@ -294,16 +333,21 @@ def steps_of(config: RunConfig) -> int:
     """The number of steps T: those of all epochs, or as many of them as `stop_epsilon` affords."""
     if not config.stop_epsilon:
         return config.steps_of_epochs
-    none = f"Expected stop_epsilon={config.stop_epsilon:g} to be 0, since the run has no epsilon to stop at."
+    none = (
+        f"Expected stop_epsilon={config.stop_epsilon:g} to be 0, since the run has no epsilon to"
+        " stop at."
+    )
     if reason := unaccounted(config):
         raise ValueError(f"{none} {reason}")
     first, charged = first_releases(config), charged_releases(config)
     whole = Mechanism((*first, *charged))
-    steps = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta) - len(first)
+    steps = affordable(whole, config.stop_accountant, config.stop_epsilon, config.delta) - len(
+        first
+    )
     if steps < 1:
         raise ValueError(
-            f"Expected stop_epsilon={config.stop_epsilon:g} to allow one step by {config.stop_accountant}; "
-            "raise it, or raise sigma."
+            f"Expected stop_epsilon={config.stop_epsilon:g} to allow one step by"
+            f" {config.stop_accountant}; raise it, or raise sigma."
         )
     if reason := missing_noise(config, (*first, *first_steps(charged, steps))):
         raise ValueError(f"{none} {reason}")

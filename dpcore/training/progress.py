@@ -1,4 +1,6 @@
-"""Reports of a run: the times of reports and evaluations, and figures of the steps since the last report."""
+"""Reports of a run: the times of reports and evaluations, and figures of the steps since the last
+report.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +11,8 @@ from torch import Tensor
 
 from dpcore.training.events import NORM_QUANTILES, REPORT_SECONDS, Stepped
 
-FIRST_SECONDS = 0.3  # seconds to the first evaluation at most, so that an accuracy appears soon after the start
+# Seconds to the first evaluation at most, so that an accuracy appears soon after the start.
+FIRST_SECONDS = 0.3
 EVALUATE_SECONDS = 2.0  # seconds between two evaluations if an epoch takes longer
 SAVE_SECONDS = 10.0  # seconds between two checkpoints
 EVALUATION_SHARE = 0.1  # of the time may go into evaluations
@@ -35,7 +38,9 @@ class ReportTimes:
         return self._clock() - self._start
 
     def report_due(self, step: int) -> bool:
-        """True if the steps up to this one should be reported: the first at once, then about four times a second."""
+        """True if the steps up to this one should be reported: the first at once, then about four
+        times a second.
+        """
         return step == 1 or self._clock() - self._reported >= REPORT_SECONDS
 
     def reported(self, step: int) -> float:
@@ -54,7 +59,8 @@ class ReportTimes:
         return True
 
     def evaluation_due(self, step: int) -> bool:
-        """True if a test is due: every half epoch or two seconds, in at most a tenth of the time but for the first.
+        """True if a test is due: every half epoch or two seconds, in at most a tenth of the time
+        but for the first.
 
         The first is due after half an epoch or 0.3 seconds, whichever is earlier.
         """
@@ -80,7 +86,9 @@ class ReportTimes:
 
 
 class StepTotals:
-    """Sums over the steps since the last report; on a GPU they are read only for a report, since reading waits."""
+    """Sums over the steps since the last report; on a GPU they are read only for a report, since
+    reading waits.
+    """
 
     def __init__(self, *, at_once: bool = True) -> None:
         self._at_once = at_once
@@ -98,7 +106,10 @@ class StepTotals:
             self.settle()
 
     def settle(self) -> None:
-        """Read the figures of all waiting steps. Errors: RuntimeError for the first loss that is not finite."""
+        """Read the figures of all waiting steps.
+
+        Errors: RuntimeError for the first loss that is not finite.
+        """
         if not self._waiting:
             return
         steps, *columns = zip(*self._waiting, strict=True)
@@ -119,7 +130,9 @@ class StepTotals:
         self._accepted = total
 
     def report(self, step: int, epoch: float, steps_per_second: float) -> Stepped:
-        """The figures since the last report; without a drawn example they repeat its loss and norms."""
+        """The figures since the last report; without a drawn example they repeat its loss and
+        norms.
+        """
         self.settle()
         norms = torch.cat(self._norms).numpy() if self._norms else None
         clipped = 0.0
@@ -129,4 +142,6 @@ class StepTotals:
         self._loss, self._clipped, self._norms = 0.0, 0, []
         decisions, self._decisions = self._decisions, ""
         loss, quantiles = self.last
-        return Stepped(step, epoch, loss, clipped, quantiles, steps_per_second, decisions, self._accepted)
+        return Stepped(
+            step, epoch, loss, clipped, quantiles, steps_per_second, decisions, self._accepted
+        )

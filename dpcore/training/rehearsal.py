@@ -1,15 +1,16 @@
 """A comparison of the recorded step with the ordinary one, before a run's first step.
 
-A few steps are taken both ways from one state, with equal batch, noise and numbers. The recording is trusted if all
-results agree. Both results are discarded, and the run is as before.
+A few steps are taken both ways from one state, with equal batch, noise and numbers. The recording
+is trusted if all results agree. Both results are discarded, and the run is as before.
 
-**Guarantees:** no result of this comparison is kept or shown, since two results with equal noise would reveal the
-difference of their sums. Only the agreement is reported, or the part that differs, or the beginning of an exception's
-text. That depends on the data, by rounding and by numbers that are not finite, and no epsilon covers it: `NOT_COVERED`
-says so. Afterwards parameters, optimizer, noise and batches are as before, also after an exception. So the run draws
-its noise and its batches once, and releases each step once.
-**Edge cases:** an error that disables the device, such as an illegal memory access, leaves nothing to restore. Then the
-run ends (`prepared` of the training loop).
+**Guarantees:** no result of this comparison is kept or shown, since two results with equal noise
+would reveal the difference of their sums. Only the agreement is reported, or the part that differs,
+or the beginning of an exception's text. That depends on the data, by rounding and by numbers that
+are not finite, and no epsilon covers it: `NOT_COVERED` says so. Afterwards parameters, optimizer,
+noise and batches are as before, also after an exception. So the run draws its noise and its batches
+once, and releases each step once. **Edge cases:** an error that disables the device, such as an
+illegal memory access, leaves nothing to restore. Then the run ends (`prepared` of the training
+loop).
 """
 
 from collections.abc import Iterator
@@ -23,11 +24,13 @@ from torch import Tensor
 from dpcore.training.cuda_graph import StaticStep, moved
 from dpcore.training.training_run import Snapshot, TrainingRun
 
-# A recorded batch has another size, so the two ways add up equal numbers in different orders. In float32 the results
-# differ by a millionth of a vector's length, or more if rounding chooses another pixel of a pooling window. A batch,
-# noise or rate of another step differs by more. Noise that a few coordinates lack may not: LOUD reveals it.
+# A recorded batch has another size, so the two ways add up equal numbers in different orders. In
+# float32 the results differ by a millionth of a vector's length, or more if rounding chooses
+# another pixel of a pooling window. A batch, noise or rate of another step differs by more. Noise
+# that a few coordinates lack may not: LOUD reveals it.
 CLOSE = 1e-3
-LOUD = 1e9  # a sigma that drowns the gradient of one example in rounding, in nearly every coordinate
+# A sigma that drowns the gradient of one example in rounding, in nearly every coordinate.
+LOUD = 1e9
 EACH = 1e-2  # of a loud coordinate: the largest difference of equal noise
 TURNED = 2e-2  # Adam's first steps are signs, which rounding can turn in coordinates near 0
 STORED = 1e-6  # of the parameters' length, which rounding to float32 may cost in any step
@@ -52,13 +55,16 @@ class Outcome(NamedTuple):
 
 
 def disagreement(run: TrainingRun, static: StaticStep) -> str:
-    """The first difference of a played step from the ordinary one, as a phrase without any number; empty for none.
+    """The first difference of a played step from the ordinary one, as a phrase without any number;
+    empty for none.
 
     Errors: any error of playing; the run is as before then, too, unless the device is disabled.
     """
     before, batches = run.snapshot(), run.batches.state()
     try:
-        differing = (difference(*_both_ways(run, static, trial)) for trial in trials(run, static.room))
+        differing = (
+            difference(*_both_ways(run, static, trial)) for trial in trials(run, static.room)
+        )
         return next(filter(None, differing), "") or _difference_of_noise(run, static)
     finally:
         run.batches.restore(batches)
@@ -66,11 +72,12 @@ def disagreement(run: TrainingRun, static: StaticStep) -> str:
 
 
 def trials(run: TrainingRun, room: int) -> Iterator[Trial]:
-    """The run's next two batches, the second with the last step's numbers; then one example alone without noise.
+    """The run's next two batches, the second with the last step's numbers; then one example alone
+    without noise.
 
-    Sigma and the learning rate can change so slowly that two steps in a row do not reveal a recorded number. One
-    example alone reveals other terms in the sum, which noise would hide. One example replaces an empty batch, which is
-    never played.
+    Sigma and the learning rate can change so slowly that two steps in a row do not reveal a
+    recorded number. One example alone reveals other terms in the sum, which noise would hide. One
+    example replaces an empty batch, which is never played.
     """
     steps = run.plan.steps
     first = min(run.descent.state.count + 1, steps)
@@ -87,19 +94,30 @@ def _some(drawn: NDArray[np.int64]) -> NDArray[np.int64]:
 def _difference_of_noise(run: TrainingRun, static: StaticStep) -> str:
     """The difference of the noise alone, coordinate by coordinate; empty for a run without noise.
 
-    At the run's own sigma the length of a release hides a coordinate without noise as often as its noise is small.
-    Sigma is an input of the recorded step, so here it is so large that a release is noise alone.
+    At the run's own sigma the length of a release hides a coordinate without noise as often as its
+    noise is small. Sigma is an input of the recorded step, so here it is so large that a release is
+    noise alone.
     """
     if not run.descent.noisy:
         return ""
     _, ordinary, played = _both_ways(run, static, Trial(ONE, LOUD, 0.0))
-    return "" if close_everywhere(ordinary.released, played.released) else "its noise is not the ordinary step's"
+    return (
+        ""
+        if close_everywhere(ordinary.released, played.released)
+        else "its noise is not the ordinary step's"
+    )
 
 
-def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Snapshot, Outcome, Outcome]:
-    """The state before a step, and the outcomes of the ordinary and of the played step; the run has the latter."""
+def _both_ways(
+    run: TrainingRun, static: StaticStep, trial: Trial
+) -> tuple[Snapshot, Outcome, Outcome]:
+    """The state before a step, and the outcomes of the ordinary and of the played step; the run has
+    the latter.
+    """
     state = run.descent.snapshot()
-    start = run.snapshot()._replace(state=state._replace(count=max(state.count, run.descent.optimizer.wait)))
+    start = run.snapshot()._replace(
+        state=state._replace(count=max(state.count, run.descent.optimizer.wait))
+    )
     run.restore(start)
     at = moved(trial.drawn, run.engine.parameters.device)
     x, y = run.train
@@ -111,7 +129,9 @@ def _both_ways(run: TrainingRun, static: StaticStep, trial: Trial) -> tuple[Snap
 
 
 def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
-    """The first part of two outcomes that differs by more than rounding, as a phrase; empty for none."""
+    """The first part of two outcomes that differs by more than rounding, as a phrase; empty for
+    none.
+    """
     one, other = ordinary.after, played.after
     if one.state.count != other.state.count:
         return "it counts other steps"
@@ -121,15 +141,26 @@ def difference(start: Snapshot, ordinary: Outcome, played: Outcome) -> str:
     for part, vector, twin in zip(parts, ordinary[:3], played[:3], strict=True):
         if not close(vector, twin):
             return f"its {part} not the ordinary step's"
-    vectors = zip((one.state.mean, *one.state.vectors), (other.state.mean, *other.state.vectors), strict=True)
+    vectors = zip(
+        (one.state.mean, *one.state.vectors), (other.state.mean, *other.state.vectors), strict=True
+    )
     if not all(close(*pair) for pair in vectors):
         return "its optimizer does not remember the ordinary step"
-    step, twin, lost = one.parameters - start.parameters, other.parameters - start.parameters, length(start.parameters)
-    return "" if close(step, twin, TURNED, STORED * lost) else "it does not move the parameters as the ordinary step"
+    step, twin, lost = (
+        one.parameters - start.parameters,
+        other.parameters - start.parameters,
+        length(start.parameters),
+    )
+    return (
+        ""
+        if close(step, twin, TURNED, STORED * lost)
+        else "it does not move the parameters as the ordinary step"
+    )
 
 
 def close(vector: Tensor, twin: Tensor, tolerance: float = CLOSE, lost: float = 0.0) -> bool:
-    """True if two vectors differ by at most `tolerance` times the first one's length, plus `lost`; False for NaN.
+    """True if two vectors differ by at most `tolerance` times the first one's length, plus `lost`;
+    False for NaN.
 
     >>> close(torch.ones(4), torch.tensor([1.0, 1.0, 1.0, 1.001])), close(torch.ones(4), torch.tensor([1.0, 1, 1, 0]))
     (True, False)

@@ -1,4 +1,6 @@
-"""The resume point of an interrupted run, and the origin that a worker must share to continue it; free of torch."""
+"""The resume point of an interrupted run, and the origin that a worker must share to continue it;
+free of torch.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ResumePoint:
-    """The last reported steps of a run. No event is reported twice, since a reader may have seen it.
+    """The last reported steps of a run.
 
-    The steps after the last checkpoint are taken again with equal batches and noise, so that nothing is released twice.
+    No event is reported twice, since a reader may have seen it.
+
+    The steps after the last checkpoint are taken again with equal batches and noise, so that
+    nothing is released twice.
     """
 
     reported: int = 0  # the step of the last report
     tested: int = 0  # the step of the last evaluation
-    origin: Mapping[str, str] = field(default_factory=dict)  # machine and versions, which decide the noise
+    # Machine and versions, which decide the noise.
+    origin: Mapping[str, str] = field(default_factory=dict)
 
 
 def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> ResumePoint | None:
@@ -42,20 +48,33 @@ def resume_point_of(events: Iterable[Any], origin: Mapping[str, str] | None) -> 
 def origin_of(run: TrainingRun) -> dict[str, str]:
     """Versions, the machine, and the fingerprint of the data; nothing of it is a secret.
 
-    On a CPU, runs of one origin with one fixed seed and equal settings have bit for bit the same parameters.
+    On a CPU, runs of one origin with one fixed seed and equal settings have bit for bit the same
+    parameters.
     """
-    versions = {"dpcore": __version__, "python": platform.python_version(), "numpy": str(np.__version__)}
+    versions = {
+        "dpcore": __version__,
+        "python": platform.python_version(),
+        "numpy": str(np.__version__),
+    }
     return {**versions, **run.machine, "data": run.fingerprint}
 
 
 def check_origin(run: TrainingRun, resume_point: ResumePoint, done: int) -> None:
-    """Raise ValueError if a continued run would report other numbers than before, or use its noise on other data.
+    """Raise ValueError if a continued run would report other numbers than before, or use its noise
+    on other data.
 
-    After a checkpoint of `done` steps the machine was checked already, and an older version did not note everything.
+    After a checkpoint of `done` steps the machine was checked already, and an older version did not
+    note everything.
     """
     here, there = origin_of(run), resume_point.origin
-    way = "Start a new run" if done else "Start a new run, or resume this one, which charges its released steps again"
+    way = (
+        "Start a new run"
+        if done
+        else "Start a new run, or resume this one, which charges its released steps again"
+    )
     for name in [name for name in here if name in there or not done]:
         if here[name] != there.get(name):
             was = there.get(name, "unknown")
-            raise ValueError(f"Expected {name}={here[name]} to be {was}, as where the run began. {way}.")
+            raise ValueError(
+                f"Expected {name}={here[name]} to be {was}, as where the run began. {way}."
+            )

@@ -1,4 +1,6 @@
-"""The learning rate, the acceptance of proposals and the average of the weights; none of them costs privacy."""
+"""The learning rate, the acceptance of proposals and the average of the weights; none of them costs
+privacy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-LR_SCHEDULES: dict[str, Callable[[float], float]] = {  # name -> part of the fall that remains, from the part done
+# Name -> part of the fall that remains, from the part done.
+LR_SCHEDULES: dict[str, Callable[[float], float]] = {
     "constant": lambda done: 1.0,
     # Abadi et al. 2016, arXiv 1607.00133, section 5.2: 0.1 to 0.052 over 10 epochs
     "linear": lambda done: 1.0 - done,
@@ -23,7 +26,8 @@ LR_SCHEDULES: dict[str, Callable[[float], float]] = {  # name -> part of the fal
 
 @dataclass(frozen=True)
 class LearningRate:
-    """A learning rate that falls from `start` to `end` within `steps` steps; "constant" stays at `start`.
+    """A learning rate that falls from `start` to `end` within `steps` steps; "constant" stays at
+    `start`.
 
     >>> LearningRate("linear", 1.0, 0.5, steps=100).at(51)
     0.75
@@ -42,22 +46,27 @@ class LearningRate:
 
 ACCEPTANCES = {  # rule for proposals -> one line on it
     "none": "Every step is taken.",
-    "sa": "SA-DPSGD judges proposals on held-out public examples. Charges every proposal, rejected ones too.",
+    "sa": (
+        "SA-DPSGD judges proposals on held-out public examples. Charges every proposal, rejected"
+        " ones too."
+    ),
 }
 
 
 class Annealing:
     """The accept or reject test and its state.
 
-    Each noisy step is a proposal. It is accepted with probability exp(-dE Q) if a loss J rises by dE, always if J
-    falls, and always after mu0 rejections in a row. Q = Q0 tau rises with the number tau of accepted steps. A rejected
-    proposal leaves weights and optimizer state as they were.
+    Each noisy step is a proposal. It is accepted with probability exp(-dE Q) if a loss J rises by
+    dE, always if J falls, and always after mu0 rejections in a row. Q = Q0 tau rises with the
+    number tau of accepted steps. A rejected proposal leaves weights and optimizer state as they
+    were.
 
-    Source: paper 001 (SA-DPSGD), Algorithm 1, in a sound reading. **Guarantees:** J is the loss on held-out public
-    data, disjoint from training and test data, and the random numbers are its own. So the decision is post-processing
-    of releases, and every proposal is charged. The paper takes J from the test loss and charges accepted steps only.
-    The law of an accepted proposal depends on the data through the rejected ones, so that count proves nothing. In the
-    paper Q is 0 while tau = 0 and accepts anything; here Q is Q0 until the first acceptance.
+    Source: paper 001 (SA-DPSGD), Algorithm 1, in a sound reading. **Guarantees:** J is the loss on
+    held-out public data, disjoint from training and test data, and the random numbers are its own.
+    So the decision is post-processing of releases, and every proposal is charged. The paper takes J
+    from the test loss and charges accepted steps only. The law of an accepted proposal depends on
+    the data through the rejected ones, so that count proves nothing. In the paper Q is 0 while tau
+    = 0 and accepts anything; here Q is Q0 until the first acceptance.
     """
 
     def __init__(self, q0: float, mu0: int, generator: np.random.Generator) -> None:
@@ -87,9 +96,11 @@ def acceptance_chance(rise: float, q: float) -> float:
 
 
 class WeightAverage:
-    """The average sum of d^(t-s) w_s over s <= t, over the sum of the d^(t-s), without a bias to the first weights.
+    """The average sum of d^(t-s) w_s over s <= t, over the sum of the d^(t-s), without a bias to
+    the first weights.
 
-    Source: Polyak and Juditsky 1992; for private training De et al. 2022, arXiv 2204.13650, section 3.
+    Source: Polyak and Juditsky 1992; for private training De et al. 2022, arXiv 2204.13650, section
+    3.
     """
 
     def __init__(self, parameters: Tensor, decay: float) -> None:

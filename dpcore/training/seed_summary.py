@@ -25,18 +25,23 @@ def summary(values: Sequence[float]) -> Summary:
     Summary(runs=3, mean=0.92, spread=0.02, least=0.9, most=0.94)
     """
     spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return Summary(len(values), round(statistics.fmean(values), 9), round(spread, 9), min(values), max(values))
+    return Summary(
+        len(values), round(statistics.fmean(values), 9), round(spread, 9), min(values), max(values)
+    )
 
 
 def in_words(finals: Sequence[Finished]) -> str:
-    """The figures of at least one finished run, with a line for the weights and one for their average, if any.
+    """The figures of at least one finished run, with a line for the weights and one for their
+    average, if any.
 
     >>> in_words([Finished(9, 1.0, 0.9), Finished(9, 1.0, 0.92), Finished(9, 1.0, 0.94)])
     '3 seeds: test accuracy 92.00% +- 2.00% (from 90.00% to 94.00%)'
     """
     lines = [_with_spread("test accuracy", [final.accuracy for final in finals])]
     averaged = [final.averaged_accuracy for final in finals if final.averaged_accuracy is not None]
-    return "\n".join(lines + ([_with_spread("of the averaged weights", averaged)] if averaged else []))
+    return "\n".join(
+        lines + ([_with_spread("of the averaged weights", averaged)] if averaged else [])
+    )
 
 
 def _with_spread(what: str, values: Sequence[float]) -> str:
@@ -47,5 +52,10 @@ def _with_spread(what: str, values: Sequence[float]) -> str:
 
 
 def with_seeds(config: RunConfig, count: int) -> list[RunConfig]:
-    """The configuration `count` times, with its fixed seed and the next ones, or each with its own secret."""
-    return [config if config.seed is None else replace(config, seed=config.seed + i) for i in range(count)]
+    """The configuration `count` times, with its fixed seed and the next ones, or each with its own
+    secret.
+    """
+    return [
+        config if config.seed is None else replace(config, seed=config.seed + i)
+        for i in range(count)
+    ]

@@ -1,10 +1,11 @@
-"""The table of a run's settings: each row has the default, range and needs of a setting; settings.toml has the rest.
+"""The table of a run's settings: each row has the default, range and needs of a setting;
+settings.toml has the rest.
 
-The checks, the options of `train`, the refusals of idle settings, the controls of the page, the labels of runs and
-docs/settings.md follow from it.
+The checks, the options of `train`, the refusals of idle settings, the controls of the page, the
+labels of runs and docs/settings.md follow from it.
 
-A default never changes, because the seed of a run's noise leaves out settings at their defaults. `defaults` has the
-settings to start from.
+A default never changes, because the seed of a run's noise leaves out settings at their defaults.
+`defaults` has the settings to start from.
 """
 
 import math
@@ -45,7 +46,9 @@ class Needs(NamedTuple):
     ids: Callable[[], Iterable[str]] | None = None  # the members of a registry that satisfy it
 
 
-def of_registry(setting: str, registry: Mapping[str, Any], has: str, words: str, *, binding: bool = False) -> Needs:
+def of_registry(
+    setting: str, registry: Mapping[str, Any], has: str, words: str, *, binding: bool = False
+) -> Needs:
     """The need of a choice from a registry with a true attribute `has`."""
     return Needs(
         lambda run: getattr(registry[getattr(run, setting)], has),
@@ -75,7 +78,8 @@ class Setting(ABC):
     default: Any
     help: str = ""  # of its option and its line in the documentation
     label: str = ""  # of its control
-    short: str = ""  # its value in the label of a run, as "sigma {:g}" or "{of.title}"; empty: its name and value
+    # Its value in the label of a run, as "sigma {:g}" or "{of.title}"; empty: its name and value.
+    short: str = ""
     off: str = ""  # the same for its default, if that has words of its own
     rank: int = 99  # lower ranks are named first if runs differ in several settings
     unusual: bool = False  # true if every description of a run names another value than the default
@@ -101,7 +105,9 @@ class Setting(ABC):
     @property
     def needed(self) -> str:
         """Its needs in words; empty if it has none."""
-        found = ((need.words, f" ({either(need.ids())})" if need.ids else "") for need in self.needs)
+        found = (
+            (need.words, f" ({either(need.ids())})" if need.ids else "") for need in self.needs
+        )
         return " and ".join(f"{words}{ids}" for words, ids in found)
 
     @property
@@ -118,7 +124,8 @@ class Number(Setting):
     low: float
     high: float = math.inf
     ends: str = "[)"
-    rule: Callable[..., None] | None = None  # a check of dpcore.check; the range then only describes it
+    # A check of dpcore.check; the range then only describes it.
+    rule: Callable[..., None] | None = None
     slider: Slider | None = None
 
     def check(self, name: str, value: Any) -> None:
@@ -151,7 +158,9 @@ class Count(Setting):
     @property
     def range(self) -> str:
         most = f", at most {self.high}" if self.high is not None else ""
-        return f"a whole number of at least {self.low}{most}{', or ' + self.none if self.none else ''}"
+        return (
+            f"a whole number of at least {self.low}{most}{', or ' + self.none if self.none else ''}"
+        )
 
 
 @final
@@ -191,8 +200,14 @@ def row(setting: Setting) -> Any:
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 NOISE_GENERATORS = {  # name -> the generator on CUDA; elsewhere both are AES
-    "auto": "CUDA's own generator, Philox. It is fast but not cryptographic, and keeps 63 bits of a seed.",
-    "secure": "AES on the CPU, a cryptographic generator. The noise is sent to the GPU, and no step is recorded.",
+    "auto": (
+        "CUDA's own generator, Philox. It is fast but not cryptographic, and keeps 63 bits of a"
+        " seed."
+    ),
+    "secure": (
+        "AES on the CPU, a cryptographic generator. The noise is sent to the GPU, and no step is"
+        " recorded."
+    ),
 }
 DRAWN = {each.name: SAMPLERS[each.name] for each in (Poisson, RandomAllocation, Shuffle)}
 PRIVACY = Needs(lambda run: run.private, "privacy")
@@ -204,10 +219,16 @@ NOISE_CHANGES = Needs(
     lambda run: run.schedule == "constant" or SCHEDULES[run.schedule].changes_sigma(run.rate),
     "a rate that changes sigma",
 )
-DECAY = Needs(lambda run: run.schedule != "constant", "a schedule that is not constant", binding=True)
-LR_DECAY = Needs(lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant", binding=True)
+DECAY = Needs(
+    lambda run: run.schedule != "constant", "a schedule that is not constant", binding=True
+)
+LR_DECAY = Needs(
+    lambda run: run.lr_schedule != "constant", "an lr_schedule that is not constant", binding=True
+)
 MOMENTUM = of_registry("optimizer", OPTIMIZERS, "momentum", "an optimizer that has momentum")
-RELEVANCES = of_registry("optimizer", OPTIMIZERS, "by_relevance", "an optimizer that goes by relevances")
+RELEVANCES = of_registry(
+    "optimizer", OPTIMIZERS, "by_relevance", "an optimizer that goes by relevances"
+)
 HIDDEN = of_registry("model", MODELS, "hidden", "a model with a hidden layer")
 WIDE = of_registry("model", MODELS, "wide", "a model whose width can be chosen")
 IMAGES = of_registry("dataset", DATASETS, "images", "a data set of images", binding=True)
@@ -249,10 +270,14 @@ class Settings:
     delta: float = row(Number(default=1e-5, low=check.SMALLEST_DELTA, high=1, rule=check.delta))
     seed: int | None = row(Count(default=None, high=2**63 - 1))
     device: str = row(Choice(default="auto", choices=DEVICES))
-    noise_generator: str = row(Choice(default="auto", choices=NOISE_GENERATORS, needs=(PRIVACY, NOT_ON_CPU)))
+    noise_generator: str = row(
+        Choice(default="auto", choices=NOISE_GENERATORS, needs=(PRIVACY, NOT_ON_CPU))
+    )
     clipping: str = row(Choice(default="flat", choices=CLIPPINGS, needs=(PRIVACY,)))
     reading: str = row(Choice(default="scaled", choices=READINGS))
-    schedule: str = row(Choice(default="constant", choices=SCHEDULES, needs=(PRIVACY, NOISE_CHANGES)))
+    schedule: str = row(
+        Choice(default="constant", choices=SCHEDULES, needs=(PRIVACY, NOISE_CHANGES))
+    )
     rate: float = row(Number(default=0.0, low=0, needs=(PRIVACY, DECAY)))
     level_steps: int = row(Count(default=0, needs=(PRIVACY, DECAY)))
     lr_schedule: str = row(Choice(default="constant", choices=LR_SCHEDULES))
@@ -262,16 +287,24 @@ class Settings:
     acceptance: str = row(Choice(default="none", choices=ACCEPTANCES))
     sa_q0: float = row(Number(default=10.0, low=0, needs=(ANNEALED,)))
     sa_mu0: int = row(Count(default=10, needs=(ANNEALED,)))
-    public: int = row(Count(default=0, needs=(ANNEALED._replace(words="acceptance sa, which judges on it"),)))
+    public: int = row(
+        Count(default=0, needs=(ANNEALED._replace(words="acceptance sa, which judges on it"),))
+    )
     pca: int = row(Count(default=0))
-    pca_sigma: float = row(Number(default=7.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", needs=(PCA,)))
-    relevance_sigma: float = row(Number(default=10.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", needs=(RELEVANCES,)))
+    pca_sigma: float = row(
+        Number(default=7.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", needs=(PCA,))
+    )
+    relevance_sigma: float = row(
+        Number(default=10.0, low=MIN_SIGMA, high=MAX_SIGMA, ends="[]", needs=(RELEVANCES,))
+    )
     stop_epsilon: float = row(Number(default=0.0, low=0, needs=(PRIVACY,)))
     stop_accountant: str = row(Choice(default=CERTIFIED, choices=ACCOUNTANTS, needs=(STOP,)))
     width: int = row(Count(default=WIDTH, low=1, high=MAX_WIDTH, needs=(WIDE,)))
     features: str = row(Choice(default="pixels", choices=KINDS))
     views: int = row(Count(default=1, low=1, high=MAX_VIEWS, needs=(IMAGES,)))
-    mean_sigma: float = row(Number(default=0.0, low=0, high=MAX_SIGMA, ends="[]", rule=off_or_noise, needs=(IMAGES,)))
+    mean_sigma: float = row(
+        Number(default=0.0, low=0, high=MAX_SIGMA, ends="[]", rule=off_or_noise, needs=(IMAGES,))
+    )
     pixel_scale: str = row(Choice(default="unit", choices=SCALES, needs=(GREY_PIXELS,)))
 
 
@@ -279,13 +312,21 @@ class Settings:
 def settings_of(kind: type[Settings]) -> dict[str, Setting]:
     """The rows of a configuration by name, each with its words in settings.toml."""
     words = words_in(TEXTS)
-    return {each.name: worded(each.metadata["setting"], words.get(each.name, {})) for each in fields(kind)}
+    return {
+        each.name: worded(each.metadata["setting"], words.get(each.name, {}))
+        for each in fields(kind)
+    }
 
 
 def worded(setting: Setting, words: dict[str, Any]) -> Setting:
     """The setting with words; a slider without an end of its own ends with the range."""
     if "slider" in words:
-        slider = {"high": getattr(setting, "high", None), "terms": (), "stops": (), **words["slider"]}
+        slider = {
+            "high": getattr(setting, "high", None),
+            "terms": (),
+            "stops": (),
+            **words["slider"],
+        }
         about, stops = help_on(*slider.pop("terms")), tuple(slider.pop("stops"))
         words = words | {"slider": Slider(**slider, help=about, stops=stops)}
     return replace(setting, **words)

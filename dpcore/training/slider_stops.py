@@ -4,7 +4,11 @@ import math
 import re
 from functools import lru_cache
 
-SERIES = [k / 10 for k in range(10, 20)] + [k / 10 for k in range(20, 50, 2)] + [k / 2 for k in range(10, 20)]
+SERIES = (
+    [k / 10 for k in range(10, 20)]
+    + [k / 10 for k in range(20, 50, 2)]
+    + [k / 2 for k in range(10, 20)]
+)
 COARSE = [1.0, 2.0, 5.0]
 
 

@@ -1,8 +1,8 @@
 """One run in training: its data, model and random streams, a step, and an evaluation.
 
-A private step draws a Poisson batch, clips per-example gradients to C, adds Gaussian noise of std sigma C to their sum,
-divides by the expected batch q n, and takes an optimizer's step. An empty batch is a step of noise alone. Batches of
-another sampler are accounted for by that sampler.
+A private step draws a Poisson batch, clips per-example gradients to C, adds Gaussian noise of std
+sigma C to their sum, divides by the expected batch q n, and takes an optimizer's step. An empty
+batch is a step of noise alone. Batches of another sampler are accounted for by that sampler.
 Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
 """
 
@@ -27,7 +27,13 @@ from dpcore.training.gradients.core_threads import Cores
 from dpcore.training.gradients.engines import engine_of
 from dpcore.training.inputs import Inputs, PickedRows, inputs_of, picked
 from dpcore.training.models import build
-from dpcore.training.one_time_releases import neuron_count, private_mean, private_projection, relevance_of, without_mean
+from dpcore.training.one_time_releases import (
+    neuron_count,
+    private_mean,
+    private_projection,
+    relevance_of,
+    without_mean,
+)
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.optimizers.adppl import allot
 from dpcore.training.optimizers.base import State
@@ -60,7 +66,9 @@ class TrainingRun:
         inputs: Inputs | None = None,
     ) -> None:
         self.config = config
-        self.secret = None if config.seed is not None else new_secret() if secret is None else secret
+        self.secret = (
+            None if config.seed is not None else new_secret() if secret is None else secret
+        )
         self.plan = matching(config, planned) if planned else plan(config)
         self.device = device_of(config.device)
         self.cores = cores = Cores(None if self.device.type == "cpu" else 1)
@@ -73,13 +81,18 @@ class TrainingRun:
         if config.mean_sigma:
             self._take_mean_off(streams.mean)
         module = self._network(streams)
-        self.engine: Engine = engine_of(module, cores, transforms=config.reading != "scaled", views=config.views)
-        self.machine = machine_of(self.device, cores.count)  # on which the last bit of a weight depends
+        self.engine: Engine = engine_of(
+            module, cores, transforms=config.reading != "scaled", views=config.views
+        )
+        # On which the last bit of a weight depends.
+        self.machine = machine_of(self.device, cores.count)
         key = secret_of(streams.batches, self.machine)
         self.batches = AesWords(key)
         self.epoch_batches: EpochBatches | None = None  # in place of Poisson batches
         if config.sampler in ALLOTTED:
-            self.epoch_batches = EpochBatches(config.sampler, config.examples, steps_of_epoch(config.q), key)
+            self.epoch_batches = EpochBatches(
+                config.sampler, config.examples, steps_of_epoch(config.q), key
+            )
         self.noise = self._noise(len(self.engine.parameters), streams.noise)
         self.sigmas = self.plan.sigmas  # (T,)
         lr_steps = config.lr_epochs * config.examples / config.batch or self.plan.steps
@@ -91,7 +104,9 @@ class TrainingRun:
         self.confusion: tuple[tuple[int, ...], ...] | None = None  # of the latest evaluation
         self.annealing: Annealing | None = None
         if config.acceptance == "sa":
-            self.annealing = Annealing(config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances))
+            self.annealing = Annealing(
+                config.sa_q0, config.sa_mu0, np.random.default_rng(streams.chances)
+            )
             self.public_loss = self._loss(self.public)
         self.static: StaticStep | None = None
         self.report_times = ReportTimes(clock, config.batch / config.examples)
@@ -101,7 +116,9 @@ class TrainingRun:
         """The network with its first weights."""
         config, classes = self.config, len(DATASETS[self.config.dataset].classes)
         seed, shape = streams.weights, config.shape
-        return build(config.model, config.activation, seed, shape, classes, config.width).to(self.device)
+        return build(config.model, config.activation, seed, shape, classes, config.width).to(
+            self.device
+        )
 
     def _project(self, seed: SeedSequence) -> None:
         """Project every example by DP-PCA of the training examples."""
@@ -117,13 +134,17 @@ class TrainingRun:
         noise = self._once(x[:1].numel() // views, seed)
         mean = private_mean(x, views, self.config.mean_sigma, noise)
         self.train = without_mean(x, views, mean), y
-        self.public, self.test = ((without_mean(x, views, mean), y) for x, y in (self.public, self.test))
+        self.public, self.test = (
+            (without_mean(x, views, mean), y) for x, y in (self.public, self.test)
+        )
 
     def _allot_noise(self, streams: Streams) -> None:
         """Allot the optimizer's noise by the private relevance of each parameter."""
         module = self._network(streams)  # a copy, since autograd needs gradients
         noise = self._once(neuron_count(module), streams.relevance)
-        allot(self.descent.state, relevance_of(module, self.train, self.config.relevance_sigma, noise))
+        allot(
+            self.descent.state, relevance_of(module, self.train, self.config.relevance_sigma, noise)
+        )
         self.descent.restore(self.descent.state)
 
     def _once(self, size: int, seed: SeedSequence) -> GaussianNoise | None:
@@ -138,7 +159,9 @@ class TrainingRun:
 
     def snapshot(self) -> Snapshot:
         """The run's state between two steps."""
-        return Snapshot(self.engine.parameters.clone(), self.descent.snapshot(), self.noise.states())
+        return Snapshot(
+            self.engine.parameters.clone(), self.descent.snapshot(), self.noise.states()
+        )
 
     def restore(self, snapshot: Snapshot) -> None:
         self.engine.parameters.copy_(snapshot.parameters)
@@ -202,7 +225,9 @@ class TrainingRun:
         """Figures on the test set."""
         self.step_totals.settle()  # raises for a run that diverged
         with self.report_times.evaluating(step), self.cores.working():
-            logits, y = (values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1]))
+            logits, y = (
+                values.cpu() for values in (self.engine.logits(self.test[0]), self.test[1])
+            )
             loss = torch.nn.functional.cross_entropy(logits, y).item()
             if not math.isfinite(loss):  # no batch has seen the last step's weights
                 raise RuntimeError(f"loss is not finite at step {step}")
@@ -243,14 +268,17 @@ def shown_answers(logits: Tensor) -> tuple[tuple[float, ...], ...]:
 
 
 def rmse_of(logits: Tensor, y: Tensor) -> float:
-    """The root mean square error of the expected class under softmax, for classes that are consecutive numbers.
+    """The root mean square error of the expected class under softmax, for classes that are
+    consecutive numbers.
 
     Source: Bu et al. 2020, arXiv 1911.11607, Table 4 and its code.
 
     >>> round(rmse_of(torch.tensor([[9.0, 9.0, -99.0], [-99.0, -99.0, 9.0]]), torch.tensor([1, 2])), 4)
     0.3536
     """
-    expected = torch.softmax(logits.double(), 1) @ torch.arange(logits.shape[1], dtype=torch.float64)
+    expected = torch.softmax(logits.double(), 1) @ torch.arange(
+        logits.shape[1], dtype=torch.float64
+    )
     return (expected - y).square().mean().sqrt().item()
 
 
@@ -260,13 +288,22 @@ def confusion_of(answers: Tensor, y: Tensor, classes: int) -> tuple[tuple[int, .
     >>> confusion_of(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), 2)
     ((1, 1), (0, 1))
     """
-    counts = torch.bincount(y * classes + answers, minlength=classes * classes).reshape(classes, classes)
+    counts = torch.bincount(y * classes + answers, minlength=classes * classes).reshape(
+        classes, classes
+    )
     return tuple(map(tuple, counts.tolist()))
 
 
 def device_of(name: str) -> torch.device:
-    """The device of that name; "auto" takes CUDA, then MPS, then the CPU. Errors: ValueError if it is missing."""
-    here = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    """The device of that name; "auto" takes CUDA, then MPS, then the CPU.
+
+    Errors: ValueError if it is missing.
+    """
+    here = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
     if name == "auto":
         name = next(device for device, present in here.items() if present)
     if not here[name]:

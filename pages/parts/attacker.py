@@ -1,4 +1,6 @@
-"""Be the attacker: ten digits, each in the training set or not, and two models that may be asked about them."""
+"""Be the attacker: ten digits, each in the training set or not, and two models that may be asked
+about them.
+"""
 
 import math
 import random
@@ -18,12 +20,16 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 
 ROUND = 10
 RECORDED, PLACES = 1e-4, 2  # the step of the recorded probabilities, and its decimals in percent
-GUESSES = "attacker_guesses"  # in the session: for each model the digits of its round, and what was guessed of them
+# In the session: for each model the digits of its round, and what was guessed of them.
+GUESSES = "attacker_guesses"
 MODELS = ("without privacy", "private")
 
 
 def play() -> None:
-    """Ten digits: was each in the training set? The score stands beside what the certified bound allows."""
+    """Ten digits: was each in the training set?
+
+    The score stands beside what the certified bound allows.
+    """
     st.markdown(WORDS["lab"]["attacker"])
     model = choice_of(st, "Attack the model", MODELS, "attacked_model")
     played = st.session_state.setdefault(GUESSES, {})
@@ -33,11 +39,16 @@ def play() -> None:
         _ask(model, digits[len(guesses)], picture, question)
     else:
         question.markdown(f"**The round is over: {right_of(digits, guesses)} of {ROUND} right.**")
-        question.button("Play again", on_click=uninterrupted(lambda: played.pop(model)), key="attack_again")
+        question.button(
+            "Play again", on_click=uninterrupted(lambda: played.pop(model)), key="attack_again"
+        )
     if guesses:
         last, guess = digits[len(guesses) - 1], guesses[-1]
         said = "was" if last.member else "was not"
-        st.markdown(f"{'✓ Right' if guess == last.member else '✕ Wrong'}: the last digit {said} in the training set.")
+        st.markdown(
+            f"{'✓ Right' if guess == last.member else '✕ Wrong'}: the last digit {said} in the"
+            " training set."
+        )
     st.markdown(_scores(played))
 
 
@@ -49,8 +60,8 @@ def _ask(model: str, digit: Digit, picture: Any, question: Any) -> None:
     picture.image(255 - train.images[digit.index], width=112)
     sure = digit.private if model == MODELS[1] else digit.plain
     question.markdown(
-        f"This is **{train.labels[digit.index]}**, and the model is **{confidence(sure)}** sure of that. "
-        "Was it in the training set?"
+        f"This is **{train.labels[digit.index]}**, and the model is **{confidence(sure)}** sure of"
+        " that. Was it in the training set?"
     )
     row = question.container(horizontal=True)
     for name, member in (("It was", True), ("It was not", False)):
@@ -58,7 +69,8 @@ def _ask(model: str, digit: Digit, picture: Any, question: Any) -> None:
 
 
 def confidence(sure: float) -> str:
-    """A probability in percent with all the digits that are recorded: members and others differ in the last ones.
+    """A probability in percent with all the digits that are recorded: members and others differ in
+    the last ones.
 
     >>> confidence(0.9999), confidence(0.992), confidence(1.0), confidence(0.0)
     ('99.99 %', '99.20 %', 'over 99.99 %', 'under 0.01 %')
@@ -76,7 +88,9 @@ def _guess(model: str, member: bool) -> None:
 
 
 def _new_round() -> tuple[list[Digit], list[bool]]:
-    """Ten digits, each drawn from those in the training set or from the others by the toss of a coin."""
+    """Ten digits, each drawn from those in the training set or from the others by the toss of a
+    coin.
+    """
     kinds = [[each for each in recorded() if each.member is member] for member in (True, False)]
     members = sum(random.random() < 0.5 for _ in range(ROUND))
     digits = random.sample(kinds[0], members) + random.sample(kinds[1], ROUND - members)
@@ -96,12 +110,15 @@ def _scores(played: dict[str, tuple[list[Digit], list[bool]]]) -> str:
     spent = cache.final(CERTIFIED, mechanism, PRIVATE.delta)
     cost = f"epsilon {marked(spent.last.value, spent.last.kind)} at delta {plain(PRIVATE.delta)}"
     most = ROUND * (1 + cache.risks(mechanism, PRIVATE.delta).advantage.upper) / 2
-    told = {model: f"{right_of(*round_)} of {len(round_[1])} right" for model, round_ in played.items() if round_[1]}
+    told = {
+        model: f"{right_of(*round_)} of {len(round_[1])} right"
+        for model, round_ in played.items()
+        if round_[1]
+    }
     return (
-        f"| | your score | the best attack, on average |\n|---|---|---|\n"
-        f"| {MODELS[0]} | {told.get(MODELS[0], '–')} | up to {ROUND} of {ROUND} |\n"
-        f"| private, {cost} | {told.get(MODELS[1], '–')} "
-        f"| at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\n"
-        f"A coin gets {ROUND // 2} of {ROUND} right. The bound is proven for a digit that a coin puts into the "
-        "training set or leaves out."
+        f"| | your score | the best attack, on average |\n|---|---|---|\n| {MODELS[0]} |"
+        f" {told.get(MODELS[0], '–')} | up to {ROUND} of {ROUND} |\n| private, {cost} |"
+        f" {told.get(MODELS[1], '–')} | at most {math.ceil(10 * most) / 10:.1f} of {ROUND} |\n\nA"
+        f" coin gets {ROUND // 2} of {ROUND} right. The bound is proven for a digit that a coin"
+        " puts into the training set or leaves out."
     )

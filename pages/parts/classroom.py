@@ -1,4 +1,6 @@
-"""The bar above every page of a classroom: the visitor's rights, the teacher's controls, and the projected run."""
+"""The bar above every page of a classroom: the visitor's rights, the teacher's controls, and the
+projected run.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +15,18 @@ from dpcore.privacy.accountants import CERTIFIED
 from dpcore.runs import pool
 from dpcore.runs.editing import clear
 from dpcore.runs.in_words import name_of, when, with_origin
-from dpcore.runs.limits import FILE, NOBODY, NOT_TEACHER, Limits, User, limits_of, may_rule, shared, usual, write
+from dpcore.runs.limits import (
+    FILE,
+    NOBODY,
+    NOT_TEACHER,
+    Limits,
+    User,
+    limits_of,
+    may_rule,
+    shared,
+    usual,
+    write,
+)
 from dpcore.runs.record import StoreError, UnknownRun, state_directory
 from dpcore.runs.store import PAUSED, Store
 from dpcore.runs.teacher_key import sign_in, sign_out
@@ -31,12 +44,13 @@ GIVEN, CHOSEN, WORD_TYPED = "teacher_key", "run_to_project", "word_to_clear"  # 
 MAX_KEY_CHARS = 200
 RECENT_RUNS = 30  # to choose from
 BOARD_SECONDS = 3.0  # between two looks at it
-PROJECTED = "projected"  # the name on the store's board, beside PAUSED, of the run that is shown to all
+# The name on the store's board, beside PAUSED, of the run that is shown to all.
+PROJECTED = "projected"
 CHART_HEIGHT = 240  # pixels: the page below the chart stays in sight
 WORD = "clear"
 YOURS = (
-    "Runs that you start belong to this browser. Only you and the teacher can cancel, resume, rename and delete them. "
-    "You can look at the runs of others."
+    "Runs that you start belong to this browser. Only you and the teacher can cancel, resume,"
+    " rename and delete them. You can look at the runs of others."
 )
 WRONG = "That is not the teacher's key."
 EMPTY = "Type the teacher's key. The terminal of the server showed it at the first start."
@@ -79,7 +93,9 @@ def _watch_board(store: Store, known: dict[str, str]) -> None:
 
 
 def by_teacher(action: Callable[P, None]) -> Callable[P, None]:
-    """Make the action an uninterrupted callback, which refuses anybody but the teacher, and says its errors."""
+    """Make the action an uninterrupted callback, which refuses anybody but the teacher, and says
+    its errors.
+    """
 
     @uninterrupted
     @wraps(action)
@@ -110,7 +126,9 @@ def _panel(store: Store, user: User, board: dict[str, str]) -> None:
         st.button("Sign out", key="sign_out", on_click=_sign_out)
         return
     with st.form("sign_in", clear_on_submit=True, border=False):
-        st.text_input("Teacher's key", type="password", key=GIVEN, max_chars=MAX_KEY_CHARS, autocomplete="off")
+        st.text_input(
+            "Teacher's key", type="password", key=GIVEN, max_chars=MAX_KEY_CHARS, autocomplete="off"
+        )
         st.form_submit_button("Sign in as the teacher", on_click=_sign_in)
 
 
@@ -150,12 +168,22 @@ def _teacher_panel(store: Store, board: dict[str, str]) -> None:
     }
     if lines:
         st.selectbox("Run to show", list(lines), format_func=lambda run: lines[run], key=CHOSEN)
-        st.button("Show it to everybody", key="project", on_click=_project, args=(store,), width="stretch")
+        st.button(
+            "Show it to everybody", key="project", on_click=_project, args=(store,), width="stretch"
+        )
     if board[PROJECTED]:
-        st.button("Stop showing it", key="unproject", on_click=_post, args=(store, PROJECTED, None), width="stretch")
+        st.button(
+            "Stop showing it",
+            key="unproject",
+            on_click=_post,
+            args=(store, PROJECTED, None),
+            width="stretch",
+        )
     with st.expander("Limits for everybody", key="limits"):
         _limits_form(store.home)
-    st.text_input(f'Type "{WORD}" to stop and delete all runs of everybody', key=WORD_TYPED, max_chars=20)
+    st.text_input(
+        f'Type "{WORD}" to stop and delete all runs of everybody', key=WORD_TYPED, max_chars=20
+    )
     st.button("Clear the store", key="clear", on_click=_clear, args=(store,), width="stretch")
 
 
@@ -185,7 +213,8 @@ def _clear(store: Store) -> None:
 def _limits_form(home: Path) -> None:
     """Draw the present limits; a changed limit gets a new field.
 
-    A field accepts zero, which `Limits` refuses with a sentence, where a browser would ignore it silently.
+    A field accepts zero, which `Limits` refuses with a sentence, where a browser would ignore it
+    silently.
     """
     try:
         now = limits_of(home)
@@ -196,7 +225,14 @@ def _limits_form(home: Path) -> None:
     with st.form("limits_form", border=False):
         for each in fields(Limits):
             title, value = each.metadata["title"], getattr(now, each.name)
-            st.number_input(title[:1].upper() + title[1:], 0, each.metadata["most"], value, step=1, key=keys[each.name])
+            st.number_input(
+                title[:1].upper() + title[1:],
+                0,
+                each.metadata["most"],
+                value,
+                step=1,
+                key=keys[each.name],
+            )
         st.form_submit_button("Set the limits", on_click=_set_limits, args=(home, keys))
 
 

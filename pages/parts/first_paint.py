@@ -1,9 +1,11 @@
-"""What the lab shows before its scripts are there: its title, and the curves of the setting in the address.
+"""What the lab shows before its scripts are there: its title, and the curves of the setting in the
+address.
 
     GET /?...   Streamlit's own page, with a still picture, and with the scripts of charts named in its head
 
-A browser takes seconds to load Streamlit and Plotly. Until the chart itself is drawn, `first_paint.html` shows the
-picture in its place. It is computed by the same functions from the same texts, so that the page finds its curves done.
+A browser takes seconds to load Streamlit and Plotly. Until the chart itself is drawn,
+`first_paint.html` shows the picture in its place. It is computed by the same functions from the
+same texts, so that the page finds its curves done.
 """
 
 import asyncio
@@ -37,12 +39,15 @@ MAX_SECONDS = 0.5  # that the page waits for the picture
 HEIGHT = 384  # of the chart, for which its labels are moved apart
 UNIT = 1000  # of the picture's width and height, which the browser stretches
 MAX_CHARS = 2000  # of an address
-DASHES = {"dash": "9 9", "dot": "3 3", "dashdot": "9 3 3 3", "longdash": "16 9"}  # pixels, as Plotly draws them
+# Pixels, as Plotly draws them.
+DASHES = {"dash": "9 9", "dot": "3 3", "dashdot": "9 3 3 3", "longdash": "16 9"}
 
 
 @cache
 def page_around() -> tuple[str, str]:
-    """Streamlit's page up to the place of the picture, and from there; its head names the scripts that charts need."""
+    """Streamlit's page up to the place of the picture, and from there; its head names the scripts
+    that charts need.
+    """
     scripts = (files.PLOTLY, *files.MODULES)
     named = "".join(f'<link rel="modulepreload" href="{files.address(name)}">' for name in scripts)
     head, end, rest = page_of_scripts().partition("</head>")
@@ -80,19 +85,29 @@ def _picture(figure: Any) -> str:
     for trace in figure.data:
         if (trace.yaxis or "y") != "y" or trace.mode != "lines" or not trace.line.width:
             continue
-        across, y = np.asarray(trace.x, dtype=float) * UNIT / right, np.asarray(trace.y, dtype=float)
+        across, y = (
+            np.asarray(trace.x, dtype=float) * UNIT / right,
+            np.asarray(trace.y, dtype=float),
+        )
         heights = height(np.log10(y) if axis.type == "log" else y)
-        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True) if np.isfinite(y))
+        path = " ".join(
+            f"{x:.1f},{y:.1f}" for x, y in zip(across, heights, strict=True) if np.isfinite(y)
+        )
         pen = f'stroke="{trace.line.color}" stroke-width="{trace.line.width}"'
         dash = DASHES.get(trace.line.dash, "")
         lines.append(f'<polyline points="{path}" {pen} stroke-dasharray="{dash}"/>')
     ends = [each for each in figure.layout.annotations if each.yref in (None, "y")]
     labels = "".join(f'<p style="top:{height(each.y) / 10:.1f}%">{each.text}</p>' for each in ends)
-    return f'<svg viewBox="0 0 {UNIT} {UNIT}" preserveAspectRatio="none">{"".join(lines)}</svg>{labels}'
+    return (
+        f'<svg viewBox="0 0 {UNIT} {UNIT}"'
+        f' preserveAspectRatio="none">{"".join(lines)}</svg>{labels}'
+    )
 
 
 async def answer(request: Request) -> Response:
-    """The page with the picture of the setting that the address names; without one where that takes long."""
+    """The page with the picture of the setting that the address names; without one where that takes
+    long.
+    """
     before, after = page_around()
     texts = dict(request.query_params) if len(request.url.query) <= MAX_CHARS else {}
     try:

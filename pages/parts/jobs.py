@@ -1,4 +1,6 @@
-"""Jobs of any kind on the pages: open their store, start, resume and cancel them once, and show one of them."""
+"""Jobs of any kind on the pages: open their store, start, resume and cancel them once, and show one
+of them.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +27,10 @@ LATEST = 100  # jobs that a page reads, for its choices
 RECENT = 50  # jobs on offer
 POLL_SECONDS = 0.5  # between two looks at an active job
 PROBLEM = "job_problem"  # why the last click failed
-UNDER_WAY = "This is already under way. To start it again, wait for its end, or change the seed or the number of runs."
+UNDER_WAY = (
+    "This is already under way. To start it again, wait for its end, or change the seed or the"
+    " number of runs."
+)
 STARTED = "jobs_started"  # ids of the jobs that this session started
 ASKED = "cancel_asked"  # the store, and the job to cancel, until the reader answers
 UNSAID = "cancel_unsaid"  # set until the page draws that question
@@ -48,14 +53,20 @@ def job_store(place: Any, kind: str = TRAINING.name) -> tuple[Store | None, Sequ
     """The store, its latest jobs of a kind and their device; trouble is said in the place."""
     store = opened_store(place)
     try:
-        return (store, store.runs(kind=kind, limit=LATEST), device_here(store.home)) if store else (None, (), "")
+        return (
+            (store, store.runs(kind=kind, limit=LATEST), device_here(store.home))
+            if store
+            else (None, (), "")
+        )
     except StoreError as error:
         place.error(str(error))
         return None, (), ""
 
 
 def expected_seconds(store: Store | None, *requests: Any) -> float | None:
-    """The expected seconds of jobs, one after the other; None without ones similar to each, or if the store fails."""
+    """The expected seconds of jobs, one after the other; None without ones similar to each, or if
+    the store fails.
+    """
     try:
         each = [expected.seconds_for(store, request) for request in requests] if store else []
     except StoreError:
@@ -71,10 +82,12 @@ def start(
     sweep: str = "",
     also: Iterable[str] = (),
 ) -> list[str]:
-    """Queue the requests that are not under way, with these names; return the new ids. In a callback.
+    """Queue the requests that are not under way, with these names; return the new ids.
 
-    Jobs of this session and the jobs `also` count as under way. A sweep is queued whole. The page says why nothing is
-    queued.
+    In a callback.
+
+    Jobs of this session and the jobs `also` count as under way. A sweep is queued whole. The page
+    says why nothing is queued.
     """
     with problems_said():
         if not may_start(user := current_user()):
@@ -85,7 +98,9 @@ def start(
         if not missing:
             raise ValueError(UNDER_WAY)
         queued = requests if sweep else missing
-        new = within_limits.submit(store, list(zip(queued, names(queued), strict=True)), user.owner, sweep or None)
+        new = within_limits.submit(
+            store, list(zip(queued, names(queued), strict=True)), user.owner, sweep or None
+        )
         _started().update(new)
         return new
     return []
@@ -96,19 +111,27 @@ def problems_said() -> Iterator[None]:
     """Let the page say why a callback fails, or refuses, within the block, which ends there."""
     try:
         yield
-    except (RuntimeError, ValueError, OSError) as error:  # StoreError; an accountant without an answer; UnknownRun
+    # StoreError; an accountant without an answer; UnknownRun.
+    except (RuntimeError, ValueError, OSError) as error:
         st.session_state[PROBLEM] = str(error)
 
 
 def under_way(store: Store, also: Iterable[str] = ()) -> list[Run]:
     """The active jobs of this session, and the reader's among `also`, except those being cancelled."""
     known = runs_of(store, sorted({*_started(), *also}))
-    return [run for run in known if run.active and not run.cancelling and (run.id in _started() or may_change(run))]
+    return [
+        run
+        for run in known
+        if run.active and not run.cancelling and (run.id in _started() or may_change(run))
+    ]
 
 
 @uninterrupted
 def resume_run(store: Store, run: str) -> str:
-    """Queue the rest of a run that ended early; return its id, or "" if the page says why not. In a callback."""
+    """Queue the rest of a run that ended early; return its id, or "" if the page says why not.
+
+    In a callback.
+    """
     with problems_said():
         if any(each.parent == run for each in under_way(store)):
             raise ValueError(UNDER_WAY)
@@ -194,20 +217,30 @@ def _ask_first() -> None:
         del st.session_state[ASKED]
         return
     dismissed = lambda: st.session_state.pop(ASKED, None)  # noqa: E731
-    st.dialog(f"Cancel {NOUNS[asked.kind]} that you did not start here?", on_dismiss=dismissed)(_question)(store, asked)
+    st.dialog(f"Cancel {NOUNS[asked.kind]} that you did not start here?", on_dismiss=dismissed)(
+        _question
+    )(store, asked)
 
 
 def _question(store: Store, run: Run) -> None:
     if ASKED not in st.session_state:  # answered
         st.rerun()
-    resumable = " You can resume it later from its last checkpoint." if run.kind == TRAINING.name else ""
+    resumable = (
+        " You can resume it later from its last checkpoint." if run.kind == TRAINING.name else ""
+    )
     st.markdown(
-        f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab. Somebody else may be waiting "
-        f"for it.{resumable}"
+        f"**{verbatim(name_of(run))}** ({when(run.created)}) was not started in this tab. Somebody"
+        f" else may be waiting for it.{resumable}"
     )
     row = st.container(horizontal=True)
     noun = NOUNS[run.kind].split()[-1]
-    row.button(f"Cancel this {noun}", type="primary", key="cancel_yes", on_click=_answer, args=(store, run.id, True))
+    row.button(
+        f"Cancel this {noun}",
+        type="primary",
+        key="cancel_yes",
+        on_click=_answer,
+        args=(store, run.id, True),
+    )
     row.button("Let it run", key="cancel_no", on_click=_answer, args=(store, run.id, False))
 
 
@@ -255,16 +288,29 @@ class ShownJob:
         return None
 
     def button(
-        self, store: Store | None, asked: Asked, say: Callable[[str], object], on_screen: Callable[[], Asked]
+        self,
+        store: Store | None,
+        asked: Asked,
+        say: Callable[[str], object],
+        on_screen: Callable[[], Asked],
     ) -> None:
-        """Draw the button that starts a job, with its expected time if known; `say` draws why there is no job.
+        """Draw the button that starts a job, with its expected time if known; `say` draws why there
+        is no job.
 
         `on_screen` reads what the controls ask for when the button is pressed.
         """
         seconds = expected_seconds(store, asked.request) if asked.request else None
-        label = f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
-        pressed = {"on_click": self.begin_shown, "args": (store, on_screen), "disabled": not (store and asked.request)}
-        st.button(label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed)
+        label = (
+            f"{self.verb} · about {duration(max(seconds, 1))}" if seconds is not None else self.verb
+        )
+        pressed = {
+            "on_click": self.begin_shown,
+            "args": (store, on_screen),
+            "disabled": not (store and asked.request),
+        }
+        st.button(
+            label, key=self.verb.lower(), type="primary", icon=self.icon, width="stretch", **pressed
+        )
         if asked.problem:
             say(asked.problem)
         elif seconds is None and self.first:
@@ -279,7 +325,9 @@ class ShownJob:
 
     @uninterrupted
     def begin(self, store: Store, request: Any) -> None:
-        """Queue a job and show it, unless the same job is shown, or was started here, and is under way."""
+        """Queue a job and show it, unless the same job is shown, or was started here, and is under
+        way.
+        """
         before = st.session_state.get(self._remembered.key, "")
         for new in start(store, [request], also=[before]):
             st.session_state[self._remembered.key] = new
@@ -289,18 +337,27 @@ class ShownJob:
     def choice(self, past: Sequence[Run], shown: Run | None, line_of: Callable[[Run], str]) -> None:
         """Draw the choice among earlier jobs, one line each, if there is another.
 
-        Each job, and each status of it, has its own widget, so that a late answer from the browser is no choice.
+        Each job, and each status of it, has its own widget, so that a late answer from the browser
+        is no choice.
         """
-        known = {run.id: run for run in (*([shown] if shown else []), *past[:RECENT]) if request_of(run)}
+        known = {
+            run.id: run for run in (*([shown] if shown else []), *past[:RECENT]) if request_of(run)
+        }
         if not known or (shown and list(known) == [shown.id]):
             return
         ids, name = list(known), f"{self.noun}_chosen"
-        key = st.session_state[name] = f"{name}_{shown.id}_{shown.status}" if shown else f"{name}_none"
+        key = st.session_state[name] = (
+            f"{name}_{shown.id}_{shown.status}" if shown else f"{name}_none"
+        )
         index = ids.index(shown.id) if shown and shown.id in known else None
         changed = {"key": key, "on_change": self._choose, "args": (key, ids)}
         look = {"index": index, "placeholder": "Choose an earlier one"}
         st.selectbox(
-            f"{self.noun.capitalize()} shown", ids, format_func=lambda run: line_of(known[run]), **look, **changed
+            f"{self.noun.capitalize()} shown",
+            ids,
+            format_func=lambda run: line_of(known[run]),
+            **look,
+            **changed,
         )
 
     @uninterrupted
@@ -310,11 +367,13 @@ class ShownJob:
         if key == st.session_state.get(f"{self.noun}_chosen") and chosen in ids:
             st.session_state[self._remembered.key] = chosen
 
-    def follow(self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Store, Any], None]) -> None:
+    def follow(
+        self, store: Store, run: Run, read: Callable[..., Any], draw: Callable[[Store, Any], None]
+    ) -> None:
         """Draw the job twice a second while it is active.
 
-        `draw` gets the store, and what `read` makes of the job as it is now, its request and its events; the `run` of
-        that is the job.
+        `draw` gets the store, and what `read` makes of the job as it is now, its request and its
+        events; the `run` of that is the job.
         """
 
         def panel(store: Store, job: str, active: bool) -> None:
@@ -325,18 +384,27 @@ class ShownJob:
                 st.error(str(error))
                 return
             except (ValueError, TypeError, KeyError) as error:  # settings of another version
-                st.error(f"Another version of this program made this {self.noun}, or its data are not here. {error}")
+                st.error(
+                    f"Another version of this program made this {self.noun}, or its data are not"
+                    f" here. {error}"
+                )
                 return
             if outcome_unsaid() or (active and not found.run.active):
                 st.rerun()
             draw(store, found)
 
-        st.fragment(panel, run_every=POLL_SECONDS if run.active else None)(store, run.id, run.active)
+        st.fragment(panel, run_every=POLL_SECONDS if run.active else None)(
+            store, run.id, run.active
+        )
 
     def status(self, store: Store, run: Run, done: float, progress: str, until: str) -> None:
-        """Draw the progress of the job with its Cancel, or how it ended early; `until` says what it found."""
+        """Draw the progress of the job with its Cancel, or how it ended early; `until` says what it
+        found.
+        """
         if run.active:
-            bar, button = st.container(key=f"progress_{run.id}").columns([5, 1], vertical_alignment="center")
+            bar, button = st.container(key=f"progress_{run.id}").columns(
+                [5, 1], vertical_alignment="center"
+            )
             if run.status is Status.QUEUED:
                 place = f"{status_of(run)} of all jobs" if run.position else status_of(run)
                 progress = ", ".join(filter(None, [place, start_of(store, run.id)]))
@@ -356,7 +424,9 @@ class ShownJob:
 
 
 def say_failure(run: Run, noun: str, refusal: str = "") -> None:
-    """Draw why a job failed, with its traceback unless the error is a sentence that begins with `refusal`."""
+    """Draw why a job failed, with its traceback unless the error is a sentence that begins with
+    `refusal`.
+    """
     lines = (run.error or "").strip().splitlines() or ["The worker gave no reason."]
     refused = refusal and lines[-1].startswith(refusal)
     st.error(f"The {noun} failed: {verbatim(lines[-1].removeprefix(refusal), MAX_REASON)}")
@@ -366,7 +436,9 @@ def say_failure(run: Run, noun: str, refusal: str = "") -> None:
 
 
 def request_of(run: Run | None) -> Any:
-    """The request of a job; None without a job, or for one of another version, which its panel reports."""
+    """The request of a job; None without a job, or for one of another version, which its panel
+    reports.
+    """
     try:
         return run.request if run else None
     except (ValueError, TypeError):

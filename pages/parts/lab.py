@@ -1,4 +1,6 @@
-"""The lab: what settings cost and runs have bought, in a sentence, test images and charts, and an attacker's odds."""
+"""The lab: what settings cost and runs have bought, in a sentence, test images and charts, and an
+attacker's odds.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +16,17 @@ from dpcore.data.loading import load_test_images
 from dpcore.figures import charted, epochs_at, gaussian_line, tradeoff_figure
 from dpcore.figures.alt_texts import curves_alt, tradeoff_alt
 from dpcore.figures.epsilon import Ghost
-from dpcore.figures.lab import CURVE, GHOST, INVITATION, NOW, RUN, LabRun, lab_figure, label_of, over_epsilon
+from dpcore.figures.lab import (
+    CURVE,
+    GHOST,
+    INVITATION,
+    NOW,
+    RUN,
+    LabRun,
+    lab_figure,
+    label_of,
+    over_epsilon,
+)
 from dpcore.figures.layout import Size, written
 from dpcore.figures.sampled import Sampled
 from dpcore.figures.style import GREY, Style, run_styles
@@ -37,7 +49,13 @@ from pages.parts.components.elements import LiveNumber, follows, headline, mount
 from pages.parts.components.live_chart import Drawing, Growth, Label, Mark, live_chart
 from pages.parts.controls.widgets import titled
 from pages.parts.results import attack, cache
-from pages.parts.results.exports import accountants_sources, address, chart, curves_download, origin_of
+from pages.parts.results.exports import (
+    accountants_sources,
+    address,
+    chart,
+    curves_download,
+    origin_of,
+)
 from pages.parts.results.odds import WORDS, legend, not_promised, odds_icons
 from pages.parts.results.pinned_setting import words_of
 from pages.parts.results.tables import card, image_source, verdict_table
@@ -84,32 +102,56 @@ def _draw(shown: Shown, watched: Sequence[RunRecord]) -> None:
     show_answers(form, watched)
     runs, size = runs_on_chart(watched, form), chart_size()
     drawing = drawing_of(shown, runs, watched, size)
-    title = f"Epsilon and accuracy\n{words_of(form.pinnable)}" if form.pinnable else "Epsilon and accuracy"
+    title = (
+        f"Epsilon and accuracy\n{words_of(form.pinnable)}"
+        if form.pinnable
+        else "Epsilon and accuracy"
+    )
     name = "epsilon-and-accuracy"
     file = origin_of(form.mechanism, form.delta, form.n).file(name) if form.mechanism else name
     alt = alt_of(shown.curves, runs, watched, shown.otherwise)
     preview = partial(previewed, shown, watched, size)
     with st.container(key="in_sight", gap=None):
-        live_chart(*drawing, key="epsilon_chart", alt=alt, title=title, file=file, preview=preview, fits=True)
+        live_chart(
+            *drawing,
+            key="epsilon_chart",
+            alt=alt,
+            title=title,
+            file=file,
+            preview=preview,
+            fits=True,
+        )
     statuses = st.container(key="statuses", gap="xsmall")
     for each in sorted(watched, key=lambda each: each.run.status is not Status.RUNNING):
-        if shown.store is not None and (each.run.active or each.run.status in (Status.FAILED, Status.LOST)):
+        if shown.store is not None and (
+            each.run.active or each.run.status in (Status.FAILED, Status.LOST)
+        ):
             with statuses:
                 run_status(shown.store, each, several=len(watched) > 1)
 
 
-def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, runs: Sequence[RunRecord]) -> None:
-    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for it.
+def say_outcome(
+    form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None, runs: Sequence[RunRecord]
+) -> None:
+    """Say what epsilon the settings cost; of runs that are shown, what accuracy they reached for
+    it.
 
-    Privacy has a price once a private run has ended: until then its accuracy is that of a shorter training.
+    Privacy has a price once a private run has ended: until then its accuracy is that of a shorter
+    training.
     """
     private = last_of(runs, private=True)
-    own = baseline_of(private.config) if private else None  # only beside it their accuracies tell what privacy costs
-    baseline = last_of([each for each in runs if own is None or alike(each.run, own)], private=False)
+    # Only beside it their accuracies tell what privacy costs.
+    own = baseline_of(private.config) if private else None
+    baseline = last_of(
+        [each for each in runs if own is None or alike(each.run, own)], private=False
+    )
     cost = _cost(form, curves, otherwise)
     chosen = form.configs[0] if form.configs else None
-    if private and (chosen is None or replace(chosen, seed=private.config.seed) != private.config):  # of other settings
-        other = "" if private.config.delta == form.delta else f", delta {plain(private.config.delta)}"
+    # Of other settings.
+    if private and (chosen is None or replace(chosen, seed=private.config.seed) != private.config):
+        other = (
+            "" if private.config.delta == form.delta else f", delta {plain(private.config.delta)}"
+        )
         run = f"{cost} The run in the chart: {{accuracy}} % right at epsilon {{epsilon}}{other}."
         headline([cost, run], _numbers(private))
         return
@@ -117,12 +159,17 @@ def say_outcome(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | No
     if baseline:
         numbers["baseline"] = _accuracy(baseline)
         coming = any(each.config.private and each.run.status is Status.QUEUED for each in runs)
-        sentences.append(f"{{baseline}} % right without privacy.{' The private run comes next.' if coming else ''}")
+        sentences.append(
+            "{baseline} % right without"
+            f" privacy.{' The private run comes next.' if coming else ''}"
+        )
     if private:
         numbers |= _numbers(private)
         spent = "{accuracy} % right at epsilon {epsilon}"
         ended = private.run.status is Status.FINISHED
-        sentences.append(f"{spent}{'' if ended else ', so far' if private.run.active else ', cut short'}.")
+        sentences.append(
+            f"{spent}{'' if ended else ', so far' if private.run.active else ', cut short'}."
+        )
         if baseline:
             both = f"{spent}. Without privacy {{baseline}} %: privacy "
             costs = [
@@ -143,7 +190,13 @@ def last_of(watched: Sequence[RunRecord], *, private: bool) -> RunRecord | None:
 
 
 def _cost(form: Form, curves: Mapping[str, Curve], otherwise: Sampled | None) -> str:
-    last = otherwise.curve.last if otherwise else curves[CERTIFIED].last if CERTIFIED in curves else None
+    last = (
+        otherwise.curve.last
+        if otherwise
+        else curves[CERTIFIED].last
+        if CERTIFIED in curves
+        else None
+    )
     if last is None:
         return "No epsilon is proven of these settings."
     return f"Epsilon {marked(last.value, last.kind, last.lower)} {lowered(form.after)}."
@@ -159,16 +212,21 @@ def _epsilon(watched: RunRecord) -> LiveNumber:
     tests = watched.history.evaluated
     spent = epsilons_of(watched, CERTIFIED, [tests[-1].step]) if tests else ()
     value = marked_epsilon(watched, CERTIFIED, spent[0]) if spent else ""
-    return LiveNumber("", value, *watched.since, event="evaluated", texts=spent_by_step(watched, CERTIFIED))
+    return LiveNumber(
+        "", value, *watched.since, event="evaluated", texts=spent_by_step(watched, CERTIFIED)
+    )
 
 
 def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
-    """Show the first test images, below each what the last private run shown answers; nothing for other data.
+    """Show the first test images, below each what the last private run shown answers; nothing for
+    other data.
 
     A click on one shows the probabilities of all runs; the hint is said there before there are any.
     """
     config = watched[-1].config if watched else form.configs[0] if form.configs else None
-    dataset, source = (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
+    dataset, source = (
+        (config.dataset, config.source) if config else (form.data.dataset, form.data.source)
+    )
     if not DATASETS[dataset].images or source not in available(dataset) or not follows():
         return
     try:
@@ -184,9 +242,13 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
             "color": style.color,
             "active": each.run.active,
             "after": each.history.sequence,  # number of the last event that is known
-            "answers": next((test.answers for test in reversed(each.history.evaluated) if test.answers), None),
+            "answers": next(
+                (test.answers for test in reversed(each.history.evaluated) if test.answers), None
+            ),
         }
-        for each, style in zip(shown, run_styles(each.config.private for each in shown), strict=True)
+        for each, style in zip(
+            shown, run_styles(each.config.private for each in shown), strict=True
+        )
     ]
     data = {
         "label": "Test images, and what is answered for each",
@@ -195,7 +257,8 @@ def show_answers(form: Form, watched: Sequence[RunRecord]) -> None:
         "grey": DATASETS[dataset].grey,
         "classes": DATASETS[dataset].classes,
         "runs": runs,
-        "detail": shown.index(detail) if detail else 0,  # the place of the run whose answers are shown
+        # The place of the run whose answers are shown.
+        "detail": shown.index(detail) if detail else 0,
         "hint": "Press Train: what the network answers appears here.",
     }
     mount("answers", "answers", data)
@@ -216,33 +279,70 @@ def first_test_images(dataset: str, source: str) -> tuple[list[str], list[int]]:
     return [image_source(each) for each in pixels], labels
 
 
-def drawing_of(shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord], size: Size) -> Drawing:
+def drawing_of(
+    shown: Shown, runs: Sequence[LabRun], watched: Sequence[RunRecord], size: Size
+) -> Drawing:
     """The figure, and what in it follows the runs that go on; asks Streamlit nothing."""
-    look = {"log": shown.log, "across": shown.across, "ghost": shown.ghost, "otherwise": shown.otherwise}
+    look = {
+        "log": shown.log,
+        "across": shown.across,
+        "ghost": shown.ghost,
+        "otherwise": shown.otherwise,
+    }
     before_runs = INVITATION if shown.form.configs else UNTRAINABLE
-    look |= {"without": NO_STORE if shown.store is None else before_runs, "height": HEIGHT, "size": size}
+    look |= {
+        "without": NO_STORE if shown.store is None else before_runs,
+        "height": HEIGHT,
+        "size": size,
+    }
     by_epsilon = over_epsilon(shown.curves, shown.across)
     behind = best_recipe(shown, runs) if by_epsilon and shown.across == RECIPES else []
     figure = lab_figure(shown.curves, epochs_of(shown.form), [*behind, *runs], **look)
     both = zip(runs, watched, strict=True)
-    return Drawing(figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)])
+    return Drawing(
+        figure, [each for run, of in both for each in following(figure, run, of, by_epsilon, size)]
+    )
 
 
 def best_recipe(shown: Shown, runs: Sequence[LabRun]) -> list[LabRun]:
-    """The data set's best recipe, recorded on the full data, as a run up to one point beyond the others."""
+    """The data set's best recipe, recorded on the full data, as a run up to one point beyond the
+    others.
+    """
     title = DATASETS[shown.form.usual.dataset].title
-    configs = [config for each in PAPER.ladders if each.place == title for _, config in each.rungs[-1].configs]
+    configs = [
+        config
+        for each in PAPER.ladders
+        if each.place == title
+        for _, config in each.rungs[-1].configs
+    ]
     end = max([shown.curves[CERTIFIED].epsilon[-1], *(run.most for run in runs)])
-    found = [(record.epsilon or 0.0, record.mean / 100) for each in configs if (record := recorded(PAPER.id, each))]
-    spent, accuracy = zip(*found[: 1 + sum(spent < end for spent, _ in found)], strict=True) if found else ((), ())
+    found = [
+        (record.epsilon or 0.0, record.mean / 100)
+        for each in configs
+        if (record := recorded(PAPER.id, each))
+    ]
+    spent, accuracy = (
+        zip(*found[: 1 + sum(spent < end for spent, _ in found)], strict=True)
+        if found
+        else ((), ())
+    )
     style = Style(GREY, "dot", "┄┄", "best recipe, full data")
     return [LabRun(style, -1, [], accuracy, spent)] if found else []
 
 
-def previewed(shown: Shown, watched: Sequence[RunRecord], size: Size, field: str, text: str) -> Drawing | None:
-    """The figure where a field has this text, as the page will draw it; None where that may take long."""
+def previewed(
+    shown: Shown, watched: Sequence[RunRecord], size: Size, field: str, text: str
+) -> Drawing | None:
+    """The figure where a field has this text, as the page will draw it; None where that may take
+    long.
+    """
     form = shown.form.moved(field, text)
-    if form is None or form.mechanism is None or cache.slow(form.mechanism, form.delta) or shown.otherwise:
+    if (
+        form is None
+        or form.mechanism is None
+        or cache.slow(form.mechanism, form.delta)
+        or shown.otherwise
+    ):
         return None
     curves = {name: cache.curve(name, form.mechanism, form.delta) for name in shown.curves}
     runs = runs_on_chart(watched, form)
@@ -250,11 +350,15 @@ def previewed(shown: Shown, watched: Sequence[RunRecord], size: Size, field: str
 
 
 def alt_of(
-    curves: Mapping[str, Curve], runs: Sequence[LabRun], watched: Sequence[RunRecord], otherwise: Sampled | None = None
+    curves: Mapping[str, Curve],
+    runs: Sequence[LabRun],
+    watched: Sequence[RunRecord],
+    otherwise: Sampled | None = None,
 ) -> str:
     """The chart in words and numbers; a run that goes on has none yet."""
     ends = [
-        f"{titled(name)} {marked(curve.last.value, curve.kind, curve.last.lower)}" for name, curve in curves.items()
+        f"{titled(name)} {marked(curve.last.value, curve.kind, curve.last.lower)}"
+        for name, curve in curves.items()
     ]
     reached = [
         f"{run.style.label} {percent(run.accuracy[-1])}"
@@ -267,8 +371,12 @@ def alt_of(
     return f"{WORDS['lab']['alt']}{spent}{bought}"
 
 
-def following(figure: go.Figure, run: LabRun, watched: RunRecord, by_epsilon: bool, size: Size) -> list[Growth | Mark]:
-    """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one that trains."""
+def following(
+    figure: go.Figure, run: LabRun, watched: RunRecord, by_epsilon: bool, size: Size
+) -> list[Growth | Mark]:
+    """What of the figure grows with a run that goes on: its accuracy, and the mark of the first one
+    that trains.
+    """
     if not watched.run.active:
         return []
     traces: Any = figure.data  # plotly's own types do not say what is in it
@@ -279,8 +387,14 @@ def following(figure: go.Figure, run: LabRun, watched: RunRecord, by_epsilon: bo
         return []
     name = f"{RUN}{run.place}"
     label = Label(name, written(run.drawn, label_of(run), size)["text"])
-    since: dict[str, Any] = {"run": watched.run.id, "after": watched.history.sequence, "table": table}
-    found: list[Growth | Mark] = [Growth(**since, trace=places[name], scale=100.0, level=level, label=label)]
+    since: dict[str, Any] = {
+        "run": watched.run.id,
+        "after": watched.history.sequence,
+        "table": table,
+    }
+    found: list[Growth | Mark] = [
+        Growth(**since, trace=places[name], scale=100.0, level=level, label=label)
+    ]
     if run.now is not None and NOW in places:
         own = f"{GHOST}{run.place}" if run.ghost else CURVE
         curves = tuple(place for uid, place in places.items() if uid.startswith(own))
@@ -298,7 +412,10 @@ def epochs_of(form: Form) -> np.ndarray:
 def runs_on_chart(watched: Sequence[RunRecord], form: Form) -> list[LabRun]:
     """The runs beside the settings that are chosen now: a ghost where one has others."""
     styles = enumerate(run_styles(each.config.private for each in watched))
-    return [_on_chart(each, place, style, form) for (place, style), each in zip(styles, watched, strict=True)]
+    return [
+        _on_chart(each, place, style, form)
+        for (place, style), each in zip(styles, watched, strict=True)
+    ]
 
 
 def _on_chart(watched: RunRecord, place: int, style: Style, form: Form) -> LabRun:
@@ -337,7 +454,9 @@ def first_chart(form: Form, names: Sequence[str], *, log: bool) -> None:
     """Draw the cheap curves alone, while the certified band is computed."""
     if form.mechanism is None:
         return
-    cheap = {name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED}
+    cheap = {
+        name: cache.curve(name, form.mechanism, form.delta) for name in names if name != CERTIFIED
+    }
     epochs = epochs_of(form)
     figure = lab_figure(cheap, epochs, log=log, height=HEIGHT, size=chart_size())
     st.html("<div class=headline-place></div>")
@@ -351,8 +470,12 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
     mu, band, found = cache.mu(mechanism), cache.band(mechanism), cache.risks(mechanism, delta)
     lines, origin = [gaussian_line(mu)], origin_of(mechanism, delta, n, address())
     st.html(f"<div class=visitor>{odds_icons(found)}</div>")
-    figure = tradeoff_figure(band, lines, log=True, height=chart_size().scaled(BESIDE_HEIGHT), size=chart_size())
-    chart(figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin)
+    figure = tradeoff_figure(
+        band, lines, log=True, height=chart_size().scaled(BESIDE_HEIGHT), size=chart_size()
+    )
+    chart(
+        figure, "tradeoff_chart", tradeoff_alt(band, lines, log=True), "Trade-off function", origin
+    )
     st.caption(attack.TRADEOFF)
     link("pages/tradeoff.py", "What can an attacker do?")
     if st.button("Be the attacker", icon=":material/person_search:", key="be_attacker"):
@@ -360,7 +483,9 @@ def attack_beside(mechanism: Mechanism, delta: float, n: int) -> None:
     st.html(f"{legend()}{not_promised()}")
 
 
-def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str) -> None:
+def numbers_below(
+    mechanism: Mechanism, curves: Mapping[str, Curve], delta: float, n: int, against: str
+) -> None:
     """Draw the verdicts, why they differ, the sources, the download and the statement."""
     st.html(verdict_table(curves))
     notes = " ".join(ACCOUNTANTS[name].note for name in curves)
@@ -373,7 +498,11 @@ def numbers_below(mechanism: Mechanism, curves: Mapping[str, Curve], delta: floa
 def gradients(form: Form, store: Store | None, ids: Sequence[str]) -> None:
     """Draw the norms of the last private run shown, and on demand a step in pictures."""
     try:
-        private = [each for each in watched_runs(store, ids) if each.config.private] if store is not None else []
+        private = (
+            [each for each in watched_runs(store, ids) if each.config.private]
+            if store is not None
+            else []
+        )
     except (UnknownRun, StoreError):  # the chart above says so
         return
     if private:

@@ -1,4 +1,6 @@
-"""The frame of every page: its turn on the processor, its title, the two columns, and the switch for a projector."""
+"""The frame of every page: its turn on the processor, its title, the two columns, and the switch
+for a projector.
+"""
 
 import gc
 import os
@@ -18,10 +20,18 @@ from threadpoolctl import threadpool_limits
 from pages.parts.components.elements import FRAME, LEAVING, mount
 from pages.parts.controls.url_state import Remembered, no_faults, note_arrival, say_unknown
 from pages.parts.serving.files import served
-from pages.parts.shell.menu import ON, PAGES, PRESENT_MODE, presenting, through_the_app, unknown_page
+from pages.parts.shell.menu import (
+    ON,
+    PAGES,
+    PRESENT_MODE,
+    presenting,
+    through_the_app,
+    unknown_page,
+)
 from pages.parts.shell.streamlit_internals import uninterrupted
 
-MAX_WAIT = 1.0  # seconds that a page waits for those before it: beside one that computes for long it is run, too
+# Seconds that a page waits for those before it: beside one that computes for long it is run, too.
+MAX_WAIT = 1.0
 THREADS = "OPENBLAS_NUM_THREADS"  # who sets it has chosen
 STYLE = (Path(__file__).parent / "shell" / "style.css").read_text(encoding="utf-8")
 LARGE = """
@@ -38,11 +48,13 @@ _modules: list[int] = [0]  # how many there were when they were last set aside
 
 
 @contextmanager
-def throttle(places: BoundedSemaphore = _pages_at_once, longest: float = MAX_WAIT) -> Iterator[None]:
+def throttle(
+    places: BoundedSemaphore = _pages_at_once, longest: float = MAX_WAIT
+) -> Iterator[None]:
     """Wait for a place to run a page, though not for long, and have it while the block runs.
 
-    Python runs one thread at a time: if a class moves its sliders and a hundred pages are run at once, each takes a
-    hundred times as long. Two at a time, the first are soon done.
+    Python runs one thread at a time: if a class moves its sliders and a hundred pages are run at
+    once, each takes a hundred times as long. Two at a time, the first are soon done.
     """
     mine = places.acquire(timeout=longest)
     try:
@@ -53,9 +65,11 @@ def throttle(places: BoundedSemaphore = _pages_at_once, longest: float = MAX_WAI
 
 
 def page_columns(question: str, opened: Callable[[], None] | None = None) -> list[Any]:
-    """The page's question as its title, close to the top; the column of its controls and that of its answers.
+    """The page's question as its title, close to the top; the column of its controls and that of
+    its answers.
 
-    `opened` is called for a click on a link that is marked with `data-opens`, and finds its address.
+    `opened` is called for a click on a link that is marked with `data-opens`, and finds its
+    address.
     """
     one_thread_for_products()
     if served():
@@ -77,21 +91,24 @@ def page_columns(question: str, opened: Callable[[], None] | None = None) -> lis
 
 @lru_cache(maxsize=1)
 def one_thread_for_products() -> None:
-    """Let every BLAS product of this process run on one thread; training workers, processes of their own, keep theirs.
+    """Let every BLAS product of this process run on one thread; training workers, processes of
+    their own, keep theirs.
 
-    A page's products are small. With more threads each product waits for all of them: while another core was busy, the
-    certified curve at q = 256/60000, sigma = 0.7, T = 10546 took 629 ms with two threads on two cores, 220 with one.
+    A page's products are small. With more threads each product waits for all of them: while another
+    core was busy, the certified curve at q = 256/60000, sigma = 0.7, T = 10546 took 629 ms with two
+    threads on two cores, 220 with one.
     """
     if THREADS not in os.environ:
         threadpool_limits(1, user_api="blas")
 
 
 def set_modules_aside() -> None:
-    """Let later collections of garbage pass by all that is there now, if modules have come since the last time.
+    """Let later collections of garbage pass by all that is there now, if modules have come since
+    the last time.
 
-    They hold most of a million objects, of which none is ever garbage; with them a whole collection takes a tenth of a
-    second, in which every page waits. Without them it is short, and so Python makes it more often: each run of a page
-    leaves hundreds of objects that refer to one another.
+    They hold most of a million objects, of which none is ever garbage; with them a whole collection
+    takes a tenth of a second, in which every page waits. Without them it is short, and so Python
+    makes it more often: each run of a page leaves hundreds of objects that refer to one another.
     """
     if _modules[0] != len(sys.modules):
         _modules[0] = len(sys.modules)

@@ -1,8 +1,9 @@
 """One private step in pictures: the noise beside its slider, and the four stages of a step.
 
-The network is the simplest: a linear layer that begins at zero, where every one of K classes has probability 1/K. The
-gradient of an example x with label y at the weights of class k is then (1/K - [k = y]) x: an image. Its clipped sum and
-the noise on it are images, too. Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1.
+The network is the simplest: a linear layer that begins at zero, where every one of K classes has
+probability 1/K. The gradient of an example x with label y at the weights of class k is then (1/K -
+[k = y]) x: an image. Its clipped sum and the noise on it are images, too. Source: Abadi et al.
+2016, arXiv 1607.00133, Algorithm 1.
 """
 
 from collections.abc import Sequence
@@ -54,9 +55,13 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
     train, generator = load(dataset, "sample").train, np.random.default_rng(SEED)
     drawn = np.flatnonzero(generator.random(len(train)) < min(batch / len(train), 1.0))
     shape, classes = train.images.shape[1:], len(DATASETS[dataset].classes)
-    pixels, labels = train.images[drawn].reshape(len(drawn), np.prod(shape)) / WHITE, train.labels[drawn]
+    pixels, labels = (
+        train.images[drawn].reshape(len(drawn), np.prod(shape)) / WHITE,
+        train.labels[drawn],
+    )
     label = int(train.labels[drawn[0]]) if len(drawn) else 0
-    to_own, to_other = 1 - 1 / classes, -1 / classes  # what a pixel of 1 gives its own class, and each other one
+    # What a pixel of 1 gives its own class, and each other one.
+    to_own, to_other = 1 - 1 / classes, -1 / classes
     scale = np.sqrt(to_own**2 + (classes - 1) * to_other**2)
     norms = scale * np.linalg.norm(pixels, axis=1)
     factors = np.minimum(1.0, clip_norm / np.maximum(norms, 1e-12))
@@ -75,7 +80,9 @@ def pictured_step(dataset: str, batch: float, clip_norm: float) -> PicturedStep:
 
 
 def pictured(form: Form) -> PicturedStep | None:
-    """A step at the form's batch and clipping norm; None for a batch of a few examples, and without grey images."""
+    """A step at the form's batch and clipping norm; None for a batch of a few examples, and without
+    grey images.
+    """
     dataset = DATASETS.get(form.data.dataset)
     if dataset is None or not (dataset.sampled and dataset.grey):
         return None
@@ -84,26 +91,34 @@ def pictured(form: Form) -> PicturedStep | None:
 
 
 def noise_beside(form: Form) -> None:
-    """Show the gradient of a batch as an image without and with noise, which follows the slider of sigma."""
+    """Show the gradient of a batch as an image without and with noise, which follows the slider of
+    sigma.
+    """
     if step := pictured(form):
         st.html(noise_html(form, step))
 
 
 def noise_html(form: Form, step: PicturedStep) -> str:
-    """Both images, and larger in a popover; style.css mixes the noisy one of two for the sigma that slider.js says."""
+    """Both images, and larger in a popover; style.css mixes the noisy one of two for the sigma that
+    slider.js says.
+    """
     largest = [float(np.abs(each).max()) for each in (step.clipped_sum, step.noise)]
     greys = map(_grey, (step.clipped_sum, step.noise), largest)
     without, noise = (f'<img src="{image_source(_shades(each, step))}" alt="">' for each in greys)
     most, peak, grey = largest[0], form.clip_norm * largest[1], form.clip_norm * SPREAD
-    noisy = f'<span class=noisy style="--most:{most};--peak:{peak};--grey:{grey}">{without}{noise}</span>'
+    noisy = (
+        "<span class=noisy"
+        f' style="--most:{most};--peak:{peak};--grey:{grey}">{without}{noise}</span>'
+    )
     name = "See the noise on the gradient of a batch"
     figures = (
         f"<figure>{without}<figcaption>without noise</figcaption></figure>"
         f"<figure>{noisy}<figcaption>with noise, sigma = </figcaption></figure>"
     )
     return (
-        f'<button class=noise popovertarget=noise-more aria-label="{name}" title="{name}">{without}{noisy}</button>'
-        f"<div class=noise-more id=noise-more popover>{figures}<p>{_learned(form, step)}</p></div>"
+        f'<button class=noise popovertarget=noise-more aria-label="{name}"'
+        f' title="{name}">{without}{noisy}</button><div class=noise-more id=noise-more'
+        f" popover>{figures}<p>{_learned(form, step)}</p></div>"
     )
 
 
@@ -117,14 +132,18 @@ def step_shown(form: Form) -> None:
     step = pictured(form)
     if step is None:
         return
-    shown = st.expander("See one step", icon=":material/animation:", key="step_shown", on_change="rerun")
+    shown = st.expander(
+        "See one step", icon=":material/animation:", key="step_shown", on_change="rerun"
+    )
     if not shown.open:
         return
     with shown:
         played = st.session_state.get("step_played", 0)
         st.html(step_html(form, step, played))
         again = lambda: st.session_state.update(step_played=played + 1)  # noqa: E731
-        st.button("Play again", type="tertiary", icon=":material/replay:", key="play_step", on_click=again)
+        st.button(
+            "Play again", type="tertiary", icon=":material/replay:", key="play_step", on_click=again
+        )
         st.caption(_learned(form, step))
 
 
@@ -138,9 +157,14 @@ def step_html(form: Form, step: PicturedStep, played: int = 0) -> str:
 def _batch(form: Form, step: PicturedStep) -> str:
     drawn = round(SQUARES * form.q)
     squares = "".join(f"<i{' class=in' if place < drawn else ''}></i>" for place in range(SQUARES))
-    joins = f"Each of {form.n:,} examples joins with probability {nearest(form.q)}: about {form.q * form.n:,.0f} do."
+    joins = (
+        f"Each of {form.n:,} examples joins with probability {nearest(form.q)}: about"
+        f" {form.q * form.n:,.0f} do."
+    )
     images = _images([1 - each for each in step.examples], step, "an example")
-    return f"<b>Draw a batch.</b> {joins}<div class=squares aria-hidden=true>{squares}</div>{images}"
+    return (
+        f"<b>Draw a batch.</b> {joins}<div class=squares aria-hidden=true>{squares}</div>{images}"
+    )
 
 
 def _gradients(step: PicturedStep) -> str:
@@ -152,8 +176,13 @@ def _gradients(step: PicturedStep) -> str:
 def _clipped(form: Form, step: PicturedStep) -> str:
     cut, shorter = step.factors[:, None] * step.gradients, step.factors * step.norms
     greys = [_grey(each, float(cut.max())) for each in cut]
-    images = _images(greys, step, "its gradient, cut", [nearest(float(each), 2) for each in shorter])
-    return f"<b>Cut each to length C = {nearest(form.clip_norm)}.</b> No example counts for more.{images}"
+    images = _images(
+        greys, step, "its gradient, cut", [nearest(float(each), 2) for each in shorter]
+    )
+    return (
+        f"<b>Cut each to length C = {nearest(form.clip_norm)}.</b> No example counts for"
+        f" more.{images}"
+    )
 
 
 def _noise(form: Form, step: PicturedStep) -> str:
@@ -161,7 +190,9 @@ def _noise(form: Form, step: PicturedStep) -> str:
     noise = std * step.noise
     most = max(float(np.abs(step.clipped_sum).max()), SPREAD * std)
     parts = (step.clipped_sum, noise, step.clipped_sum + noise)
-    images = _images([_grey(each, most) for each in parts], step, "the", ("sum", "noise", "sum + noise"))
+    images = _images(
+        [_grey(each, most) for each in parts], step, "the", ("sum", "noise", "sum + noise")
+    )
     product = f"sigma C = {nearest(form.sigma)} × {nearest(form.clip_norm)} = {nearest(std)}"
     said = f"Its standard deviation is {product}. It hides whether any one example took part."
     return f"<b>Add up, and add noise.</b> {said}{images}"
@@ -177,7 +208,9 @@ def _shades(grey: FloatArray, step: PicturedStep) -> np.ndarray:
     return (255 * np.clip(grey, 0, 1)).round().astype(np.uint8).reshape(step.shape)
 
 
-def _images(greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions: Sequence[str] = ()) -> str:
+def _images(
+    greys: Sequence[FloatArray], step: PicturedStep, alt: str, captions: Sequence[str] = ()
+) -> str:
     """Figures of greys, each with its caption."""
     named = zip(greys, captions or [""] * len(greys), strict=True)
     images = (image(_shades(each, step), f"{alt} {name}".strip(), name) for each, name in named)

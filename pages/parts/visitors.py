@@ -1,7 +1,7 @@
 """The visitors of a shared server: each browser gets a cookie, from which a page knows its user.
 
-The cookie is a random id of 128 bits, signed with a key of this server. Runs note a digest of the id, which reveals no
-cookie. The user is looked up at the moment of each change.
+The cookie is a random id of 128 bits, signed with a key of this server. Runs note a digest of the
+id, which reveals no cookie. The user is looked up at the moment of each change.
 """
 
 import hashlib
@@ -29,7 +29,8 @@ _key = cache(cookie_key)
 
 
 def name_of(key: bytes) -> str:
-    """The name of the cookies of a server with this key, so that servers on one machine keep theirs apart.
+    """The name of the cookies of a server with this key, so that servers on one machine keep theirs
+    apart.
 
     >>> name_of(b"key")
     'dpcore_visitor_2c70e12b'
@@ -55,8 +56,12 @@ def owner_of(value: str, key: bytes) -> str:
 
 
 def header_of(key: bytes, *, secure: bool) -> str:
-    """The header Set-Cookie with a new cookie, hidden from scripts and from requests of other sites."""
-    attributes = f"Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
+    """The header Set-Cookie with a new cookie, hidden from scripts and from requests of other
+    sites.
+    """
+    attributes = (
+        f"Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
+    )
     return f"{name_of(key)}={new_cookie(key)}; {attributes}"
 
 
@@ -67,7 +72,8 @@ def _signer(key: bytes) -> Signer:
 def current_user() -> User:
     """The present user: on a shared server, the owner of the cookie of the browser's connection.
 
-    A connection counts only with the token that this server gave the page, which another site cannot read.
+    A connection counts only with the token that this server gave the page, which another site
+    cannot read.
     """
     if not shared():
         return User()
@@ -77,7 +83,11 @@ def current_user() -> User:
         key = _key(home)
     except (OSError, ValueError):  # reported in the terminal
         return User(shared=True)
-    owner = owner_of(cookies.get(name_of(key), ""), key) if is_own_token(token, cookies.get(XSRF_COOKIE)) else ""
+    owner = (
+        owner_of(cookies.get(name_of(key), ""), key)
+        if is_own_token(token, cookies.get(XSRF_COOKIE))
+        else ""
+    )
     return User(owner, teacher=is_teacher(home, owner), shared=True)
 
 
@@ -95,8 +105,8 @@ def handshake() -> tuple[Mapping[str, str], str]:
 class Visitors:
     """Middleware that gives a new browser its cookie with the first page.
 
-    Only pages and their first requests carry it. Caches may not keep those, so nobody gets another's cookie, and
-    parallel requests bring no second one.
+    Only pages and their first requests carry it. Caches may not keep those, so nobody gets
+    another's cookie, and parallel requests bring no second one.
     """
 
     def __init__(self, app: ASGIApp, key: bytes) -> None:
@@ -109,13 +119,19 @@ class Visitors:
             await self._app(scope, receive, send)
 
     def _knows(self, headers: Headers) -> bool:
-        return bool(owner_of(cookie_parser(headers.get("cookie", "")).get(name_of(self._key), ""), self._key))
+        return bool(
+            owner_of(
+                cookie_parser(headers.get("cookie", "")).get(name_of(self._key), ""), self._key
+            )
+        )
 
     def _giving(self, scope: Scope, send: Send) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                if scope["path"].startswith(FIRST_REQUESTS) or headers.get("content-type", "").startswith("text/html"):
+                if scope["path"].startswith(FIRST_REQUESTS) or headers.get(
+                    "content-type", ""
+                ).startswith("text/html"):
                     headers.append("Set-Cookie", header_of(self._key, secure=by_https(scope)))
                     headers["Cache-Control"] = "no-store"
             await send(message)
@@ -130,7 +146,8 @@ def by_https(scope: Scope) -> bool:
 
 
 def middleware() -> list[Middleware]:
-    """The middleware of the server of this process; a shared one prints the teacher's key at its first start.
+    """The middleware of the server of this process; a shared one prints the teacher's key at its
+    first start.
 
     If the keys cannot be kept, the terminal says why, and everybody can only look.
     """
@@ -141,8 +158,14 @@ def middleware() -> list[Middleware]:
         key = cookie_key(home)
         teacher, made = teacher_key(home)
     except (OSError, ValueError) as error:
-        print(f"Classroom: the server cannot recognize anybody. {error}", file=sys.stderr, flush=True)
+        print(
+            f"Classroom: the server cannot recognize anybody. {error}", file=sys.stderr, flush=True
+        )
         return [own_pages_only()]
-    told = f"the teacher's key, shown only once, is {teacher}. It is kept in" if made else "the teacher's key is in"
+    told = (
+        f"the teacher's key, shown only once, is {teacher}. It is kept in"
+        if made
+        else "the teacher's key is in"
+    )
     print(f"Classroom: {told} {home / TEACHER}.", file=sys.stderr, flush=True)
     return [own_pages_only(), Middleware(Visitors, key=key)]

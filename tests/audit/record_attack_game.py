@@ -1,4 +1,6 @@
-"""The record of the guessing game: python -m tests.audit.record_attack_game trains its two models and writes it."""
+"""The record of the guessing game: python -m tests.audit.record_attack_game trains its two models
+and writes it.
+"""
 
 import json
 import time
@@ -17,7 +19,12 @@ def record() -> None:
     private, plain = (sureness(config) for config in (PRIVATE, PLAIN))
     places = [*range(SHOWN), *range(MEMBERS, MEMBERS + SHOWN)]
     digits = [
-        {"index": place, "member": place < MEMBERS, "private": private[place], "plain": plain[place]}
+        {
+            "index": place,
+            "member": place < MEMBERS,
+            "private": private[place],
+            "plain": plain[place],
+        }
         for place in places
     ]
     lines = ",\n".join(json.dumps(each) for each in digits)
@@ -25,7 +32,9 @@ def record() -> None:
 
 
 def sureness(config: RunConfig) -> list[float]:
-    """Train a model; return its probability of the right class for each training image of the sample."""
+    """Train a model; return its probability of the right class for each training image of the
+    sample.
+    """
     run = TrainingRun(config, time.perf_counter)
     for step in range(1, run.plan.steps + 1):
         with run.cores.working():

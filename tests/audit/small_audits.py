@@ -14,11 +14,23 @@ from dpcore.training import training_run
 from dpcore.training.config import RunConfig
 from dpcore.training.randomness import gaussian_noise
 
-QUICK = RunConfig(seed=1, model="mlp", width=20, batch=500, clip_norm=0.1, lr=0.5, sigma=1.0, epochs=0.6, device="cpu")
+QUICK = RunConfig(
+    seed=1,
+    model="mlp",
+    width=20,
+    batch=500,
+    clip_norm=0.1,
+    lr=0.5,
+    sigma=1.0,
+    epochs=0.6,
+    device="cpu",
+)
 CNN = replace(QUICK, model="cnn", width=RunConfig().width, batch=64, epochs=0.06)
 
 
-def request_for(trainer: str = "own", canaries: int = 0, config: RunConfig = QUICK, **settings: Any) -> AuditRequest:
+def request_for(
+    trainer: str = "own", canaries: int = 0, config: RunConfig = QUICK, **settings: Any
+) -> AuditRequest:
     """An audit of the quick run, with other settings where they are named."""
     return AuditRequest(replace(config, **settings), trainer, canaries=canaries)
 
@@ -48,7 +60,9 @@ def watched(request: AuditRequest, steps: int | None = None, start: int = 1) -> 
 
 
 def pin_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have seeds give the same draws wherever the tests run, so that no sound trainer fails an audit by bad luck."""
+    """Have seeds give the same draws wherever the tests run, so that no sound trainer fails an
+    audit by bad luck.
+    """
 
     def machine_of(device: torch.device, threads: int) -> dict[str, str]:
         return {"device": str(device), "threads": "1", "torch": "any"}

@@ -1,4 +1,6 @@
-"""The round of guessing: what is recorded of two models, and what it says of who was in their training set."""
+"""The round of guessing: what is recorded of two models, and what it says of who was in their
+training set.
+"""
 
 import numpy as np
 
@@ -26,7 +28,9 @@ def test_as_many_digits_were_in_the_training_set_as_not_and_the_file_says_which(
     assert all(0 <= share <= 1 for each in digits for share in (each.private, each.plain))
 
 
-def test_without_privacy_a_threshold_finds_members_and_with_it_hardly_any_more_than_a_coin() -> None:
+def test_without_privacy_a_threshold_finds_members_and_with_it_hardly_any_more_than_a_coin() -> (
+    None
+):
     assert best_threshold("plain") > 0.7
     mechanism = plan(PRIVATE).mechanism
     assert mechanism

@@ -22,9 +22,13 @@ DELTA = 1e-5
 
 
 def closed(p_values: dict[str, float]) -> dict[str, float]:
-    """Holm's correction as a closed test: the largest Bonferroni p-value of any set of tests with the one in it."""
+    """Holm's correction as a closed test: the largest Bonferroni p-value of any set of tests with
+    the one in it.
+    """
     names = list(p_values)
-    sets = [part for size in range(1, len(names) + 1) for part in itertools.combinations(names, size)]
+    sets = [
+        part for size in range(1, len(names) + 1) for part in itertools.combinations(names, size)
+    ]
     worth = {part: min(1.0, len(part) * min(p_values[name] for name in part)) for part in sets}
     return {name: max(worth[part] for part in sets if name in part) for name in names}
 
@@ -38,7 +42,8 @@ def test_holms_correction_is_the_closed_test_of_bonferroni(values: list[float]) 
 def test_with_every_claim_true_some_audit_fails_no_more_often_than_the_confidence_allows() -> None:
     rng, trials = np.random.default_rng(0), 4000
     failed = sum(min(holm(dict(enumerate(rng.random(8)))).values()) <= 0.05 for _ in range(trials))
-    assert two_sided(failed, trials, 1 - (1 - 0.05 / 8) ** 8) > 0.01  # 4.9 %, where tests are independent
+    # 4.9 %, where tests are independent.
+    assert two_sided(failed, trials, 1 - (1 - 0.05 / 8) ** 8) > 0.01
 
 
 def found(*sigmas: float) -> list:
@@ -80,10 +85,16 @@ def test_an_infinite_epsilon_is_told_without_an_infinite_number() -> None:
 
 
 def test_where_nothing_is_charged_what_was_measured_is_told_without_an_epsilon() -> None:
-    event = event_of("noise", audit_noise(np.ones(100), WHOLE, DELTA), "No epsilon: a demonstration.")
+    event = event_of(
+        "noise", audit_noise(np.ones(100), WHOLE, DELTA), "No epsilon: a demonstration."
+    )
     assert event.epsilon is None
-    assert event.shows.startswith("No epsilon: a demonstration. Measured: projections 100, factor 1")
-    silent = event_of("noise", audit_noise(np.full(3, np.nan), WHOLE, DELTA), "No epsilon: a demonstration.")
+    assert event.shows.startswith(
+        "No epsilon: a demonstration. Measured: projections 100, factor 1"
+    )
+    silent = event_of(
+        "noise", audit_noise(np.full(3, np.nan), WHOLE, DELTA), "No epsilon: a demonstration."
+    )
     assert silent.shows.startswith("Nothing can be shown")
 
 

@@ -8,29 +8,42 @@ from scipy.stats import binomtest
 from dpcore.audit import run_audit, watched_run
 from dpcore.audit.broken_trainers import BROKEN, OWN, TRAINERS
 from dpcore.training.plan import plan
-from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of, watched
+from tests.audit.small_audits import (
+    CNN,
+    QUICK,
+    findings_of,
+    request_for,
+    said_by,
+    verdict_of,
+    watched,
+)
 
 BESIDE = {  # audits that a fault may fail beside the one that is named for it
-    "no_noise": {"generator", "fresh_noise", "evidence"},  # what is left is rounding, the same in every step
+    # What is left is rounding, the same in every step.
+    "no_noise": {"generator", "fresh_noise", "evidence"},
     "half_noise": {"generator", "evidence"},
     "noise_divided_twice": {"generator", "evidence"},
     "no_clipping": {"gradients"},
     "layers_charged_once": {"gradients"},
     "batches_reused": set(),
     "realised_divisor": {"gradients", "generator", "evidence"},
-    "same_noise": {"generator", "noise", "evidence"},  # steps that repeat one draw make its chance deviations certain
+    # Steps that repeat one draw make its chance deviations certain.
+    "same_noise": {"generator", "noise", "evidence"},
     "raw_state": set(),
     "accepted_only": set(),
 }
-CAUGHT = {  # what evidence says while they train; it cannot see the other faults, which are not in the noise
+# What evidence says while they train; it cannot see the other faults, which are not in the noise.
+CAUGHT = {
     "no_noise": "at step 1 of 12: the noise is too small",
     "half_noise": "at step 1 of 12: the noise is too small",
     "noise_divided_twice": "at step 1 of 12: the noise is too small",
-    "realised_divisor": "at step 6 of 32: the noise is too small",  # the first batch far above the expected one
+    # The first batch far above the expected one.
+    "realised_divisor": "at step 6 of 32: the noise is too small",
     "same_noise": "at step 2 of 12: the noise repeats",
 }
 SLOWLY = ("raw_state", "accepted_only", "realised_divisor")
-# faults that take gradients one by one, steps that make the loss rise, or small batches of very different sizes
+# faults that take gradients one by one, steps that make the loss rise, or small batches of very
+# different sizes
 MORE_STEPS = {"batch": 64, "epochs": 0.2, "lr": 2.0}
 
 
@@ -45,7 +58,9 @@ def test_a_broken_trainer_fails_the_audit_that_is_named_for_it(name: str) -> Non
     said = said_by(request_for(name, **(MORE_STEPS if name in SLOWLY else {})))
     failed = set(verdict_of(said).failed)
     assert failed - BESIDE[name] == {BROKEN[name].fails}
-    shows = f"Evidence reached 20 {CAUGHT[name]}." if name in CAUGHT else "Evidence stayed below 20 in "
+    shows = (
+        f"Evidence reached 20 {CAUGHT[name]}." if name in CAUGHT else "Evidence stayed below 20 in "
+    )
     assert findings_of(said)["evidence"].shows.startswith(shows)
 
 
@@ -54,7 +69,9 @@ def test_a_broken_trainer_fails_the_audit_that_is_named_for_it(name: str) -> Non
 def test_it_does_so_with_any_seed_and_in_training_a_convolutional_network_too(name: str) -> None:
     settings = MORE_STEPS if name in SLOWLY else {}
     requests = [request_for(name, seed=seed, **settings) for seed in (11, 12, 13)]
-    requests.append(request_for(name, config=CNN, epochs=0.3 if name == "accepted_only" else CNN.epochs))
+    requests.append(
+        request_for(name, config=CNN, epochs=0.3 if name == "accepted_only" else CNN.epochs)
+    )
     for request in requests:
         assert BROKEN[name].fails in verdict_of(said_by(request)).failed, request
 
@@ -65,7 +82,9 @@ def test_our_trainer_fails_no_audit(model: str, canaries: int) -> None:
     said = said_by(request_for(canaries=canaries, config=config))
     assert verdict_of(said).failed == ()
     found = findings_of(said)
-    assert found["clipping"].p_value == found["history"].p_value == found["gradients"].p_value == 1.0
+    assert (
+        found["clipping"].p_value == found["history"].p_value == found["gradients"].p_value == 1.0
+    )
 
 
 @pytest.mark.parametrize(("trainer", "failed"), [("own", 1.0), ("no_clipping", 0.0)])
@@ -77,7 +96,9 @@ def test_noise_so_large_that_it_rounds_the_sum_refutes_no_clipping_and_hides_no_
 
 
 @pytest.mark.parametrize("seeds", [5, pytest.param(200, marks=pytest.mark.long)])
-def test_our_trainer_fails_in_at_most_5_percent_of_the_seeds(seeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_trainer_fails_in_at_most_5_percent_of_the_seeds(
+    seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run_audit, "DRAWS", 200_000)  # of the generator, to be quick
     small = replace(QUICK, width=8, epochs=0.4)
     audits = (request_for(canaries=12, config=small, seed=seed) for seed in range(seeds))
@@ -91,7 +112,9 @@ def test_evidence_against_our_trainer_reaches_its_line_in_at_most_5_percent_of_t
 ) -> None:
     monkeypatch.setattr(watched_run, "LOOKS", 0)
     small = replace(QUICK, width=4, batch=50, epochs=0.1)  # 20 steps
-    found = [watched(request_for(config=small), start=seed).record.evidence for seed in range(seeds)]
+    found = [
+        watched(request_for(config=small), start=seed).record.evidence for seed in range(seeds)
+    ]
     caught = sum(bool(each.caught) for each in found)
     assert binomtest(caught, seeds, 0.05, alternative="greater").pvalue > 1e-3
     assert max(each.largest for each in found) > 0.1, "and it moves"

@@ -1,4 +1,6 @@
-"""Gradient canaries: clipped and counted as examples are, in or out by a coin, and scored by what theory says."""
+"""Gradient canaries: clipped and counted as examples are, in or out by a coin, and scored by what
+theory says.
+"""
 
 import numpy as np
 import pytest
@@ -36,7 +38,9 @@ def test_a_canary_adds_its_clipped_gradient_in_its_own_coordinate_and_nothing_el
         added = engine.clipped_sum(x, y, rule(C)).total.clone()
         plain = run.engine.clipped_sum(x[others], y[others], rule(C)).total
         expected = torch.zeros_like(plain)
-        expected[coordinates[[2, 0]]] = C * (LENGTH * C) / (LENGTH * C + 0.01) if clipping == "auto_s" else C
+        expected[coordinates[[2, 0]]] = (
+            C * (LENGTH * C) / (LENGTH * C + 0.01) if clipping == "auto_s" else C
+        )
         assert torch.allclose(added - plain, expected, atol=1e-6), clipping
         assert torch.equal(engine.others, plain[coordinates]), clipping
 
@@ -45,7 +49,9 @@ def test_it_is_as_long_as_its_gradient_where_nothing_clips_and_c_times_d_under_a
     run, engine, coordinates = with_three()
     x, y = batch_of(run, 1)
     y[0] = 11
-    assert engine.clipped_sum(x, y, Flat(float("inf"))).total[coordinates[1]].item() == pytest.approx(LENGTH * C)
+    assert engine.clipped_sum(x, y, Flat(float("inf"))).total[
+        coordinates[1]
+    ].item() == pytest.approx(LENGTH * C)
     scale = torch.full_like(run.engine.parameters, 3.0)
     found = engine.clipped_sum(x, y, Flat(C), scale.pow(-2)).total
     assert (found / scale).norm().item() == pytest.approx(C, rel=1e-4)
@@ -59,7 +65,9 @@ def test_coins_are_fair_and_directions_are_different() -> None:
         flip_coins(11, torch.zeros(10), C, np.random.default_rng(0))
 
 
-def test_scores_of_steps_are_normal_about_1_where_the_canary_was_in_the_batch_and_about_0_where_not() -> None:
+def test_scores_of_steps_are_normal_about_1_where_the_canary_was_in_the_batch_and_about_0_where_not() -> (
+    None
+):
     watch = watched(request_for(canaries=400))
     inside, outside = watch.scores.of_steps
     sigma = QUICK.sigma
@@ -68,7 +76,8 @@ def test_scores_of_steps_are_normal_about_1_where_the_canary_was_in_the_batch_an
         z = (scores.mean() - mean) * np.sqrt(len(scores))
         assert abs(z) < 4
         assert abs(scores.std() - 1) < 5 / np.sqrt(2 * len(scores))
-    assert abs(inside.mean()) * np.sqrt(len(inside)) > 4  # the test would see canaries that add nothing
+    # The test would see canaries that add nothing.
+    assert abs(inside.mean()) * np.sqrt(len(inside)) > 4
 
 
 def test_a_sum_of_scores_is_the_log_likelihood_ratio_of_the_two_mixtures() -> None:
@@ -106,7 +115,8 @@ def test_where_there_can_be_no_canaries_a_sentence_says_so_and_the_others_go_on(
     ):
         found = findings_of(said_by(request_for(canaries=50, **settings)))
         assert {
-            found[name].shows for name in ("per_step", "one_run", "one_run_curve", "one_run_gaussian", "in_out")
+            found[name].shows
+            for name in ("per_step", "one_run", "one_run_curve", "one_run_gaussian", "in_out")
         } == {why}
         assert found["sampler"].p_value is not None
         assert found["losses"].evidence == "estimate"

@@ -1,4 +1,6 @@
-"""A closer look: what a single example can do to a release, and what a trainer remembers that it did not release."""
+"""A closer look: what a single example can do to a release, and what a trainer remembers that it
+did not release.
+"""
 
 import itertools
 import math
@@ -17,7 +19,9 @@ CLOSE = 1e-3
 
 
 class CarriedOver(Wrapper):
-    """An engine that adds a little of the last batch's sum to the next one, as hooks do that nobody has emptied."""
+    """An engine that adds a little of the last batch's sum to the next one, as hooks do that nobody
+    has emptied.
+    """
 
     def __init__(self, engine) -> None:
         super().__init__(engine)
@@ -54,7 +58,9 @@ def looks_of(monkeypatch: pytest.MonkeyPatch, alter, **settings) -> list[Look]:
     """What is found of a trainer that is altered so."""
     from dpcore.audit import broken_trainers
 
-    monkeypatch.setitem(broken_trainers.TRAINERS, "altered", Trainer("altered", "", "", alter=alter))
+    monkeypatch.setitem(
+        broken_trainers.TRAINERS, "altered", Trainer("altered", "", "", alter=alter)
+    )
     return watched(request_for("altered", **settings)).record.looks
 
 
@@ -91,7 +97,9 @@ def test_the_run_stands_where_it_stood() -> None:
     assert watch._probe.measure(3, before, seen) is not None
     again = watch.run.snapshot()
     assert torch.equal(again.parameters, after.parameters)
-    assert all(torch.equal(*pair) for pair in zip(again.state.vectors, after.state.vectors, strict=True))
+    assert all(
+        torch.equal(*pair) for pair in zip(again.state.vectors, after.state.vectors, strict=True)
+    )
     assert all(torch.equal(*pair) for pair in zip(again.noise, after.noise, strict=True))
     watch.run.restore(before)
     again = watch.observer.again(seen.x, seen.y, QUICK.sigma, watch.run.learning_rate.at(3))
@@ -104,8 +112,12 @@ def test_the_audits_own_gradients_are_autograds_clipped_as_the_papers_write_them
     module = make()
     x, y = batch(shape, 3)
     parameters = torch.nn.utils.parameters_to_vector(module.parameters()).detach()
-    for clipping, scale in itertools.product(CLIPPINGS, (None, torch.linspace(0.5, 2.0, len(parameters)))):
-        own = torch.stack(list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, scale, None)))
+    for clipping, scale in itertools.product(
+        CLIPPINGS, (None, torch.linspace(0.5, 2.0, len(parameters)))
+    ):
+        own = torch.stack(
+            list(OwnGradients(module, CLIPPINGS[clipping](0.3)).of(parameters, x, y, scale, None))
+        )
         gradients = one_at_a_time(module, x, y) / (1 if scale is None else scale)
         expected, _ = clipped_one_at_a_time(gradients, clipping, 0.3, layer_sizes(module))
         assert torch.allclose(own.float(), expected, atol=1e-6), clipping

@@ -1,4 +1,6 @@
-"""Requests for audits, the same again from JSON, and the modules of `dpcore.audit` that need no torch."""
+"""Requests for audits, the same again from JSON, and the modules of `dpcore.audit` that need no
+torch.
+"""
 
 import itertools
 import json
@@ -57,7 +59,9 @@ def test_every_broken_trainer_has_settings_for_whatever_is_asked_for() -> None:
 
 
 def test_requests_statistics_and_trainers_are_there_without_torch() -> None:
-    modules = [f"dpcore.audit.bounds.{path.stem}" for path in Path(bounds.__file__).parent.glob("[!_]*.py")]
+    modules = [
+        f"dpcore.audit.bounds.{path.stem}" for path in Path(bounds.__file__).parent.glob("[!_]*.py")
+    ]
     modules += ["dpcore.audit.broken_trainers", "dpcore.audit.request", "dpcore.runs.kinds"]
     code = f"import sys, {', '.join(modules)}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,4 +1,6 @@
-"""To be watched changes nothing, what is seen is what happened, and how far torch's own normal numbers reach."""
+"""To be watched changes nothing, what is seen is what happened, and how far torch's own normal
+numbers reach.
+"""
 
 import dataclasses
 import math
@@ -16,7 +18,15 @@ from dpcore.audit.run_audit import outcomes_of, torch_counts
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 from dpcore.training.training_run import TrainingRun
-from tests.audit.small_audits import CNN, QUICK, findings_of, request_for, said_by, verdict_of, watched
+from tests.audit.small_audits import (
+    CNN,
+    QUICK,
+    findings_of,
+    request_for,
+    said_by,
+    verdict_of,
+    watched,
+)
 from tests.training.small_runs import ticking
 
 METHODS = {
@@ -34,9 +44,12 @@ FEW = dataclasses.replace(QUICK, batch=64, epochs=0.05, lr=0.05)
 
 
 @pytest.mark.parametrize(
-    "method", [each if each in SHORT else pytest.param(each, marks=pytest.mark.long) for each in METHODS]
+    "method",
+    [each if each in SHORT else pytest.param(each, marks=pytest.mark.long) for each in METHODS],
 )
-def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound_method_fails(method: str) -> None:
+def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound_method_fails(
+    method: str,
+) -> None:
     """None moves a release further than is charged, or remembers more than it released."""
     watch = watched(request_for(config=dataclasses.replace(FEW, **METHODS[method])))
     plain = TrainingRun(watch.config, ticking(), secret=watch.run.secret)
@@ -47,13 +60,19 @@ def test_a_watched_run_takes_the_very_steps_that_it_takes_unwatched_and_no_sound
     assert watch.observer.releases == plain.plan.steps
     claim = watch.request.by.claims(watch.config, watch.accepted)
     found = dict(outcomes_of(watch, claim))
-    assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [1.0] * 4
-    assert 0.5 < found["clipping"].figures["largest"] <= 1 + 1e-3, "and some example comes near to it"
+    assert [found[name].p_value for name in ("clipping", "gradients", "history", "releases")] == [
+        1.0
+    ] * 4
+    assert 0.5 < found["clipping"].figures["largest"] <= 1 + 1e-3, (
+        "and some example comes near to it"
+    )
     assert found["history"].figures["largest"] == 0.0
     assert found["noise"].p_value > 1e-3
 
 
-def test_the_noise_that_is_seen_is_the_noise_that_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_noise_that_is_seen_is_the_noise_that_was_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     drawn, add = [], GaussianNoise.add
 
     def recording(noise, piece, target, std, scale=None):
@@ -61,14 +80,17 @@ def test_the_noise_that_is_seen_is_the_noise_that_was_drawn(monkeypatch: pytest.
         add(noise, piece, target, std, scale)
         drawn.append((target.double() - before).numpy() / std)
 
-    watch = watched(request_for(canaries=20), steps=1)  # the first step is looked at: take one that is not
+    # The first step is looked at: take one that is not.
+    watch = watched(request_for(canaries=20), steps=1)
     monkeypatch.setattr(GaussianNoise, "add", recording)
     watch.step(3)
     at = watch.record._directions.numpy()
     assert np.allclose(watch.record.noise[-1] / QUICK.sigma, drawn[0][at], atol=1e-5)
 
 
-def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     add, drawn = GaussianNoise.add, []
 
     def tiring(noise, piece, target, std, scale=None):
@@ -79,7 +101,9 @@ def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(mo
     monkeypatch.setattr(module, "LOOKS", 0)
     watch = module.WatchedRun(request_for(batch=50, epochs=0.5), 1)
     said = list(run_audit._train(watch))
-    assert next(each.step for each in said if each.caught) == 71, "a step that is no multiple of those reported"
+    assert next(each.step for each in said if each.caught) == 71, (
+        "a step that is no multiple of those reported"
+    )
     assert said[-1].caught == "Evidence reached 20 at step 71 of 100: the noise is too small."
     assert all(len(each.evidence) == 3 for each in said)
 
@@ -87,7 +111,10 @@ def test_noise_that_falls_short_in_the_middle_of_a_run_is_caught_at_that_step(mo
 def test_settings_without_noise_have_no_evidence() -> None:
     watch = watched(request_for(sigma=0.0, private=True), 2)
     assert watch.progress(2).evidence == ()
-    assert dict(outcomes_of(watch, None))["evidence"].shows == "Nothing can be shown: no step has noise."
+    assert (
+        dict(outcomes_of(watch, None))["evidence"].shows
+        == "Nothing can be shown: no step has noise."
+    )
 
 
 def test_batches_are_those_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +134,9 @@ def test_batches_are_those_that_were_drawn(monkeypatch: pytest.MonkeyPatch) -> N
     assert rows == [each[each < tracked].tolist() for each in drawn]
 
 
-def test_training_that_diverges_ends_in_a_sentence_and_the_audits_go_on_with_what_was_seen() -> None:
+def test_training_that_diverges_ends_in_a_sentence_and_the_audits_go_on_with_what_was_seen() -> (
+    None
+):
     said = said_by(request_for("no_clipping", lr=1e30, epochs=0.3, activation="relu"))
     (stopped,) = (event for event in said if isinstance(event, Stopped))
     assert stopped.reason.startswith(f"Training ended at step {stopped.step}: loss is not finite")
@@ -115,7 +144,9 @@ def test_training_that_diverges_ends_in_a_sentence_and_the_audits_go_on_with_wha
     assert verdict_of(said).p_values
 
 
-def test_training_whose_first_step_fails_shows_nothing_and_refutes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_whose_first_step_fails_shows_nothing_and_refutes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def failing(watch, step):
         raise RuntimeError("CUDA out of memory")
 
@@ -131,13 +162,17 @@ def test_training_whose_first_step_fails_shows_nothing_and_refutes_nothing(monke
     assert verdict_of(said).failed == ()
 
 
-def test_an_audit_with_a_fixed_seed_says_the_same_again_and_draws_nothing_that_a_run_of_the_seed_draws() -> None:
+def test_an_audit_with_a_fixed_seed_says_the_same_again_and_draws_nothing_that_a_run_of_the_seed_draws() -> (
+    None
+):
     def timeless(said):
         return [event for event in said if not hasattr(event, "seconds")]
 
     request = request_for(canaries=30, epochs=0.2)
     assert timeless(said_by(request)) == timeless(said_by(request))
-    assert timeless(said_by(request)) != timeless(said_by(request_for(canaries=30, epochs=0.2, seed=2)))
+    assert timeless(said_by(request)) != timeless(
+        said_by(request_for(canaries=30, epochs=0.2, seed=2))
+    )
     watch, run = watched(request, steps=0), TrainingRun(request.config, ticking())
     assert watch.run.noise.states()[0].tolist() != run.noise.states()[0].tolist()
     assert watch.run.batches.state().tolist() != run.batches.state().tolist()
@@ -148,7 +183,11 @@ def test_an_unaccounted_run_has_no_epsilon_but_what_was_measured() -> None:
     said = said_by(request_for(config=raw, canaries=10))
     found = findings_of(said)
     assert said[0].unaccounted.startswith("No epsilon: the raw reading")
-    assert all(each.epsilon is None and not each.unbounded for name, each in found.items() if name != "losses")
+    assert all(
+        each.epsilon is None and not each.unbounded
+        for name, each in found.items()
+        if name != "losses"
+    )
     assert "raw reading" in found["noise"].shows
     assert "factor" in found["noise"].shows
     assert verdict_of(said).claimed_upper is None
@@ -158,11 +197,15 @@ def test_an_unaccounted_run_has_no_epsilon_but_what_was_measured() -> None:
 def test_noise_too_small_to_be_accounted_claims_nothing_and_is_no_fault() -> None:
     said = said_by(request_for(sigma=0.01))
     assert said[0].unaccounted
-    assert findings_of(said)["releases"].shows.startswith("Nothing can be shown: nothing is charged")
+    assert findings_of(said)["releases"].shows.startswith(
+        "Nothing can be shown: nothing is charged"
+    )
     assert verdict_of(said).failed == ()
 
 
-def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(run_audit, "TORCH_BLOCK", 1000)
     said = list(torch_counts(30_500, 7))
     assert [each.draws for each in said] == sorted({each.draws for each in said})
@@ -170,12 +213,16 @@ def test_it_tells_the_largest_so_far_and_how_many_would_be_beyond(monkeypatch: p
     assert len(said) <= run_audit.TORCH_REPORTS
     assert [each.largest for each in said] == sorted(each.largest for each in said)
     for each in said:
-        assert each.expected_beyond == pytest.approx(2 * each.draws * norm.sf(each.largest), rel=1e-9)
+        assert each.expected_beyond == pytest.approx(
+            2 * each.draws * norm.sf(each.largest), rel=1e-9
+        )
     assert said == list(torch_counts(30_500, 7))
     assert said != list(torch_counts(30_500, 8))
 
 
-def test_no_number_is_counted_where_none_is_asked_for_and_training_draws_what_it_would_have() -> None:
+def test_no_number_is_counted_where_none_is_asked_for_and_training_draws_what_it_would_have() -> (
+    None
+):
     before = torch.get_rng_state()
     list(torch_counts(1000, 1))
     assert torch.equal(before, torch.get_rng_state())

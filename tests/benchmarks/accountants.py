@@ -1,12 +1,14 @@
-"""How fast certified curves, trade-off curves and calibrations are, beside other packages on the same work.
+"""How fast certified curves, trade-off curves and calibrations are, beside other packages on the
+same work.
 
     python -m tests.benchmarks.accountants curves|tradeoff|calibrate [--repeat 15] [--peer-repeat 3]
 
-`curves`: up to 100 horizons at delta 1e-5. Ours: the certified band (lower and upper), and all other accountants
-together, from cold caches. The peer: dp-accounting's privacy-loss distribution (connect the dots, mesh 1e-4), an upper
-bound alone. `tradeoff`: 200 points of beta against alpha, certified below and above; the peer is riskcal, an estimate
-from one side. `calibrate`: sigma for an epsilon, beside dp-accounting's calibration to the same 0.1 %, and maps of 40
-sigmas by 40 numbers of steps, from cold caches. Prints a line for each setting and the geometric mean of the ratios;
+`curves`: up to 100 horizons at delta 1e-5. Ours: the certified band (lower and upper), and all
+other accountants together, from cold caches. The peer: dp-accounting's privacy-loss distribution
+(connect the dots, mesh 1e-4), an upper bound alone. `tradeoff`: 200 points of beta against alpha,
+certified below and above; the peer is riskcal, an estimate from one side. `calibrate`: sigma for an
+epsilon, beside dp-accounting's calibration to the same 0.1 %, and maps of 40 sigmas by 40 numbers
+of steps, from cold caches. Prints a line for each setting and the geometric mean of the ratios;
 times in milliseconds, medians.
 """
 
@@ -19,7 +21,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for both: more threads wait for each other on a busy machine
+# For both: more threads wait for each other on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
@@ -81,17 +84,30 @@ def curves(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
     def peer(q: float, sigma: float, horizons: list[int]) -> Any:
         mesh = {"value_discretization_interval": 1e-4, "use_connect_dots": True}
         one = pld.from_gaussian_mechanism(sigma, sampling_prob=q, **mesh)
-        return np.array([float(one.self_compose(steps).get_epsilon_for_delta(DELTA)) for steps in horizons])
+        return np.array(
+            [float(one.self_compose(steps).get_epsilon_for_delta(DELTA)) for steps in horizons]
+        )
 
     for name, (q, sigma, stride, points) in CURVES.items():
-        steps, whole = stride * np.arange(1, points + 1), Mechanism.constant(q, sigma, stride * points)
+        steps, whole = (
+            stride * np.arange(1, points + 1),
+            Mechanism.constant(q, sigma, stride * points),
+        )
         ours, band = cold(lambda: ACCOUNTANTS["pld"].curve(whole, steps, DELTA), repeat)  # noqa: B023
         rest = [accountant for other, accountant in ACCOUNTANTS.items() if other != "pld"]
         others, _ = cold(lambda: [each.curve(whole, steps, DELTA) for each in rest], repeat)  # noqa: B023
         theirs, epsilon = cold(lambda: peer(q, sigma, steps.tolist()), peer_repeat)  # noqa: B023
         widest = float(100 * np.max((band.epsilon - band.lower) / band.epsilon))
-        agrees = np.all(band.lower <= epsilon * (1 + 1e-6)) and np.all(epsilon <= band.epsilon * 1.005 + 1e-3)
-        row = {"ours": ours, "others": others, "peer": theirs, "widest %": widest, "agrees": bool(agrees)}
+        agrees = np.all(band.lower <= epsilon * (1 + 1e-6)) and np.all(
+            epsilon <= band.epsilon * 1.005 + 1e-3
+        )
+        row = {
+            "ours": ours,
+            "others": others,
+            "peer": theirs,
+            "widest %": widest,
+            "agrees": bool(agrees),
+        }
         yield name, row
 
 
@@ -108,8 +124,17 @@ def tradeoff(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
         asked = {"alpha": ALPHA, "noise_multiplier": sigma, "sample_rate": q, "num_steps": steps}
         ours, (low, high) = cold(lambda: both(mechanism), repeat)  # noqa: B023
         theirs, beta = cold(lambda: np.asarray(get_beta_for_dpsgd(**asked)), peer_repeat)  # noqa: B023
-        outside = float(np.max(np.maximum(beta - high, low - beta)))  # how far the peer leaves the band
-        yield name, {"ours": ours, "peer": theirs, "widest": float(np.max(high - low)), "outside by": outside}
+        # How far the peer leaves the band.
+        outside = float(np.max(np.maximum(beta - high, low - beta)))
+        yield (
+            name,
+            {
+                "ours": ours,
+                "peer": theirs,
+                "widest": float(np.max(high - low)),
+                "outside by": outside,
+            },
+        )
 
 
 def calibrate(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
@@ -122,28 +147,45 @@ def calibrate(repeat: int, peer_repeat: int) -> Iterator[tuple[str, Row]]:
             step = dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(sigma))
             return dp_accounting.SelfComposedDpEvent(step, steps)
 
-        search = {"bracket_interval": dp_accounting.LowerEndpointAndGuess(0.3, 1.0), "tol": tolerance}
-        return float(dp_accounting.calibrate_dp_mechanism(PLDAccountant, event, epsilon, DELTA, **search))
+        search = {
+            "bracket_interval": dp_accounting.LowerEndpointAndGuess(0.3, 1.0),
+            "tol": tolerance,
+        }
+        return float(
+            dp_accounting.calibrate_dp_mechanism(PLDAccountant, event, epsilon, DELTA, **search)
+        )
 
     for name, (epsilon, q, steps) in QUESTIONS.items():
         target = EpsilonTarget(epsilon, DELTA)
         ours, answer = cold(lambda: solve("sigma", target, q=q, steps=steps), repeat)  # noqa: B023
         theirs, sigma = cold(lambda: peer(epsilon, q, steps, 1e-3 * answer.value), peer_repeat)  # noqa: B023
-        yield name, {"ours": ours, "peer": theirs, "agrees": bool(abs(answer.value / sigma - 1) < 5e-3)}
+        yield (
+            name,
+            {"ours": ours, "peer": theirs, "agrees": bool(abs(answer.value / sigma - 1) < 5e-3)},
+        )
     for name, (q, last, least, largest) in MAPS.items():
-        sigmas, lengths = np.geomspace(least, largest, 40), np.linspace(last / 40, last, 40).astype(int)
+        sigmas, lengths = (
+            np.geomspace(least, largest, 40),
+            np.linspace(last / 40, last, 40).astype(int),
+        )
         settings = [Mechanism.constant(q, sigma, last) for sigma in sigmas.tolist()]
         row: Row = {}
         for word, accountant in ACCOUNTANTS.items():
-            row[word], rows = cold(lambda: [accountant.curve(each, lengths, DELTA) for each in settings], 3)  # noqa: B023
+            row[word], rows = cold(
+                lambda: [accountant.curve(each, lengths, DELTA) for each in settings], 3
+            )  # noqa: B023
             if word == CERTIFIED:
-                row["widest %"] = max(float(100 * np.max(1 - each.lower / each.epsilon)) for each in rows)
+                row["widest %"] = max(
+                    float(100 * np.max(1 - each.lower / each.epsilon)) for each in rows
+                )
         yield name, row
 
 
 def main() -> None:
     """Measure one part."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parts = {"curves": curves, "tradeoff": tradeoff, "calibrate": calibrate}
     parser.add_argument("part", choices=parts)
     parser.add_argument("--repeat", type=repeats, default=15)
@@ -156,7 +198,10 @@ def main() -> None:
         if "peer" in row:
             row["ratio"] = row["peer"] / row["ours"]
             ratios.append(row["ratio"])
-        figures = (f"{what} {each:.4g}" if isinstance(each, float) else f"{what} {each}" for what, each in row.items())
+        figures = (
+            f"{what} {each:.4g}" if isinstance(each, float) else f"{what} {each}"
+            for what, each in row.items()
+        )
         print(f"{name:<10} {', '.join(figures)}", flush=True)
     print(f"geometric mean: {statistics.geometric_mean(ratios):.0f} times faster")
 

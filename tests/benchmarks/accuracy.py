@@ -2,9 +2,10 @@
 
 python -m tests.benchmarks.accuracy [RECIPE ...] [--seeds 3] [--device auto]
 
-Each recipe's file in tests/benchmarks/results/ holds the configuration, seeds, accuracies, their mean and spread, and
-the certified epsilon; it is written anew after every seed, and goes on from the seeds that it already has. Each seed
-names the commit that trained it: where random streams changed since, it stands for another run of the same settings.
+Each recipe's file in tests/benchmarks/results/ holds the configuration, seeds, accuracies, their
+mean and spread, and the certified epsilon; it is written anew after every seed, and goes on from
+the seeds that it already has. Each seed names the commit that trained it: where random streams
+changed since, it stands for another run of the same settings.
 """
 
 import argparse
@@ -40,7 +41,11 @@ def epsilons(config: RunConfig) -> dict[str, Any]:
     band = ACCOUNTANTS["pld"].curve(mechanism, steps, config.delta)
     classic = ACCOUNTANTS["moments"].curve(mechanism, steps, config.delta)
     assert band.lower is not None
-    return {"pld": float(band.epsilon[0]), "pld_lower": float(band.lower[0]), "moments": float(classic.epsilon[0])}
+    return {
+        "pld": float(band.epsilon[0]),
+        "pld_lower": float(band.lower[0]),
+        "moments": float(classic.epsilon[0]),
+    }
 
 
 def one(config: RunConfig) -> dict[str, Any]:
@@ -66,12 +71,16 @@ def one(config: RunConfig) -> dict[str, Any]:
 
 def commit() -> str:
     """The short name of the commit whose code this is."""
-    told = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=RESULTS.parent)
+    told = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=RESULTS.parent
+    )
     return told.stdout.strip()
 
 
 def cells(done: dict[str, Any]) -> str:
-    """The cells that a recipe's row in docs/benchmarks.md begins with; the band is rounded outwards."""
+    """The cells that a recipe's row in docs/benchmarks.md begins with; the band is rounded
+    outwards.
+    """
     figures = [done["accuracy"], done.get("averaged_accuracy")]
     accuracy, averaged = ("" if each is None else _percent(each) for each in figures)
     lower, upper = done["epsilon"]["pld_lower"], done["epsilon"]["pld"]
@@ -116,7 +125,9 @@ def measure(name: str, config: RunConfig, seeds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure the recipes and print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("recipes", nargs="*", metavar="RECIPE", help="all of them if none is named")
     parser.add_argument("--seeds", type=repeats, default=3)
     parser.add_argument("--device", default="auto")
@@ -127,7 +138,10 @@ def main() -> None:
         config = RunConfig(**(RECIPES[name] | {"device": options.device}))
         print(f"{name}: {plan(config).steps} steps", flush=True)
         done = measure(name, config, options.seeds)
-        print(f"{name}: {done['accuracy']} {done.get('averaged_accuracy', '')} {done['epsilon']}", flush=True)
+        print(
+            f"{name}: {done['accuracy']} {done.get('averaged_accuracy', '')} {done['epsilon']}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

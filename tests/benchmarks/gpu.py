@@ -1,13 +1,15 @@
-"""What a GPU makes of private training, in less than eight minutes: one command for any machine with CUDA.
+"""What a GPU makes of private training, in less than eight minutes: one command for any machine
+with CUDA.
 
 python -m tests.benchmarks.gpu [--out FILE]
 
 Prints a table and writes docs/measured/gpu.json. Its phases: the step, private against
-plain under the same kind of recording; the seconds of an epoch of 60,000 examples; the tests that need CUDA; one run of
-each recipe of the ladders at epsilon 3, and of the others. The first two need no data, theirs is made up; a recipe
-whose data are not here fails. Each phase is a process of its own with a limit on its time, and has what those before it
-have left over. One that fails or runs past it is reported with what it had found, and the rest goes on; a recipe that
-is left out is named. At last stands which of the wanted figures were reached. Without CUDA nothing is measured and
+plain under the same kind of recording; the seconds of an epoch of 60,000 examples; the tests that
+need CUDA; one run of each recipe of the ladders at epsilon 3, and of the others. The first two need
+no data, theirs is made up; a recipe whose data are not here fails. Each phase is a process of its
+own with a limit on its time, and has what those before it have left over. One that fails or runs
+past it is reported with what it had found, and the rest goes on; a recipe that is left out is
+named. At last stands which of the wanted figures were reached. Without CUDA nothing is measured and
 nothing written. `--small` tries the command itself, on the CPU, in tiny sizes.
 """
 
@@ -52,23 +54,47 @@ Found = Iterator[tuple[str, Figures]]  # one by one, so that a phase that is cut
 Step = Callable[[], object]
 WORK: dict[str, Recipe] = {  # figures that are wanted come first, as time may be short
     "cnn-512": {"model": "cnn", "activation": "tanh", "batch": 512},
-    "scatter-8192": {"dataset": "fashion_mnist", "features": "scatter", "model": "linear", "batch": 8192},
+    "scatter-8192": {
+        "dataset": "fashion_mnist",
+        "features": "scatter",
+        "model": "linear",
+        "batch": 8192,
+    },
     "cnn-4096": {"model": "cnn", "activation": "tanh", "batch": 4096},
     "mlp-600": {"model": "mlp", "activation": "relu", "batch": 600},
 }
-PRIVATE: dict[str, Recipe] = {  # contender -> what its run chooses; SGD is held against SGD, the others against Adam
+# Contender -> what its run chooses; SGD is held against SGD, the others against Adam.
+PRIVATE: dict[str, Recipe] = {
     "private": {},
     "private auto_s": {"clipping": "auto_s"},
     "private pi_adam": {"optimizer": "pi_adam"},
     "private adadp": {"optimizer": "adadp"},
     "private, secure noise": {"noise_generator": "secure"},
 }
-PLAIN: dict[str, type[torch.optim.Optimizer]] = {"plain": torch.optim.SGD, "plain adam": torch.optim.Adam}
+PLAIN: dict[str, type[torch.optim.Optimizer]] = {
+    "plain": torch.optim.SGD,
+    "plain adam": torch.optim.Adam,
+}
 WANTED = {  # phase, row and figure, and what it is to be at most
     "seconds of an epoch, tanh cnn, batch 512": ("epochs", "cnn-512", "seconds", 0.05),
-    "seconds of an epoch, scattering and linear, batch 8192": ("epochs", "scatter-8192", "seconds", 0.005),
-    "private step of a plain one, tanh cnn, batch 512": ("steps", "cnn-512 private", "of plain", 1.1),
-    "private step of a plain one, tanh cnn, batch 4096": ("steps", "cnn-4096 private", "of plain", 1.1),
+    "seconds of an epoch, scattering and linear, batch 8192": (
+        "epochs",
+        "scatter-8192",
+        "seconds",
+        0.005,
+    ),
+    "private step of a plain one, tanh cnn, batch 512": (
+        "steps",
+        "cnn-512 private",
+        "of plain",
+        1.1,
+    ),
+    "private step of a plain one, tanh cnn, batch 4096": (
+        "steps",
+        "cnn-4096 private",
+        "of plain",
+        1.1,
+    ),
 }
 
 
@@ -88,18 +114,29 @@ SMALL = Size("cpu", "sample", batch=64, steps=1, epoch=2, time=0.5)
 
 def config_of(work: str, size: Size, **options: Any) -> RunConfig:
     """A run of the work, without momentum as the plain step."""
-    chosen = {"source": size.source, "device": size.device, "seed": 0, "epochs": 1.0, "lr": 1e-4, "momentum": 0.0}
+    chosen = {
+        "source": size.source,
+        "device": size.device,
+        "seed": 0,
+        "epochs": 1.0,
+        "lr": 1e-4,
+        "momentum": 0.0,
+    }
     batch = min(WORK[work]["batch"], size.batch)
     return RunConfig(**(chosen | WORK[work] | options | {"batch": batch}))
 
 
 def steps(size: Size) -> Found:
-    """Milliseconds of a step that is recorded, where it can be: private ones as multiples of plain ones."""
+    """Milliseconds of a step that is recorded, where it can be: private ones as multiples of plain
+    ones.
+    """
     for work in WORK:
         given = inputs_on(config_of(work, size), torch.device(size.device))
         entrants = {}
         for name in (*PLAIN, *PRIVATE):
-            run = TrainingRun(config_of(work, size, **PRIVATE.get(name, {})), time.perf_counter, inputs=given)
+            run = TrainingRun(
+                config_of(work, size, **PRIVATE.get(name, {})), time.perf_counter, inputs=given
+            )
             entrants[name] = plain_step(run, PLAIN[name]) if name in PLAIN else private_step(run)
         times: dict[str, list[float]] = {name: [] for name in entrants}
         for _ in range(size.steps):
@@ -112,9 +149,14 @@ def steps(size: Size) -> Found:
 
 
 def plain_step(run: TrainingRun, kind: type[torch.optim.Optimizer]) -> tuple[Step, str]:
-    """The ordinary step without privacy, gathering its batch, under a graph as the private one; what it is taken by."""
+    """The ordinary step without privacy, gathering its batch, under a graph as the private one;
+    what it is taken by.
+    """
     config, (x, y) = run.config, run.train
-    network, loss_of = build(config.model, config.activation, 0, config.shape).to(run.device), nn.CrossEntropyLoss()
+    network, loss_of = (
+        build(config.model, config.activation, 0, config.shape).to(run.device),
+        nn.CrossEntropyLoss(),
+    )
     rows = torch.arange(config.batch, device=run.device)
     more = {"capturable": True} if kind is torch.optim.Adam and run.device.type == "cuda" else {}
     optimizer = kind(network.parameters(), lr=1e-4, **more)  # type: ignore[call-arg]
@@ -152,7 +194,8 @@ def private_step(run: TrainingRun) -> tuple[Step, str]:
 
 def milliseconds(step: Step, count: int, device: str) -> float:
     """Of one of so many steps in a row; one more before them is not timed."""
-    settle = torch.cuda.synchronize if device == "cuda" else lambda: None  # waits for all that was asked of the device
+    # Waits for all that was asked of the device.
+    settle = torch.cuda.synchronize if device == "cuda" else lambda: None
     step()
     settle()
     start = time.perf_counter()
@@ -163,14 +206,21 @@ def milliseconds(step: Step, count: int, device: str) -> float:
 
 
 def epochs(size: Size) -> Found:
-    """Seconds of an epoch, batches drawn and gathered: the median of three, after one that is not timed."""
+    """Seconds of an epoch, batches drawn and gathered: the median of three, after one that is not
+    timed.
+    """
     for work in WORK:
         config = config_of(work, size, epochs=100)
-        run = TrainingRun(config, time.perf_counter, inputs=inputs_on(config, torch.device(size.device)))
+        run = TrainingRun(
+            config, time.perf_counter, inputs=inputs_on(config, torch.device(size.device))
+        )
         run.static, said = prepared(run)
         count = size.epoch or -(-config.examples // config.batch)
         times = [seconds_of(run, 1 + count * i, count) for i in range(4)][1:]
-        yield work, {"seconds": statistics.median(times), "steps": count, "engine": run.engine.name + said}
+        yield (
+            work,
+            {"seconds": statistics.median(times), "steps": count, "engine": run.engine.name + said},
+        )
 
 
 def seconds_of(run: TrainingRun, first: int, count: int) -> float:
@@ -185,25 +235,58 @@ def seconds_of(run: TrainingRun, first: int, count: int) -> float:
 
 def checks(size: Size) -> Found:
     """How many tests that need CUDA passed and failed, and which failed."""
-    files = (path for path in sorted((ROOT / "tests").rglob("test_*.py")) if "mark.cuda" in path.read_text())
+    files = (
+        path
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if "mark.cuda" in path.read_text()
+    )
     workers = str(min(4, os.cpu_count() or 1)) if size.device == "cuda" else "0"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "cuda", "-n", workers]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "cuda",
+        "-n",
+        workers,
+    ]
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    done = subprocess.run([*command, *map(str, files)], cwd=ROOT, env=environment, capture_output=True, text=True)
-    counts = {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|errors?|skipped)", done.stdout)}
+    done = subprocess.run(
+        [*command, *map(str, files)], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    counts = {
+        word: int(count)
+        for count, word in re.findall(r"(\d+) (passed|failed|errors?|skipped)", done.stdout)
+    }
     failures = re.findall(r"^(?:FAILED|ERROR) \S*::(.*?)(?: - |$)", done.stdout, flags=re.MULTILINE)
-    yield "marked cuda", {**counts, "status": done.returncode, **({"failures": failures} if failures else {})}
+    yield (
+        "marked cuda",
+        {**counts, "status": done.returncode, **({"failures": failures} if failures else {})},
+    )
 
 
 def ladders(size: Size) -> Found:
-    """One run of each recipe of both ladders at epsilon 3, those last whose features take the longest to compute."""
-    found = {f"{each.place}, {rung.name}": dict(rung.configs)[RECORD] for each in LADDERS for rung in each.rungs}
-    ordered = sorted(found.items(), key=lambda item: item[1].views if item[1].features != "pixels" else 0)
+    """One run of each recipe of both ladders at epsilon 3, those last whose features take the
+    longest to compute.
+    """
+    found = {
+        f"{each.place}, {rung.name}": dict(rung.configs)[RECORD]
+        for each in LADDERS
+        for rung in each.rungs
+    }
+    ordered = sorted(
+        found.items(), key=lambda item: item[1].views if item[1].features != "pixels" else 0
+    )
     return trained(size, {name: config.to_json() | {"seed": 0} for name, config in ordered})
 
 
 def trained(size: Size, recipes: Mapping[str, Recipe] = RECIPES) -> Found:
-    """One run of each; one that takes more than its share of the time that is left is cut, and counts as left out."""
+    """One run of each; one that takes more than its share of the time that is left is cut, and
+    counts as left out.
+    """
     end = time.perf_counter() + size.time
     for place, (name, recipe) in enumerate(recipes.items()):
         share = (end - time.perf_counter()) / (len(recipes) - place)
@@ -237,14 +320,16 @@ def advance(config: RunConfig, seconds: float, figures: Figures) -> None:
             break
 
 
-PHASES: dict[str, tuple[Callable[[Size], Found], float]] = {  # what is measured, and for how many seconds at most
+# What is measured, and for how many seconds at most.
+PHASES: dict[str, tuple[Callable[[Size], Found], float]] = {
     "steps": (steps, 75.0),
     "epochs": (epochs, 45.0),
     "tests": (checks, 110.0),
     "ladders": (ladders, 90.0),
     "recipes": (trained, 55.0),
 }
-BESIDES = 15.0  # seconds of a phase of recipes in which none is trained: its start, and the last event of a run
+# Seconds of a phase of recipes in which none is trained: its start, and the last event of a run.
+BESIDES = 15.0
 
 
 def measured(small: list[str]) -> dict[str, Figures]:
@@ -261,7 +346,9 @@ def measured(small: list[str]) -> dict[str, Figures]:
 
 
 def bounded(command: list[str], limit: float) -> Figures:
-    """The figures that a process prints, its seconds, and how it failed if it did; past the limit it is ended."""
+    """The figures that a process prints, its seconds, and how it failed if it did; past the limit
+    it is ended.
+    """
     start, failed = time.monotonic(), ""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, start_new_session=True, **pipes)
@@ -279,31 +366,53 @@ def bounded(command: list[str], limit: float) -> Figures:
             figures |= json.loads(line)
         except (ValueError, TypeError):  # a warning, or a line that was cut
             continue
-    return {"seconds": round(time.monotonic() - start, 1), "figures": figures} | ({"failed": failed} if failed else {})
+    return {"seconds": round(time.monotonic() - start, 1), "figures": figures} | (
+        {"failed": failed} if failed else {}
+    )
 
 
 def say(phase: str, seconds: float, figures: Figures, failed: str | None = None) -> None:
     """Print a phase's part of the table."""
     print(f"{phase} ({seconds} s)" + (f", failed: {failed}" if failed else ""))
     for name, row in figures.items():
-        cells = (f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}" for key, value in row.items())
+        cells = (
+            f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+            for key, value in row.items()
+        )
         print(f"  {name:<32} {', '.join(cells)}", flush=True)
 
 
 def verdicts(phases: dict[str, Figures]) -> dict[str, Figures]:
-    """What was found of each wanted figure, None where a phase did not get so far, and whether that is reached."""
+    """What was found of each wanted figure, None where a phase did not get so far, and whether that
+    is reached.
+    """
     found = {}
     for name, (phase, row, key, most) in WANTED.items():
         value = phases[phase]["figures"].get(row, {}).get(key)
-        found[name] = {"found": value, "at most": most, "reached": value is not None and value <= most}
+        found[name] = {
+            "found": value,
+            "at most": most,
+            "reached": value is not None and value <= most,
+        }
     return found
 
 
 def write(out: Path, device: str, small: list[str]) -> None:
-    """Measure all phases, and write them down with where that was and which wanted figures are reached."""
+    """Measure all phases, and write them down with where that was and which wanted figures are
+    reached.
+    """
     start, name = time.monotonic(), torch.cuda.get_device_name() if device == "cuda" else device
-    versions = {"torch": str(torch.__version__), "cuda": str(torch.version.cuda), "python": platform.python_version()}
-    where = {"device": name, "date": datetime.now(UTC).date().isoformat(), "dpcore": __version__, "commit": commit()}
+    versions = {
+        "torch": str(torch.__version__),
+        "cuda": str(torch.version.cuda),
+        "python": platform.python_version(),
+    }
+    where = {
+        "device": name,
+        "date": datetime.now(UTC).date().isoformat(),
+        "dpcore": __version__,
+        "commit": commit(),
+    }
     phases = measured(small)
     seconds, wanted = round(time.monotonic() - start, 1), verdicts(phases)
     say("wanted", seconds, wanted)
@@ -314,10 +423,16 @@ def write(out: Path, device: str, small: list[str]) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, help="docs/measured/gpu.json where it is not given")
-    parser.add_argument("--small", action="store_true", help="on the CPU, in tiny sizes; needs --out")
-    parser.add_argument("--phase", choices=list(PHASES), help="print the figures of one phase, a line of JSON each")
+    parser.add_argument(
+        "--small", action="store_true", help="on the CPU, in tiny sizes; needs --out"
+    )
+    parser.add_argument(
+        "--phase", choices=list(PHASES), help="print the figures of one phase, a line of JSON each"
+    )
     parser.add_argument("--seconds", type=float, help="that the phase has")
     options = parser.parse_args(arguments)
     size = SMALL if options.small else Size()

@@ -1,12 +1,13 @@
-"""How still the lab stands and how soon it speaks: the top of its chart through a drag, a start and an end.
+"""How still the lab stands and how soon it speaks: the top of its chart through a drag, a start and
+an end.
 
     python -m tests.benchmarks.lab [--repeat 5]
 
-First picture and first chart are the times from opening a new tab on a warm server to the still picture, and to the
-chart that takes its place. First accuracy is the time from the click on Train to the first accuracy of the private run
-in the headline, beside a baseline that is known. The top of the chart is looked at in every frame, and must stay within
-a pixel. Prints a table; times in seconds, medians; "cold" is the first visit of a fresh server, which trains the
-baseline before.
+First picture and first chart are the times from opening a new tab on a warm server to the still
+picture, and to the chart that takes its place. First accuracy is the time from the click on Train
+to the first accuracy of the private run in the headline, beside a baseline that is known. The top
+of the chart is looked at in every frame, and must stay within a pixel. Prints a table; times in
+seconds, medians; "cold" is the first visit of a fresh server, which trains the baseline before.
 """
 
 import argparse
@@ -65,9 +66,13 @@ def looked_at(page: Page, url: str) -> dict[str, float]:
     found["chart moved in a drag, px"] = moved(page)
     begun = time.perf_counter()
     page.locator(".st-key-train button").click()
-    page.wait_for_function("() => document.querySelector('.headline')?.textContent.includes('% right at epsilon')")
+    page.wait_for_function(
+        "() => document.querySelector('.headline')?.textContent.includes('% right at epsilon')"
+    )
     found["first accuracy, s"] = time.perf_counter() - begun
-    page.wait_for_function("() => document.querySelector('.headline')?.textContent.includes('costs')")
+    page.wait_for_function(
+        "() => document.querySelector('.headline')?.textContent.includes('costs')"
+    )
     page.wait_for_timeout(4000)
     found["chart moved in a run, px"] = moved(page)
     return found
@@ -75,11 +80,17 @@ def looked_at(page: Page, url: str) -> dict[str, float]:
 
 def main(words: list[str]) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description="How still the lab stands, and how soon it speaks.")
+    parser = argparse.ArgumentParser(
+        description="How still the lab stands, and how soon it speaks."
+    )
     parser.add_argument("--repeat", type=repeats, default=5)
     repeat = parser.parse_args(words).repeat
     found = []
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home, serving(Path(home)) as server:
+    with (
+        sync_playwright() as playwright,
+        tempfile.TemporaryDirectory() as home,
+        serving(Path(home)) as server,
+    ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         for place in range(repeat + 1):  # the first one warms the server
             page = browser.new_context(viewport={"width": 1366, "height": 768}).new_page()
@@ -88,7 +99,10 @@ def main(words: list[str]) -> None:
         browser.close()
     for name in found[0]:
         values = [each[name] for each in found[1:]]
-        print(f"{name:<28} {statistics.median(values):8.2f}   worst {max(values):8.2f}   cold {found[0][name]:8.2f}")
+        print(
+            f"{name:<28} {statistics.median(values):8.2f}   worst {max(values):8.2f}   cold"
+            f" {found[0][name]:8.2f}"
+        )
 
 
 if __name__ == "__main__":

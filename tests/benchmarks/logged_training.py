@@ -1,4 +1,6 @@
-"""Real training that writes down by itself what it says: a worker's own log, to compare with what the store has."""
+"""Real training that writes down by itself what it says: a worker's own log, to compare with what
+the store has.
+"""
 
 from collections.abc import Generator
 from pathlib import Path

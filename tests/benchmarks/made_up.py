@@ -1,4 +1,6 @@
-"""Examples and labels that are made up, for benchmarks: how long a step takes does not follow from what they are."""
+"""Examples and labels that are made up, for benchmarks: how long a step takes does not follow from
+what they are.
+"""
 
 import numpy as np
 import torch
@@ -33,10 +35,14 @@ def inputs_on(config: RunConfig, device: torch.device) -> Inputs:
     """The same on a device; made-up grey images for pixels."""
     if config.features == "pixels":
         labels = (np.arange(config.examples) % 10).astype(np.uint8)
-        images = np.random.default_rng(0).integers(0, 256, (config.examples, 28, 28), dtype=np.uint8)
+        images = np.random.default_rng(0).integers(
+            0, 256, (config.examples, 28, 28), dtype=np.uint8
+        )
         rows, labels = tensors(Images(images, labels), device)
         few = rows[:10], labels[:10]
     else:
         given = inputs(config)
-        (rows, labels), few = ([each.to(device) for each in part] for part in (given.train, given.test))
+        (rows, labels), few = (
+            [each.to(device) for each in part] for part in (given.train, given.test)
+        )
     return Inputs((rows, labels), (few[0][:0], few[1][:0]), (few[0], few[1]), "made up")

@@ -12,17 +12,27 @@ CLEAR = Path("/proc/self/clear_refs")
 
 
 def peak(words: list[str]) -> float | None:
-    """The MiB that this module of ours prints: the median of three processes; None where that cannot be measured."""
+    """The MiB that this module of ours prints: the median of three processes; None where that
+    cannot be measured.
+    """
     if not CLEAR.exists():
         return None
-    runs = [subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True) for _ in range(3)]
-    return statistics.median(float(done.stdout) for done in runs) if not any(done.returncode for done in runs) else None
+    runs = [
+        subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True)
+        for _ in range(3)
+    ]
+    return (
+        statistics.median(float(done.stdout) for done in runs)
+        if not any(done.returncode for done in runs)
+        else None
+    )
 
 
 def added(work: Callable[[], object]) -> float:
     """MiB that work adds at its peak to what this process holds before it."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # gives back what was freed: to take it again adds as much
+    # Gives back what was freed: to take it again adds as much.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim:
         trim(0)
     CLEAR.write_text("5")  # forget the peak so far

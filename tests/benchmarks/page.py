@@ -2,9 +2,9 @@
 
     python tests/benchmarks/page.py [--repeat 21]
 
-The bare page beside them is Streamlit with one slider and one Plotly chart of one line: what the framework itself
-takes. The pages take turns, one key each, so that whatever else the machine does falls on all of them alike.
-Prints tables; times in milliseconds.
+The bare page beside them is Streamlit with one slider and one Plotly chart of one line: what the
+framework itself takes. The pages take turns, one key each, so that whatever else the machine does
+falls on all of them alike. Prints tables; times in milliseconds.
 """
 
 import argparse
@@ -37,7 +37,8 @@ PLACES = {  # address, slider, chart
     "train": ("train", "sigma", "expected_chart"),
 }
 MOST = {"lab": 1.6, "trade-off": 1.6, "train": 1.6, "calibrate": 2.2}  # times the bare page
-# The time is taken inside the page: from the key event to the first frame in which the drawn lines differ.
+# The time is taken inside the page: from the key event to the first frame in which the drawn lines
+# differ.
 WATCH = """([slider, drawn]) => {
     window.answers = [];
     window.redraws = 0;
@@ -100,7 +101,10 @@ def dragged(page: Any, slider: str) -> dict[str, float | bool]:
     redraws = page.evaluate("window.redraws")
     page.mouse.up()
     page.wait_for_timeout(3000)
-    return {"redraws": redraws / DRAGGED, "last shown": field.input_value() == handle.get_attribute("aria-valuetext")}
+    return {
+        "redraws": redraws / DRAGGED,
+        "last shown": field.input_value() == handle.get_attribute("aria-valuetext"),
+    }
 
 
 def in_browser(repeat: int) -> tuple[dict[str, list[float]], dict[str, dict[str, float | bool]]]:
@@ -115,7 +119,10 @@ def in_browser(repeat: int) -> tuple[dict[str, list[float]], dict[str, dict[str,
         with serving(home, str(home / "bare.py")) as framework, serving(home) as server:
             tabs = {"bare page": (opened(browser, framework.url, *bare), bare[0])}
             for name, (address, slider, chart) in PLACES.items():
-                slider, drawn = f".st-key-{slider}_slider input[type=range]", f".st-key-{chart} {LINES}"
+                slider, drawn = (
+                    f".st-key-{slider}_slider input[type=range]",
+                    f".st-key-{chart} {LINES}",
+                )
                 tabs[name] = opened(browser, f"{server.url}/{address}", slider, drawn), slider
             for done in range(1, repeat + 1):
                 for page, slider in tabs.values():
@@ -128,7 +135,9 @@ def in_browser(repeat: int) -> tuple[dict[str, list[float]], dict[str, dict[str,
 
 def main() -> None:
     """Measure, print the tables and the JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeat", type=repeats, default=21)
     repeat = parser.parse_args().repeat
     times, drags = in_browser(repeat)

@@ -1,4 +1,6 @@
-"""A page of the app opened as a browser opens it, without one: Streamlit's own messages over a websocket."""
+"""A page of the app opened as a browser opens it, without one: Streamlit's own messages over a
+websocket.
+"""
 
 import asyncio
 import time
@@ -26,7 +28,8 @@ class Opened:
 async def opened(
     url: str, page: str, query: str, take: Callable[[ForwardMsg], None] = lambda message: None
 ) -> AsyncIterator[Opened]:
-    """The page, drawn, and kept open as long as the block runs; what it asks to be run again is run again.
+    """The page, drawn, and kept open as long as the block runs; what it asks to be run again is run
+    again.
 
     `take` is given each message.
     """
@@ -38,7 +41,10 @@ async def opened(
         async def ask(fragment: str = "") -> None:
             asked = BackMsg()
             asked.rerun_script.page_name, asked.rerun_script.query_string = page, query
-            asked.rerun_script.fragment_id, asked.rerun_script.is_auto_rerun = fragment, bool(fragment)
+            asked.rerun_script.fragment_id, asked.rerun_script.is_auto_rerun = (
+                fragment,
+                bool(fragment),
+            )
             await socket.send(asked.SerializeToString())
 
         async def again_and_again(fragment: str, interval: float) -> None:
@@ -49,13 +55,17 @@ async def opened(
 
         async def listen() -> None:
             async for content in socket:
-                message = ForwardMsg.FromString(content if isinstance(content, bytes) else content.encode())
+                message = ForwardMsg.FromString(
+                    content if isinstance(content, bytes) else content.encode()
+                )
                 take(message)
                 kind = message.WhichOneof("type")
                 if kind == "script_finished":
                     drawn.set()
                 elif kind == "auto_rerun":
-                    again = again_and_again(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+                    again = again_and_again(
+                        message.auto_rerun.fragment_id, message.auto_rerun.interval
+                    )
                     tasks.append(asyncio.create_task(again))
 
         tasks = [asyncio.create_task(listen())]

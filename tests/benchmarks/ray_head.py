@@ -1,11 +1,12 @@
-"""What the head of a cluster does with many workers: events a second that it writes down, and how late.
+"""What the head of a cluster does with many workers: events a second that it writes down, and how
+late.
 
     python tests/benchmarks/ray_head.py [--workers 10 100 1000] [--seconds 20]
 
-Simulated: no Ray and no training, but the head's own loop and a real store. The workers are made up, and their news
-are at hand as soon as they are due. With "as many as it takes" each always has another event; else each has one at the
-rate that is named, and the lag is from then until the event is in the store. What Ray adds is not
-in it. Prints a table.
+Simulated: no Ray and no training, but the head's own loop and a real store. The workers are made
+up, and their news are at hand as soon as they are due. With "as many as it takes" each always has
+another event; else each has one at the rate that is named, and the lag is from then until the event
+is in the store. What Ray adds is not in it. Prints a table.
 """
 
 import argparse
@@ -28,7 +29,11 @@ from dpcore.runs.store import Store  # noqa: E402
 from dpcore.training.config import RunConfig  # noqa: E402
 from dpcore.training.events import Stepped  # noqa: E402
 
-RATES: dict[str, float | None] = {"as many as it takes": None, "1 event/s each": 1.0, "2 events/s each": 2.0}
+RATES: dict[str, float | None] = {
+    "as many as it takes": None,
+    "1 event/s each": 1.0,
+    "2 events/s each": 2.0,
+}
 
 
 @dataclass(eq=False)
@@ -101,8 +106,14 @@ def measured(workers: int, rate: float | None, seconds: float) -> str:
         took = time.perf_counter() - begun
         lags.sort()
         for run in store.runs():
-            assert [number for number, _ in store.bodies(run.id)] == list(range(1, run.sequence + 1))
-    lag, late, cores = statistics.median(lags), lags[int(0.95 * len(lags))], (time.process_time() - processor) / took
+            assert [number for number, _ in store.bodies(run.id)] == list(
+                range(1, run.sequence + 1)
+            )
+    lag, late, cores = (
+        statistics.median(lags),
+        lags[int(0.95 * len(lags))],
+        (time.process_time() - processor) / took,
+    )
     return f"{len(lags) / took:9.0f} {1e3 * lag:8.0f} {1e3 * late:8.0f} {cores:6.2f}"
 
 

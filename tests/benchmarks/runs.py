@@ -1,16 +1,18 @@
-"""How much the runs bear: many who watch and ask, many runs, workers that are killed; and how soon a run speaks.
+"""How much the runs bear: many who watch and ask, many runs, workers that are killed; and how soon
+a run speaks.
 
-    python -m tests.benchmarks.runs watch [--viewers 100] [--browsers 3] [--servers 1] [--seconds 300] [--still 0]
-    python -m tests.benchmarks.runs memory [--minutes 15] [--viewers 20]
-    python -m tests.benchmarks.runs store [--runs 10000] [--events 5000000] [--seconds 5]
-    python -m tests.benchmarks.runs faults [--runs 200] [--servers 2]
-    python -m tests.benchmarks.runs latency [--repeat 5]
+    python -m tests.benchmarks.runs watch [--viewers 100] [--browsers 3] [--servers 1] [--seconds
+    300] [--still 0] python -m tests.benchmarks.runs memory [--minutes 15] [--viewers 20] python -m
+    tests.benchmarks.runs store [--runs 10000] [--events 5000000] [--seconds 5] python -m
+    tests.benchmarks.runs faults [--runs 200] [--servers 2] python -m tests.benchmarks.runs latency
+    [--repeat 5]
 
-`watch`: sessions by Streamlit's own protocol, and a few in Chromium, have the lab open, follow two runs that train for
-real, and move the slider of sigma every ten seconds, or nothing if they are still; they are dealt out to the servers.
-`memory`: as `watch`, for long. `store`: a store of many runs and events. `faults`: workers and servers are killed at
-random moments while they run a double whose every number follows from the secret seed; each run must finish exactly
-once, and say what an undisturbed one says. `latency`: real training with a warm standby. Prints a table, then one JSON
+`watch`: sessions by Streamlit's own protocol, and a few in Chromium, have the lab open, follow two
+runs that train for real, and move the slider of sigma every ten seconds, or nothing if they are
+still; they are dealt out to the servers. `memory`: as `watch`, for long. `store`: a store of many
+runs and events. `faults`: workers and servers are killed at random moments while they run a double
+whose every number follows from the secret seed; each run must finish exactly once, and say what an
+undisturbed one says. `latency`: real training with a warm standby. Prints a table, then one JSON
 object. Status 1 where a target is missed.
 """
 
@@ -74,18 +76,29 @@ def faults(options: argparse.Namespace) -> Found:
 
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "home") as store:
         note_endings(store)
-        runs = [store.submit(RunConfig(seed=None if number % 2 else number)) for number in range(options.runs)]
+        runs = [
+            store.submit(RunConfig(seed=None if number % 2 else number))
+            for number in range(options.runs)
+        ]
         start = partial(Server, store.home, "train", options.slots)
         begun, chance = time.monotonic(), random.Random(options.seed)
         limits = {"servers": options.servers, "most": options.most, "within": options.within}
         killed = until_done(store, start, chance, **limits)
         seconds, wrong = time.monotonic() - begun, wrongs(store, runs)
-    figures = {"runs": len(runs), "seconds": round(seconds), "killed": [killed.workers, killed.servers]}
-    return figures | {"wrong": len(wrong), "the first of them": wrong[:3]}, ["wrong"] if wrong else []
+    figures = {
+        "runs": len(runs),
+        "seconds": round(seconds),
+        "killed": [killed.workers, killed.servers],
+    }
+    return figures | {"wrong": len(wrong), "the first of them": wrong[:3]}, (
+        ["wrong"] if wrong else []
+    )
 
 
 def latency(options: argparse.Namespace) -> Found:
-    """Milliseconds from submitting a run to its first event and its first accuracy, and from cancelling to its end."""
+    """Milliseconds from submitting a run to its first event and its first accuracy, and from
+    cancelling to its end.
+    """
     figures: dict[str, Any] = {}
     for model in ("cnn", "mlp"):
         with tempfile.TemporaryDirectory() as home, Store(home) as store, Pool(store) as pool:
@@ -95,7 +108,9 @@ def latency(options: argparse.Namespace) -> Found:
                 found.append(first_events(store, RunConfig(model=model, epochs=100, seed=seed)))
             until_warm(pool)
         for kind in (Started, Evaluated, Status):
-            figures[f"{model} {kind.__name__}, ms"] = round(1e3 * statistics.median(each[kind] for each in found))
+            figures[f"{model} {kind.__name__}, ms"] = round(
+                1e3 * statistics.median(each[kind] for each in found)
+            )
     return figures, []
 
 
@@ -116,7 +131,9 @@ def processor_time(pid: int) -> float:
 
 
 def first_events(store: Store, config: RunConfig) -> dict[type[Event] | type[Status], float]:
-    """Seconds from submit until each kind of event could be read; the run is then cancelled, and its end timed too."""
+    """Seconds from submit until each kind of event could be read; the run is then cancelled, and
+    its end timed too.
+    """
     begun, after, first = time.perf_counter(), 0, {}
     run = store.submit(config)
     while Evaluated not in first:
@@ -144,7 +161,9 @@ OPTIONS: dict[str, dict[str, float]] = {  # of each part, with their values wher
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parts = parser.add_subparsers(dest="part", required=True)
     for name, options in OPTIONS.items():
         part = parts.add_parser(name)

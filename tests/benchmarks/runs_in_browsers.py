@@ -1,4 +1,6 @@
-"""Real browsers among many sessions: when a chart has grown, and when it answers a key, at the frame that shows it."""
+"""Real browsers among many sessions: when a chart has grown, and when it answers a key, at the
+frame that shows it.
+"""
 
 import asyncio
 import random
@@ -14,7 +16,8 @@ from tests.e2e.conftest import ARGUMENTS, CHROMIUM
 
 EVERY = 10.0  # seconds between two moves of a slider
 SLIDER, CHART = "sigma", "epsilon_chart"
-# In the page: when a run's line grew, and how long a key took to change the curves, both at the frame that shows it.
+# In the page: when a run's line grew, and how long a key took to change the curves, both at the
+# frame that shows it.
 LOOK = f"""() => {{
     const last = {{}};
     Object.assign(window, {{ grown: [], answers: [], pressed: 0 }});
@@ -54,9 +57,13 @@ async def browsing(urls: Sequence[str]) -> AsyncIterator[list[Page]]:
         try:
             pages = []
             for url in urls:
-                page = await (await browser.new_context(viewport={"width": 1366, "height": 768})).new_page()
+                page = await (
+                    await browser.new_context(viewport={"width": 1366, "height": 768})
+                ).new_page()
                 await page.goto(url, timeout=180_000)
-                await page.wait_for_selector(f".st-key-{CHART} .main-svg", state="attached", timeout=180_000)
+                await page.wait_for_selector(
+                    f".st-key-{CHART} .main-svg", state="attached", timeout=180_000
+                )
                 pages.append(page)
             yield pages
         finally:
@@ -64,7 +71,9 @@ async def browsing(urls: Sequence[str]) -> AsyncIterator[list[Page]]:
 
 
 async def watched(page: Page) -> None:
-    """Have the page write down what it shows, and when, and press a key on the slider every now and then."""
+    """Have the page write down what it shows, and when, and press a key on the slider every now and
+    then.
+    """
     await page.evaluate(LOOK)
     slider = page.locator(f".st-key-{SLIDER}_slider input[type=range]")
     await asyncio.sleep(random.uniform(0, EVERY))
@@ -77,12 +86,20 @@ async def watched(page: Page) -> None:
 async def grown_and_answered(
     page: Page, store: Store, runs: Sequence[str], there: dict[tuple[str, int], float]
 ) -> tuple[list[float], list[float]]:
-    """Milliseconds from the store to the frame in which a run's line had grown, and from a key to other curves."""
+    """Milliseconds from the store to the frame in which a run's line had grown, and from a key to
+    other curves.
+    """
     known = {
         (f"{RUN}{place}", event.epoch): there[run, number]
         for place, run in enumerate(runs)
         for number, event in store.tail(run)
         if isinstance(event, Evaluated) and (run, number) in there
     }
-    grown = [(uid, epoch, when) for uid, epoch, when in await page.evaluate("window.grown") if (uid, epoch) in known]
-    return [when - 1e3 * known[uid, epoch] for uid, epoch, when in grown], await page.evaluate("window.answers")
+    grown = [
+        (uid, epoch, when)
+        for uid, epoch, when in await page.evaluate("window.grown")
+        if (uid, epoch) in known
+    ]
+    return [when - 1e3 * known[uid, epoch] for uid, epoch, when in grown], await page.evaluate(
+        "window.answers"
+    )

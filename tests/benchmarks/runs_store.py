@@ -1,4 +1,6 @@
-"""A store of very many runs and events: how soon the page of runs has its table, and what is live its news."""
+"""A store of very many runs and events: how soon the page of runs has its table, and what is live
+its news.
+"""
 
 import json
 import logging
@@ -30,21 +32,41 @@ STEPPED = Stepped(1, 0.1, 1.0, 0.5, (1.0, 2.0, 3.0, 4.0, 5.0), 10.0)
 def filled(store: Store, runs: int, events: int) -> str:
     """Write so many runs, of so many events each; the id of the last one, which is live."""
     ids = sorted(store.new_id() for _ in range(runs))
-    said = [body_of(Started(CONFIG.examples, plan(CONFIG).steps, CONFIG.q, "cpu", 26010, "book-keeping"))]
+    said = [
+        body_of(
+            Started(CONFIG.examples, plan(CONFIG).steps, CONFIG.q, "cpu", 26010, "book-keeping")
+        )
+    ]
     for step in range(1, events - 1):
         test = Evaluated(step, step * CONFIG.q, 0.5, 1.0, (0.5,) * 10)
         said.append(body_of(test if step % 2 else replace(STEPPED, step=step)))
     with store.writing() as db:
         for number, run in enumerate(ids):
             row = row_of(
-                run, replace(CONFIG, sigma=0.5 + number % 40 / 10, seed=number), f"run {number}", None, None, 1
+                run,
+                replace(CONFIG, sigma=0.5 + number % 40 / 10, seed=number),
+                f"run {number}",
+                None,
+                None,
+                1,
             )
-            row |= {"owner": f"owner {number % 100}", "status": "finished", "started": row["created"] - number}
-            row |= {"ended": row["created"], "tags": json.dumps([f"tag {number % 20}"]), "worker": "elsewhere:1"}
+            row |= {
+                "owner": f"owner {number % 100}",
+                "status": "finished",
+                "started": row["created"] - number,
+            }
+            row |= {
+                "ended": row["created"],
+                "tags": json.dumps([f"tag {number % 20}"]),
+                "worker": "elsewhere:1",
+            }
             insert(db, row)
             last = body_of(Finished(plan(CONFIG).steps, 4.0, number % 1000 / 1000))
             bodies = enumerate([*said, last], 1)
-            db.executemany("INSERT INTO events VALUES (?, ?, ?)", ((run, place, body) for place, body in bodies))
+            db.executemany(
+                "INSERT INTO events VALUES (?, ?, ?)",
+                ((run, place, body) for place, body in bodies),
+            )
     live = store.submit(CONFIG, "live", worker="elsewhere:2")
     for _ in range(events):
         store.append(live, STEPPED)
@@ -62,7 +84,9 @@ def ms_of(call: Callable[[], object], repeat: int = 5) -> float:
 
 
 def ms_of_page(store: Store, **query: str) -> float:
-    """Of the page of runs at this address, once it knows all of its epsilons, of this store; nobody works."""
+    """Of the page of runs at this address, once it knows all of its epsilons, of this store; nobody
+    works.
+    """
     from streamlit.testing.v1 import AppTest
 
     from pages.parts.runs.listing import LEFT
@@ -95,7 +119,10 @@ def append_rate(store: Store, writers: int, seconds: float) -> float:
     context = multiprocessing.get_context("spawn")
     start, counts = context.Barrier(writers), context.Queue()
     runs = [store.submit(CONFIG, worker=f"elsewhere:{each}") for each in range(writers)]
-    processes = [context.Process(target=appended, args=(store.home, run, seconds, start, counts)) for run in runs]
+    processes = [
+        context.Process(target=appended, args=(store.home, run, seconds, start, counts))
+        for run in runs
+    ]
     for process in processes:
         process.start()
     total = sum(counts.get(timeout=120 + seconds) for _ in processes)
@@ -124,7 +151,12 @@ def measured(runs: int, events: int, seconds: float) -> dict[str, Any]:
                 "page of runs, ms": ms_of_page(store),
                 "page of runs by epsilon, ms": ms_of_page(store, sort="epsilon"),
                 "tables, ms": {
-                    name: ms_of(lambda name=name, wanted=wanted: found(store, wanted, *name.split("by ")[1:]), 3)
+                    name: ms_of(
+                        lambda name=name, wanted=wanted: found(
+                            store, wanted, *name.split("by ")[1:]
+                        ),
+                        3,
+                    )
                     for name, wanted in tables.items()
                 },
                 "ten events of a live run, ms": ms_of(lambda: store.tail(live, last - 10), 300),
@@ -136,7 +168,13 @@ def measured(runs: int, events: int, seconds: float) -> dict[str, Any]:
 
 def missed(figures: dict[str, Any]) -> list[str]:
     """The targets that are missed."""
-    most = {"page of runs, ms": 1000, "page of runs by epsilon, ms": 1000, "ten events of a live run, ms": 5}
+    most = {
+        "page of runs, ms": 1000,
+        "page of runs by epsilon, ms": 1000,
+        "ten events of a live run, ms": 5,
+    }
     late = [name for name, limit in most.items() if figures[name] > limit]
     late += ["tables, ms"] if max(figures["tables, ms"].values()) > 1000 else []
-    return late + [name for name, value in figures.items() if name.startswith("events a") and value < 2000]
+    return late + [
+        name for name, value in figures.items() if name.startswith("events a") and value < 2000
+    ]

@@ -1,4 +1,6 @@
-"""Many sessions that follow two live runs in the lab and move a slider, and what that costs the runs and the server."""
+"""Many sessions that follow two live runs in the lab and move a slider, and what that costs the
+runs and the server.
+"""
 
 import asyncio
 import os
@@ -26,7 +28,14 @@ from dpcore.training.events import Stepped
 from tests.benchmarks.logged_training import log_of
 from tests.benchmarks.page_opener import opened
 from tests.benchmarks.runs import processor_time
-from tests.benchmarks.runs_in_browsers import CHART, EVERY, SLIDER, browsing, grown_and_answered, watched
+from tests.benchmarks.runs_in_browsers import (
+    CHART,
+    EVERY,
+    SLIDER,
+    browsing,
+    grown_and_answered,
+    watched,
+)
 from tests.benchmarks.slider_mover import Mover
 from tests.e2e.server import Server, serving
 
@@ -53,7 +62,8 @@ class Load(NamedTuple):
     browsers: int = 3
     servers: int = 1
     seconds: float = 300.0
-    warm_up: float = 20.0  # seconds after all pages are open, in which curves are computed for the first time
+    # Seconds after all pages are open, in which curves are computed for the first time.
+    warm_up: float = 20.0
     still: bool = False  # whether sessions move nothing
 
 
@@ -67,11 +77,15 @@ class Session:
         self.mover = Mover(SLIDER, CHART)
         self.drawn_after, self.reruns = 0.0, 0
 
-    async def take_part(self, door: asyncio.Semaphore, begun: asyncio.Barrier, after: dict[str, int], still: bool):
+    async def take_part(
+        self, door: asyncio.Semaphore, begun: asyncio.Barrier, after: dict[str, int], still: bool
+    ):
         """Open the lab with the runs, follow them, and move the slider every now and then."""
         async with AsyncExitStack() as stack:
             async with door:
-                page = await stack.enter_async_context(opened(self.url, "", self.query, self.mover.take))
+                page = await stack.enter_async_context(
+                    opened(self.url, "", self.query, self.mover.take)
+                )
             await begun.wait()
             self.drawn_after = page.drawn_after
             following = asyncio.create_task(self.follow(after))
@@ -119,7 +133,9 @@ class Watched:
 
 @contextmanager
 def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
-    """Two runs that train for real, by a pool of this process, and write down what they say; cancelled afterwards."""
+    """Two runs that train for real, by a pool of this process, and write down what they say;
+    cancelled afterwards.
+    """
     os.environ["OMP_NUM_THREADS"] = "1"
     with Store(home) as store, Pool(store, 2, "tests.benchmarks.logged_training:train"):
         ids = [store.submit(RunConfig(model="mlp", epochs=EPOCHS, batch=64)) for _ in range(2)]
@@ -137,14 +153,22 @@ def two_runs(home: Path) -> Iterator[tuple[Store, list[str]]]:
 
 
 async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: Load) -> Watched:
-    """What all got, and what the servers held and used meanwhile; the sessions are dealt out to the servers."""
+    """What all got, and what the servers held and used meanwhile; the sessions are dealt out to the
+    servers.
+    """
     places = [servers[number % len(servers)].url for number in range(load.viewers)]
     got = Watched([Session(url, runs) for url in places])
-    addresses = [f"{url}/?{'&'.join(f'run={run}' for run in runs)}" for url in places[: load.browsers]]
+    addresses = [
+        f"{url}/?{'&'.join(f'run={run}' for run in runs)}" for url in places[: load.browsers]
+    ]
     door, begun = asyncio.Semaphore(AT_ONCE), asyncio.Barrier(load.viewers + 1)
-    after: dict[str, int] = {}  # of each run the last event that nobody needs, once all pages are open
+    # Of each run the last event that nobody needs, once all pages are open.
+    after: dict[str, int] = {}
     async with browsing(addresses) as tabs, asyncio.TaskGroup() as group:
-        tasks = [group.create_task(each.take_part(door, begun, after, load.still)) for each in got.sessions]
+        tasks = [
+            group.create_task(each.take_part(door, begun, after, load.still))
+            for each in got.sessions
+        ]
         while begun.n_waiting < load.viewers:
             await asyncio.sleep(0.1)
         after.update({run: store.run(run).sequence for run in runs})
@@ -167,10 +191,14 @@ async def watch(servers: Sequence[Server], store: Store, runs: list[str], load: 
 
 
 async def on_their_way(got: Watched) -> None:
-    """Wait until every session has what is there, for at most MAX_WAIT seconds: what is late is not lost."""
+    """Wait until every session has what is there, for at most MAX_WAIT seconds: what is late is not
+    lost.
+    """
     with suppress(TimeoutError):
         async with asyncio.timeout(MAX_WAIT):
-            while any(got.there.keys() - {event for event, _ in each.seen} for each in got.sessions):
+            while any(
+                got.there.keys() - {event for event, _ in each.seen} for each in got.sessions
+            ):
                 await asyncio.sleep(1)
 
 
@@ -204,7 +232,9 @@ def paces(store: Store, runs: list[str], after: dict[str, int]) -> list[float]:
     """The median steps per second of each run behind an event."""
     return [
         statistics.median(
-            event.steps_per_second for _, event in store.tail(run, after[run]) if isinstance(event, Stepped)
+            event.steps_per_second
+            for _, event in store.tail(run, after[run])
+            if isinstance(event, Stepped)
         )
         for run in runs
     ]
@@ -218,13 +248,17 @@ def alone(store: Store, runs: list[str], seconds: float) -> list[float]:
 
 
 def warm_up(url: str) -> None:
-    """Have the server begin its pool, as the first visitor does: any request for a run needs the store."""
+    """Have the server begin its pool, as the first visitor does: any request for a run needs the
+    store.
+    """
     with suppress(urllib.error.HTTPError):  # there is no such run
         urllib.request.urlopen(f"{url}/runs/none/events", timeout=30).close()
 
 
 def of_those_who_ask() -> float:
-    """Seconds that the sessions, which are this process, and the browsers have computed, apart from the servers."""
+    """Seconds that the sessions, which are this process, and the browsers have computed, apart from
+    the servers.
+    """
     times = processor_time(os.getpid())
     for each in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended meanwhile
@@ -239,7 +273,8 @@ def logs_agree(store: Store, runs: Sequence[str]) -> bool:
         stored = [body for _, body in store.bodies(run)]
         with open(log_of(store.home, run), encoding="utf-8") as log:
             said = [line.rstrip("\n") for line in log]
-        if stored != said[: len(stored)] or len(said) > len(stored) + 1:  # the last one may have been said to nobody
+        # The last one may have been said to nobody.
+        if stored != said[: len(stored)] or len(said) > len(stored) + 1:
             return False
     return True
 
@@ -270,7 +305,12 @@ def measured(load: Load) -> dict[str, Any]:
 
 def figures_of(got: Watched, load: Load) -> dict[str, Any]:
     """What the sessions got; times as median, 95th percentile and worst, in ms."""
-    late = [1e3 * (when - got.there[event]) for each in got.sessions for event, when in each.seen if event in got.there]
+    late = [
+        1e3 * (when - got.there[event])
+        for each in got.sessions
+        for event, when in each.seen
+        if event in got.there
+    ]
     events = [[event for event, _ in each.seen] for each in got.sessions]
     moves = [move for each in got.sessions for move in each.mover.moves]
     held = [sum(each) for each in got.held]
@@ -284,12 +324,23 @@ def figures_of(got: Watched, load: Load) -> dict[str, Any]:
         "doubled": sum(len(each) - len(set(each)) for each in events),
         "event to session, ms": summary(late),
         "event to picture, ms": summary(got.late_in_browsers),
-        "slider to chart, ms": summary([1e3 * move.chart for move in moves if move.begun > got.warm]),
-        "the same in the first moves, ms": summary([1e3 * move.chart for move in moves if move.begun <= got.warm]),
+        "slider to chart, ms": summary(
+            [1e3 * move.chart for move in moves if move.begun > got.warm]
+        ),
+        "the same in the first moves, ms": summary(
+            [1e3 * move.chart for move in moves if move.begun <= got.warm]
+        ),
         "key to chart in browsers, ms": summary(got.keys_in_browsers),
-        "slider to whole page, ms": summary([1e3 * move.page for move in moves if move.begun > got.warm]),
-        "MiB of each server": [[round(each) for each in got.held[0]], [round(each) for each in got.held[-1]]],
-        "memory grew by, %": round(100 * (statistics.median(held[-3:]) / statistics.median(held[:3]) - 1), 1),
+        "slider to whole page, ms": summary(
+            [1e3 * move.page for move in moves if move.begun > got.warm]
+        ),
+        "MiB of each server": [
+            [round(each) for each in got.held[0]],
+            [round(each) for each in got.held[-1]],
+        ],
+        "memory grew by, %": round(
+            100 * (statistics.median(held[-3:]) / statistics.median(held[:3]) - 1), 1
+        ),
         "servers, cores": round(got.share, 2),
         "sessions and browsers, cores": round(got.asking, 2),
     }
@@ -297,7 +348,9 @@ def figures_of(got: Watched, load: Load) -> dict[str, Any]:
 
 def summary(times: Sequence[float]) -> list[int]:
     """Median, 95th percentile and worst, as whole numbers; nothing of nothing."""
-    return [round(float(each)) for each in np.quantile(times, [0.5, 0.95, 1.0])] if len(times) else []
+    return (
+        [round(float(each)) for each in np.quantile(times, [0.5, 0.95, 1.0])] if len(times) else []
+    )
 
 
 def missed(figures: dict[str, Any]) -> list[str]:
@@ -305,4 +358,9 @@ def missed(figures: dict[str, Any]) -> list[str]:
     late = [name for name, most in LATEST.items() if figures[name] and figures[name][1] > most]
     wrong = [name for name in ("reruns asked for", "lost", "doubled") if figures[name]]
     slow = ["slowed by, %"] if figures["slowed by, %"] > 20 else []
-    return [*late, *wrong, *slow, *([] if figures["workers' logs agree"] else ["workers' logs agree"])]
+    return [
+        *late,
+        *wrong,
+        *slow,
+        *([] if figures["workers' logs agree"] else ["workers' logs agree"]),
+    ]

@@ -1,11 +1,13 @@
-"""How long three things take: the numbers of the papers, a comparison of perturbation methods, curves of samplers.
+"""How long three things take: the numbers of the papers, a comparison of perturbation methods,
+curves of samplers.
 
     python -m tests.benchmarks.seconds papers|perturbation|samplers [--repeat 5]
 
-`papers`: every number that follows from accounting, with the certified bound of each epsilon that is claimed, in fresh
-processes that have imported the package; wanted are at most 2,000 ms in all. `perturbation`: Breast Cancer without
-noise, and six methods at 10 epsilons with 10 seeds each; wanted are at most 10 s on 2 cores. `samplers`: 100 horizons
-of some settings, and how wide the band is. Prints medians, or each repeat of the comparison.
+`papers`: every number that follows from accounting, with the certified bound of each epsilon that
+is claimed, in fresh processes that have imported the package; wanted are at most 2,000 ms in all.
+`perturbation`: Breast Cancer without noise, and six methods at 10 epsilons with 10 seeds each;
+wanted are at most 10 s on 2 cores. `samplers`: 100 horizons of some settings, and how wide the band
+is. Prints medians, or each repeat of the comparison.
 """
 
 import argparse
@@ -63,16 +65,24 @@ def perturbation(repeat: int) -> None:
     for _ in range(repeat):
         wall, cpu = time.perf_counter(), time.process_time()
         fits = sum(len(event.gaps) for event in compare(Request()) if isinstance(event, Measured))
-        print(f"{fits} fits: {time.perf_counter() - wall:.1f} s, {time.process_time() - cpu:.1f} s of a core")
+        print(
+            f"{fits} fits: {time.perf_counter() - wall:.1f} s, {time.process_time() - cpu:.1f} s of"
+            " a core"
+        )
 
 
 def samplers(repeat: int) -> None:
     """Print a line for each setting and sampler."""
     from dpcore.privacy.sampling import SAMPLERS, steps_of_epoch
 
-    print(f"{'q':>9} {'sigma':>6} {'epochs':>6}  {'sampler':<20} {'ms':>8} {'lower':>9} {'upper':>9} {'apart':>8}")
+    print(
+        f"{'q':>9} {'sigma':>6} {'epochs':>6}  {'sampler':<20} {'ms':>8} {'lower':>9} {'upper':>9}"
+        f" {'apart':>8}"
+    )
     for q, sigma, epochs, delta in SETTINGS:
-        horizons = np.unique(np.ceil(np.linspace(0, epochs * steps_of_epoch(q), 101)[1:]).astype(np.int64))
+        horizons = np.unique(
+            np.ceil(np.linspace(0, epochs * steps_of_epoch(q), 101)[1:]).astype(np.int64)
+        )
         for name, sampler in SAMPLERS.items():
             seconds = []
             for _ in range(repeat):
@@ -87,7 +97,9 @@ def samplers(repeat: int) -> None:
 
 def main() -> None:
     """Measure one of them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parts = {"papers": papers, "perturbation": perturbation, "samplers": samplers}
     parser.add_argument("part", choices=[*parts, "alone"])
     parser.add_argument("--repeat", type=repeats, default=5)

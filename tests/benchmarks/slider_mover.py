@@ -1,4 +1,6 @@
-"""A page whose slider is moved, without a browser: its chart is asked for, and then the page, as its modules do."""
+"""A page whose slider is moved, without a browser: its chart is asked for, and then the page, as
+its modules do.
+"""
 
 import asyncio
 import json
@@ -80,7 +82,9 @@ class Mover:
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
         try:
             path = f"{self._preview}?{urlencode({'field': self._slider, 'text': text})}"
-            writer.write(f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n".encode())
+            writer.write(
+                f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n".encode()
+            )
             return (await asyncio.wait_for(reader.read(), PATIENCE)).startswith(b"HTTP/1.1 200")
         finally:
             writer.close()
@@ -89,7 +93,10 @@ class Mover:
         self._number += 1
         asked = BackMsg()
         asked.rerun_script.query_string = query
-        asked.rerun_script.page_script_hash = self._hash  # without it another page is meant, without these widgets
-        state = asked.rerun_script.widget_states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{self._id}__events")
+        # Without it another page is meant, without these widgets.
+        asked.rerun_script.page_script_hash = self._hash
+        state = asked.rerun_script.widget_states.widgets.add(
+            id=f"$$STREAMLIT_INTERNAL_KEY_{self._id}__events"
+        )
         state.json_trigger_value = json.dumps([{"event": "moved", "value": [text, self._number]}])
         return asked.SerializeToString()

@@ -1,13 +1,15 @@
-"""Milliseconds and peak memory of one private training step, beside plain PyTorch and Opacus, all in one run.
+"""Milliseconds and peak memory of one private training step, beside plain PyTorch and Opacus, all
+in one run.
 
 python -m tests.benchmarks.training [--rounds 12] [--no-opacus] [--work mlp-600]
 
-Prints a table. On the CPU (`tests.benchmarks.gpu` measures on a GPU). A step is everything from a batch that is there
-to parameters that moved: gradients, clipping, noise, the optimizer's update. Multiples are of PyTorch's plain SGD step,
-and of its plain Adam step, whose state `pi_adam` and `adadp` have too. The contenders take turns, so that whatever else
-the machine does meets them alike. Times are medians. Memory is what the peak of five steps adds to a fresh process that
-has everything up to its first step, batch and parameters included: the median of three processes, which differ by a few
-MiB.
+Prints a table. On the CPU (`tests.benchmarks.gpu` measures on a GPU). A step is everything from a
+batch that is there to parameters that moved: gradients, clipping, noise, the optimizer's update.
+Multiples are of PyTorch's plain SGD step, and of its plain Adam step, whose state `pi_adam` and
+`adadp` have too. The contenders take turns, so that whatever else the machine does meets them
+alike. Times are medians. Memory is what the peak of five steps adds to a fresh process that has
+everything up to its first step, batch and parameters included: the median of three processes, which
+differ by a few MiB.
 """
 
 import argparse
@@ -41,12 +43,19 @@ class Entrant(NamedTuple):
     warm: Step = lambda: None
 
 
-WORK = {"mlp-600": ("mlp", "relu", 600), "cnn-512": ("cnn", "tanh", 512), "cnn-2048": ("cnn", "tanh", 2048)}
-WARM, TIMED = 2, 3  # steps of each turn: the first ones pay for the caches and threads that the turn before left
+WORK = {
+    "mlp-600": ("mlp", "relu", 600),
+    "cnn-512": ("cnn", "tanh", 512),
+    "cnn-2048": ("cnn", "tanh", 2048),
+}
+# Steps of each turn: the first ones pay for the caches and threads that the turn before left.
+WARM, TIMED = 2, 3
 SLOW = 0.5  # seconds: a contender this slow gets three turns of one step, not more
 
 
-def plain(model: str, activation: str, x: Tensor, y: Tensor, kind: type[torch.optim.Optimizer]) -> Step:
+def plain(
+    model: str, activation: str, x: Tensor, y: Tensor, kind: type[torch.optim.Optimizer]
+) -> Step:
     """The ordinary step without privacy."""
     network, loss_of = build(model, activation, 0), nn.CrossEntropyLoss()
     optimizer = kind(network.parameters(), lr=1e-3)  # type: ignore[call-arg]
@@ -70,7 +79,9 @@ def opacus(model: str, activation: str, x: Tensor, y: Tensor, mode: str) -> Step
     return _step(made[0], made[2] if mode == "ghost" else loss_of, made[1], x, y)
 
 
-def _step(network: nn.Module, loss_of: Callable, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor) -> Step:
+def _step(
+    network: nn.Module, loss_of: Callable, optimizer: torch.optim.Optimizer, x: Tensor, y: Tensor
+) -> Step:
     def step() -> None:
         optimizer.zero_grad()
         loss_of(network(x), y).backward()
@@ -81,7 +92,14 @@ def _step(network: nn.Module, loss_of: Callable, optimizer: torch.optim.Optimize
 
 def private(model: str, activation: str, batch: int, **options: str) -> Entrant:
     """The step of this project, with the diagonal scale of its optimizer in force."""
-    sizes = {"batch": batch, "sigma": 1.0, "clip_norm": 1.0, "lr": 1e-4, "momentum": 0.0, "epochs": 10.0}
+    sizes = {
+        "batch": batch,
+        "sigma": 1.0,
+        "clip_norm": 1.0,
+        "lr": 1e-4,
+        "momentum": 0.0,
+        "epochs": 10.0,
+    }
     config = RunConfig(model=model, activation=activation, device="cpu", **(sizes | options))
     run = TrainingRun(config, time.perf_counter)
     x, y = run.train[0][:batch].clone(), run.train[1][:batch].clone()
@@ -96,7 +114,9 @@ def private(model: str, activation: str, batch: int, **options: str) -> Entrant:
     return Entrant(step, run.cores.working, warm)
 
 
-def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> dict[str, Callable[[], Entrant]]:
+def contenders(
+    model: str, activation: str, batch: int, with_opacus: bool
+) -> dict[str, Callable[[], Entrant]]:
     """Name -> what makes the step, and what it runs in."""
     work = (model, activation, batch)
 
@@ -113,7 +133,9 @@ def contenders(model: str, activation: str, batch: int, with_opacus: bool) -> di
         "dpcore adadp": lambda: private(*work, optimizer="adadp"),
     }
     for mode in ("hooks", "ghost", "functorch") if with_opacus else ():
-        made[f"opacus {mode}"] = lambda mode=mode: Entrant(opacus(model, activation, *images(), mode))
+        made[f"opacus {mode}"] = lambda mode=mode: Entrant(
+            opacus(model, activation, *images(), mode)
+        )
     return made
 
 
@@ -157,7 +179,9 @@ def measure(entrants: dict[str, Entrant], rounds: int) -> dict[str, dict[str, fl
                 times[name] += timed(entrant, 0, 1)
     medians = {name: statistics.median(values) for name, values in times.items()}
     sgd, adam = medians["non-private"], medians["non-private adam"]
-    return {name: {"ms": ms, "multiple": ms / sgd, "of adam": ms / adam} for name, ms in medians.items()}
+    return {
+        name: {"ms": ms, "multiple": ms / sgd, "of adam": ms / adam} for name, ms in medians.items()
+    }
 
 
 def main() -> None:
@@ -166,20 +190,27 @@ def main() -> None:
     parser.add_argument("--rounds", type=repeats, default=12)
     parser.add_argument("--no-opacus", action="store_true")
     parser.add_argument("--work", nargs="+", default=list(WORK), choices=list(WORK))
-    parser.add_argument("--peak", nargs=2, metavar=("WORK", "CONTENDER"), help="print the MiB of one contender")
+    parser.add_argument(
+        "--peak", nargs=2, metavar=("WORK", "CONTENDER"), help="print the MiB of one contender"
+    )
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     if options.peak:
         print(own_peak(*options.peak))
         return
-    print(f"{'work':<10} {'contender':<24} {'ms':>9} {'multiple':>9} {'of adam':>9} {'peak MiB':>9}")
+    print(
+        f"{'work':<10} {'contender':<24} {'ms':>9} {'multiple':>9} {'of adam':>9} {'peak MiB':>9}"
+    )
     for name in options.work:
         makers = contenders(*WORK[name], not options.no_opacus)
         rows = measure({contender: make() for contender, make in makers.items()}, options.rounds)
         for contender, row in rows.items():
             held = peak(["tests.benchmarks.training", "--peak", name, contender])
             figures = f"{row['ms']:>9.1f} {row['multiple']:>9.2f} {row['of adam']:>9.2f}"
-            print(f"{name:<10} {contender:<24} {figures} {'-' if held is None else f'{held:.0f}':>9}", flush=True)
+            print(
+                f"{name:<10} {contender:<24} {figures} {'-' if held is None else f'{held:.0f}':>9}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

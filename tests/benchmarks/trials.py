@@ -1,9 +1,11 @@
 """Try a setting on training images alone, and write down how it did.
 
-python -m tests.benchmarks.trials --epsilon 3 --dataset mnist --features scatter --model linear --lr 8 ...
+python -m tests.benchmarks.trials --epsilon 3 --dataset mnist --features scatter --model linear --lr
+8 ...
 
-A trial trains on all training images but the last 10,000 and is tested on those. The settings of a ladder are chosen by
-such trials, each of which is recorded; the test images have no say. `--epsilon` finds the sigma.
+A trial trains on all training images but the last 10,000 and is tested on those. The settings of a
+ladder are chosen by such trials, each of which is recorded; the test images have no say.
+`--epsilon` finds the sigma.
 """
 
 import time
@@ -26,16 +28,20 @@ BOOK = "trials"  # the file of `recorded` that they are kept in
 
 
 def trial_of(config: RunConfig, epsilon: float | None) -> RunConfig:
-    """The run on all training examples but those held out; sigma is the least whose certified epsilon is at most that.
+    """The run on all training examples but those held out; sigma is the least whose certified
+    epsilon is at most that.
 
     It has three digits behind the point; without an epsilon it stays as it is.
     """
     held = replace(config, public=HELD_OUT)
     if epsilon is None:
         return held
-    least = solve("sigma", EpsilonTarget(epsilon, held.delta), q=held.q, steps=held.steps_of_epochs).value
+    least = solve(
+        "sigma", EpsilonTarget(epsilon, held.delta), q=held.q, steps=held.steps_of_epochs
+    ).value
     sigma = ceil(least * PER_ONE) / PER_ONE
-    while (certified(replace(held, sigma=sigma)) or 0.0) > epsilon:  # what is released before the steps costs a little
+    # What is released before the steps costs a little.
+    while (certified(replace(held, sigma=sigma)) or 0.0) > epsilon:
         sigma = round(sigma * PER_ONE + 1) / PER_ONE
     return replace(held, sigma=sigma)
 
@@ -64,16 +70,25 @@ def tried(config: RunConfig, seed: int) -> Recorded:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Try one setting, for so many seeds."""
-    parser = Parser(prog="python -m tests.benchmarks.trials", description=str(__doc__).split("\n\n")[0])
+    parser = Parser(
+        prog="python -m tests.benchmarks.trials", description=str(__doc__).split("\n\n")[0]
+    )
     add_settings(parser)
-    parser.add_argument("--epsilon", type=number, metavar="NUMBER", help="find the sigma that spends so much")
-    parser.add_argument("--seeds", type=repeats, default=1, metavar="COUNT", help="train the seeds 0, 1, ...")
+    parser.add_argument(
+        "--epsilon", type=number, metavar="NUMBER", help="find the sigma that spends so much"
+    )
+    parser.add_argument(
+        "--seeds", type=repeats, default=1, metavar="COUNT", help="train the seeds 0, 1, ..."
+    )
     asked = parser.parse_args(arguments)
     config = trial_of(config_of(asked), asked.epsilon)
     for seed in range(asked.seeds):
         done = tried(config, seed)
         said = ", ".join(f"{run.score:.2f}" for run in done.runs)
-        print(f"{said} % of the held-out images, epsilon {done.epsilon}, {done.seconds:g} s", flush=True)
+        print(
+            f"{said} % of the held-out images, epsilon {done.epsilon}, {done.seconds:g} s",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

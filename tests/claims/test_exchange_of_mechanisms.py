@@ -1,4 +1,6 @@
-"""Opacus and dp-accounting: what they write is read, what is written they read, and whose number a claim is."""
+"""Opacus and dp-accounting: what they write is read, what is written they read, and whose number a
+claim is.
+"""
 
 import json
 from dataclasses import replace
@@ -22,7 +24,15 @@ from hypothesis import strategies as st
 from opacus.accountants import GaussianAccountant, PRVAccountant, RDPAccountant
 
 from dpcore.claims import Claim, Printed, Standing, judge, read_claim
-from dpcore.claims.accountant_variants import NUMERICAL, OPACUS, OWN, TF_PRIVACY, Recount, giving, recounts
+from dpcore.claims.accountant_variants import (
+    NUMERICAL,
+    OPACUS,
+    OWN,
+    TF_PRIVACY,
+    Recount,
+    giving,
+    recounts,
+)
 from dpcore.claims.dp_event import event_of, read_event
 from dpcore.claims.setup import setup_of
 from dpcore.privacy.accountants import ACCOUNTANTS
@@ -76,15 +86,23 @@ def test_what_is_written_dp_accounting_reads_and_writes_back(releases: list[Rele
     written = json.loads(json.dumps(event_of(Mechanism(tuple(releases)))))
     event = dp_accounting.DpEvent.from_named_tuple(named(written))
     expected = merged(releases)
-    for text in (json.dumps(objects(event.to_named_tuple())), json.dumps(event.to_named_tuple()), repr(event)):
+    for text in (
+        json.dumps(objects(event.to_named_tuple())),
+        json.dumps(event.to_named_tuple()),
+        repr(event),
+    ):
         found = mechanism_of(read_claim(text).claim)
         assert [(each.q, each.sigma, each.count) for each in found.releases] == expected
 
 
 def test_the_written_event_costs_there_what_it_costs_here() -> None:
-    event = dp_accounting.DpEvent.from_named_tuple(named(event_of(Mechanism.constant(0.01, 4.0, 10_000))))
+    event = dp_accounting.DpEvent.from_named_tuple(
+        named(event_of(Mechanism.constant(0.01, 4.0, 10_000)))
+    )
     theirs = PLDAccountant(NeighboringRelation.ADD_OR_REMOVE_ONE).compose(event).get_epsilon(1e-5)
-    verdict = judge(Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld"))
+    verdict = judge(
+        Claim(Printed(f"{theirs:.4f}"), 1e-5, q=0.01, sigma=4.0, steps=10_000, accountant="pld")
+    )
     assert verdict.given_by
     assert verdict.certificate.bounds.lower <= theirs <= 1.01 * verdict.certificate.bounds.upper
 
@@ -110,15 +128,29 @@ def test_events_of_many_steps_are_read() -> None:
 
 
 def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
-    call = "dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(512 / 60_000, GaussianDpEvent(1.2)), 11_700)"
-    read = read_claim(f"event = {call}\nprint(PLDAccountant().compose(event).get_epsilon(delta=1e-5))")
+    call = (
+        "dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(512 / 60_000,"
+        " GaussianDpEvent(1.2)), 11_700)"
+    )
+    read = read_claim(
+        f"event = {call}\nprint(PLDAccountant().compose(event).get_epsilon(delta=1e-5))"
+    )
     claim = read.claim
     assert (claim.q, claim.sigma, claim.steps, claim.delta) == (512 / 60_000, 1.2, 11_700, 1e-5)
     assert (claim.sampler, claim.accountant) == ("poisson", "pld")
-    for other in ("PoissonSampledDpEvent(q, GaussianDpEvent(1.2))", "PoissonSampledDpEvent(1 / 0, GaussianDpEvent(1))"):
+    for other in (
+        "PoissonSampledDpEvent(q, GaussianDpEvent(1.2))",
+        "PoissonSampledDpEvent(1 / 0, GaussianDpEvent(1))",
+    ):
         assert read_claim(f"event = {other}").claim.mechanism is None, other
-        assert read_claim(f"From {other} and GaussianDpEvent(sigma) we made {call}.").claim.mechanism == claim.mechanism
-    assert read_claim("event = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.2)").claim.mechanism is None
+        assert (
+            read_claim(f"From {other} and GaussianDpEvent(sigma) we made {call}.").claim.mechanism
+            == claim.mechanism
+        )
+    assert (
+        read_claim("event = PoissonSampledDpEvent(0.01, GaussianDpEvent(1.2)").claim.mechanism
+        is None
+    )
     noted = f"event = {call.replace('11_700', '# 1) of :( many' + chr(10) + '11_700')}"
     assert read_claim(noted).claim.mechanism == claim.mechanism
 
@@ -135,7 +167,10 @@ def test_an_event_within_a_text_is_read_with_the_words_around_it() -> None:
 )
 def test_a_part_of_the_training_is_not_taken_for_all_of_it(text: str) -> None:
     claim = read_claim("epsilon = 0.5 at delta = 1e-5. " + text.format(step=repr(STEP))).claim
-    assert (claim.steps, claim.mechanism, claim.accountant) in [(None, None, None), (10_000, None, None)], text
+    assert (claim.steps, claim.mechanism, claim.accountant) in [
+        (None, None, None),
+        (10_000, None, None),
+    ], text
     assert judge(claim).standing is not Standing.HOLDS
 
 
@@ -158,7 +193,12 @@ def test_events_that_differ_or_are_composed_apart_are_not_chosen_from() -> None:
     ):
         with pytest.raises(ValueError, match="several events: paste the one"):
             read_claim(f"First {several}.")
-    assert read_claim(f"a.compose({whole}); a.compose(PoissonSampledDpEvent(q, {other}))").claim.mechanism is None
+    assert (
+        read_claim(
+            f"a.compose({whole}); a.compose(PoissonSampledDpEvent(q, {other}))"
+        ).claim.mechanism
+        is None
+    )
     assert read_claim(f"a.compose({whole}).get_epsilon(1e-5)").claim.steps == 100
 
 
@@ -174,8 +214,14 @@ COMPOSED = ComposedDpEvent([GAUSSIAN, SelfComposedDpEvent(GaussianDpEvent(2.0), 
 def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
     for (sampled, relation), (inner, sigma) in product(
         [
-            (lambda inner: PoissonSampledDpEvent(0.01, inner), NeighboringRelation.ADD_OR_REMOVE_ONE),
-            (lambda inner: SampledWithoutReplacementDpEvent(100, 1, inner), NeighboringRelation.REPLACE_ONE),
+            (
+                lambda inner: PoissonSampledDpEvent(0.01, inner),
+                NeighboringRelation.ADD_OR_REMOVE_ONE,
+            ),
+            (
+                lambda inner: SampledWithoutReplacementDpEvent(100, 1, inner),
+                NeighboringRelation.REPLACE_ONE,
+            ),
         ],
         [(SelfComposedDpEvent(GAUSSIAN, 100), 0.1), (COMPOSED, 1.75**-0.5)],
     ):
@@ -183,8 +229,14 @@ def test_a_sample_that_is_used_more_than_once_is_one_release() -> None:
         claim = read_claim(repr(event)).claim
         assert (claim.q, claim.steps, claim.sigma) == (0.01, 1, pytest.approx(sigma, rel=1e-12))
         again = sampled(GaussianDpEvent(claim.sigma))
-        theirs, ours = (RdpAccountant(neighboring_relation=relation).compose(each) for each in (event, again))
-        assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9), (sampled, relation, inner)
+        theirs, ours = (
+            RdpAccountant(neighboring_relation=relation).compose(each) for each in (event, again)
+        )
+        assert ours.get_epsilon(1e-5) == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-9), (
+            sampled,
+            relation,
+            inner,
+        )
     event = PoissonSampledDpEvent(0.01, SelfComposedDpEvent(GAUSSIAN, 100))
     claim = replace(read_claim(repr(event)).claim, epsilon=Printed("1"), delta=1e-5)
     assert judge(claim).standing is Standing.REFUTED
@@ -202,7 +254,10 @@ def test_an_event_that_is_no_such_training_is_named() -> None:
         (GaussianDpEvent(-1.0), "sigma=-1.0"),
         (PoissonSampledDpEvent(1.5, GaussianDpEvent(1.0)), "q=1.5"),
         (SelfComposedDpEvent(STEP, 0), "steps=0"),
-        (ComposedDpEvent([STEP, SampledWithoutReplacementDpEvent(9, 3, GAUSSIAN)]), "one kind of sampling"),
+        (
+            ComposedDpEvent([STEP, SampledWithoutReplacementDpEvent(9, 3, GAUSSIAN)]),
+            "one kind of sampling",
+        ),
     ]:
         for text in (json.dumps(objects(event.to_named_tuple())), repr(event)):
             with pytest.raises(ValueError, match=words):
@@ -214,7 +269,10 @@ def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing() -> Non
         '{"class_name": "GaussianDpEvent"}',
         '{"class_name": 3}',
         '{"class_name": "ComposedDpEvent", "events": 3}',
-        '{"class_name": "SelfComposedDpEvent", "event": {"class_name": "ComposedDpEvent", "events": []}, "count": "x"}',
+        (
+            '{"class_name": "SelfComposedDpEvent", "event": {"class_name": "ComposedDpEvent",'
+            ' "events": []}, "count": "x"}'
+        ),
         "GaussianDpEvent(__import__('os').getcwd())",
         "GaussianDpEvent(",
         "SelfComposedDpEvent(GaussianDpEvent(1.0), 10**9)",
@@ -235,13 +293,20 @@ def test_json_that_is_nothing_of_the_kind_is_a_sentence_or_says_nothing() -> Non
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_state_of_an_accountant_of_opacus_is_read() -> None:
-    for accountant, name in [(RDPAccountant, "rdp"), (GaussianAccountant, "gdp"), (PRVAccountant, "pld")]:
+    for accountant, name in [
+        (RDPAccountant, "rdp"),
+        (GaussianAccountant, "gdp"),
+        (PRVAccountant, "pld"),
+    ]:
         theirs = accountant()
         for _ in range(100):
             theirs.step(noise_multiplier=1.1, sample_rate=0.01)
         text = json.dumps(theirs.state_dict())
         claim = read_claim(text).claim
-        assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name), (accountant, name)
+        assert (claim.q, claim.sigma, claim.steps, claim.accountant) == (0.01, 1.1, 100, name), (
+            accountant,
+            name,
+        )
         assert claim.sampler is None, (accountant, name)  # it does not say
         printed = Printed(f"{theirs.get_epsilon(1e-5):.3f}")
         verdict = judge(Claim(printed, 1e-5, q=0.01, sigma=1.1, steps=100, accountant=name))
@@ -271,7 +336,9 @@ def test_opacus_and_dp_accounting_give_what_the_orders_of_their_names_give_here(
     assert found.least == found.most == pytest.approx(accountant.get_epsilon(1e-5), rel=1e-9)
     theirs = RdpAccountant(OPACUS.tolist(), NeighboringRelation.ADD_OR_REMOVE_ONE)
     theirs.compose(SelfComposedDpEvent(PoissonSampledDpEvent(0.01, GaussianDpEvent(1.1)), 1000))
-    assert numbers(CLAIM)["rdp", "at the orders of Opacus"].most == pytest.approx(theirs.get_epsilon(1e-5), rel=1e-7)
+    assert numbers(CLAIM)["rdp", "at the orders of Opacus"].most == pytest.approx(
+        theirs.get_epsilon(1e-5), rel=1e-7
+    )
     assert TF_PRIVACY.size == 99 + 240 + 40
     assert (TF_PRIVACY[0], TF_PRIVACY.max()) == (1.1, 99.0)
     assert (OPACUS[0], OPACUS.max()) == (1.1, 63.0)
@@ -279,11 +346,20 @@ def test_opacus_and_dp_accounting_give_what_the_orders_of_their_names_give_here(
 
 def test_the_tables_of_gaussian_dp_are_given_by_whom_they_name() -> None:
     for row in EXPERIMENTS:
-        setting = {"delta": row.delta, "q": row.batch / row.examples, "sigma": row.sigma, "epochs": float(row.epochs)}
+        setting = {
+            "delta": row.delta,
+            "q": row.batch / row.examples,
+            "sigma": row.sigma,
+            "epochs": float(row.epochs),
+        }
         found = recounts(setup_of(Claim(**setting, sampler="poisson")))
         for printed, accountant in ((row.epsilon_moments, "moments"), (row.epsilon_clt, "gdp")):
-            assert accountant in [each.accountant for each in giving(found, Printed(f"{printed:.2f}"))], row
-            assert accountant not in [each.accountant for each in giving(found, Printed(f"{printed + 0.3:.2f}"))], row
+            assert accountant in [
+                each.accountant for each in giving(found, Printed(f"{printed:.2f}"))
+            ], row
+            assert accountant not in [
+                each.accountant for each in giving(found, Printed(f"{printed + 0.3:.2f}"))
+            ], row
 
 
 def test_a_number_is_given_if_it_rounds_to_what_is_printed() -> None:
@@ -301,7 +377,9 @@ def test_a_number_is_given_if_it_rounds_to_what_is_printed() -> None:
         assert Recount("rdp", "", least, most).gives(Printed(text)) is gives, (least, most, text)
 
 
-def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_has_no_number() -> None:
+def test_an_accountant_is_named_once_with_the_kind_of_its_curve_or_says_why_it_has_no_number() -> (
+    None
+):
     own = numbers(CLAIM)["rdp", "as in this program"].most
     verdict = judge(Claim(Printed(f"{own:.3f}"), delta=1e-5, q=0.01, sigma=1.1, steps=1000))
     names = [(each.accountant, each.how) for each in verdict.given_by]

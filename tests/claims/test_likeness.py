@@ -1,4 +1,6 @@
-"""Numbers without a name: held-out texts of texts.jsonl.xz, which the weights have not seen, and what is marked."""
+"""Numbers without a name: held-out texts of texts.jsonl.xz, which the weights have not seen, and
+what is marked.
+"""
 
 from fractions import Fraction
 from typing import Any
@@ -9,7 +11,8 @@ from dpcore.claims.reading import read_claim, read_text
 from tests.claims.learn import fitted, numbers_of, texts
 
 WORDS = {"add/remove": "add_remove", "replace": "replace_one", "prv": "pld"}
-UNASKED = ("fixed_size", "random_allocation")  # samplers that no expectation names, though a text may
+# Samplers that no expectation names, though a text may.
+UNASKED = ("fixed_size", "random_allocation")
 
 
 def wanted(value: Any) -> Any:
@@ -20,15 +23,25 @@ def wanted(value: Any) -> Any:
 
 
 def misread(text: str, expected: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Return the fields that are read otherwise than expected, each with both values; those in "may" may lack."""
+    """Return the fields that are read otherwise than expected, each with both values; those in
+    "may" may lack.
+    """
     may = expected.get("may", ())
     want = {field: wanted(value) for field, value in expected.items() if field != "may"}
-    got = {field: getattr(value, "value", value) for field, value in values_of(read_claim(text).claim).items()}
-    got = {field: value for field, value in got.items() if field != "mechanism" and value not in UNASKED}
+    got = {
+        field: getattr(value, "value", value)
+        for field, value in values_of(read_claim(text).claim).items()
+    }
+    got = {
+        field: value
+        for field, value in got.items()
+        if field != "mechanism" and value not in UNASKED
+    }
     return {
         field: (got.get(field), want.get(field))
         for field in {*got, *want}
-        if not (field in may and (field not in got or field not in want)) and not _same(got.get(field), want.get(field))
+        if not (field in may and (field not in got or field not in want))
+        and not _same(got.get(field), want.get(field))
     }
 
 
@@ -49,12 +62,17 @@ def test_a_number_is_read_by_the_words_around_it_and_marked_so() -> None:
     text = "Our 38,000 letters were trained on for a while, with epsilon = 3 and delta = 1e-6."
     read = read_text(text)
     assert read.claim.examples == 38_000
-    assert [each for each in read.left_out if "words around it" in each and "examples 38000" in each]
+    assert [
+        each for each in read.left_out if "words around it" in each and "examples 38000" in each
+    ]
     assert ("38,000", "examples") in [(part, each.field) for part, each in read.parts(text) if each]
 
 
 def test_weights_of_a_few_texts_tell_these_apart() -> None:
-    known = [(f"we drew {n} from all {10 * n} of them", {"batch": n, "examples": 10 * n}) for n in range(20, 60)]
+    known = [
+        (f"we drew {n} from all {10 * n} of them", {"batch": n, "examples": 10 * n})
+        for n in range(20, 60)
+    ]
     weights = fitted([numbers_of(*each) for each in known])
     batch, examples = LEARNT.index("batch"), LEARNT.index("examples")
     rows = [each.features for each in numbers_of("we drew 77 from all 770 of them", {})]
@@ -71,5 +89,8 @@ def test_odd_numbers_are_read_at_once_and_where_they_stand() -> None:
         "5 \ud800 rows 7",
     ):
         assert not read_text(text).found, text
-    for text, part in [("1 234 567 records of training", "1 234 567"), ("8 GPUs x 4 x 16 accumulated = 512", "512")]:
+    for text, part in [
+        ("1 234 567 records of training", "1 234 567"),
+        ("8 GPUs x 4 x 16 accumulated = 512", "512"),
+    ]:
         assert [text[each.start : each.end] for each in read_text(text).found] == [part]

@@ -1,4 +1,7 @@
-"""What a claim leaves open, and what is proven for each way of drawing batches. Bounds hold for all readings."""
+"""What a claim leaves open, and what is proven for each way of drawing batches.
+
+Bounds hold for all readings.
+"""
 
 import math
 from dataclasses import replace
@@ -24,20 +27,29 @@ def order_epsilon(epochs: int, sigma: float) -> float:
     mu = math.sqrt(epochs) / sigma
 
     def excess(value: float) -> float:
-        return norm.logcdf(mu / 2 - value / mu) - math.log(1e-5 + math.exp(value + norm.logcdf(-mu / 2 - value / mu)))
+        return norm.logcdf(mu / 2 - value / mu) - math.log(
+            1e-5 + math.exp(value + norm.logcdf(-mu / 2 - value / mu))
+        )
 
     return brentq(excess, 0.01, 200)
 
 
 def test_where_a_batch_does_not_divide_the_examples_both_lengths_of_an_epoch_are_judged() -> None:
-    for batch, steps, least, most in [(280, 30, 8, 10), (300, 40, 10, 14), (250, 40, 10, 10), (600, 10, 5, 10)]:
+    for batch, steps, least, most in [
+        (280, 30, 8, 10),
+        (300, 40, 10, 14),
+        (250, 40, 10, 10),
+        (600, 10, 5, 10),
+    ]:
         claim = replace(ODD, batch=batch, steps=steps)
         found = judge(claim).certificate
         lower, upper = found.bounds.lower, found.bounds.upper
         assert lower == pytest.approx(order_epsilon(least, 1.0), rel=1e-3), (batch, steps, least)
         assert upper == pytest.approx(order_epsilon(most, 1.0), rel=1e-3), (batch, steps, least)
         between = Printed(f"{(lower + upper) / 2:.2f}")
-        assert (judge(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (least < most)
+        assert (judge(replace(claim, epsilon=between)).standing is Standing.UNPROVEN) == (
+            least < most
+        )
         told = " or ".join(f"{each}" for each in sorted({1000 // batch, -(-1000 // batch)}))
         assert f"{steps} steps, {told} an epoch" in str(found.setup), (batch, steps, least)
     found = judge(replace(ODD, epochs=10.0)).certificate
@@ -51,10 +63,14 @@ def test_epochs_of_a_fixed_size_and_of_random_allocation_are_rounded_both_ways()
     ends = [judge(replace(claim, epochs=None, steps=steps)).certificate for steps in (30, 40)]
     found = judge(claim).certificate
     assert (found.bounds.lower, found.bounds.upper) == (ends[0].bounds.lower, ends[1].bounds.upper)
-    claim = Claim(delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation")
+    claim = Claim(
+        delta=1e-5, batch=500, examples=1800, sigma=4.0, epochs=3.0, sampler="random_allocation"
+    )
     bounds = setup_of(claim).proven_bounds()
     lower, upper = bounds.lower, bounds.upper
-    own = [sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)]
+    own = [
+        sampler_bounds("random_allocation", 1 / length, 4.0, 3 * length, 1e-5) for length in (3, 4)
+    ]
     assert upper == own[0].upper > 0.938
     assert lower == own[1].lower < 0.805
     assert judge(replace(claim, epsilon=Printed("0.85"))).standing is Standing.UNPROVEN
@@ -81,18 +97,24 @@ def test_a_rate_that_is_rounded_beside_changing_noise_is_judged_too() -> None:
 
 
 def largest(shift: float, steps: int, share: float, at: FloatArray) -> FloatArray:
-    """P(M <= c) where an epoch's one shifted coordinate is there with probability 1 - share, sigma being 1."""
+    """P(M <= c) where an epoch's one shifted coordinate is there with probability 1 - share, sigma
+    being 1.
+    """
     rest = norm.cdf(at) ** (steps - 1)
     return rest * ((1 - share) * norm.cdf(at - shift) + share * norm.cdf(at))
 
 
 def told(steps: int, share: float, epochs: int, delta: float) -> float:
-    """Epsilon of one or two epochs' largest coordinates in 600 slices, which is no more than is lost."""
+    """Epsilon of one or two epochs' largest coordinates in 600 slices, which is no more than is
+    lost.
+    """
     cuts = np.concatenate([[-np.inf], np.linspace(-3, 9, 599), [np.inf]])
     first, second = (np.diff(largest(shift, steps, share, cuts)) for shift in (2.0, 1.0))
     if epochs == 2:
         first, second = np.outer(first, first).ravel(), np.outer(second, second).ravel()
-    return brentq(lambda value: np.maximum(first - math.exp(value) * second, 0).sum() - delta, 0.0, 40.0)
+    return brentq(
+        lambda value: np.maximum(first - math.exp(value) * second, 0).sum() - delta, 0.0, 40.0
+    )
 
 
 def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound() -> None:
@@ -104,7 +126,9 @@ def test_shuffled_batches_that_drop_examples_tell_at_least_the_lower_bound() -> 
         assert lower <= min(dropping, keeping) * 1.001, (batch, steps, epochs)
         assert lower > min(dropping, keeping) - 1.0, (batch, steps, epochs)
         dropped = log_chance_kept("shuffle", share, epochs)
-        own = sampler_bounds("shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)).lower
+        own = sampler_bounds(
+            "shuffle", 1 / steps, 1.0, epochs * steps, delta_without(1e-5, dropped)
+        ).lower
         assert own + dropped <= dropping * 1.001, (batch, steps, epochs)
 
 
@@ -134,14 +158,18 @@ def test_a_sampler_with_numbers_is_judged_by_its_own_bounds(sampler: str) -> Non
     assert (bounds.lower, bounds.upper) == (last.lower, last.value)
     assert f"({sampler})" in str(setup)
     assert str(setup).endswith(
-        " and add/remove adjacency of 4 records" if "group" in sampler else " and zero-out adjacency"
+        " and add/remove adjacency of 4 records"
+        if "group" in sampler
+        else " and zero-out adjacency"
     )
     replaced = setup_of(replace(claim, adjacency="replace_one")).proven_bounds()
     assert replaced.lower == last.lower
     assert math.isinf(replaced.upper)
     with pytest.raises(ValueError, match="to be poisson_group:K, with K records of one person"):
         replace(claim, sampler="poisson_group")
-    clash = judge(replace(claim, epsilon=Printed("3"), examples=50_000, sampler="truncated_poisson:602:60000"))
+    clash = judge(
+        replace(claim, epsilon=Printed("3"), examples=50_000, sampler="truncated_poisson:602:60000")
+    )
     assert clash.standing is Standing.CONTRADICTORY
     assert "are of 60,000 examples" in clash.sentence
 
@@ -150,7 +178,9 @@ def test_bounds_of_samplers_are_those_of_their_proofs() -> None:
     found = sampler_bounds("poisson", 0.01, 4.0, 10_000, 1e-5)
     band = ACCOUNTANTS["pld"].curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).last
     assert (found.lower, found.upper) == (band.lower, band.value)
-    ordered, shuffled = (sampler_bounds(each, 512 / 60_000, 1.068, 4680, 1e-5) for each in ("fixed_order", "shuffle"))
+    ordered, shuffled = (
+        sampler_bounds(each, 512 / 60_000, 1.068, 4680, 1e-5) for each in ("fixed_order", "shuffle")
+    )
     assert ordered.upper == shuffled.upper == pytest.approx(42.04, rel=2e-4)
     assert 13.5 < shuffled.lower < ordered.lower <= ordered.upper
     replaced = sampler_bounds("poisson_replace_one", 0.01, 1.0, 1000, 1e-5)

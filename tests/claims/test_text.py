@@ -1,4 +1,6 @@
-"""What is read from texts: numbers as people write them, the usual names, and nothing that is not there."""
+"""What is read from texts: numbers as people write them, the usual names, and nothing that is not
+there.
+"""
 
 import json
 import re
@@ -22,11 +24,21 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.written_number import read_number
 from tests.test_written_number import DECIMAL_COMMAS, WRITTEN
 
-WRITTEN_CLAIMS = tomllib.loads(Path(__file__).with_name("written_claims.toml").read_text(encoding="utf-8"))
-CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
-PAPER = "We reach (ε, δ) = (3, 10⁻⁵) with sampling rate q = 512/60000, σ=1.068 and 40 epochs of Poisson batches."
+WRITTEN_CLAIMS = tomllib.loads(
+    Path(__file__).with_name("written_claims.toml").read_text(encoding="utf-8")
+)
+CARD = (
+    "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs,"
+    " Opacus RDP"
+)
+PAPER = (
+    "We reach (ε, δ) = (3, 10⁻⁵) with sampling rate q = 512/60000, σ=1.068 and 40 epochs of Poisson"
+    " batches."
+)
 TEX = r"With $\varepsilon = 8$, $\delta = 10^{-5}$, $\sigma=6$ and a lot size of $4{,}000$"
-CONFIG = '{"epsilon": 3.0, "noise_multiplier": 1.1, "sample_rate": 0.01, "steps": 1000, "delta": 1e-05}'
+CONFIG = (
+    '{"epsilon": 3.0, "noise_multiplier": 1.1, "sample_rate": 0.01, "steps": 1000, "delta": 1e-05}'
+)
 LOG = (
     "Train Epoch: 1 \tLoss: 0.52 Acc@1: 85.1 (ε = 0.92, δ = 1e-05)\n"
     "Train Epoch: 2 \tLoss: 0.41 Acc@1: 88.3 (ε = 1.32, δ = 1e-05)\n"
@@ -51,7 +63,14 @@ READ = {
     "zero-out adjacency, random allocation, privacy loss distributions": {
         "adjacency": "zero_out", "sampler": "random_allocation", "accountant": "pld"},
 }  # fmt: skip
-OUT_OF_RANGE = ("delta = 1", "epsilon = 0", "noise multiplier -1.1", "sampling rate 1.5", "steps: 0", "n = 1.5")
+OUT_OF_RANGE = (
+    "delta = 1",
+    "epsilon = 0",
+    "noise multiplier -1.1",
+    "sampling rate 1.5",
+    "steps: 0",
+    "n = 1.5",
+)
 AWRY = {  # texts from which a wrong number was read, and what is in them
     "1 500 steps": {}, "60 000 images": {"examples": 60_000}, "1\u2009500 steps": {"steps": 1500},
     "1\u202f500 steps": {"steps": 1500}, "batch sizes 64 x 8": {}, "epsilon: [1, 3, 8]": {}, "ε of 1, 3 and 8": {},
@@ -206,12 +225,14 @@ def plainly(claim) -> dict:
 def test_a_text_of_each_kind_is_read_as_a_person_reads_it(kind: str) -> None:
     known = WRITTEN_CLAIMS[kind]
     read = read_claim(known["text"].strip("\n"))
-    assert {name: each for name, each in plainly(read.claim).items() if name != "mechanism"} == pytest.approx(
-        known["fields"]
-    )
+    assert {
+        name: each for name, each in plainly(read.claim).items() if name != "mechanism"
+    } == pytest.approx(known["fields"])
     for words in known.get("told", []):
         assert any(words in each for each in read.left_out), (words, read.left_out)
-    assert all(0 <= each.start < each.end <= len(known["text"]) for each in (*read.found, *read.passed))
+    assert all(
+        0 <= each.start < each.end <= len(known["text"]) for each in (*read.found, *read.passed)
+    )
 
 
 def test_each_value_is_read_by_its_usual_name_and_stands_where_it_is_said_to() -> None:
@@ -234,14 +255,21 @@ def test_what_is_left_out_is_told() -> None:
         assert plainly(read.claim) == {"epochs": 15.0}, text
         (sentence,) = read.left_out
         assert re.match(r"Passed over: \w+ [-\d.]+; .+[.]$", sentence), text
-    assert REASONS["accumulated"] in read_text("batch size 64 with gradient accumulation over 8 steps").left_out[0]
+    assert (
+        REASONS["accumulated"]
+        in read_text("batch size 64 with gradient accumulation over 8 steps").left_out[0]
+    )
     assert REASONS["unknown_n"] in read_text("(ε, δ) = (8, 1/N)").left_out[0]
     assert "3/10" in read_text("epochs: 3/10").left_out[0]
-    read = read_text("epsilon = 3.0 in the abstract, epsilon = 2.9 in the table, delta = 1e-5, delta = 10^-5")
+    read = read_text(
+        "epsilon = 3.0 in the abstract, epsilon = 2.9 in the table, delta = 1e-5, delta = 10^-5"
+    )
     assert plainly(read.claim) == {"delta": 1e-5}
     assert read.left_out == ("Passed over: epsilon 3.0, 2.9; the text says 2.9 and 3.0.",)
     assert {each.field for each in read.found} == {"delta"}
-    read = read_text("Poisson sampling in theory, shuffling in the code; accounted by RDP and by PRV")
+    read = read_text(
+        "Poisson sampling in theory, shuffling in the code; accounted by RDP and by PRV"
+    )
     assert plainly(read.claim) == {}
     assert len(read.passed) == 4
 
@@ -271,10 +299,18 @@ def test_what_a_text_says_of_two_runs_is_taken_from_neither() -> None:
     assert all(name in verdict.sentence for name in ("q", "sigma", "epsilon"))
     assert "epsilon 1.9, 1.3; the text says 1.3 and 1.9" in " ".join(read.left_out)
     for text, left in {
-        "noise multiplier 0.5, then noise multiplier 2.0. epsilon = 3, delta = 1e-5, q = 0.01, 1000 steps": "sigma",
-        "epsilon = 3.0 at the start and epsilon = 9.0 at the end. delta = 1e-5, sigma 1.1, q = 0.01": "epsilon",
-        "batch size 64 and batch size 512, and 0.02 of 50 000 letters; epsilon = 3, sigma 1.1": "batch q examples",
-        "epochs = 5 of A, epochs = 50 of B; we went on for 1,000 rounds; epsilon = 3, sigma 1.1": "epochs steps",
+        "noise multiplier 0.5, then noise multiplier 2.0. epsilon = 3, delta = 1e-5, q = 0.01, 1000 steps": (
+            "sigma"
+        ),
+        "epsilon = 3.0 at the start and epsilon = 9.0 at the end. delta = 1e-5, sigma 1.1, q = 0.01": (
+            "epsilon"
+        ),
+        "batch size 64 and batch size 512, and 0.02 of 50 000 letters; epsilon = 3, sigma 1.1": (
+            "batch q examples"
+        ),
+        "epochs = 5 of A, epochs = 50 of B; we went on for 1,000 rounds; epsilon = 3, sigma 1.1": (
+            "epochs steps"
+        ),
     }.items():
         claim = read_claim(text).claim
         assert all(getattr(claim, field) is None for field in left.split()), (text, plainly(claim))
@@ -282,28 +318,60 @@ def test_what_a_text_says_of_two_runs_is_taken_from_neither() -> None:
 
 def test_in_a_text_with_decimal_commas_every_number_has_them() -> None:
     paragraph = (
-        "epsilon 3,0, delta 1e-5, noise multiplier 1,068, batch size 512, 60.000 examples, 40 epochs, Poisson sampling."
+        "epsilon 3,0, delta 1e-5, noise multiplier 1,068, batch size 512, 60.000 examples, 40"
+        " epochs, Poisson sampling."
     )
     read = read_claim(paragraph)
     assert (read.claim.sigma, read.claim.examples) == (1.068, 60_000)
     assert judge(read.claim).standing is Standing.UNPROVEN, "the proven ends are 2.99 and 3.02"
     for ending in (",", ";", ".", " and", ")", "\n", ""):
-        assert read_claim(f"epsilon 3,0; the noise multiplier is 1,068{ending}").claim.sigma == 1.068, ending
+        assert (
+            read_claim(f"epsilon 3,0; the noise multiplier is 1,068{ending}").claim.sigma == 1.068
+        ), ending
 
 
-def test_a_number_with_three_digits_behind_a_comma_or_a_point_is_asked_back_where_it_would_be_odd() -> None:
+def test_a_number_with_three_digits_behind_a_comma_or_a_point_is_asked_back_where_it_would_be_odd() -> (
+    None
+):
     text = "epsilon = {}, delta = 1e-5, sigma = {}, n = {}, batch size {}, {} steps"
     usual = read_claim(text.format("3.0", "1.068", "60,000", "1,024", "4,680"))
     assert plainly(usual.claim) == pytest.approx(
-        {"epsilon": "3.0", "delta": 1e-5, "sigma": 1.068, "examples": 60_000, "batch": 1024, "steps": 4680}
+        {
+            "epsilon": "3.0",
+            "delta": 1e-5,
+            "sigma": 1.068,
+            "examples": 60_000,
+            "batch": 1024,
+            "steps": 4680,
+        }
     )
     for values, field, why in (
-        (("3.0", "1,068", "60,000", "1,024", "4,680"), "sigma", "sigma 1,068; it may be one number"),
-        (("1,068", "1.1", "60,000", "1,024", "4,680"), "epsilon", "epsilon 1,068; it may be one number"),
-        (("3.0", "1.1", "60.000", "1,024", "4,680"), "examples", "examples 60.000; it may be one number"),
+        (
+            ("3.0", "1,068", "60,000", "1,024", "4,680"),
+            "sigma",
+            "sigma 1,068; it may be one number",
+        ),
+        (
+            ("1,068", "1.1", "60,000", "1,024", "4,680"),
+            "epsilon",
+            "epsilon 1,068; it may be one number",
+        ),
+        (
+            ("3.0", "1.1", "60.000", "1,024", "4,680"),
+            "examples",
+            "examples 60.000; it may be one number",
+        ),
         (("3.0", "1.1", "60,000", "1.024", "4,680"), "batch", "batch 1.024; it may be one number"),
-        (("3.0", "101", "60,000", "1,024", "4,680"), "sigma", "sigma 101; a noise multiplier above 100 is rare"),
-        (("3.0", "1068", "60,000", "1,024", "4,680"), "sigma", "sigma 1068; a noise multiplier above 100 is rare"),
+        (
+            ("3.0", "101", "60,000", "1,024", "4,680"),
+            "sigma",
+            "sigma 101; a noise multiplier above 100 is rare",
+        ),
+        (
+            ("3.0", "1068", "60,000", "1,024", "4,680"),
+            "sigma",
+            "sigma 1068; a noise multiplier above 100 is rare",
+        ),
     ):
         read = read_claim(text.format(*values))
         assert getattr(read.claim, field) is None, values
@@ -353,7 +421,9 @@ def test_any_text_is_a_claim_or_a_sentence(text: str) -> None:
     st.sampled_from(["epsilon = {}", "ε={}", "\\epsilon: {}", "epsilon of {}", "(ε ≈ {})"]),
     st.sampled_from(["delta = 1e-{}", "δ: 10^-{}", "delta of 10^{{-{}}}"]),
 )
-def test_whatever_is_written_in_the_usual_way_is_read_back(epsilon: str, power: int, first: str, second: str) -> None:
+def test_whatever_is_written_in_the_usual_way_is_read_back(
+    epsilon: str, power: int, first: str, second: str
+) -> None:
     claim = read_text(f"It has {first.format(epsilon)}; {second.format(power)}.").claim
     assert claim.epsilon
     assert claim.epsilon.value == float(epsilon)
@@ -372,7 +442,14 @@ def test_numbers_beside_a_history_are_read_too(keys: tuple[str, ...]) -> None:
     assert text[releases.start : releases.end] == "[[1.1, 0.01, 1000]]"
     claim = read.claim
     assert claim.mechanism == Mechanism.constant(0.01, 1.1, 1000)
-    expected = {"epsilon": "3.00", "delta": 1e-5, "sigma": 1.1, "q": 0.01, "steps": 1000, "accountant": "gdp"}
+    expected = {
+        "epsilon": "3.00",
+        "delta": 1e-5,
+        "sigma": 1.1,
+        "q": 0.01,
+        "steps": 1000,
+        "accountant": "gdp",
+    }
     assert plainly(replace(claim, mechanism=None)) == expected
 
 
@@ -383,7 +460,9 @@ def test_a_number_that_is_read_is_found_whole_in_a_sentence_and_of_any_other_not
         assert found, text
         assert f"it is {found.group()} here" == plain, text
     for text in ("1.1x", "256/n", "10^", "3.4.5", "1e-5e", "4 000", "4,00", *DECIMAL_COMMAS):
-        assert PATTERNS.number.match(text) is None, f"of {text} a part is read where it stands in a text"
+        assert PATTERNS.number.match(text) is None, (
+            f"of {text} a part is read where it stands in a text"
+        )
 
 
 @given(st.integers(1, 10**6), st.integers(0, 5))

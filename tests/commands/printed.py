@@ -26,5 +26,7 @@ def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> dict[st
 
 
 def interruptible() -> None:
-    """Have processes started from here on heed SIGINT, which those of a job in the background ignore."""
+    """Have processes started from here on heed SIGINT, which those of a job in the background
+    ignore.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -48,11 +48,15 @@ def test_only_this_machine_reaches_it_unless_told_otherwise(monkeypatch, port, c
 def test_the_settings_of_the_pages_say_the_same_switch_no_protection_off_and_take_no_larger_file_than_a_run():
     server = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["server"]
     assert server["address"] == "127.0.0.1"
-    assert not {"enableCORS", "enableXsrfProtection", "enableAgentApi", "corsAllowedOrigins"} & set(server)
+    assert not {"enableCORS", "enableXsrfProtection", "enableAgentApi", "corsAllowedOrigins"} & set(
+        server
+    )
     assert server["maxUploadSize"] * 2**20 == MAX_BYTES
 
 
-def test_told_to_listen_to_others_it_says_what_they_can_do_unless_it_is_a_classroom(monkeypatch, port, capsys):
+def test_told_to_listen_to_others_it_says_what_they_can_do_unless_it_is_a_classroom(
+    monkeypatch, port, capsys
+):
     line = became(monkeypatch, "--port", port, "--host", "0.0.0.0")
     assert "0.0.0.0" in line
     assert "may change every run" in capsys.readouterr().err

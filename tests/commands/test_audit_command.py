@@ -13,7 +13,20 @@ from dpcore.runs.store import Store
 from dpcore.training.config import RunConfig
 from tests.audit.small_audits import pin_machine
 
-SMALL = ["--model", "mlp", "--width", "20", "--batch", "500", "--epochs", "0.3", "--sigma", "1", "--device", "cpu"]
+SMALL = [
+    "--model",
+    "mlp",
+    "--width",
+    "20",
+    "--batch",
+    "500",
+    "--epochs",
+    "0.3",
+    "--sigma",
+    "1",
+    "--device",
+    "cpu",
+]
 AUDITS = [
     "noise", "fresh_noise", "evidence", "generator", "clipping", "gradients", "history", "sampler", "releases",
     "per_step", "one_run", "one_run_curve", "one_run_gaussian", "in_out", "losses",
@@ -30,12 +43,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def audited(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
     status, said = main(["audit", *words, "--json"]), capsys.readouterr()
-    assert said.err.count("Evidence reached 20 at step 1 of 6: the noise is too small.") == ("half_noise" in words)
+    assert said.err.count("Evidence reached 20 at step 1 of 6: the noise is too small.") == (
+        "half_noise" in words
+    )
     return status, json.loads(said.out)
 
 
 def test_one_object_holds_the_request_and_what_each_audit_found(capsys) -> None:
-    status, object_ = audited(capsys, *SMALL, "--trainer", "half_noise", "--canaries", "30", "--seed", "1")
+    status, object_ = audited(
+        capsys, *SMALL, "--trainer", "half_noise", "--canaries", "30", "--seed", "1"
+    )
     assert status == 1
     assert object_["failed"] == ["noise", "evidence", "generator"]
     assert object_["request"]["trainer"] == "half_noise"
@@ -62,7 +79,12 @@ def test_it_is_recorded_and_its_id_shows_it_again(capsys) -> None:
     exact = {each["audit"]: each["p_value"] for each in object_["audits"] if each["p_value"]}
     assert shown.keys() == exact.keys()
     assert all(exact[name] <= float(text) for name, text in shown.items())  # as upper bounds
-    for words in (["--sigma", "9"], ["--trainer", "half_noise"], ["--confidence", ".95"], ["--canaries", "0"]):
+    for words in (
+        ["--sigma", "9"],
+        ["--trainer", "half_noise"],
+        ["--confidence", ".95"],
+        ["--canaries", "0"],
+    ):
         assert main(["audit", job.id, *words]) == 2
         assert f"Expected no {words[0]} beside a recorded audit" in capsys.readouterr().err
     assert main(["audit", job.id, "--non-private"]) == 2
@@ -74,12 +96,16 @@ def test_a_recorded_run_is_trained_again_by_its_settings(capsys) -> None:
         run = store.runs()[0]
     capsys.readouterr()
     _, object_ = audited(capsys, run.id, "--canaries", "0")
-    assert {name: value for name, value in object_["request"].items() if name in run.settings} == run.settings
+    assert {
+        name: value for name, value in object_["request"].items() if name in run.settings
+    } == run.settings
     assert main(["audit", run.id, "--sigma", "2"]) == 2
     assert "Expected no --sigma beside a recorded run" in capsys.readouterr().err
 
 
-def test_a_training_that_is_cancelled_ends_the_audit(capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_that_is_cancelled_ends_the_audit(
+    capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(watch, step):
         raise KeyboardInterrupt
 

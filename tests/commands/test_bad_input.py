@@ -1,4 +1,6 @@
-"""The house rule, over every command and each of its options: bad input is exit status 2 and one line that names it."""
+"""The house rule, over every command and each of its options: bad input is exit status 2 and one
+line that names it.
+"""
 
 import argparse
 import importlib
@@ -23,7 +25,8 @@ GOOD = {  # what a command needs beside the option in question
     "perturb": "--dataset iris",
 }
 ANY_TEXT = ("--to", "--name")  # nothing is wrong with a text
-BAD = {  # what else is wrong of a command's own, after what it needs, and words of the line that says so
+# What else is wrong of a command's own, after what it needs, and words of the line that says so.
+BAD = {
     "epsilon": [
         ("--q 1.7", "q=1.7 to be above 0 and at most 1"),
         ("--sigma inf", "--sigma: expected `inf` to be a number"),
@@ -36,23 +39,35 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--schedule linear --rate 1 --level-steps 9", "rate=1.0"),
         ("--schedule time --rate 1 --steps 1e9 --level-steps 1", "level_steps=1"),
         ("--rate 3", "no --rate without a schedule that changes sigma: it would change nothing"),
-        ("--schedule exponential --rate 0", "no --schedule exponential with --rate 0: it would change nothing"),
+        (
+            "--schedule exponential --rate 0",
+            "no --schedule exponential with --rate 0: it would change nothing",
+        ),
         ("--schedule step --rate 1", "no --schedule step with --rate 1: it would change nothing"),
         ("--level-steps 3", "no --level-steps without a schedule"),
         ("--schedule time", "Expected --rate with --schedule time"),
         ("--points 3", "no --points without --json"),
         ("--sampler shufle", "Expected sampler='shufle' to be one of: poisson"),
-        ("--sampler poisson_group", "Expected sampler=`poisson_group` to be poisson_group:K, with K records"),
+        (
+            "--sampler poisson_group",
+            "Expected sampler=`poisson_group` to be poisson_group:K, with K records",
+        ),
         ("--sampler poisson_group:x", "Expected sampler=`x` to be a number"),
         ("--sampler poisson_group:0", "Expected records=0"),
-        ("--sampler truncated_poisson:5", "to be truncated_poisson:B:N, with batches of at most B of N records"),
+        (
+            "--sampler truncated_poisson:5",
+            "to be truncated_poisson:B:N, with batches of at most B of N records",
+        ),
         ("--sampler shuffle:2", "Expected sampler=`shuffle:2` to be shuffle."),
         ("--sampler shuffle --schedule exponential --rate .1", "only constant noise is proven"),
         ("--bands 101", "at most 1/q = 100"),
         ("--bands 2 --sampler shuffle", "--bands 2"),
     ],
     "calibrate": [
-        ("--target-mu 1", "--target-advantage, --target-mu, but found --target-epsilon and --target-mu"),
+        (
+            "--target-mu 1",
+            "--target-advantage, --target-mu, but found --target-epsilon and --target-mu",
+        ),
         ("--solve epochs", "solve='epochs' to be one of: sigma, steps, q, batch"),
         ("--sigma 3", "no --sigma with --solve sigma"),
         ("--solve steps --sigma 3", "no --steps with --solve steps"),
@@ -60,7 +75,10 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--solve batch --sigma 3 --examples 60000", "no --q with --solve batch"),
         ("--solve steps", "Expected --sigma with --solve steps."),
         ("--solve batch --sigma 1", "Expected --examples with --solve batch."),
-        ("--target-epsilon .01 --q 1 --steps 40000", "No sigma below 1000 reaches epsilon=0.01 in 400"),
+        (
+            "--target-epsilon .01 --q 1 --steps 40000",
+            "No sigma below 1000 reaches epsilon=0.01 in 400",
+        ),
     ],
     "tradeoff": [
         ("--points 1", "points=1"),
@@ -85,7 +103,11 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--clip-norm 0 --model mlp", "clip_norm=0"),
     ],
     "papers": [("--paper=4", f"Expected paper='4' to be one of: {', '.join(PAPERS)}.")],
-    "audit": [("--confidence 1", "confidence=1"), ("--canaries 9000", "canaries=9000"), ("nobody", "nobody")],
+    "audit": [
+        ("--confidence 1", "confidence=1"),
+        ("--canaries 9000", "canaries=9000"),
+        ("nobody", "nobody"),
+    ],
     "train": [
         ("--batch 10001", "batch=10001 to be at most the 10000"),
         ("--epochs 1e9", "epochs="),
@@ -93,7 +115,10 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
         ("--source full", "full MNIST"),
         ("--non-private --stop-epsilon 1", "epsilon is infinite"),
         ("--dataset cifar10 --source sample --model cnn9", "source='sample' to be one of: full"),
-        ("--optimizer adam --momentum 0.5", "without an optimizer that has momentum (sgd or adppl)"),
+        (
+            "--optimizer adam --momentum 0.5",
+            "without an optimizer that has momentum (sgd or adppl)",
+        ),
         ("--pca-sigma 3", "no --pca-sigma without pca"),
         ("--non-private --sigma 2", "no --sigma without privacy"),
         ("--schedule exponential", "no --schedule without privacy and a rate that changes sigma"),
@@ -130,7 +155,9 @@ BAD = {  # what else is wrong of a command's own, after what it needs, and words
 }
 
 
-def leaves(words: list[str], parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+def leaves(
+    words: list[str], parser: argparse.ArgumentParser
+) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """The parsers that take options, each with the words that lead to it."""
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     for action in inner:
@@ -141,7 +168,9 @@ def leaves(words: list[str], parser: argparse.ArgumentParser) -> Iterator[tuple[
 
 
 LEAVES = dict(
-    leaf for name in COMMANDS for leaf in leaves([name], importlib.import_module(f"dpcore.commands.{name}").parser())
+    leaf
+    for name in COMMANDS
+    for leaf in leaves([name], importlib.import_module(f"dpcore.commands.{name}").parser())
 )
 
 
@@ -176,12 +205,15 @@ def test_every_option_names_itself_where_its_value_is_none(command: str, capsys:
             name = option.removeprefix("--")
             known = (name, name.replace("-", "_"), name.removeprefix("target-") + "=")
             assert any(each in line for each in known), (option, value, line)
-    positional = "x" if command.startswith(("runs", "data")) and command.split()[1] not in OWN else ""
+    positional = (
+        "x" if command.startswith(("runs", "data")) and command.split()[1] not in OWN else ""
+    )
     words = f"{command} {positional} {GOOD.get(command, '')} --nonsense".split()
     assert "--nonsense" in refused(words, capsys)
 
 
-OWN = ("list", "status", "download", "sweep")  # of the commands that have actions, those without an id or a folder
+# Of the commands that have actions, those without an id or a folder.
+OWN = ("list", "status", "download", "sweep")
 
 
 @pytest.mark.parametrize("command", BAD)
@@ -205,11 +237,18 @@ def test_a_wrong_or_bare_command_is_one_line_and_help_lists_the_commands(capsys:
 
 def test_a_whole_number_is_taken_as_it_is_written_however_large() -> None:
     parser = LEAVES["train"]
-    for text, seed in ((str(2**53 + 1), 2**53 + 1), (str(2**63 - 1), 2**63 - 1), ("1e4", 10_000), ("10_001", 10_001)):
+    for text, seed in (
+        (str(2**53 + 1), 2**53 + 1),
+        (str(2**63 - 1), 2**63 - 1),
+        ("1e4", 10_000),
+        ("10_001", 10_001),
+    ):
         assert parser.parse_args(["--seed", text]).seed == seed
 
 
-def test_a_home_that_no_system_has_holds_nothing_and_can_keep_no_run(monkeypatch: Patch, capsys: Output) -> None:
+def test_a_home_that_no_system_has_holds_nothing_and_can_keep_no_run(
+    monkeypatch: Patch, capsys: Output
+) -> None:
     for place in ("/" + "a" * 5000, "~nobody-of-that-name/x", "/etc/passwd"):
         monkeypatch.setenv("DPCORE_HOME", place)
         monkeypatch.setenv("DPCORE_DATA", place)

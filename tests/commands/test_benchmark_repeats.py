@@ -26,4 +26,6 @@ def test_no_repeat_is_refused_in_a_sentence(
         main()
     assert caught.value.code == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert said.endswith(f"argument {words[1]}: expected a whole number of at least 1, not {words[2]}")
+    assert said.endswith(
+        f"argument {words[1]}: expected a whole number of at least 1, not {words[2]}"
+    )

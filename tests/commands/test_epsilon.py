@@ -1,4 +1,6 @@
-"""`python -m dpcore epsilon`: its JSON, its table, and both ends of what is proven where batches are not Poisson's."""
+"""`python -m dpcore epsilon`: its JSON, its table, and both ends of what is proven where batches
+are not Poisson's.
+"""
 
 import json
 import subprocess
@@ -15,7 +17,19 @@ from tests import golden
 from tests.commands.printed import Output, printed
 
 HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5"]
-SETTING = ["epsilon", "--q", ".1", "--sigma", "1", "--steps", "20", "--delta", "1e-5", "--accountant", "rdp"]
+SETTING = [
+    "epsilon",
+    "--q",
+    ".1",
+    "--sigma",
+    "1",
+    "--steps",
+    "20",
+    "--delta",
+    "1e-5",
+    "--accountant",
+    "rdp",
+]
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -26,7 +40,11 @@ def test_the_headline_setting_prints_the_known_numbers(capsys: Output) -> None:
     assert found["steps"][-1] == 10_000
     curves = found["accountants"]
     assert list(curves) == list(ACCOUNTANTS)
-    for name, anchor in (("moments", golden.ABADI_MOMENTS), ("rdp", golden.ABADI_RDP), ("gdp", golden.ABADI_GDP)):
+    for name, anchor in (
+        ("moments", golden.ABADI_MOMENTS),
+        ("rdp", golden.ABADI_RDP),
+        ("gdp", golden.ABADI_GDP),
+    ):
         assert curves[name]["epsilon"][-1] == pytest.approx(anchor.epsilon, abs=anchor.tolerance)
     assert curves["moments"]["kind"] == "upper"
     assert curves["pld"]["kind"] == "certified"
@@ -37,15 +55,38 @@ def test_the_headline_setting_prints_the_known_numbers(capsys: Output) -> None:
 
 def test_infinity_is_null_and_explained(capsys: Output) -> None:
     arguments = ["epsilon", "--q", ".9", "--sigma", "5", "--steps", "10", "--delta", "1e-5"]
-    zcdp = printed(capsys, [*arguments, "--accountant", "zcdp", "--points", "2"])["accountants"]["zcdp"]
+    zcdp = printed(capsys, [*arguments, "--accountant", "zcdp", "--points", "2"])["accountants"][
+        "zcdp"
+    ]
     assert zcdp["epsilon"] == [None, None]
     assert "does not exist" in zcdp["note"]
-    tiny = ["epsilon", "--q", ".9", "--sigma", "1e-3", "--steps", "10", "--delta", "1e-5", "--accountant", "gdp"]
+    tiny = [
+        "epsilon",
+        "--q",
+        ".9",
+        "--sigma",
+        "1e-3",
+        "--steps",
+        "10",
+        "--delta",
+        "1e-5",
+        "--accountant",
+        "gdp",
+    ]
     assert printed(capsys, tiny)["accountants"]["gdp"]["note"]
 
 
 def test_a_schedule_is_echoed_and_changes_the_numbers(capsys: Output) -> None:
-    schedule = ["--accountant", "rdp", "--schedule", "exponential", "--rate", ".02", "--level-steps", "100"]
+    schedule = [
+        "--accountant",
+        "rdp",
+        "--schedule",
+        "exponential",
+        "--rate",
+        ".02",
+        "--level-steps",
+        "100",
+    ]
     found = printed(capsys, HEADLINE + schedule)
     assert (found["schedule"], found["rate"], found["level_steps"]) == ("exponential", 0.02, 100)
     assert found["accountants"]["rdp"]["epsilon"][-1] > 2 * golden.ABADI_RDP.epsilon
@@ -64,33 +105,65 @@ def test_commands_that_compute_and_look_run_without_torch_and_pages() -> None:
     """In one process; `train`, `audit` and `perturb` alone need torch."""
     computing = [HEADLINE, ["papers", "--paper", "002"], ["runs", "list"], ["data", "status"]]
     code = (
-        f"import sys; from dpcore.__main__ import main; print(sum(main(words) for words in {computing}))\n"
-        "print(sorted({'numpy', 'torch', 'streamlit'} & sys.modules.keys()))"
+        "import sys; from dpcore.__main__ import main; print(sum(main(words) for words in"
+        f" {computing}))\nprint(sorted({{'numpy', 'torch', 'streamlit'}} & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines()[-2:] == ["0", "['numpy']"]
-    words = [sys.executable, "-m", "dpcore", *HEADLINE, "--points", "1", "--accountant", "rdp", "--json"]
+    words = [
+        sys.executable,
+        "-m",
+        "dpcore",
+        *HEADLINE,
+        "--points",
+        "1",
+        "--accountant",
+        "rdp",
+        "--json",
+    ]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["accountants"]["rdp"]["epsilon"][0] == pytest.approx(1.0355, abs=2e-4)
+    assert json.loads(done.stdout)["accountants"]["rdp"]["epsilon"][0] == pytest.approx(
+        1.0355, abs=2e-4
+    )
 
 
 def test_every_sampler_gives_both_ends_at_every_horizon(capsys: Output) -> None:
     assert "sampler" not in printed(capsys, SETTING)
     numbers = {"poisson_group": ":3", "truncated_poisson": ":9:50"}
     for name in (f"{each}{numbers.get(each, '')}" for each in SAMPLERS):
-        sampler, found = sampler_of(name), printed(capsys, [*SETTING, "--sampler", name, "--points", "4"])
+        sampler, found = (
+            sampler_of(name),
+            printed(capsys, [*SETTING, "--sampler", name, "--points", "4"]),
+        )
         assert found["steps"] == [5, 10, 15, 20]
         drawn = found["sampler"]
         assert (drawn["name"], drawn["adjacency"]) == (name, sampler.adjacency)
         expected = sampler.curve(0.1, 1.0, [5, 10, 15, 20], 1e-5)
         assert expected.lower is not None
         assert drawn["kind"] == str(expected.kind)
-        assert (drawn["epsilon"], drawn["lower"]) == (expected.epsilon.tolist(), expected.lower.tolist()), name
+        assert (drawn["epsilon"], drawn["lower"]) == (
+            expected.epsilon.tolist(),
+            expected.lower.tolist(),
+        ), name
 
 
 def test_bands_are_accounted_for_as_fewer_steps_at_a_larger_rate(capsys: Output) -> None:
     found = printed(capsys, [*SETTING, "--bands", "4", "--points", "4"])
-    plain = ["epsilon", "--q", ".4", "--sigma", "1", "--steps", "5", "--delta", "1e-5", "--accountant", "rdp"]
+    plain = [
+        "epsilon",
+        "--q",
+        ".4",
+        "--sigma",
+        "1",
+        "--steps",
+        "5",
+        "--delta",
+        "1e-5",
+        "--accountant",
+        "rdp",
+    ]
     expected = printed(capsys, plain)
     assert (found["bands"], found["q"], found["steps"]) == (4, 0.1, [5, 10, 15, 20])
     curve = expected["accountants"]["rdp"]["epsilon"]

@@ -35,4 +35,6 @@ def test_the_table_of_a_paper_has_its_numbers_and_fits_a_terminal(capsys: Output
         assert out.startswith(f"{paper.id}  ")
         assert max(map(len, out.splitlines())) <= 120
         for each in comparisons(paper):  # the first word, since a cell is wrapped
-            assert all(text.split()[0] in out for text in (each.entry.printed, each.ours_text) if text), each.entry
+            assert all(
+                text.split()[0] in out for text in (each.entry.printed, each.ours_text) if text
+            ), each.entry

@@ -5,11 +5,25 @@ from statistics import fmean, stdev
 from dpcore.__main__ import main
 from tests.commands.printed import printed
 
-SMALL = ["perturb", "--dataset", "iris", "--classes", "setosa,rest", "--seeds", "2", "--epsilon", "1"]
+SMALL = [
+    "perturb",
+    "--dataset",
+    "iris",
+    "--classes",
+    "setosa,rest",
+    "--seeds",
+    "2",
+    "--epsilon",
+    "1",
+]
 
 
-def test_one_object_holds_the_request_the_data_and_a_result_for_each_method_and_epsilon(capsys) -> None:
-    object_ = printed(capsys, [*SMALL, "--epsilon", "4", "--method", "output", "--method", "input", "--seed", "3"])
+def test_one_object_holds_the_request_the_data_and_a_result_for_each_method_and_epsilon(
+    capsys,
+) -> None:
+    object_ = printed(
+        capsys, [*SMALL, "--epsilon", "4", "--method", "output", "--method", "input", "--seed", "3"]
+    )
     assert object_["request"]["epsilons"] == [1.0, 4.0]
     assert object_["adjacency"] == "replace-one"
     assert object_["data"]["examples"] == 120
@@ -24,11 +38,20 @@ def test_one_object_holds_the_request_the_data_and_a_result_for_each_method_and_
 
 def test_an_epsilon_that_nothing_keeps_is_not_shown(capsys) -> None:
     methods = [word for name in ("paper_input", "none", "output") for word in ("--method", name)]
-    results = {each["method"]: each for each in printed(capsys, [*SMALL, *methods, "--model", "mlp"])["results"]}
-    assert [results[name]["epsilon"] for name in ("paper_input", "none", "output")] == [None, None, None]
+    results = {
+        each["method"]: each
+        for each in printed(capsys, [*SMALL, *methods, "--model", "mlp"])["results"]
+    }
+    assert [results[name]["epsilon"] for name in ("paper_input", "none", "output")] == [
+        None,
+        None,
+        None,
+    ]
     assert "not convex" in results["output"]["obstacles"][0]
     assert main([*SMALL, "--method", "paper_input"]) == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("paper_input"))
+    line = next(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("paper_input")
+    )
     assert line.split()[1] == "none"
     assert "not private at the requested epsilon 1" in line
 
@@ -38,7 +61,9 @@ def test_a_line_says_epsilon_and_mean_and_spread_of_accuracy_and_gap_over_the_se
     (found,) = printed(capsys, asked)["results"]
     assert main(asked) == 0
     first, promise, seeded, head, line, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("120 training rows, 30 test rows, 5 parameters; without noise: accuracy 100")
+    assert first.startswith(
+        "120 training rows, 30 test rows, 5 parameters; without noise: accuracy 100"
+    )
     assert promise == "delta = 1e-5; neighbours differ in one replaced row."
     assert seeded.startswith("The seed is fixed")
     assert head.split() == ["method", "epsilon", "noise", "accuracy", "gap"]

@@ -16,12 +16,16 @@ from dpcore.training.config import RunConfig
 from dpcore.training.events import Checkpointed, Event, Finished, Started
 from dpcore.training.loop import train
 
-CONFIG = RunConfig(seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu")
+CONFIG = RunConfig(
+    seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, epochs=0.08, ema=0.5, device="cpu"
+)
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """A store of its own, and a checkpoint with every evaluation, of which there is one after every step."""
+    """A store of its own, and a checkpoint with every evaluation, of which there is one after every
+    step.
+    """
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(progress, "SAVE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
@@ -34,7 +38,9 @@ def cut_off(store: Store, status: Status, saved: bool = True) -> tuple[str, list
     run = store.submit(CONFIG, "a name", worker_name(os.getpid()))
     told: list[Event] = []
     events = train(CONFIG, file=checkpoint_path(store.home, run) if saved else None)
-    while len(told) < 12 or (saved and not any(isinstance(event, Checkpointed) for event in told[-3:-2])):
+    while len(told) < 12 or (
+        saved and not any(isinstance(event, Checkpointed) for event in told[-3:-2])
+    ):
         told.append(next(events))
         store.append(run, told[-1])
     store.end(run, status)
@@ -74,7 +80,10 @@ def test_where_nothing_was_saved_it_begins_anew_and_one_that_finished_or_goes_on
             if status is Status.FINISHED:
                 store.end(new, status)
             assert main(["runs", "resume", new]) == 2
-            assert f"Run {new} is {status}; only a run that ended early can be resumed" in capsys.readouterr().err
+            assert (
+                f"Run {new} is {status}; only a run that ended early can be resumed"
+                in capsys.readouterr().err
+            )
             assert len(store.runs()) == 2
 
 
@@ -83,7 +92,9 @@ def files(store: Store) -> list[Path]:
 
 
 @pytest.mark.parametrize("damage", ["nonsense", "cut short", "elsewhere"])
-def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(damage, capsys, monkeypatch):
+def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
+    damage, capsys, monkeypatch
+):
     with Store() as store:
         run, _ = cut_off(store, Status.LOST)
         path = checkpoint_path(store.home, run)
@@ -104,12 +115,19 @@ def test_a_checkpoint_that_cannot_be_used_is_one_line_and_leaves_nothing_behind(
     assert "weights_only" not in err
 
 
-def test_an_error_before_the_first_step_fails_the_rest_which_keeps_its_checkpoint(capsys, monkeypatch):
+def test_an_error_before_the_first_step_fails_the_rest_which_keeps_its_checkpoint(
+    capsys, monkeypatch
+):
     with Store() as store:
         run, _ = cut_off(store, Status.LOST)
         monkeypatch.setattr(checkpoint, "resume", lambda *_: 1 / 0)
         assert main(["runs", "resume", run]) == 1
-        assert capsys.readouterr().err.splitlines()[-1] == "dpcore: ZeroDivisionError: division by zero"
+        assert (
+            capsys.readouterr().err.splitlines()[-1]
+            == "dpcore: ZeroDivisionError: division by zero"
+        )
         failed = store.runs()[0]
         assert failed.status is Status.FAILED
-        assert files(store) == sorted(checkpoint_path(store.home, each) for each in (run, failed.id))
+        assert files(store) == sorted(
+            checkpoint_path(store.home, each) for each in (run, failed.id)
+        )

@@ -36,7 +36,9 @@ def _claimed(store: Store, worker: str = "elsewhere:1") -> str:
     return run
 
 
-def test_list_shows_every_run_newest_first_and_where_the_queue_is_paused(home: Path, capsys: Output) -> None:
+def test_list_shows_every_run_newest_first_and_where_the_queue_is_paused(
+    home: Path, capsys: Output
+) -> None:
     with Store(home) as store:
         running, queued = _claimed(store), store.submit(RunConfig(dataset="fashion_mnist"))
     assert main(["runs", "list"]) == 0
@@ -46,7 +48,7 @@ def test_list_shows_every_run_newest_first_and_where_the_queue_is_paused(home: P
     assert lines[1].endswith("Fashion-MNIST cnn, SGD, sigma 1.23")
     assert lines[2].startswith(f"{running}  running")
     assert "step 7, accuracy 62.5%" in lines[2]
-    (_, item) = printed(capsys, ["runs", "list"])["runs"]
+    _, item = printed(capsys, ["runs", "list"])["runs"]
     assert (item["id"], item["status"], item["settings"]["sigma"]) == (running, "running", 1.23)
     assert (item["last"]["event"], item["last"]["accuracy"]) == ("evaluated", 0.625)
     with Store(home) as store:
@@ -69,19 +71,26 @@ def test_show_gives_settings_and_traceback(home: Path, capsys: Output) -> None:
     assert json.loads(capsys.readouterr().out)["sequence"] == 2
 
 
-def test_json_is_json_where_an_older_version_stored_what_is_not(home: Path, capsys: Output, monkeypatch: Patch) -> None:
+def test_json_is_json_where_an_older_version_stored_what_is_not(
+    home: Path, capsys: Output, monkeypatch: Patch
+) -> None:
     with Store(home) as store:
         run = _claimed(store)
         event = Evaluated(7, 0.4, 0.625, math.nan, (0.5,) * 9 + (math.inf,))
         monkeypatch.setattr(store_module, "body_of", lambda event: json.dumps(event_to_json(event)))
         store.append(run, event)
     (listed,) = printed(capsys, ["runs", "list"])["runs"]
-    for found in (listed, *(printed(capsys, ["runs", action, run]) for action in ("show", "cancel"))):
+    for found in (
+        listed,
+        *(printed(capsys, ["runs", action, run]) for action in ("show", "cancel")),
+    ):
         last = found["last"]
         assert (last["loss"], last["per_class"][8:], last["accuracy"]) == (None, [0.5, None], 0.625)
 
 
-def test_a_run_whose_process_is_gone_is_lost_and_one_of_a_worker_waits_again(home: Path, capsys: Output) -> None:
+def test_a_run_whose_process_is_gone_is_lost_and_one_of_a_worker_waits_again(
+    home: Path, capsys: Output
+) -> None:
     process = multiprocessing.get_context("spawn").Process(target=time.time)
     process.start()
     process.join()
@@ -104,7 +113,9 @@ def test_nothing_is_written_where_there_is_no_store(home: Path, capsys: Output) 
     for there in (False, True):
         for action in ("show", "cancel", "resume"):
             assert main(["runs", action, "nope"]) == 2
-            assert capsys.readouterr().err.startswith("dpcore: Expected run='nope' to be the id of a run")
+            assert capsys.readouterr().err.startswith(
+                "dpcore: Expected run='nope' to be the id of a run"
+            )
         assert home.exists() == there
         Store(home).close()
 
@@ -131,11 +142,15 @@ def test_no_command_shows_a_secret_seed(home: Path, capsys: Output) -> None:
     assert re.search(r"^seed +secret$", out, flags=re.M)
 
 
-def test_jobs_of_other_kinds_are_listed_if_asked_for_and_cancelled(home: Path, capsys: Output) -> None:
+def test_jobs_of_other_kinds_are_listed_if_asked_for_and_cancelled(
+    home: Path, capsys: Output
+) -> None:
     with Store(home) as store:
         run, job = store.submit(RunConfig()), store.submit(Request())
     for option, ids in (("", [run]), ("--kind perturbation", [job]), ("--kind all", [job, run])):
-        assert [each["id"] for each in printed(capsys, ["runs", "list", *option.split()])["runs"]] == ids
+        assert [
+            each["id"] for each in printed(capsys, ["runs", "list", *option.split()])["runs"]
+        ] == ids
     assert main(["runs", "list", "--kind", "perturbation"]) == 0
     assert re.search(rf"{job}  queued.* Comparison of methods", capsys.readouterr().out)
     assert main(["runs", "cancel", job]) == 0
@@ -154,13 +169,17 @@ def test_every_combination_is_queued_with_every_seed(home: Path, capsys: Output)
         assert sorted(found["runs"]) == sorted(run.id for run in runs)
         assert {run.sweep for run in runs} == {found["sweep"]}
         made = {(run.config.sigma, run.config.lr, run.config.seed) for run in runs}
-        assert made == {(sigma, lr, seed) for sigma in (1, 2, 4) for lr in (0.1, 0.5) for seed in (7, 8, 9)}
+        assert made == {
+            (sigma, lr, seed) for sigma in (1, 2, 4) for lr in (0.1, 0.5) for seed in (7, 8, 9)
+        }
         assert {run.config.model for run in runs} == {"mlp"}
         assert all(run.name.startswith("first: sigma ") for run in runs)
         assert sorted(store.queue()) == sorted(found["runs"])
 
 
-def test_what_is_not_swept_suits_what_is_and_to_choose_costs_privacy(home: Path, capsys: Output) -> None:
+def test_what_is_not_swept_suits_what_is_and_to_choose_costs_privacy(
+    home: Path, capsys: Output
+) -> None:
     grid = ["--grid", "stop_epsilon=1,2", "--stop-accountant", "rdp", "--optimizer", "adam"]
     assert main(["runs", "sweep", *grid]) == 0
     *runs, last = capsys.readouterr().out.splitlines()

@@ -1,4 +1,6 @@
-"""`python -m dpcore runs export | import | delete`: files made whole or not at all, bad input in one line."""
+"""`python -m dpcore runs export | import | delete`: files made whole or not at all, bad input in
+one line.
+"""
 
 import gzip
 import io
@@ -56,7 +58,9 @@ def refused(capsys: Output, *words: str) -> str:
     return err
 
 
-def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_an_exported_run_is_imported(
+    store: Store, capsys: Output, tmp_path: Path, monkeypatch: Patch
+) -> None:
     run = finished(store)
     tag(store, run, ["class of 2026"])
     annotate(store, run, "the first\nof many")
@@ -71,11 +75,15 @@ def test_an_exported_run_is_imported(store: Store, capsys: Output, tmp_path: Pat
     assert main(["runs", "list"]) == 0
     assert f"{found['id']}  finished, imported  " in capsys.readouterr().out
     assert main(["runs", "show", found["id"]]) == 0
-    assert f"run {run} of another store; its figures were not measured here" in capsys.readouterr().out
+    assert (
+        f"run {run} of another store; its figures were not measured here" in capsys.readouterr().out
+    )
     assert "was imported" in refused(capsys, "resume", found["id"])
 
 
-def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Store, capsys: Output) -> None:
+def test_every_text_is_printed_or_written_into_a_folder_that_is_there(
+    store: Store, capsys: Output
+) -> None:
     run = finished(store)
     for form in (name for name, form in FORMS.items() if not isinstance(form, FolderForm)):
         assert main(["runs", "export", run, "--format", form]) == 0
@@ -88,13 +96,17 @@ def test_every_text_is_printed_or_written_into_a_folder_that_is_there(store: Sto
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("form", [name for name, form in FORMS.items() if isinstance(form, FolderForm)])
+@pytest.mark.parametrize(
+    "form", [name for name, form in FORMS.items() if isinstance(form, FolderForm)]
+)
 def test_every_folder_is_a_new_one(store: Store, capsys: Output, form: str) -> None:
     runs = [finished(store), finished(store)]
     assert main(["runs", "export", *runs, "--format", form, "--to", "out"]) == 0
     assert capsys.readouterr().err == "Wrote out.\n"
     assert any(Path("out").iterdir())
-    assert "export overwrites nothing" in refused(capsys, "export", *runs, "--format", form, "--to", "out")
+    assert "export overwrites nothing" in refused(
+        capsys, "export", *runs, "--format", form, "--to", "out"
+    )
     assert "Expected --to FOLDER" in refused(capsys, "export", *runs, "--format", form)
 
 
@@ -130,10 +142,17 @@ REFUSED = {
 }
 
 
-def test_bad_input_is_one_line_and_nothing_is_written(store: Store, capsys: Output, monkeypatch: Patch) -> None:
+def test_bad_input_is_one_line_and_nothing_is_written(
+    store: Store, capsys: Output, monkeypatch: Patch
+) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     running = store.submit(CONFIG, "", "elsewhere:1")
-    ids = {"RUN": finished(store), "QUEUED": store.submit(CONFIG), "RUNNING": running, "JOB": store.submit(Request())}
+    ids = {
+        "RUN": finished(store),
+        "QUEUED": store.submit(CONFIG),
+        "RUNNING": running,
+        "JOB": store.submit(Request()),
+    }
     before = [(item.id, item.status, item.sequence) for item in store.runs(kind=None)]
     for words, said in REFUSED.items():
         assert said in refused(capsys, *(ids.get(word, word) for word in words.split(" "))), words
@@ -180,12 +199,17 @@ def test_a_deleted_run_is_gone_with_its_checkpoint(store: Store, capsys: Output)
     assert printed(capsys, ["runs", "delete", runs[2], "--yes"]) == {"deleted": [runs[2]]}
 
 
-def test_whoever_sits_at_a_terminal_is_asked(store: Store, capsys: Output, monkeypatch: Patch) -> None:
+def test_whoever_sits_at_a_terminal_is_asked(
+    store: Store, capsys: Output, monkeypatch: Patch
+) -> None:
     run = finished(store)
     for answer, left in (("n\n", 1), ("", 1), ("\n", 1), ("y\n", 0)):
         asked = io.StringIO(answer)
         monkeypatch.setattr(asked, "isatty", lambda: True)
         monkeypatch.setattr(sys, "stdin", asked)
         assert main(["runs", "delete", run]) == 0
-        assert f"Delete {run} (mine) with all events and checkpoints, for good? [y/N]" in capsys.readouterr().err
+        assert (
+            f"Delete {run} (mine) with all events and checkpoints, for good? [y/N]"
+            in capsys.readouterr().err
+        )
         assert len(store.runs()) == left, answer

@@ -1,4 +1,6 @@
-"""`runs list --watch` and `runs show --watch`, in a terminal and behind a pipe, beside a run that goes on."""
+"""`runs list --watch` and `runs show --watch`, in a terminal and behind a pipe, beside a run that
+goes on.
+"""
 
 import json
 import os
@@ -65,7 +67,9 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", text)
 
 
-def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store, capsys: Output, monkeypatch: Patch) -> None:
+def test_a_run_is_watched_until_it_ends_with_its_curve(
+    store: Store, capsys: Output, monkeypatch: Patch
+) -> None:
     in_a_terminal(monkeypatch)
     run = began(store, "[red]name[/red] \x1b]0;owned\x07")
     shown: list[str] = []
@@ -82,12 +86,15 @@ def test_a_run_is_watched_until_it_ends_with_its_curve(store: Store, capsys: Out
     assert f"step {STEPS}, accuracy 62.5%" in last
     assert " 62.5% |" in last.split("test accuracy")[-1]
     assert last.split("test accuracy")[-1].count("•") == 2
-    assert watch_one(store, store.run(run), wait=meanwhile()) == 0  # a run that has ended is shown once
+    # A run that has ended is shown once.
+    assert watch_one(store, store.run(run), wait=meanwhile()) == 0
     assert "finished" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json: bool, capsys: Output) -> None:
+def test_behind_a_pipe_the_events_are_printed_as_they_come(
+    store: Store, as_json: bool, capsys: Output
+) -> None:
     run, lines = began(store), []
 
     def goes_on() -> None:
@@ -99,7 +106,9 @@ def test_behind_a_pipe_the_events_are_printed_as_they_come(store: Store, as_json
     lines += capsys.readouterr().out.splitlines()
     assert len(lines) == 5
     if as_json:
-        assert [json.loads(line) for line in lines] == [json.loads(body) for _, body in store.bodies(run)]
+        assert [json.loads(line) for line in lines] == [
+            json.loads(body) for _, body in store.bodies(run)
+        ]
     else:
         assert lines[-1].startswith(f"done: {STEPS} steps")
 
@@ -118,13 +127,23 @@ def test_a_run_whose_plan_another_version_wrote_is_watched_too(
 
 @pytest.mark.long
 @pytest.mark.parametrize("words", [["show", "RUN", "--watch"], ["list", "--watch"]], ids=" ".join)
-def test_ctrl_c_in_a_real_terminal_ends_the_watching_and_not_the_run(store: Store, words: list[str]) -> None:
+def test_ctrl_c_in_a_real_terminal_ends_the_watching_and_not_the_run(
+    store: Store, words: list[str]
+) -> None:
     interruptible()
     run, text = began(store), ""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "dpcore", "runs", *(run if word == "RUN" else word for word in words)]
+    command = [
+        sys.executable,
+        "-m",
+        "dpcore",
+        "runs",
+        *(run if word == "RUN" else word for word in words),
+    ]
     env = os.environ | {"TERM": "xterm", "COLUMNS": "140", "LINES": "40"}
-    with subprocess.Popen(command, cwd=ROOT, env=env, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
         os.close(theirs)
         while "accuracy 25.0%" not in text:
             text += os.read(ours, 65_536).decode(errors="replace")

@@ -25,7 +25,11 @@ def test_the_certified_curve_holds_the_exact_one(capsys: Output) -> None:
     assert np.all(np.array(certain["lower"]) <= exact + 1e-15)
     assert np.all(np.array(certain["upper"]) >= exact - 1e-15)
     assert certain["kind"] == "certified"
-    assert found["risks"]["advantage"]["lower"] <= 2 * norm.cdf(0.5) - 1 <= found["risks"]["advantage"]["upper"]
+    assert (
+        found["risks"]["advantage"]["lower"]
+        <= 2 * norm.cdf(0.5) - 1
+        <= found["risks"]["advantage"]["upper"]
+    )
     assert found["risks"]["mu"]["lower"] <= 1.0 <= found["risks"]["mu"]["upper"]
     assert (found["q"], found["sigma"], found["steps"], found["delta"]) == (1.0, 2.0, 4, 1e-5)
 
@@ -40,18 +44,37 @@ def test_points_and_schedules_are_heard(capsys: Output) -> None:
     assert plain["gdp"]["mu"] == pytest.approx(0.254, abs=1e-3)
 
 
-def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it_once(capsys: Output) -> None:
+def test_where_nothing_is_proven_null_and_a_note_say_so_and_the_text_explains_it_once(
+    capsys: Output,
+) -> None:
     silent = ["tradeoff", "--q", ".01", "--sigma", ".01", "--steps", "1"]
     found = printed(capsys, silent)
     assert found["gdp"]["mu"] is None
     assert found["risks"]["mu"]["upper"] is None
     assert "sigma=0.01" in found["certified"]["note"]
     assert main(silent) == 0
-    assert "- The attacker's figures are n/a, because sigma=0.01 is below" in capsys.readouterr().out
+    assert (
+        "- The attacker's figures are n/a, because sigma=0.01 is below" in capsys.readouterr().out
+    )
 
 
-CLAIM = ["check", "--epsilon", "3.0", "--sigma", "1.1", "--q", ".01", "--steps", "1000", "--delta", "1e-5"]
-CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
+CLAIM = [
+    "check",
+    "--epsilon",
+    "3.0",
+    "--sigma",
+    "1.1",
+    "--q",
+    ".01",
+    "--steps",
+    "1000",
+    "--delta",
+    "1e-5",
+]
+CARD = (
+    "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs,"
+    " Opacus RDP"
+)
 
 
 def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
@@ -60,7 +83,9 @@ def test_the_verdict_is_one_object_with_its_certificate(capsys: Output) -> None:
     assert 1.50 < found["certificate"]["lower"] <= found["certificate"]["upper"] < 1.52
     assert found["room"] == 3.0 - found["certificate"]["upper"]
     assert found["certificate"]["dp_event"]["count"] == 1000
-    assert found["review"].startswith("The claimed epsilon of 3.0 holds if batches are Poisson-sampled.")
+    assert found["review"].startswith(
+        "The claimed epsilon of 3.0 holds if batches are Poisson-sampled."
+    )
     assert {"moments", "rdp", "gdp", "pld"} <= {each["accountant"] for each in found["counted"]}
     assert found["read"] == found["left_out"] == []
 
@@ -78,7 +103,9 @@ def test_a_file_is_read_and_options_go_before_it(tmp_path: Path, capsys: Output)
     file.write_text(CARD, encoding="utf-8")
     found = printed(capsys, ["check", "--text", str(file), "--sigma", "1.3"])
     assert (found["claim"]["sigma"], found["claim"]["accountant"]) == (1.3, "rdp")
-    assert {each["field"]: CARD[slice(*each["at"])] for each in found["read"]}["examples"] == "60,000"
+    assert {each["field"]: CARD[slice(*each["at"])] for each in found["read"]}[
+        "examples"
+    ] == "60,000"
 
 
 def test_the_input_is_read_where_the_file_is_a_dash(monkeypatch: Patch, capsys: Output) -> None:
@@ -89,7 +116,9 @@ def test_the_input_is_read_where_the_file_is_a_dash(monkeypatch: Patch, capsys: 
     assert "rdp" in [each["accountant"] for each in found["given_by"]]
 
 
-def test_a_text_that_claims_nothing_says_what_is_missing_and_no_text_is_refused(tmp_path: Path, capsys: Output) -> None:
+def test_a_text_that_claims_nothing_says_what_is_missing_and_no_text_is_refused(
+    tmp_path: Path, capsys: Output
+) -> None:
     file = tmp_path / "given"
     for content in (b"", b"nonsense", b"(3, 4)"):
         file.write_bytes(content)

@@ -1,4 +1,6 @@
-"""CIFAR-10 with few images: batches with every key that the originals have, pickled as Python 2 pickled them."""
+"""CIFAR-10 with few images: batches with every key that the originals have, pickled as Python 2
+pickled them.
+"""
 
 import hashlib
 import io
@@ -35,14 +37,22 @@ def text(value: str) -> bytes:
 
 
 def batch(pixels: np.ndarray, labels: list[int], title: str) -> bytes:
-    """A batch: byte strings throughout, an array of numpy.core.multiarray, and entries that nobody needs."""
+    """A batch: byte strings throughout, an array of numpy.core.multiarray, and entries that nobody
+    needs.
+    """
     raw = pixels.tobytes()
     array = HEADER % (b"M" + struct.pack("<H", len(pixels)), struct.pack("<I", len(raw)), raw)
     numbers = b"]q\x09(" + b"".join(b"K" + bytes([label]) for label in labels) + b"e"
-    names = b"]q\x0d(" + b"".join(text(f"domestic_cat_s_{place:06d}.png") for place in range(len(labels))) + b"e"
+    names = (
+        b"]q\x0d("
+        + b"".join(text(f"domestic_cat_s_{place:06d}.png") for place in range(len(labels)))
+        + b"e"
+    )
     entries = {"data": b"q\x02" + array, "labels": b"q\x08" + numbers}
     entries |= {"batch_label": b"q\x0a" + text(title) + b"q\x0b", "filenames": b"q\x0c" + names}
-    return b"\x80\x02}q\x01(" + b"".join(text(name) + value for name, value in entries.items()) + b"u."
+    return (
+        b"\x80\x02}q\x01(" + b"".join(text(name) + value for name, value in entries.items()) + b"u."
+    )
 
 
 def tiny_cifar(seed: int = 3) -> TinyCifar:
@@ -58,7 +68,11 @@ def tiny_cifar(seed: int = 3) -> TinyCifar:
             f"training batch {i + 1} of 5" if i < 5 else "testing batch 1 of 1",
         )
         contents[file.name] = batch(pixels[part], labels[part].tolist(), title)
-        files.append(CifarFile(file.name, EACH, hashlib.md5(contents[file.name], usedforsecurity=False).hexdigest()))
+        files.append(
+            CifarFile(
+                file.name, EACH, hashlib.md5(contents[file.name], usedforsecurity=False).hexdigest()
+            )
+        )
     return TinyCifar(replace(CIFAR10, batches=tuple(files)), contents, pixels, labels)
 
 

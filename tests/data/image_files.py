@@ -19,14 +19,20 @@ def png(pixels: np.ndarray, form: str = "PNG", mode: str | None = None) -> bytes
     return file.getvalue()
 
 
-def images(*shape: int, classes: tuple[str, ...] = ("cat", "dog"), train: int = 6, test: int = 3) -> dict[str, bytes]:
-    """Files of a data set by their paths, with so many images of each class: noise, and brighter for later classes."""
+def images(
+    *shape: int, classes: tuple[str, ...] = ("cat", "dog"), train: int = 6, test: int = 3
+) -> dict[str, bytes]:
+    """Files of a data set by their paths, with so many images of each class: noise, and brighter
+    for later classes.
+    """
     random = np.random.default_rng(0)
     files = {}
     for part, count in (("train", train), ("test", test)):
         for label, name in enumerate(classes):
             for number in range(count):
-                pixels = random.integers(0, 120, shape or (12, 10)) + 120 * label // max(len(classes) - 1, 1)
+                pixels = random.integers(0, 120, shape or (12, 10)) + 120 * label // max(
+                    len(classes) - 1, 1
+                )
                 files[f"{part}/{name}/{number:03d}.png"] = png(pixels.astype(np.uint8))
     return files
 

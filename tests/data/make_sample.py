@@ -1,6 +1,8 @@
-"""Write the bundled samples: python -m tests.data.make_sample DIR, with the full sets' IDX files under DIR.
+"""Write the bundled samples: python -m tests.data.make_sample DIR, with the full sets' IDX files
+under DIR.
 
-The first 1,000 training and 200 test images of every class, in their original order: the same bytes on every machine.
+The first 1,000 training and 200 test images of every class, in their original order: the same bytes
+on every machine.
 """
 
 import sys
@@ -19,7 +21,9 @@ def first_of_each(labels: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
     >>> first_of_each(np.array([3, 3, 5, 3, 5], np.uint8), 1)
     array([0, 2])
     """
-    return np.sort(np.concatenate([np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]))
+    return np.sort(
+        np.concatenate([np.flatnonzero(labels == label)[:count] for label in np.unique(labels)])
+    )
 
 
 def stratified(part: Images, per_class: int) -> Images:
@@ -32,7 +36,10 @@ def write_sample(dataset: Dataset, folder: Path, path: Path) -> None:
     """Write the sample of the data set whose IDX files are in the folder."""
     train, test = (part_of(dataset, folder, test=part) for part in (False, True))
     train, test = stratified(train, 1000), stratified(test, 200)
-    note = f"A sample of {dataset.title}: the first 1,000 training and 200 test images of every class, unchanged."
+    note = (
+        f"A sample of {dataset.title}: the first 1,000 training and 200 test images of every class,"
+        " unchanged."
+    )
     np.savez_compressed(
         path,
         train_images=train.images,

@@ -1,4 +1,6 @@
-"""Small files in the formats in which data sets that are no images are published, and data sets of their sizes."""
+"""Small files in the formats in which data sets that are no images are published, and data sets of
+their sizes.
+"""
 
 import io
 import tarfile
@@ -33,7 +35,9 @@ def reviews() -> dict[str, str]:
         for kind, word in (("neg", "dull"), ("pos", "splendid")):
             for number in range(20):
                 words = " ".join(f"word{number}x{place}" for place in range(5 + 15 * number))
-                found[f"{part}/{kind}/{number}_7.txt"] = f"A {word} film.<br /><br />It's {words} <i>{word}</i>"
+                found[f"{part}/{kind}/{number}_7.txt"] = (
+                    f"A {word} film.<br /><br />It's {words} <i>{word}</i>"
+                )
     return found
 
 
@@ -47,9 +51,13 @@ def write_imdb(folder: Path) -> None:
 def imdb_archive(path: Path, more: dict[str, bytes] | None = None) -> Path:
     """The archive as it is published: reviews among other files."""
     others = {"README": b"Large Movie Review Dataset v1.0", "imdb.vocab": b"the\nand\n"}
-    others |= {"train/unsup/0_0.txt": b"unlabelled", "train/labeledBow.feat": b"9 0:9 1:1"} | (more or {})
+    others |= {"train/unsup/0_0.txt": b"unlabelled", "train/labeledBow.feat": b"9 0:9 1:1"} | (
+        more or {}
+    )
     with tarfile.open(path, "w:gz") as archive:
-        for name, raw in (others | {name: text.encode() for name, text in reviews().items()}).items():
+        for name, raw in (
+            others | {name: text.encode() for name, text in reviews().items()}
+        ).items():
             member = tarfile.TarInfo(f"aclImdb/{name}")
             member.size = len(raw)
             archive.addfile(member, io.BytesIO(raw))

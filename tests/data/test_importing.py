@@ -1,4 +1,6 @@
-"""Full data sets arrive checked and whole, or not at all; hostile files are refused in bounded memory."""
+"""Full data sets arrive checked and whole, or not at all; hostile files are refused in bounded
+memory.
+"""
 
 import gzip
 import os
@@ -21,25 +23,38 @@ from tests.data.idx_folders import tiny, write
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
-def test_an_import_takes_torchvisions_layout_the_folder_within_and_flat_folders_gzipped_or_not(root, mnist, tmp_path):
+def test_an_import_takes_torchvisions_layout_the_folder_within_and_flat_folders_gzipped_or_not(
+    root, mnist, tmp_path
+):
     raw = "MNIST/raw"
     for layout, inner in (("", ""), (raw, ""), ("MNIST", ""), (raw, "MNIST"), (raw, raw)):
         for gzipped in (False, True):
             given = tmp_path / f"{layout}{inner}{gzipped}".replace("/", "")
             write(given / layout, mnist.contents, gzipped=gzipped)
             assert import_folder(given / inner) == [mnist.dataset], (layout, inner, gzipped)
-            assert everything(root) == {f"{raw}/{name}": content for name, content in mnist.contents.items()}
+            assert everything(root) == {
+                f"{raw}/{name}": content for name, content in mnist.contents.items()
+            }
             assert available("mnist") == ("full", "sample")
             assert len(load("mnist", "full").train) == 12
             alone, test = load_test_images("mnist", "full"), load("mnist", "full").test
-            assert (alone.images.tolist(), alone.labels.tolist()) == (test.images.tolist(), test.labels.tolist())
+            assert (alone.images.tolist(), alone.labels.tolist()) == (
+                test.images.tolist(),
+                test.labels.tolist(),
+            )
             shutil.rmtree(root)
 
 
-def test_both_data_sets_are_imported_at_once_and_flat_files_are_told_apart_by_content(root, mnist, fashion, tmp_path):
+def test_both_data_sets_are_imported_at_once_and_flat_files_are_told_apart_by_content(
+    root, mnist, fashion, tmp_path
+):
     write(tmp_path / "both" / "MNIST" / "raw", mnist.contents)
     write(tmp_path / "both" / "FashionMNIST" / "raw", fashion.contents, gzipped=True)
     assert import_folder(tmp_path / "both") == [mnist.dataset, fashion.dataset]
@@ -47,7 +62,8 @@ def test_both_data_sets_are_imported_at_once_and_flat_files_are_told_apart_by_co
 
 
 def test_torchvision_reads_what_an_import_wrote(root, mnist, tmp_path):
-    from torchvision import datasets as torchvision_datasets  # late: it takes seconds, and no other test needs it
+    # Late: it takes seconds, and no other test needs it.
+    from torchvision import datasets as torchvision_datasets
 
     import_folder(write(tmp_path / "given", mnist.contents))
     split = load("mnist", "full")
@@ -93,7 +109,9 @@ def test_a_truncated_gzip_file_and_a_missing_file_are_named(root, mnist, tmp_pat
         import_folder(tmp_path / "bad")
     folder = write(tmp_path / "given", mnist.contents)
     (folder / "t10k-labels-idx1-ubyte").unlink()
-    with pytest.raises(ValueError, match=r"Expected t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte\.gz in"):
+    with pytest.raises(
+        ValueError, match=r"Expected t10k-labels-idx1-ubyte or t10k-labels-idx1-ubyte\.gz in"
+    ):
         import_folder(folder)
     assert not root.exists()
 
@@ -101,7 +119,10 @@ def test_a_truncated_gzip_file_and_a_missing_file_are_named(root, mnist, tmp_pat
 def test_one_bad_data_set_keeps_the_good_one_out_too(root, mnist, fashion, tmp_path):
     write(tmp_path / "both" / "MNIST" / "raw", mnist.contents)
     name = "t10k-images-idx3-ubyte"
-    write(tmp_path / "both" / "FashionMNIST" / "raw", fashion.contents | {name: fashion.contents[name][:-2]})
+    write(
+        tmp_path / "both" / "FashionMNIST" / "raw",
+        fashion.contents | {name: fashion.contents[name][:-2]},
+    )
     with pytest.raises(ValueError, match=r"FashionMNIST/raw/t10k-images-idx3-ubyte"):
         import_folder(tmp_path / "both")
     assert not root.exists()
@@ -117,13 +138,19 @@ def test_a_damaged_root_is_said_and_mended_by_an_import(root, mnist, tmp_path, c
     import_folder(write(tmp_path / "good", mnist.contents))
     path = raw_folder(mnist.dataset) / "train-labels-idx1-ubyte"
     path.write_bytes(path.read_bytes()[:-1])
-    assert missing(mnist.dataset) == [f"train-labels-idx1-ubyte has {path.stat().st_size} bytes instead of 20"]
+    assert missing(mnist.dataset) == [
+        f"train-labels-idx1-ubyte has {path.stat().st_size} bytes instead of 20"
+    ]
     assert available("mnist") == ("sample",)
     assert main(["data", "status"]) == 0
-    assert "MNIST: bundled sample here; full set damaged: train-labels-idx1-ubyte has 19" in capsys.readouterr().out
+    assert (
+        "MNIST: bundled sample here; full set damaged: train-labels-idx1-ubyte has 19"
+        in capsys.readouterr().out
+    )
     import_folder(tmp_path / "good")
     assert available("mnist") == ("full", "sample")
-    path.write_bytes(flipped(path.read_bytes()))  # of the right size, so that only who loads it notices
+    # Of the right size, so that only who loads it notices.
+    path.write_bytes(flipped(path.read_bytes()))
     with pytest.raises(ValueError, match="train-labels-idx1-ubyte to have MD5"):
         load("mnist", "full")
 
@@ -157,7 +184,9 @@ def limited() -> None:
 def imported(path: Path) -> str:
     """The one line of an import that is refused, with little memory at hand."""
     command = [sys.executable, "-m", "dpcore", "data", "import", str(path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, preexec_fn=limited)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=60, preexec_fn=limited
+    )
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
@@ -171,7 +200,10 @@ def test_a_gzip_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None
     for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte"):
         (raw / f"{name}.gz").write_bytes(HUGE)
     line = imported(tmp_path)
-    assert "train-images-idx3-ubyte.gz to hold at most 47040016 bytes uncompressed; it holds more" in line
+    assert (
+        "train-images-idx3-ubyte.gz to hold at most 47040016 bytes uncompressed; it holds more"
+        in line
+    )
 
 
 def test_a_batch_that_unpacks_to_9_gib_is_refused_by_name(tmp_path: Path) -> None:
@@ -206,13 +238,20 @@ def test_a_plain_file_that_is_far_too_long_is_refused_by_name(tmp_path: Path) ->
     assert "the IDX files" in imported(tmp_path)  # side by side nothing says whose they are
     (tmp_path / "MNIST").mkdir()
     images.rename(tmp_path / "MNIST" / images.name)
-    assert f"{images.name} to hold at most 47040016 bytes uncompressed; it holds more" in imported(tmp_path)
+    assert f"{images.name} to hold at most 47040016 bytes uncompressed; it holds more" in imported(
+        tmp_path
+    )
 
 
 def test_a_folder_or_a_data_root_that_no_system_has_is_one_line_and_holds_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for path in ("a" * 5000, "/" + "a/" * 2500, "/" + "a" * 5000 + "/raw", "~nobody-of-that-name/x"):
+    for path in (
+        "a" * 5000,
+        "/" + "a/" * 2500,
+        "/" + "a" * 5000 + "/raw",
+        "~nobody-of-that-name/x",
+    ):
         assert main(["data", "import", path]) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "to be a folder, or a zip or tar archive" in line or "found none" in line

@@ -1,4 +1,6 @@
-"""Data sets that are no images: made of their original files once, refused with a sentence, trained like the others."""
+"""Data sets that are no images: made of their original files once, refused with a sentence, trained
+like the others.
+"""
 
 import gzip
 import io
@@ -17,7 +19,15 @@ from dpcore.data.catalogue import DATASETS, available, dataset_of, missing, raw_
 from dpcore.data.importing import import_folder
 from dpcore.data.loading import load
 from dpcore.data.originals import READERS, USERS, by_place, ids_of
-from tests.data.original_files import COUNTS, WRITERS, imdb_archive, movielens_archive, ratings, reviews, small
+from tests.data.original_files import (
+    COUNTS,
+    WRITERS,
+    imdb_archive,
+    movielens_archive,
+    ratings,
+    reviews,
+    small,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +44,9 @@ def given(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_an_import_reads_the_original_files_and_puts_what_it_made_of_them_into_the_data_root(name, given, capsys):
+def test_an_import_reads_the_original_files_and_puts_what_it_made_of_them_into_the_data_root(
+    name, given, capsys
+):
     assert available(name) == ()
     WRITERS[name](given)
     assert main(["data", "import", str(given)]) == 0
@@ -53,11 +65,17 @@ def test_adult_has_libsvms_123_features_one_for_each_of_its_14_fields(given):
     split = load("adult", "full")
     rows = np.concatenate([split.train.images, split.test.images])
     assert set(np.unique(rows)) == {0, 1}
-    assert sorted(rows.sum(1)) == [11] * 10 + [14] * 20  # a third of the rows leaves three fields open
+    # A third of the rows leaves three fields open.
+    assert sorted(rows.sum(1)) == [11] * 10 + [14] * 20
     by_features = {row.tobytes(): row for row in rows}
     assert len(by_features) == 3
-    student = next(row for row in by_features.values() if row[:5].tolist() == [0, 0, 1, 0, 0] and row.sum() == 14)
-    assert student[5:13].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]  # state-gov, behind five ranges of age 39
+    student = next(
+        row
+        for row in by_features.values()
+        if row[:5].tolist() == [0, 0, 1, 0, 0] and row.sum() == 14
+    )
+    # State-gov, behind five ranges of age 39.
+    assert student[5:13].tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
     assert student[13:18].tolist() == [1, 0, 0, 0, 0]  # 77516
 
 
@@ -71,9 +89,16 @@ def test_reviews_are_taken_from_their_folder_or_the_published_archive(given, roo
             imdb_archive(given / "aclImdb_v1.tar.gz")
         import_folder(given if inner == "beside" else given / inner)
         split = load("imdb", "full")
-        assert np.bincount(split.train.labels).tolist() == np.bincount(split.test.labels).tolist() == [20, 20]
-        assert len(set(split.train.labels[-8:])) == 2  # the last ones may be held out: kinds are mixed
-        made = {(*path.split("/")[:2], *ids_of(text, 10_000, 256)) for path, text in reviews().items()}
+        assert (
+            np.bincount(split.train.labels).tolist()
+            == np.bincount(split.test.labels).tolist()
+            == [20, 20]
+        )
+        # The last ones may be held out: kinds are mixed.
+        assert len(set(split.train.labels[-8:])) == 2
+        made = {
+            (*path.split("/")[:2], *ids_of(text, 10_000, 256)) for path, text in reviews().items()
+        }
         seen = {
             (name, ("neg", "pos")[y], *x)
             for name, part in (("train", split.train), ("test", split.test))
@@ -81,13 +106,18 @@ def test_reviews_are_taken_from_their_folder_or_the_published_archive(given, roo
         }
         assert seen == made, inner
         good = ids_of("splendid", 10_000, 1)[0]
-        assert (split.train.images[:, -2] == good).tolist() == split.train.labels.astype(bool).tolist()
+        assert (split.train.images[:, -2] == good).tolist() == split.train.labels.astype(
+            bool
+        ).tolist()
         shutil.rmtree(root)
 
 
 def test_an_id_follows_from_the_word_alone_and_the_last_words_are_kept():
     assert ids_of("Film", 10_000, 2).tolist() == [0, *ids_of("film", 10_000, 1)]
-    assert ids_of("one two three", 50, 2).tolist() == [*ids_of("two", 50, 1), *ids_of("three", 50, 1)]
+    assert ids_of("one two three", 50, 2).tolist() == [
+        *ids_of("two", 50, 1),
+        *ids_of("three", 50, 1),
+    ]
     assert ids_of("", 50, 2).tolist() == [0, 0]
     many = ids_of(" ".join(f"w{number}" for number in range(9000)), 100, 9000)
     assert (many.min(), many.max()) == (1, 99)
@@ -99,8 +129,14 @@ def test_ratings_are_taken_with_ids_of_users_before_those_of_movies(given, root)
         write(given)
         import_folder(given)
         split = load("movielens", "full")
-        seen = {tuple(row) for part in (split.train, split.test) for row in np.c_[part.images, part.labels].tolist()}
-        assert seen == {(user - 1, USERS + movie - 1, rating - 1) for user, movie, rating, _ in lines}
+        seen = {
+            tuple(row)
+            for part in (split.train, split.test)
+            for row in np.c_[part.images, part.labels].tolist()
+        }
+        assert seen == {
+            (user - 1, USERS + movie - 1, rating - 1) for user, movie, rating, _ in lines
+        }
         shutil.rmtree(root)
         (given / "ratings.dat").unlink(missing_ok=True)
 
@@ -117,7 +153,9 @@ def test_which_rows_are_tested_on_follows_from_places_alone():
         by_place(values[1:], values[1:], file, "rows")
 
 
-def test_a_file_that_is_wrong_is_refused_with_a_sentence_and_nothing_is_imported(given, root, capsys):
+def test_a_file_that_is_wrong_is_refused_with_a_sentence_and_nothing_is_imported(
+    given, root, capsys
+):
     WRITERS["imdb"](given)
     for wrong, words in {
         ratings().replace("::", ":", 1): "UserID::MovieID::Rating::Timestamp",
@@ -145,7 +183,9 @@ def test_a_missing_review_is_counted_and_a_cut_archive_refused(given, capsys):
     assert "aclImdb or its whole archive" in capsys.readouterr().err
 
 
-def test_what_unpacks_to_more_than_there_is_is_refused_before_it_is_held(given, monkeypatch, capsys):
+def test_what_unpacks_to_more_than_there_is_is_refused_before_it_is_held(
+    given, monkeypatch, capsys
+):
     monkeypatch.setattr(originals, "MAX_REVIEWS_UNPACKED", 50_000)
     path = imdb_archive(given / "aclImdb_v1.tar.gz", {"train/unsup/1_0.txt": bytes(100_000)})
     assert main(["data", "import", str(path)]) == 2
@@ -182,7 +222,9 @@ def test_paths_in_an_archive_lead_nowhere(given, root):
     assert sorted(each.name for each in root.parent.iterdir()) == ["given", "root"]
 
 
-def test_without_its_files_a_sentence_says_which_to_bring_and_what_was_damaged_in_the_data_root(given, capsys):
+def test_without_its_files_a_sentence_says_which_to_bring_and_what_was_damaged_in_the_data_root(
+    given, capsys
+):
     changes = {
         "adult": (lambda raw: raw[:-1], "bytes instead of"),
         "imdb": (lambda raw: b"\xff\xff" + raw[2:], "known classes and ids only"),
@@ -197,7 +239,10 @@ def test_without_its_files_a_sentence_says_which_to_bring_and_what_was_damaged_i
         assert json.loads(capsys.readouterr().out)["sources"][name] == []
         if name != "adult":  # which as a table is fetched
             assert main(["data", "download", "--dataset", name]) == 1
-            assert "not downloaded; 'python -m dpcore data import DIR' makes it from" in capsys.readouterr().out
+            assert (
+                "not downloaded; 'python -m dpcore data import DIR' makes it from"
+                in capsys.readouterr().out
+            )
         WRITERS[name](given)
         import_folder(given)
         path = raw_folder(dataset_of(name)) / "examples"

@@ -1,4 +1,6 @@
-"""Tables of two classes: rows of norm at most 1 by constants alone, and a test part that depends on no value."""
+"""Tables of two classes: rows of norm at most 1 by constants alone, and a test part that depends on
+no value.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Tables that come as files: read in their exact formats, refused with a sentence, brought from a folder or fetched."""
+"""Tables that come as files: read in their exact formats, refused with a sentence, brought from a
+folder or fetched.
+"""
 
 import gzip
 import shutil
@@ -15,7 +17,8 @@ from dpcore.training.perturbation.events import Measured
 from dpcore.training.perturbation.request import Request
 from tests.data.table_files import WRITERS
 
-ROWS = {"adult": 12, "bank": 12, "kddcup99": 16, "credit_card": 16}  # of the small files, those that are kept
+# Of the small files, those that are kept.
+ROWS = {"adult": 12, "bank": 12, "kddcup99": 16, "credit_card": 16}
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +35,9 @@ def given(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
-def test_an_import_reads_the_original_files_and_a_comparison_runs_on_them(name, given, root, capsys) -> None:
+def test_an_import_reads_the_original_files_and_a_comparison_runs_on_them(
+    name, given, root, capsys
+) -> None:
     (line,) = refused(["perturb", "--dataset", name], capsys)
     assert "'python -m dpcore data import DIR' brings it" in line
     WRITERS[name](given)
@@ -70,7 +75,8 @@ def test_what_stands_in_a_row_becomes_its_features(given) -> None:
 
 def test_adult_keeps_complete_rows_and_frauds_are_taken_with_as_many_others(given) -> None:
     WRITERS["adult"](given)
-    assert ORIGINALS["adult"].rows(given).labels.tolist() == [1, 0] * 6  # the dots of its test file are no classes
+    # The dots of its test file are no classes.
+    assert ORIGINALS["adult"].rows(given).labels.tolist() == [1, 0] * 6
     WRITERS["credit_card"](given)
     assert np.bincount(ORIGINALS["credit_card"].rows(given).labels).tolist() == [8, 8]
 
@@ -107,9 +113,15 @@ def test_what_openml_returns_is_kept_as_the_original_file(name, given, monkeypat
     values = original._values(
         original.chosen([line for file in original.files for line in original._lines(given, file)])
     )
-    frame = pandas.DataFrame({field: list(column) for field, column in zip(original.fields, values, strict=True)})
-    frame = frame.drop(columns=[field for field in ("Time",) if field in frame]).replace("?", np.nan)
-    monkeypatch.setattr(download, "_fetched", lambda number: frame if number == original.openml else None)
+    frame = pandas.DataFrame(
+        {field: list(column) for field, column in zip(original.fields, values, strict=True)}
+    )
+    frame = frame.drop(columns=[field for field in ("Time",) if field in frame]).replace(
+        "?", np.nan
+    )
+    monkeypatch.setattr(
+        download, "_fetched", lambda number: frame if number == original.openml else None
+    )
     assert main(["data", "download", "--dataset", name]) == 0
     assert "checked" in capsys.readouterr().out
     there = original.read()
@@ -135,4 +147,7 @@ def test_a_table_that_cannot_be_fetched_is_said(monkeypatch, capsys) -> None:
     assert "no route to host" in capsys.readouterr().out
     assert main(["data", "download", "--dataset", "bank"]) == 1
     said = capsys.readouterr().out
-    assert "Bank: no number at openml.org is known here; 'python -m dpcore data import DIR' takes bank-" in said
+    assert (
+        "Bank: no number at openml.org is known here; 'python -m dpcore data import DIR' takes"
+        " bank-" in said
+    )

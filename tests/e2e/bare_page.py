@@ -1,4 +1,6 @@
-"""A page of Streamlit's own widgets and nothing of ours: what axe finds here, no page of ours can help."""
+"""A page of Streamlit's own widgets and nothing of ours: what axe finds here, no page of ours can
+help.
+"""
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -25,7 +27,11 @@ def home() -> None:
         st.caption("Caption with a [link](https://arxiv.org/abs/1607.00133)")
         st.header("Part", anchor=False)
         st.markdown("**Words** with `code` and a [link](https://arxiv.org/abs/1607.00133).")
-        st.plotly_chart(go.Figure(go.Scatter(x=[1, 2], y=[1, 2])), alt="A line.", config={"displayModeBar": False})
+        st.plotly_chart(
+            go.Figure(go.Scatter(x=[1, 2], y=[1, 2])),
+            alt="A line.",
+            config={"displayModeBar": False},
+        )
         st.metric("Number", "1")
         st.info("Said")
         st.warning("Warned")

@@ -1,7 +1,10 @@
-"""A browser for the end-to-end tests: Debian's Chromium. Where there is none they are skipped, under CI they fail.
+"""A browser for the end-to-end tests: Debian's Chromium.
 
-Of its two packages the one without windows, `chromium-headless-shell`, is preferred: `chromium` draws its own window's
-buttons even where nobody sees them, and takes two thirds more of the processor for the same pages.
+Where there is none they are skipped, under CI they fail.
+
+Of its two packages the one without windows, `chromium-headless-shell`, is preferred: `chromium`
+draws its own window's buttons even where nobody sees them, and takes two thirds more of the
+processor for the same pages.
 """
 
 import os
@@ -62,7 +65,9 @@ def runs(app: Server) -> list[str]:
 
 @pytest.fixture(scope="session")
 def shown_here(app: Server, runs: list[str]) -> Callable[[str], str]:
-    """Completes an address so that its page shows something: the runs, a comparison, an audit, a claim."""
+    """Completes an address so that its page shows something: the runs, a comparison, an audit, a
+    claim.
+    """
     with Store(app.home) as store:
         comparison = compared(store, status=Status.FINISHED)
         audit = audited(store)
@@ -78,7 +83,9 @@ def shown_here(app: Server, runs: list[str]) -> Callable[[str], str]:
 
 @pytest.fixture
 def in_context(browser) -> Iterator[Callable[..., object]]:
-    """Opens a tab of a browser that shares nothing with the others; at the end of the test it is closed."""
+    """Opens a tab of a browser that shares nothing with the others; at the end of the test it is
+    closed.
+    """
     contexts = []
 
     def tab(width: int = 1366, height: int = 768, **options: object) -> object:
@@ -99,7 +106,9 @@ def page(in_context: Callable[..., object], app: Server) -> object:
 
 @pytest.fixture(scope="session")
 def one_browser(browser) -> Iterator[object]:
-    """A browser whose tabs share what they have loaded: plotly is compiled once, which saves a fifth of all."""
+    """A browser whose tabs share what they have loaded: plotly is compiled once, which saves a
+    fifth of all.
+    """
     context = browser.new_context(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     context.grant_permissions(["clipboard-read", "clipboard-write"])

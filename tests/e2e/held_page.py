@@ -1,4 +1,6 @@
-"""Fields of a setting on a page whose run lasts as long as a file is there: a newer request then breaks it off."""
+"""Fields of a setting on a page whose run lasts as long as a file is there: a newer request then
+breaks it off.
+"""
 
 import os
 import time

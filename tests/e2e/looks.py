@@ -1,4 +1,6 @@
-"""A page in a browser: opened until all of it is there, and looked at: what runs out of it, and what axe finds."""
+"""A page in a browser: opened until all of it is there, and looked at: what runs out of it, and
+what axe finds.
+"""
 
 import json
 import re
@@ -17,7 +19,8 @@ from playwright.sync_api import FloatRect, Locator, Page, TimeoutError, WebSocke
 SIZES = ((1366, 768), (1024, 768), (390, 844))
 WIDE, NARROW = SIZES[0], SIZES[-1]
 SHORTEST = 100  # pixels of a slider that a hand can still set
-# Streamlit shows grey bars where the code of a part is still loading, and a chart draws itself after its code has come.
+# Streamlit shows grey bars where the code of a part is still loading, and a chart draws itself
+# after its code has come.
 UNFINISHED = """() => {
     const all = path => [...document.querySelectorAll(path)].filter(each => each.checkVisibility());
     const fits = plot => {
@@ -41,7 +44,10 @@ OUTSIDE = """() => {
     return [...shown].filter(e => e.getClientRects().length && !scrolls(e) && e.getBoundingClientRect().right > width)
         .map(e => `${e.tagName} ${e.innerText.slice(0, 40)}`);
 }"""
-SLIDERS = "() => [...document.querySelectorAll('input[type=range]')].map(e => e.getBoundingClientRect().width)"
+SLIDERS = (
+    "() => [...document.querySelectorAll('input[type=range]')].map(e =>"
+    " e.getBoundingClientRect().width)"
+)
 IS_DARK = """() => getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor
     .match(/[0-9]+/g).slice(0, 3).every(each => each < 128)"""
 AT_REST = "() => document.getAnimations().every(each => each.playState !== 'running')"
@@ -93,8 +99,11 @@ def in_theme(page: Page, theme: str) -> None:
 
 def too_wide(page: Page) -> list[str]:
     """What runs out of the window, and sliders that are too short for a hand."""
-    sliders = [each for each in page.evaluate(SLIDERS) if each]  # those of shut expanders have no width
-    return page.evaluate(OUTSIDE) + [f"slider of {each} pixels" for each in sliders if each < SHORTEST]
+    # Those of shut expanders have no width.
+    sliders = [each for each in page.evaluate(SLIDERS) if each]
+    return page.evaluate(OUTSIDE) + [
+        f"slider of {each} pixels" for each in sliders if each < SHORTEST
+    ]
 
 
 def barriers(page: Page, options: dict | None = None) -> list[str]:
@@ -120,7 +129,9 @@ def looked_at(page: Page) -> None:
 
 
 def box(what: Locator) -> FloatRect:
-    """Where something stands, once it is to be seen: a label is a new element each time its chart is drawn."""
+    """Where something stands, once it is to be seen: a label is a new element each time its chart
+    is drawn.
+    """
     while not (found := what.bounding_box()):
         expect(what).to_be_visible()
     return found
@@ -149,14 +160,17 @@ def moves_of(page: Page) -> list[list[object]]:
     def note(frame: str | bytes) -> None:
         text = frame if isinstance(frame, str) else frame.decode("utf-8", "replace")
         moves = [json.loads(each)["moved"] for each in re.findall(r'\{"moved":\[.*?\]\}', text)]
-        values.extend(each for each in moves if each not in values)  # every later request says them again
+        # Every later request says them again.
+        values.extend(each for each in moves if each not in values)
 
     page.on("websocket", lambda socket: socket.on("framesent", note))
     return values
 
 
 class Wire:
-    """What a tab and its server say to each other from when it is opened: a test may hold it up or let it get lost."""
+    """What a tab and its server say to each other from when it is opened: a test may hold it up or
+    let it get lost.
+    """
 
     def __init__(self, page: Page, lost: Callable[[bytes], bool] = lambda said: False) -> None:
         self.sent: list[bytes] = []  # to the server, lost or not
@@ -175,7 +189,9 @@ class Wire:
                 server.send(message)
 
         socket.on_message(up)
-        server.on_message(lambda message: self.held.append(message) if self.holding else socket.send(message))
+        server.on_message(
+            lambda message: self.held.append(message) if self.holding else socket.send(message)
+        )
 
     def let_one_through(self) -> None:
         """Let the browser have the next message of the server, once it is there."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-STILL = "[data-testid=stApp][data-test-script-state=notRunning]"  # the page when its script has ended
+# The page when its script has ended.
+STILL = "[data-testid=stApp][data-test-script-state=notRunning]"
 PATIENCE = 120_000  # ms that anything may take that is waited for, on a busy machine
 
 
@@ -37,12 +38,16 @@ def serving(home: Path, script: str = "app.py") -> Iterator[Server]:
 
 
 @contextmanager
-def answering(command: list[str], port: int, home: Path, folder: Path, address: str = "127.0.0.1") -> Iterator[Server]:
+def answering(
+    command: list[str], port: int, home: Path, folder: Path, address: str = "127.0.0.1"
+) -> Iterator[Server]:
     """What a command serves on the port of an address, started in the folder, while the block runs."""
     log, state = home / "server.log", home / "state"
     with log.open("wb") as out:
         environment = {**os.environ, "DPCORE_HOME": str(state)}
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT
+        )
     try:
         _wait(f"http://{address}:{port}/_stcore/health", process, log)
         yield Server(f"http://{address}:{port}", process.pid, state)

@@ -1,4 +1,6 @@
-"""The app as a whole in a browser: reached by a link, page by page, and training while nobody looks."""
+"""The app as a whole in a browser: reached by a link, page by page, and training while nobody
+looks.
+"""
 
 import re
 from pathlib import Path
@@ -41,7 +43,10 @@ def test_a_page_runs_alone(in_context, tmp_path: Path):
 def test_training_survives_a_reload_and_can_be_cancelled(page: Page, app: Server):
     opened(page, f"{app.url}/train?features=pixels&model=mlp&epochs=200")
     page.get_by_role("button", name="Train with these settings").click()
-    progress, accuracy = page.get_by_test_id("stProgress").first, page.get_by_test_id("stMetricValue").first
+    progress, accuracy = (
+        page.get_by_test_id("stProgress").first,
+        page.get_by_test_id("stMetricValue").first,
+    )
     expect(progress).to_contain_text("steps/s")
     expect(accuracy).to_have_text(re.compile(r"[\d.]+ %"))
     page.wait_for_url("**run=*")
@@ -52,14 +57,18 @@ def test_training_survives_a_reload_and_can_be_cancelled(page: Page, app: Server
     complete(page)
     assert in_address(page, "run") == [run]
     page.get_by_role("button", name="Cancel", exact=True).click()
-    page.get_by_role("dialog").get_by_role("button", name="Cancel this run").click()  # another session began it
+    # Another session began it.
+    page.get_by_role("dialog").get_by_role("button", name="Cancel this run").click()
     expect(progress).to_contain_text("cancelled at step")
     with Store(app.home) as store:
         assert store.run(run).status is Status.CANCELLED
 
 
-def test_a_comparison_is_cancelled_made_again_with_fewer_steps_and_there_after_a_reload(in_context, tmp_path: Path):
-    with serving(tmp_path) as server:  # of its own: a comparison waits in the queue behind other runs
+def test_a_comparison_is_cancelled_made_again_with_fewer_steps_and_there_after_a_reload(
+    in_context, tmp_path: Path
+):
+    # Of its own: a comparison waits in the queue behind other runs.
+    with serving(tmp_path) as server:
         page = opened(in_context(), f"{server.url}/perturbation?table=iris&{FEW}&descent=100000")
         page.get_by_role("button", name="Compare").click()  # so many steps take minutes
         expect(page.locator(".stProgress")).to_contain_text("of 5 results")
@@ -83,4 +92,7 @@ def test_a_comparison_is_cancelled_made_again_with_fewer_steps_and_there_after_a
         expect(page.locator(".js-plotly-plot")).to_have_count(2)
         assert in_address(page, "comparison") == [again]
         with Store(server.home) as store:
-            assert [store.run(each).status for each in (long, again)] == [Status.CANCELLED, Status.FINISHED]
+            assert [store.run(each).status for each in (long, again)] == [
+                Status.CANCELLED,
+                Status.FINISHED,
+            ]

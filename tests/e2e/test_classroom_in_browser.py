@@ -1,4 +1,6 @@
-"""Two browsers at once in a classroom: a run is its owner's, the teacher's key opens all, and all see what is shown."""
+"""Two browsers at once in a classroom: a run is its owner's, the teacher's key opens all, and all
+see what is shown.
+"""
 
 import os
 from collections.abc import Iterator
@@ -57,13 +59,17 @@ def sign_in(page: Page, key: str) -> None:
 
 
 def cookie_of(page: Page) -> str:
-    (cookie,) = [each for each in page.context.cookies() if each["name"].startswith("dpcore_visitor")]
+    (cookie,) = [
+        each for each in page.context.cookies() if each["name"].startswith("dpcore_visitor")
+    ]
     assert cookie["httpOnly"]
     assert cookie["sameSite"] == "Lax"
     return cookie["value"]
 
 
-def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, browsers: tuple[Page, Page]):
+def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(
+    room: Server, browsers: tuple[Page, Page]
+):
     ann, bob = browsers
     started(ann, room)
     expect(cancel_of(ann)).to_be_enabled()
@@ -81,7 +87,8 @@ def test_one_browser_cannot_stop_anothers_run_and_the_teacher_can(room: Server, 
         sign_in(bob, teacher_key(room.home)[0])
         expect(bob.get_by_text("You are the teacher")).to_be_visible()
         bob.get_by_role("button", name="Show it to everybody").click()
-        shown = ann.get_by_test_id("stExpander").filter(has_text=TITLE)  # nobody touched this browser
+        # Nobody touched this browser.
+        shown = ann.get_by_test_id("stExpander").filter(has_text=TITLE)
         expect(shown.locator(".js-plotly-plot")).to_be_visible()
         expect(shown).to_contain_text("steps/s")
         shown.locator("summary").filter(has_text=TITLE).click()
@@ -124,17 +131,23 @@ def test_on_the_page_of_all_runs_too_a_run_is_its_owners_to_cancel_and_the_teach
         bob.keyboard.press("Escape")
         complete(bob)
         action(bob, "Cancel").click()
-        expect(ann.locator("table.runs tbody tr")).to_contain_text("cancelled")  # nobody touched this browser
+        # Nobody touched this browser.
+        expect(ann.locator("table.runs tbody tr")).to_contain_text("cancelled")
         assert store.run(run.id).status is Status.CANCELLED
 
 
 @pytest.mark.long
-def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(room: Server, browsers: tuple[Page, Page]):
+def test_a_browser_that_reads_no_cookies_can_look_and_is_told_so(
+    room: Server, browsers: tuple[Page, Page]
+):
     ann, _ = browsers
     tools = ann.context.new_cdp_session(ann)
-    tools.send("Emulation.setDocumentCookieDisabled", {"disabled": True})  # so it cannot repeat the page's token
+    # So it cannot repeat the page's token.
+    tools.send("Emulation.setDocumentCookieDisabled", {"disabled": True})
     opened(ann, f"{room.url}/train").get_by_role("button", name="Train with these settings").click()
-    expect(ann.get_by_role("alert").filter(has_text="The server does not know this browser")).to_be_visible()
+    expect(
+        ann.get_by_role("alert").filter(has_text="The server does not know this browser")
+    ).to_be_visible()
 
 
 @pytest.mark.long

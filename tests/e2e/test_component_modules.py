@@ -31,7 +31,9 @@ def page(browser, app: Server):
 
 @pytest.fixture(scope="module")
 def asked(page: Page):
-    """What a module's function answers; the figure, where one is its first argument, is answered after the call."""
+    """What a module's function answers; the figure, where one is its first argument, is answered
+    after the call.
+    """
 
     def ask(module: str, function: str, *arguments):
         script = """async ([address, name, given]) => {
@@ -72,7 +74,11 @@ def test_the_strip_of_proposals_grows_as_python_draws_it(asked, monkeypatch):
         expected = training.decisions_figure(f"{before}aarr", 0.25, 2000).data
         for grown, drawn in zip(after["data"], expected, strict=True):
             for name in ("x", "y", "width", "customdata"):
-                assert grown[name] == pytest.approx(list(getattr(drawn, name))), (name, len(before), most)
+                assert grown[name] == pytest.approx(list(getattr(drawn, name))), (
+                    name,
+                    len(before),
+                    most,
+                )
 
 
 def test_a_reading_says_what_an_event_says_of_it(asked):
@@ -88,13 +94,18 @@ def test_a_reading_says_what_an_event_says_of_it(asked):
         assert asked("live_figures.js", "taken", usual | reading, body)[0] == said, reading
 
 
-def test_a_step_lies_at_the_next_one_of_a_table_and_none_behind_it_is_drawn_nor_what_is_no_number(asked):
+def test_a_step_lies_at_the_next_one_of_a_table_and_none_behind_it_is_drawn_nor_what_is_no_number(
+    asked,
+):
     table = ITEM | {"table": {"steps": [10, 20], "values": [0.5, 0.9]}}
     for step, spent in ((1, 0.5), (10, 0.5), (11, 0.9), (20, 0.9)):
         _, after = asked("figure_growth.js", "advanced", figure(), table, [after_step(step)])
         assert after["data"][0]["x"] == [spent], step
     said = [after_step(21), after_step(1) | {"accuracy": None}]
-    assert asked("figure_growth.js", "advanced", figure(), table, said)[1]["data"][0] == {"x": [], "y": []}
+    assert asked("figure_growth.js", "advanced", figure(), table, said)[1]["data"][0] == {
+        "x": [],
+        "y": [],
+    }
 
 
 def test_a_call_that_is_overtaken_closes_nothing_and_is_not_what_stays_shown(page: Page):
@@ -150,7 +161,15 @@ def test_a_long_line_is_thinned_and_keeps_its_last_point(asked):
 def test_a_mark_lies_on_the_next_point_of_each_curve(asked):
     curves = [{"x": [0, 1, 2], "y": [0, 3, 4]}, {"x": [0, 2], "y": [1, 9]}, {"x": [], "y": []}]
     drawn = {"data": curves, "layout": {"shapes": [{"x0": 0, "x1": 0}]}}
-    mark = {"kind": "mark", "seen": 0, "shape": 0, "trace": 2, "curves": [0, 1], "x": "epoch", "table": None}
+    mark = {
+        "kind": "mark",
+        "seen": 0,
+        "shape": 0,
+        "trace": 2,
+        "curves": [0, 1],
+        "x": "epoch",
+        "table": None,
+    }
     _, after = asked("figure_growth.js", "advanced", drawn, mark, [after_step(12)])
     assert after["data"][2] == {"x": [2, 2], "y": [4, 9]}
     assert after["layout"]["shapes"][0] == {"x0": 1.2, "x1": 1.2}
@@ -164,29 +183,46 @@ def test_bars_change_all_at_once_with_the_numbers_on_them(asked):
 
 
 def test_labels_that_would_meet_are_moved_apart_and_the_others_stay(asked):
-    notes = [{"name": str(at), "x": 1, "xref": "paper", "at": at, "y": at, "text": "x"} for at in (50, 51, 90)]
+    notes = [
+        {"name": str(at), "x": 1, "xref": "paper", "at": at, "y": at, "text": "x"}
+        for at in (50, 51, 90)
+    ]
     layout = {"annotations": notes, "yaxis": {"range": [0, 100]}, "height": 264}
     placed = asked("figure_growth.js", "spread", layout, {})[0]["annotations"]
-    assert [each["y"] for each in placed] == pytest.approx([41.5, 51, 90])  # 9.5 of 100 are 19 of 200 pixels
+    # 9.5 of 100 are 19 of 200 pixels.
+    assert [each["y"] for each in placed] == pytest.approx([41.5, 51, 90])
     assert all("at" not in each for each in placed)
 
 
-def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_reads_smaller(page: Page):
+def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_reads_smaller(
+    page: Page,
+):
     script = """async ([growth, numbers, text]) => {
         const figure = (await import(growth)).read(text);
         const made = (await import(numbers)).table(figure, { alt: "" });
         return [...made.rows].map(row => [...row.cells].map(cell => cell.textContent));
     }"""
     rows = lambda drawn: page.evaluate(  # noqa: E731
-        script, [files.address("figure_growth.js"), files.address("numbers_table.js"), written(go.Figure(drawn))]
+        script,
+        [
+            files.address("figure_growth.js"),
+            files.address("numbers_table.js"),
+            written(go.Figure(drawn)),
+        ],
     )
     front = runs.front_figure([runs.Outcome("a", 0.9, 2.34543)], "PLD")
     assert rows(front)[1:] == [[runs.FRONT, "2.34543", "90"]]
     assert rows(training.classes_figure(["shoe"], [0.9876]))[1][1:] == ["shoe", "98.76"]
     run = {"x": [0.5, 2.34543, 9.9991], "y": [10, 20, 30], "yaxis": "y2", "name": "run"}
     bound = {"x": [1], "y": [1.561], "name": "PLD"} | hover_text(np.array([1.561]), at_most)
-    titles = {"xaxis": {"title": {"text": "certified epsilon"}}, "yaxis": {"title": {"text": "epsilon"}}}
-    both = {"data": [bound, run], "layout": titles | {"yaxis2": {"title": {"text": "%"}}, "hovermode": "x unified"}}
+    titles = {
+        "xaxis": {"title": {"text": "certified epsilon"}},
+        "yaxis": {"title": {"text": "epsilon"}},
+    }
+    both = {
+        "data": [bound, run],
+        "layout": titles | {"yaxis2": {"title": {"text": "%"}}, "hovermode": "x unified"},
+    }
     assert rows(both) == [
         ["line", "certified epsilon", "epsilon", "%"], ["PLD", "1", "1.57", ""],
         ["run", "0.5", "", "10"], ["run", "2.346", "", "20"], ["run", "10", "", "30"],
@@ -195,14 +231,21 @@ def test_numbers_stand_under_their_axes_as_they_are_and_no_bound_of_epsilon_read
     assert rows(sideways)[1] == ["PLD", "1.57", "0.00001"]
 
 
-def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_servers_sentence(page: Page):
+def test_text_from_elsewhere_is_no_markup_in_the_table_and_an_unknown_run_the_servers_sentence(
+    page: Page,
+):
     hostile = "<img src=x onerror=alert(1)>"
-    drawn = {"data": [{"x": [1], "y": [2], "name": hostile}], "layout": {"xaxis": {"title": {"text": hostile}}}}
+    drawn = {
+        "data": [{"x": [1], "y": [2], "name": hostile}],
+        "layout": {"xaxis": {"title": {"text": hostile}}},
+    }
     script = """async ([address, figure, data]) => {
         const made = (await import(address)).table(figure, data);
         return [made.querySelectorAll("img").length, made.textContent];
     }"""
-    images, text = page.evaluate(script, [files.address("numbers_table.js"), drawn, {"alt": hostile}])
+    images, text = page.evaluate(
+        script, [files.address("numbers_table.js"), drawn, {"alt": hostile}]
+    )
     assert images == 0
     assert text.count(hostile) == 3
     script = """address => import(address).then(({ Following }) => new Promise((resolve) => {

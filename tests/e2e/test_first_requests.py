@@ -11,10 +11,17 @@ from playwright.sync_api import Page
 
 
 @pytest.mark.parametrize("address", ["", "tradeoff", "papers"])
-def test_a_page_asks_for_nothing_that_is_not_there_and_its_console_stays_empty(tab: Page, app: Server, address: str):
+def test_a_page_asks_for_nothing_that_is_not_there_and_its_console_stays_empty(
+    tab: Page, app: Server, address: str
+):
     assert address in [page.address for page in PAGES]
     missing, said = [], []
-    tab.on("response", lambda response: missing.append(response.url) if response.status >= 400 else None)
-    tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    tab.on(
+        "response",
+        lambda response: missing.append(response.url) if response.status >= 400 else None,
+    )
+    tab.on(
+        "console", lambda message: said.append(message.text) if message.type == "error" else None
+    )
     opened(tab, f"{app.url}/{address}")
     assert (missing, said) == ([], [])

@@ -1,4 +1,6 @@
-"""One entry of the browser's history a page; back and forward restore settings, in the fields and in the address."""
+"""One entry of the browser's history a page; back and forward restore settings, in the fields and
+in the address.
+"""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -11,7 +13,8 @@ from tests.e2e.server import Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-ANSWERS = (0, 1, 5, 20)  # messages of the server, behind that which brings the other page, before one goes back
+# Messages of the server, behind that which brings the other page, before one goes back.
+ANSWERS = (0, 1, 5, 20)
 
 
 def sigma(page: Page) -> Locator:
@@ -22,7 +25,9 @@ def typed(page: Page, value: str) -> None:
     sigma(page).fill(value)
     sigma(page).press("Enter")
     page.wait_for_url(re.compile(f"sigma={value}"))
-    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute("aria-valuetext", value)
+    expect(page.locator(".st-key-sigma_slider input[type=range]")).to_have_attribute(
+        "aria-valuetext", value
+    )
     complete(page)
 
 
@@ -45,7 +50,9 @@ def entries(page: Page) -> int:
     return page.evaluate("history.length")
 
 
-def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_one_entry(tab: Page, app: Server):
+def test_back_and_forward_restore_what_was_chosen_on_each_page_of_which_each_is_one_entry(
+    tab: Page, app: Server
+):
     opened(tab, f"{app.url}/tradeoff?sigma=2&view=delta&pair=rdp&accountants=rdp")
     before = entries(tab)
     typed(tab, "3")

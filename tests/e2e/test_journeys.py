@@ -1,4 +1,6 @@
-"""Each page as a reader uses it: opened once, its main journey taken, and what is there in the end looked at."""
+"""Each page as a reader uses it: opened once, its main journey taken, and what is there in the end
+looked at.
+"""
 
 import csv
 import re
@@ -25,7 +27,8 @@ SLIDER = ".st-key-sigma_slider input[type=range]"
 LABELS = ".st-key-epsilon_chart .annotation-text"
 LINE = ".st-key-attack_chart .scatterlayer .trace:last-child path.js-line"
 CARD = (
-    "epsilon = 3.0, delta = 1e-5, noise multiplier 1.068, batch 512, 60,000 examples, 40 epochs; batches are shuffled"
+    "epsilon = 3.0, delta = 1e-5, noise multiplier 1.068, batch 512, 60,000 examples, 40 epochs;"
+    " batches are shuffled"
 )
 MARKUP = "<b id=bold>x</b> **y** :red[z] $w$"
 NETWORK = "features=pixels&model=mlp"
@@ -44,7 +47,9 @@ def pressed(page: Page, name: str, times: int = 1) -> None:
     page.get_by_role("button", name=name).first.click(click_count=times)
 
 
-def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrolling(tab: Page, app: Server):
+def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrolling(
+    tab: Page, app: Server
+):
     sent = moves_of(tab)
     opened(tab, f"{app.url}/?{NETWORK}&epochs=2")
     slider = tab.locator(SLIDER)
@@ -62,18 +67,27 @@ def test_on_the_lab_sigma_is_dragged_a_run_trained_and_compared_without_scrollin
         assert inside(tab, each)
     train.click()
     tab.wait_for_url(re.compile("run="))
-    expect(tab.locator(LABELS).filter(has_text="% private")).to_be_visible()  # it has begun to learn
-    expect(tab.locator(".headline")).to_have_text(re.compile(r"[\d.]+ % right at epsilon ≤ [\d.]+\."))
+    # It has begun to learn.
+    expect(tab.locator(LABELS).filter(has_text="% private")).to_be_visible()
+    expect(tab.locator(".headline")).to_have_text(
+        re.compile(r"[\d.]+ % right at epsilon ≤ [\d.]+\.")
+    )
     expect(tab.locator(".answers button")).to_have_count(20)
     tab.locator(".answers button").first.click()
-    expect(tab.locator(".answers-more .right").first).to_contain_text("7")  # and the probability of each other class
+    # And the probability of each other class.
+    expect(tab.locator(".answers-more .right").first).to_contain_text("7")
     tab.keyboard.press("Escape")
     slider.press("End")
-    ghost = tab.locator(LABELS).filter(has_text=f"sigma {first}")  # the curves that the run was started from
+    # The curves that the run was started from.
+    ghost = tab.locator(LABELS).filter(has_text=f"sigma {first}")
     expect(ghost.first).to_be_visible()
     expect(tab.get_by_text("epsilon is proven to be between")).to_be_visible()
     expect(tab.locator("figure.odds figcaption")).to_contain_text("of 100")
-    for each in (tab.locator(LABELS).filter(has_text="✓"), tab.locator("figure.odds figcaption"), ghost):
+    for each in (
+        tab.locator(LABELS).filter(has_text="✓"),
+        tab.locator("figure.odds figcaption"),
+        ghost,
+    ):
         assert inside(tab, each.first)
     assert tab.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTop") == 0
     looked_at(tab)
@@ -85,7 +99,9 @@ DRAWN = """() => {  // epochs of the first curve, once it is whole
 }"""
 
 
-def test_a_chart_whose_script_comes_late_stays_though_the_page_was_drawn_again_meanwhile(tab: Page, app: Server):
+def test_a_chart_whose_script_comes_late_stays_though_the_page_was_drawn_again_meanwhile(
+    tab: Page, app: Server
+):
     late = []
     tab.route("**/live_chart.js", lambda route: late.append(route))
     tab.goto(f"{app.url}/?{NETWORK}")
@@ -101,7 +117,9 @@ def test_a_chart_whose_script_comes_late_stays_though_the_page_was_drawn_again_m
     expect(tab.locator(LABELS).first).to_be_visible()
 
 
-def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab: Page, app: Server):
+def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(
+    tab: Page, app: Server
+):
     with Store(app.home) as store:
         before = {run.id for run in store.runs()}
         opened(tab, f"{app.url}/train?{NETWORK}&epochs=3")
@@ -123,7 +141,9 @@ def test_on_train_a_double_click_starts_one_run_whose_charts_grow_to_its_end(tab
     looked_at(tab)
 
 
-def test_on_trade_off_the_curve_and_its_number_move_and_a_figure_is_one_click(tab: Page, app: Server):
+def test_on_trade_off_the_curve_and_its_number_move_and_a_figure_is_one_click(
+    tab: Page, app: Server
+):
     opened(tab, f"{app.url}/tradeoff?sigma=2&pairs=moments")
     cell = tab.locator("table.attack td:nth-child(2)").first
     expect(cell).to_have_text(re.compile(r"^[\d.]+ to [\d.]+ %$"))
@@ -138,15 +158,21 @@ def test_on_trade_off_the_curve_and_its_number_move_and_a_figure_is_one_click(ta
     )  # with more noise the attacker errs more
     rows = list(csv.DictReader(saved(tab, "Download these curves").read_text().splitlines()))
     assert {row["kind"] for row in rows} == {"certified", "approximate", "upper"}
-    assert {"Certified, at least", "Certified, at most", "CLT's G_mu"} <= {row["curve"] for row in rows}
+    assert {"Certified, at least", "Certified, at most", "CLT's G_mu"} <= {
+        row["curve"] for row in rows
+    }
     pressed(tab, "Figure 5")
     tab.wait_for_url(re.compile(r"view=steps"))
-    expect(tab.locator(".st-key-steps_chart .annotation-text").first).to_contain_text("Certified, T = 1")
+    expect(tab.locator(".st-key-steps_chart .annotation-text").first).to_contain_text(
+        "Certified, T = 1"
+    )
     expect(field(tab)).to_have_value("1.1")
     looked_at(tab)
 
 
-def test_on_calibrate_a_target_is_moved_its_answer_opened_elsewhere_and_come_back_from(tab: Page, app: Server):
+def test_on_calibrate_a_target_is_moved_its_answer_opened_elsewhere_and_come_back_from(
+    tab: Page, app: Server
+):
     opened(tab, f"{app.url}/calibrate?by=rdp")
     answer, target = tab.locator("h2"), field(tab, "Target epsilon")
     before = answer.text_content() or ""
@@ -180,7 +206,9 @@ def test_on_runs_heads_sort_and_ticked_runs_are_renamed_and_deleted(tab: Page, a
         tab.get_by_role("button", name="Run", exact=True).press("Enter")
         expect(names).to_have_text(["quick 0", "quick 1", "quick 2"])
         expect(tab.locator("th[aria-sort=ascending]")).to_contain_text("Run")
-        tab.evaluate("() => document.querySelectorAll('table.runs input').forEach(each => each.click())")
+        tab.evaluate(
+            "() => document.querySelectorAll('table.runs input').forEach(each => each.click())"
+        )
         tab.wait_for_url(re.compile("(run=.*){3}"))  # ticks in quick succession all count
         expect(tab.locator("table.runs input:checked")).to_have_count(3)
         assert in_address(tab, "run") == ids
@@ -214,9 +242,13 @@ def test_on_perturbation_a_place_is_chosen_and_methods_compared(tab: Page, app: 
     opened(tab, f"{app.url}/perturbation?{few}")
     pressed(tab, "each gradient")
     expect(tab.get_by_text("Noise on each gradient: gradient perturbation.")).to_be_visible()
-    expect(tab.get_by_role("button", name="each gradient")).to_have_attribute("aria-pressed", "true")
+    expect(tab.get_by_role("button", name="each gradient")).to_have_attribute(
+        "aria-pressed", "true"
+    )
     pressed(tab, "Compare")
-    expect(tab.get_by_text("held-out rows (", exact=False).filter(has_not_text="Measured before")).to_be_visible()
+    expect(
+        tab.get_by_text("held-out rows (", exact=False).filter(has_not_text="Measured before")
+    ).to_be_visible()
     expect(tab.locator(".js-plotly-plot")).to_have_count(2)
     (comparison,) = in_address(tab, "comparison")
     with Store(app.home) as store:
@@ -245,7 +277,9 @@ def test_on_papers_a_refuted_row_is_read_opened_in_the_lab_and_left_again(tab: P
     looked_at(tab)
 
 
-def test_on_check_a_printed_claim_is_refuted_its_sentence_copied_and_a_pasted_one_read(tab: Page, app: Server):
+def test_on_check_a_printed_claim_is_refuted_its_sentence_copied_and_a_pasted_one_read(
+    tab: Page, app: Server
+):
     claim = next(each for each in EXAMPLES if each.name == "clt")
     sentence, verdict = judge(claim.claim).review, tab.locator(".st-key-claim_verdict")
     opened(tab, f"{app.url}/check")
@@ -255,7 +289,9 @@ def test_on_check_a_printed_claim_is_refuted_its_sentence_copied_and_a_pasted_on
     tab.wait_for_url("**claim_epsilon=0.83*")
     tab.get_by_text(sentence).hover()
     tab.get_by_role("button", name="Copy to clipboard").click()
-    tab.wait_for_function("async said => (await navigator.clipboard.readText()).includes(said)", arg=sentence)
+    tab.wait_for_function(
+        "async said => (await navigator.clipboard.readText()).includes(said)", arg=sentence
+    )
     box = tab.get_by_role("textbox", name="Paste a text, and correct what was read from it")
     box.fill(CARD)
     box.press("Control+Enter")
@@ -276,7 +312,9 @@ def test_on_audit_a_broken_trainer_is_chosen_audited_and_caught(tab: Page, app: 
     expect(tab.locator(".js-plotly-plot .main-svg").first).to_be_visible()
     expect(tab.locator("table.audits tbody tr").first).to_contain_text("fails")
     expect(
-        tab.locator("p strong", has_text="Evidence reached 20 at step 1 of 10: the noise is too small.")
+        tab.locator(
+            "p strong", has_text="Evidence reached 20 at step 1 of 10: the noise is too small."
+        )
     ).to_be_visible()
     (run,) = in_address(tab, "run")
     with Store(app.home) as store:

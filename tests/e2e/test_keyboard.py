@@ -1,4 +1,6 @@
-"""Every page by keyboard alone: Tab reaches each control in order, its place is seen, and nothing holds on to it."""
+"""Every page by keyboard alone: Tab reaches each control in order, its place is seen, and nothing
+holds on to it.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,7 +18,8 @@ from tests.e2e.server import Server
 pytest.importorskip("playwright")
 from playwright.sync_api import Locator, Page, expect
 
-MOST = 600  # times that Tab is pressed on one page: papers have a hundred numbers with four links each
+# Times that Tab is pressed on one page: papers have a hundred numbers with four links each.
+MOST = 600
 SHORT = ("",)
 ADDRESSES = [
     pytest.param(address, marks=[] if address in SHORT else pytest.mark.long)
@@ -75,7 +78,10 @@ def test_tab_reaches_every_control_in_order_and_one_sees_where_one_is(
     tab: Page, shown_here: Callable[[str], str], address: str
 ):
     opened(tab, shown_here(address))
-    tab.evaluate("() => document.querySelectorAll('.live-numbers').forEach(e => { e.open = true; })")  # they scroll
+    # They scroll.
+    tab.evaluate(
+        "() => document.querySelectorAll('.live-numbers').forEach(e => { e.open = true; })"
+    )
     assert walked(complete(tab)) > 20
     for found in ("walk.missed()", "walk.disorder()", "walk.dim"):
         assert tab.evaluate(f"() => {found}") == [], found
@@ -134,7 +140,9 @@ def test_a_run_of_another_tab_is_cancelled_after_a_question_which_keeps_the_focu
         page.keyboard.press("Enter")
         expect(dialog).to_contain_text("was not started in this tab")
         expect(dialog.get_by_role("button", name="Let it run")).to_be_visible()
-        focus_inside = "e => e.contains(document.activeElement) || document.activeElement === document.body"
+        focus_inside = (
+            "e => e.contains(document.activeElement) || document.activeElement === document.body"
+        )
         for _ in range(8):  # around, more than once
             page.keyboard.press("Tab")
             assert dialog.evaluate(focus_inside)
@@ -156,14 +164,18 @@ def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: P
     opened(page, app.url)
     page.get_by_role("button", name="Lessons").press("Enter")
     page.get_by_role("button", name=lesson.title).press("Enter")
-    sigma, epochs = (page.get_by_role("textbox", name=re.compile(name)) for name in ("sigma, exact", "Epochs, exact"))
+    sigma, epochs = (
+        page.get_by_role("textbox", name=re.compile(name))
+        for name in ("sigma, exact", "Epochs, exact")
+    )
     for step in range(1, lesson.length):
         expect(page.locator(panel)).to_contain_text(f"step {step} of {lesson.length}")
         scene = lesson.scene(step)
         expect(epochs).to_have_value(f"{scene.epochs:g}")
         expect(sigma).to_have_value(f"{scene.sigma:g}")
         page.locator(panel).get_by_role("button", name="Next").press("Enter")
-        expect(page.locator(".answers i").first).to_be_visible()  # it is drawn before it is placed again
+        # It is drawn before it is placed again.
+        expect(page.locator(".answers i").first).to_be_visible()
     page.wait_for_url(re.compile(f"step={lesson.length}"))
     page.locator(panel).get_by_role("radio").first.focus()
     for key, answer in zip(("Space", "ArrowDown", "ArrowDown"), lesson.answers, strict=True):
@@ -180,7 +192,9 @@ def test_a_lesson_is_driven_by_keyboard_and_its_link_opens_the_same_step(page: P
 
 
 @pytest.mark.long
-def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(page: Page, app: Server, in_context):
+def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(
+    page: Page, app: Server, in_context
+):
     shown = "[popover]:popover-open"
     word = opened(page, app.url).locator(".on-screen .term button").first  # epsilon
     word.press("Enter")
@@ -209,7 +223,10 @@ def test_a_word_explains_itself_by_keyboard_under_the_pointer_and_by_touch(page:
 @pytest.mark.long
 def test_presenting_fills_the_screen_with_large_type_and_stops_again(page: Page, app: Server):
     button = opened(page, app.url).get_by_role("button", name=re.compile("Present|Leave"))
-    size = "() => parseFloat(getComputedStyle(document.querySelector('.on-screen').parentElement).fontSize)"
+    size = (
+        "() =>"
+        " parseFloat(getComputedStyle(document.querySelector('.on-screen').parentElement).fontSize)"
+    )
     before = page.evaluate(size)
     button.click()
     expect(button).to_have_text("✕ Leave")

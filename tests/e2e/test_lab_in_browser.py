@@ -1,4 +1,6 @@
-"""The lab as a newcomer uses it: what they need is in sight, explained, and in the link that they pass on."""
+"""The lab as a newcomer uses it: what they need is in sight, explained, and in the link that they
+pass on.
+"""
 
 import re
 
@@ -23,7 +25,9 @@ SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 CHOICE = re.compile("How batches are drawn")
 
 
-def test_sigma_the_button_and_the_chart_share_the_screen_and_most_is_above_the_fold(page: Page, app: Server):
+def test_sigma_the_button_and_the_chart_share_the_screen_and_most_is_above_the_fold(
+    page: Page, app: Server
+):
     opened(page, app.url)
     for width, height in SIZES:
         resized(page, (width, height))
@@ -69,11 +73,15 @@ def test_a_run_is_paused_stepped_and_played(page: Page, app: Server):
     page.get_by_text("non-private run beside it").click()
     expect(page.locator(".st-key-baseline input")).not_to_be_checked()
     page.locator(".st-key-train button").click()
-    pace, said = page.locator("[class*=st-key-pace_] button").first, page.locator(".run-progress").first
+    pace, said = (
+        page.locator("[class*=st-key-pace_] button").first,
+        page.locator(".run-progress").first,
+    )
     pace.click()
     expect(said).to_contain_text("paused at step")
     now = ""
-    while now != (now := said.inner_text()):  # it stops with its next report, a quarter of a second later
+    # It stops with its next report, a quarter of a second later.
+    while now != (now := said.inner_text()):
         page.wait_for_timeout(1000)
     at = int(re.findall(r"step ([\d,]+) of", now)[0].replace(",", ""))
     for taken in (1, 2):
@@ -90,7 +98,11 @@ def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
     noisy, more = page.locator(".noise .noisy"), page.locator(".noise-more")
     drawn = "e => getComputedStyle(e).filter + getComputedStyle(e.lastChild).opacity"
     said = "e => getComputedStyle(e.querySelector('.noisy + figcaption'), '::after').content"
-    shown = lambda: (noisy.evaluate(drawn), more.locator(".noisy").evaluate(drawn), more.evaluate(said))  # noqa: E731
+    shown = lambda: (
+        noisy.evaluate(drawn),
+        more.locator(".noisy").evaluate(drawn),
+        more.evaluate(said),
+    )  # noqa: E731
     slider = page.get_by_role("slider", name="Noise multiplier sigma")
     at_first = shown()
     assert at_first[0] == at_first[1]
@@ -101,7 +113,8 @@ def test_the_noise_on_a_gradient_follows_sigma(page: Page, app: Server):
     at_least = shown()  # at once, before the page has run
     assert not {*at_first} & {*at_least}
     expect(page.get_by_role("textbox", name=SIGMA)).to_have_value(at_least[2].strip('"'))
-    expect(page.get_by_text("This is what one step learns")).to_be_visible()  # the run of the page has left it open
+    # The run of the page has left it open.
+    expect(page.get_by_text("This is what one step learns")).to_be_visible()
     assert shown() == at_least
 
 
@@ -112,7 +125,9 @@ def test_start_stays_in_sight_however_far_the_settings_scroll(page: Page, app: S
     page.locator(".st-key-form summary").first.click()
     runs = page.get_by_role("textbox", name="Runs, exact")
     expect(runs).to_be_visible()
-    page.wait_for_function("() => document.getAnimations().every(each => each.playState !== 'running')")
+    page.wait_for_function(
+        "() => document.getAnimations().every(each => each.playState !== 'running')"
+    )
     runs.scroll_into_view_if_needed()
     assert inside(page, runs)
     assert inside(page, start)
@@ -123,7 +138,8 @@ def test_a_link_to_a_run_with_its_ghost_and_a_step_shown_that_stands_still(in_co
         run = recorded(store, CONFIG, 70, Status.FINISHED)
     page = opened(in_context(reduced_motion="reduce"), f"{app.url}/?run={run}")
     page.get_by_role("slider", name="Noise multiplier sigma").press("End")
-    expect(page.locator(LABELS).filter(has_text="sigma 1.23").first).to_be_visible()  # the curves as they were
+    # The curves as they were.
+    expect(page.locator(LABELS).filter(has_text="sigma 1.23").first).to_be_visible()
     page.wait_for_url(re.compile("sigma=100"))
     other = opened(in_context(), page.url)
     expect(other.get_by_role("textbox", name=SIGMA)).to_have_value("100")

@@ -1,10 +1,13 @@
-"""Every page in every look: nothing runs out of the window, text of charts can be read, and axe finds no barrier.
+"""Every page in every look: nothing runs out of the window, text of charts can be read, and axe
+finds no barrier.
 
-All rules of axe of every impact run, those too that it leaves out by default: it finds nothing on our pages that it
-does not find on a bare page of Streamlit's own widgets. Each page stands beside the bare one, in the same theme and at
-the same width, with finished runs, and with everything opened that can be opened. It is opened once, on a phone: what
-has grown has to shrink again. Colours do not depend on the width, and are looked at in both themes; the rest does not
-depend on the theme, and is looked at wide and narrow. (A tablet shows the columns of the one or of the other.)
+All rules of axe of every impact run, those too that it leaves out by default: it finds nothing on
+our pages that it does not find on a bare page of Streamlit's own widgets. Each page stands beside
+the bare one, in the same theme and at the same width, with finished runs, and with everything
+opened that can be opened. It is opened once, on a phone: what has grown has to shrink again.
+Colours do not depend on the width, and are looked at in both themes; the rest does not depend on
+the theme, and is looked at wide and narrow. (A tablet shows the columns of the one or of the
+other.)
 """
 
 import re
@@ -46,7 +49,10 @@ LOOKS = {  # in this order: size, theme and rules
 CHARTS = ("?against=delta", "tradeoff?axes=log-log", "tradeoff?view=steps", "tradeoff?view=delta")
 STATES = [(page.address, tuple(LOOKS)) for page in PAGES]
 STATES += [(each, ()) for each in CHARTS]  # charts alone
-STATES += [("?lesson=sampling&step=3", ("dark", "on a phone")), ("?sampler=shuffle", ("dark", "light"))]
+STATES += [
+    ("?lesson=sampling&step=3", ("dark", "on a phone")),
+    ("?sampler=shuffle", ("dark", "light")),
+]
 STATES += [("train?present=1", ("dark", "on a phone"))]
 LEAST = 14  # pixels of the text of a chart
 CONTRAST = 7.0
@@ -125,7 +131,9 @@ def broken(page: Page, size: tuple[int, int], theme: str, rules: str) -> Found:
 
 
 def open_everything(page: Page) -> None:
-    """Open every expander, and let the page be as high as what it shows: axe passes over what is out of sight."""
+    """Open every expander, and let the page be as high as what it shows: axe passes over what is
+    out of sight.
+    """
     page.wait_for_function(ALL_OPEN, polling=200)
     size = page.viewport_size
     assert size
@@ -150,7 +158,9 @@ def unreadable(page: Page) -> list[dict]:
 def test_every_look_of_a_page_can_be_read_used_and_heard(
     in_context, shown_here: Callable[[str], str], bare, state: str, looks: tuple[str, ...]
 ):
-    page = opened(in_context(*NARROW, color_scheme="light", reduced_motion="reduce"), shown_here(state))
+    page = opened(
+        in_context(*NARROW, color_scheme="light", reduced_motion="reduce"), shown_here(state)
+    )
     own = {"narrow": too_wide(page)}
     for size in (SIZES[1], WIDE, NARROW):
         resized(page, size)
@@ -167,7 +177,11 @@ def test_every_look_of_a_page_can_be_read_used_and_heard(
             *((f"{rule}-enhanced", around) for rule, around in allowed),
         }  # stricter ones
         found = broken(page, *LOOKS[look])
-        own[look] = [f"{rule} in {where}: {it}" for (rule, where), it in found.items() if (rule, where) not in allowed]
+        own[look] = [
+            f"{rule} in {where}: {it}"
+            for (rule, where), it in found.items()
+            if (rule, where) not in allowed
+        ]
     assert not any(own.values()), {look: found for look, found in own.items() if found}
 
 
@@ -180,7 +194,8 @@ def test_every_accountant_can_be_chosen_and_every_label_is_inside_wide_and_on_a_
     if not address:
         page.get_by_role("button", name="Chart options").click()
         row = page.locator(".st-key-accountants [data-testid=stButtonGroup]")
-        choices = row.locator("button:not(label button, [data-testid=stWidgetLabel] button)")  # nor that of their help
+        # Nor that of their help.
+        choices = row.locator("button:not(label button, [data-testid=stWidgetLabel] button)")
         expect(choices).to_have_count(len(ACCOUNTANTS) - 1)  # the band is always there
         right, *pills = [each["x"] + each["width"] for each in map(box, [row, *choices.all()])]
         assert max(pills) <= right
@@ -189,20 +204,32 @@ def test_every_accountant_can_be_chosen_and_every_label_is_inside_wide_and_on_a_
     resized(page, NARROW)
     if not address:  # a row of the table tells what its numbers are
         cell = page.locator("table.verdicts td[data-label=Epsilon]").first
-        assert re.search("Epsilon|data-label", cell.evaluate("e => getComputedStyle(e, '::before').content"))
-    chart = page.locator(f".st-key-{name} .live-chart")  # which stays in sight, its labels in the key
+        assert re.search(
+            "Epsilon|data-label", cell.evaluate("e => getComputedStyle(e, '::before').content")
+        )
+    # Which stays in sight, its labels in the key.
+    chart = page.locator(f".st-key-{name} .live-chart")
     assert box(chart)["height"] < 260
     chart.locator(".live-key summary").click()
     labels, whole = chart.locator(".live-key p").all(), box(chart)
     assert len(labels) >= 4
-    assert all(each["x"] + each["width"] <= whole["x"] + whole["width"] + 1 for each in map(box, labels))
+    assert all(
+        each["x"] + each["width"] <= whole["x"] + whole["width"] + 1 for each in map(box, labels)
+    )
 
 
 def test_a_saved_picture_says_what_it_shows_and_where_it_comes_from(page: Page, app: Server):
     opened(page, f"{app.url}/tradeoff?sigma=2")
     svg = saved(page, "SVG", ".st-key-attack_chart").read_text(encoding="utf-8")
     words = re.sub(r"<[^>]*>", " ", svg)
-    for said in ("Trade-off function", "sigma = 2", "n = 10,000", "q = 0.0256", "delta = 1e-5", "schedule constant"):
+    for said in (
+        "Trade-off function",
+        "sigma = 2",
+        "n = 10,000",
+        "q = 0.0256",
+        "delta = 1e-5",
+        "schedule constant",
+    ):
         assert said in words, said
     assert f"{app.url}/tradeoff?" in words.replace(" ", "")
     assert saved(page, "PNG", ".st-key-attack_chart").read_bytes().startswith(b"\x89PNG")

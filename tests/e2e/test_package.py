@@ -1,4 +1,6 @@
-"""The package: what its wheel holds, and the command and pages that come out of it, far from the checkout."""
+"""The package: what its wheel holds, and the command and pages that come out of it, far from the
+checkout.
+"""
 
 import json
 import os
@@ -15,26 +17,48 @@ import pytest
 
 from tests.e2e.server import ROOT, answering, free_port
 
-HEADLINE = ["epsilon", "--q", ".01", "--sigma", "4", "--steps", "10000", "--delta", "1e-5", "--points", "1", "--json"]
-TITLE = "24px"  # 1.6 times 15 pixels, by the style sheet of the pages; Streamlit's own titles have 44
+HEADLINE = [
+    "epsilon",
+    "--q",
+    ".01",
+    "--sigma",
+    "4",
+    "--steps",
+    "10000",
+    "--delta",
+    "1e-5",
+    "--points",
+    "1",
+    "--json",
+]
+# 1.6 times 15 pixels, by the style sheet of the pages; Streamlit's own titles have 44.
+TITLE = "24px"
 
 pytestmark = pytest.mark.long
 
 
 def output(command: list[str], folder: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment)
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def pip(*words: str) -> None:
-    subprocess.run([sys.executable, "-m", "pip", "--quiet", *words], cwd=ROOT, check=True, timeout=240)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--quiet", *words], cwd=ROOT, check=True, timeout=240
+    )
 
 
 def files_in(folder: str) -> set[str]:
     """The files below a folder of the checkout, but for what Python keeps there."""
-    paths = (path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    paths = (
+        path
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
     return {str(path.relative_to(ROOT)) for path in paths}
 
 
@@ -59,7 +83,9 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def test_the_wheel_holds_every_file_of_the_library_and_the_pages_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_of_the_library_and_the_pages_and_nothing_else(
+    wheel: Path,
+) -> None:
     site = files_in("pages") | {"app.py", ".streamlit/config.toml"}
     held = set(zipfile.ZipFile(wheel).namelist())
     assert {name for name in held if ".dist-info/" not in name} == files_in("dpcore") | {
@@ -72,8 +98,12 @@ def test_the_wheel_asks_for_what_the_files_of_requirements_ask_for(wheel: Path) 
     with zipfile.ZipFile(wheel) as held:
         (name,) = (name for name in held.namelist() if name.endswith("METADATA"))
         told = held.read(name).decode().splitlines()
-    needs = [line.removeprefix("Requires-Dist: ") for line in told if line.startswith("Requires-Dist")]
-    assert names_of([each for each in needs if "extra ==" not in each]) == asked_in("requirements.txt")
+    needs = [
+        line.removeprefix("Requires-Dist: ") for line in told if line.startswith("Requires-Dist")
+    ]
+    assert names_of([each for each in needs if "extra ==" not in each]) == asked_in(
+        "requirements.txt"
+    )
     for extra in ("notebook", "export", "ray"):
         asked = [each for each in needs if f"extra == '{extra}'" in each]
         assert names_of(asked) == asked_in(f"requirements-{extra}.txt")
@@ -81,7 +111,9 @@ def test_the_wheel_asks_for_what_the_files_of_requirements_ask_for(wheel: Path) 
 
 def asked_in(file: str) -> set[str]:
     """The packages that a file of requirements names."""
-    return names_of([line for line in (ROOT / file).read_text().splitlines() if not line.startswith("#")])
+    return names_of(
+        [line for line in (ROOT / file).read_text().splitlines() if not line.startswith("#")]
+    )
 
 
 def names_of(requirements: list[str]) -> set[str]:
@@ -91,7 +123,10 @@ def names_of(requirements: list[str]) -> set[str]:
 def test_the_console_command_is_the_module(installed: Path, tmp_path: Path) -> None:
     here = json.loads(output([sys.executable, "-m", "dpcore", *HEADLINE], ROOT))
     assert json.loads(output([str(installed / "dpcore"), *HEADLINE], tmp_path)) == here
-    assert output([str(installed / "dpcore"), "--version"], tmp_path) == f"dpcore {metadata_version(installed)}\n"
+    assert (
+        output([str(installed / "dpcore"), "--version"], tmp_path)
+        == f"dpcore {metadata_version(installed)}\n"
+    )
 
 
 def metadata_version(installed: Path) -> str:
@@ -100,13 +135,18 @@ def metadata_version(installed: Path) -> str:
 
 
 def test_the_samples_come_with_it(installed: Path, tmp_path: Path) -> None:
-    code = "from dpcore.data import loading; print(loading.__file__, len(loading.load('mnist', 'sample').train))"
+    code = (
+        "from dpcore.data import loading; print(loading.__file__, len(loading.load('mnist',"
+        " 'sample').train))"
+    )
     file, count = output([str(installed / "python"), "-c", code], tmp_path).split()
     assert Path(file).is_relative_to(installed.parent)
     assert count == "10000"
 
 
-def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Path, in_context, tmp_path: Path) -> None:
+def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(
+    installed: Path, in_context, tmp_path: Path
+) -> None:
     from playwright.sync_api import expect
 
     port = free_port()
@@ -116,14 +156,21 @@ def test_the_installed_app_shows_its_pages_in_its_theme_and_trains(installed: Pa
         page.goto(server.url + "/train?epochs=0.2")
         start = page.get_by_role("button", name="Train with these settings")
         expect(start).to_be_visible()
-        assert page.evaluate("() => getComputedStyle(document.querySelector('h1')).fontSize") == TITLE
+        assert (
+            page.evaluate("() => getComputedStyle(document.querySelector('h1')).fontSize") == TITLE
+        )
         start.click()
         progress = page.get_by_test_id("stProgress").first
         expect(progress).to_contain_text("finished")
 
 
 def test_a_port_in_use_is_bad_input(installed: Path, tmp_path: Path) -> None:
-    with answering([str(installed / "dpcore"), "app", "--port", str(port := free_port())], port, tmp_path, tmp_path):
+    with answering(
+        [str(installed / "dpcore"), "app", "--port", str(port := free_port())],
+        port,
+        tmp_path,
+        tmp_path,
+    ):
         command = [str(installed / "dpcore"), "app", "--port", str(port)]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2

@@ -25,7 +25,9 @@ CLICKS = """([name, clicks]) => {
 
 
 def row(page: Page, name: str) -> Locator:
-    return page.locator("table.runs tbody tr").filter(has=page.get_by_role("checkbox", name=name, exact=True))
+    return page.locator("table.runs tbody tr").filter(
+        has=page.get_by_role("checkbox", name=name, exact=True)
+    )
 
 
 def in_address(page: Page) -> list[str]:
@@ -43,7 +45,9 @@ def store(app: Server) -> Iterator[Store]:
                 store.cancel(run.id)
 
 
-def test_the_rows_of_runs_are_followed_without_a_reload_and_ticks_stay(page: Page, app: Server, store: Store):
+def test_the_rows_of_runs_are_followed_without_a_reload_and_ticks_stay(
+    page: Page, app: Server, store: Store
+):
     run = store.submit(LONG, "followed")
     opened(page, f"{app.url}/runs?find=followed")
     expect(row(page, "followed")).to_contain_text(re.compile(r"running, [1-9]\d? %"))
@@ -73,12 +77,15 @@ def test_every_active_row_keeps_up_however_many_there_are(page: Page, app: Serve
         expect(row(page, f"crowd {each}")).to_contain_text("cancelled")
 
 
-def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(page: Page, app: Server, store: Store):
+def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(
+    page: Page, app: Server, store: Store
+):
     before = {run.id for run in store.runs()}
     opened(page, f"{app.url}/train?epochs=300&features=pixels&model=mlp")
     page.evaluate(CLICKS, [PRIVATE, 5])
     expect(page.get_by_test_id("stProgress")).to_have_count(1)
-    page.get_by_role("button", name=BASELINE).click()  # the next request, behind all that was clicked
+    # The next request, behind all that was clicked.
+    page.get_by_role("button", name=BASELINE).click()
     expect(page.get_by_test_id("stProgress")).to_have_count(2)
     expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
     complete(page)
@@ -102,7 +109,8 @@ def test_quick_clicks_submit_one_run_and_once_it_has_ended_one_more_another(page
     expect(page.get_by_test_id("stProgress")).to_contain_text("cancelled")
     assert all(store.run(run).status is Status.CANCELLED for run in in_address(page))
     complete(page)
-    page.get_by_role("button", name=PRIVATE).click()  # one click is enough where nothing of it is under way
+    # One click is enough where nothing of it is under way.
+    page.get_by_role("button", name=PRIVATE).click()
     expect(page.locator("[data-testid=stMultiSelect] [data-tag]")).to_have_count(2)
     (again,) = {run.id for run in store.runs()} - before - new
     expect(page.locator(f".st-key-progress_{again}")).to_be_visible()

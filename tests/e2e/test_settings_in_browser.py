@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.long
 
-LONG = "features=pixels&model=mlp&epochs=200"  # so many steps take minutes, however late a busy server hears of Cancel
+# So many steps take minutes, however late a busy server hears of Cancel.
+LONG = "features=pixels&model=mlp&epochs=200"
 LABEL = ".st-key-epsilon_chart .annotation-text"
 SMALL = ".st-key-tradeoff_chart .scatterlayer .trace:last-child path.js-line"
 MOVES = {  # page -> the field that is moved by a key, and what changes with it
@@ -24,7 +25,9 @@ MOVES = {  # page -> the field that is moved by a key, and what changes with it
 
 
 @pytest.mark.parametrize("address", MOVES)
-def test_a_key_on_a_slider_changes_the_page_and_its_link_shows_the_same(page: Page, app: Server, address: str):
+def test_a_key_on_a_slider_changes_the_page_and_its_link_shows_the_same(
+    page: Page, app: Server, address: str
+):
     name, changes = MOVES[address]
     shown = opened(page, f"{app.url}/{address}").locator(changes).first
     before = shown.text_content() or ""
@@ -76,7 +79,9 @@ def test_the_statement_is_copied_as_text_and_as_markdown(page: Page, app: Server
         expect(statement).to_contain_text(mark)
         statement.hover()
         statement.get_by_role("button", name="Copy to clipboard").click()
-        page.wait_for_function("async mark => (await navigator.clipboard.readText()).includes(mark)", arg=mark)
+        page.wait_for_function(
+            "async mark => (await navigator.clipboard.readText()).includes(mark)", arg=mark
+        )
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "an attacker who starts at 50 % ends up at most" in copied
     assert copied.startswith("### Privacy statement")

@@ -1,4 +1,6 @@
-"""Sliders in a browser: the page follows a hand and a field, is never asked for too much, and may answer late."""
+"""Sliders in a browser: the page follows a hand and a field, is never asked for too much, and may
+answer late.
+"""
 
 import re
 from urllib.parse import parse_qs, urlsplit
@@ -55,7 +57,9 @@ def twenty_stops(slider: Locator) -> None:
     slider.evaluate(f"input => {{ for (let stop = 0; stop < 20; stop++) ({STEP})(input); }}")
 
 
-def test_of_twenty_stops_passed_at_once_the_chart_asks_for_two_and_the_page_for_the_last(page: Page, app: Server):
+def test_of_twenty_stops_passed_at_once_the_chart_asks_for_two_and_the_page_for_the_last(
+    page: Page, app: Server
+):
     sent, previews = moves_of(page), previews_of(page)
     slider = opened(page, app)
     twenty_stops(slider)
@@ -75,7 +79,9 @@ def test_of_twenty_stops_passed_at_once_the_chart_asks_for_two_and_the_page_for_
     assert len(sent) <= before + 2
 
 
-def test_the_chart_is_there_before_the_page_is_asked_and_is_what_the_page_draws(page: Page, app: Server):
+def test_the_chart_is_there_before_the_page_is_asked_and_is_what_the_page_draws(
+    page: Page, app: Server
+):
     slider = opened(page, app)
     before = page.locator(LINE).get_attribute("d") or ""
     page.locator(".st-key-attack_chart .main-svg").first.evaluate("svg => { window.first = svg; }")
@@ -100,7 +106,13 @@ def test_quick_drags_keys_and_what_is_pressed_right_after_a_move_all_count(page:
     for share in (0.8, 0.4):
         drag(page, slider, share)
     follows(page, slider)  # the second
-    for key, value in (("Home", "0.3"), ("ArrowUp", "0.32"), ("PageUp", None), ("End", "100"), ("ArrowLeft", "95")):
+    for key, value in (
+        ("Home", "0.3"),
+        ("ArrowUp", "0.32"),
+        ("PageUp", None),
+        ("End", "100"),
+        ("ArrowLeft", "95"),
+    ):
         slider.press(key)
         assert follows(page, slider) == (value or follows(page, slider)), key
     slider.press("Home")
@@ -132,7 +144,9 @@ def test_a_link_a_typed_number_nonsense_and_another_page_set_the_slider(page: Pa
     complete(page)
     field(page).fill("lots")
     field(page).press("Enter")
-    expect(page.get_by_text(f"Noise multiplier sigma must be a number: {FORMS}. Showing 8.")).to_be_visible()
+    expect(
+        page.get_by_text(f"Noise multiplier sigma must be a number: {FORMS}. Showing 8.")
+    ).to_be_visible()
     expect(slider).to_have_attribute("aria-valuetext", "8")
     page.keyboard.press("Escape")
     slider.press("ArrowRight")
@@ -156,7 +170,9 @@ def test_a_move_whose_message_is_lost_is_said_again(page: Page, app: Server):
     assert follows(page, slider) == "2.2"
 
 
-def test_a_chart_and_its_slider_stay_where_they_were_moved_to_however_long_the_page_takes(page: Page, app: Server):
+def test_a_chart_and_its_slider_stay_where_they_were_moved_to_however_long_the_page_takes(
+    page: Page, app: Server
+):
     wire = Wire(page)
     page.clock.install()
     slider = opened(page, app)
@@ -184,7 +200,8 @@ def test_what_was_typed_after_a_lost_move_holds(page: Page, app: Server):
         WebSocket.prototype.send = () => { window.lost += 1; };
     }""")
     slider.press("ArrowRight")
-    page.wait_for_function("() => window.lost")  # the hand has rested, and the move was sent to nobody
+    # The hand has rested, and the move was sent to nobody.
+    page.wait_for_function("() => window.lost")
     page.evaluate("() => { WebSocket.prototype.send = window.kept; }")
     field(page).fill("7")
     field(page).press("Enter")

@@ -1,4 +1,6 @@
-"""Charts that follow a run in the browser: each event once, through sleep and reload, and Python rests meanwhile."""
+"""Charts that follow a run in the browser: each event once, through sleep and reload, and Python
+rests meanwhile.
+"""
 
 import re
 import sqlite3
@@ -92,7 +94,9 @@ def against(page: Page, name: str) -> None:
     page.get_by_role("radio", name=name).click()
     page.keyboard.press("Escape")
     page.wait_for_function(
-        f"name => document.querySelector('{ACCURACY} .live-plot').layout.xaxis.title.text.startsWith(name)", arg=name
+        f"name => document.querySelector('{ACCURACY}"
+        " .live-plot').layout.xaxis.title.text.startsWith(name)",
+        arg=name,
     )
     complete(page)
 
@@ -104,9 +108,14 @@ def heard_of(page: Page) -> list[bytes | str]:
     return said
 
 
-def test_everything_grows_with_the_run_and_python_rests(page: Page, app: Server, store: Store, run: str):
+def test_everything_grows_with_the_run_and_python_rests(
+    page: Page, app: Server, store: Store, run: str
+):
     said, asked = heard_of(page), []
-    page.on("request", lambda request: asked.append(request.url) if f"/runs/{run}" in request.url else None)
+    page.on(
+        "request",
+        lambda request: asked.append(request.url) if f"/runs/{run}" in request.url else None,
+    )
     opened(page, app, run)
     before = len(said)
     drawings = int(page.locator(f"{ACCURACY} .live-chart").get_attribute("data-drawings") or 0)
@@ -119,10 +128,15 @@ def test_everything_grows_with_the_run_and_python_rests(page: Page, app: Server,
         re.compile(r"step 70 of 79, 20 steps/s, [12] s left on cpu")
     )
     assert points(page) == points(page, LOSS) == [step * CONFIG.q for step in range(10, 71, 10)]
-    now = page.evaluate("() => document.querySelector('.st-key-spent_chart .live-plot').layout.shapes[0].x0")
+    now = page.evaluate(
+        "() => document.querySelector('.st-key-spent_chart .live-plot').layout.shapes[0].x0"
+    )
     assert now == 70 * CONFIG.q
     assert len(asked) == 1  # one connection for all the charts
-    assert int(page.locator(f"{ACCURACY} .live-chart").get_attribute("data-drawings") or 0) <= drawings + 6
+    assert (
+        int(page.locator(f"{ACCURACY} .live-chart").get_attribute("data-drawings") or 0)
+        <= drawings + 6
+    )
     against(page, "epsilon")
     assert len(said) == before + 1  # this click, and nothing before it
 
@@ -138,19 +152,33 @@ def test_proposals_and_norms_follow_too_and_python_rests(page: Page, app: Server
         before = len(said)
         for step, decisions, accepted in ((3, "aar", 2), (5, "ra", 3)):
             store.append(
-                run, Stepped(step, step * config.q, 1.0, 0.9, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0, decisions, accepted)
+                run,
+                Stepped(
+                    step,
+                    step * config.q,
+                    1.0,
+                    0.9,
+                    (0.1, 0.2, 0.3, 0.4, 0.5),
+                    20.0,
+                    decisions,
+                    accepted,
+                ),
             )
         expect(page.locator(".st-key-accepted_figures dd").first).to_have_text("3 / 2")
         expect(page.locator(".st-key-accepted_figures dd").last).to_have_text(re.compile(r"[\d.]+"))
         page.wait_for_function(f"() => ({POINTS})('{strip}') === 5 && ({POINTS})('{fan}') === 2")
-        shown = page.evaluate(f"() => document.querySelector('{strip} .live-plot').data.map(each => each.y)")
+        shown = page.evaluate(
+            f"() => document.querySelector('{strip} .live-plot').data.map(each => each.y)"
+        )
         assert shown == [[1, 1, 0, 0, 1], [0, 0, -1, -1, 0]]
         against(page, "epsilon")
         assert len(said) == before + 1
     store.end(run, Status.CANCELLED)
 
 
-def test_a_browser_that_was_away_gets_each_event_once(page: Page, app: Server, store: Store, run: str):
+def test_a_browser_that_was_away_gets_each_event_once(
+    page: Page, app: Server, store: Store, run: str
+):
     opened(page, app, run)
     with page.expect_event("requestfailed", lambda request: "/events?" in request.url):
         page.context.set_offline(True)
@@ -167,7 +195,9 @@ def test_a_browser_that_was_away_gets_each_event_once(page: Page, app: Server, s
     assert points(page) == [step * CONFIG.q for step in range(10, 71, 10)]
 
 
-def test_a_page_that_python_draws_anew_keeps_what_its_browser_has(page: Page, app: Server, store: Store, run: str):
+def test_a_page_that_python_draws_anew_keeps_what_its_browser_has(
+    page: Page, app: Server, store: Store, run: str
+):
     opened(page, app, run)
     goes_on(store, run, 50)
     wait_for_points(page, 5)
@@ -176,22 +206,29 @@ def test_a_page_that_python_draws_anew_keeps_what_its_browser_has(page: Page, ap
     wait_for_points(page, 6)
     spent = points(page)
     assert spent == sorted(spent)
-    page.reload()  # Python computes the epsilon at the very step; the browser's is that of the next listed one
+    # Python computes the epsilon at the very step; the browser's is that of the next listed one.
+    page.reload()
     wait_for_points(page, 6)
     exact = points(page)
     assert spent[:5] == pytest.approx(exact[:5], rel=1e-6)
     assert exact[5] * (1 - 1e-6) <= spent[5] <= exact[5] * 1.05
 
 
-def test_a_run_that_ended_before_is_drawn_and_asked_for_no_more(page: Page, app: Server, runs: list[str]):
+def test_a_run_that_ended_before_is_drawn_and_asked_for_no_more(
+    page: Page, app: Server, runs: list[str]
+):
     asked = []
-    page.on("request", lambda request: asked.append(request.url) if "/events?" in request.url else None)
+    page.on(
+        "request", lambda request: asked.append(request.url) if "/events?" in request.url else None
+    )
     opened(page, app, runs[0], 7)
     against(page, "epsilon")  # drawn anew, it asks for nothing either
     assert asked == []
 
 
-def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(page: Page, app: Server, store: Store, run: str):
+def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(
+    page: Page, app: Server, store: Store, run: str
+):
     opened(page, app, run)
     foot = page.locator(f"{ACCURACY} .live-foot")
     foot.get_by_text("Numbers").click()
@@ -205,7 +242,9 @@ def test_the_numbers_can_be_read_and_the_chart_kept_with_its_title(page: Page, a
     assert f"run={run}" in picture
 
 
-def test_a_browser_that_cannot_have_the_modules_is_shown_drawn_charts(page: Page, app: Server, store: Store, run: str):
+def test_a_browser_that_cannot_have_the_modules_is_shown_drawn_charts(
+    page: Page, app: Server, store: Store, run: str
+):
     page.route("**/files/**", lambda route: route.abort())
     page.goto(f"{app.url}/train?run={run}")
     expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible()

@@ -1,8 +1,10 @@
-"""How far colours are from each other and from the paper, for an eye that sees three colours or only two.
+"""How far colours are from each other and from the paper, for an eye that sees three colours or
+only two.
 
-Sources: Machado, Oliveira and Fernandes 2009, "A physiologically-based model for simulation of color vision
-deficiency", IEEE TVCG 15(6), matrices of severity 1.0, which apply to linear RGB; CIEDE2000 as in Sharma, Wu and Dalal
-2005, "The CIEDE2000 color-difference formula"; WCAG 2.1 for luminance and contrast.
+Sources: Machado, Oliveira and Fernandes 2009, "A physiologically-based model for simulation of
+color vision deficiency", IEEE TVCG 15(6), matrices of severity 1.0, which apply to linear RGB;
+CIEDE2000 as in Sharma, Wu and Dalal 2005, "The CIEDE2000 color-difference formula"; WCAG 2.1 for
+luminance and contrast.
 """
 
 import math
@@ -12,17 +14,33 @@ import numpy as np
 EYES = {
     "all three": np.eye(3),
     "protanopia": np.array(
-        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
     ),
     "deuteranopia": np.array(
-        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
     ),
     "tritanopia": np.array(
-        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ]
     ),
 }
 XYZ = np.array(
-    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
 )
 WHITE = np.array([0.95047, 1.0, 1.08883])  # D65
 
@@ -61,7 +79,9 @@ def difference(one: np.ndarray, other: np.ndarray) -> float:
     hue = (h1 + turn / 2) % 360 if c1 * c2 else h1 + h2
     light, c = (l1 + l2) / 2, (c1 + c2) / 2
     waves = ((-0.17, 1, -30), (0.24, 2, 0), (0.32, 3, 6), (-0.20, 4, -63))
-    t = 1 + sum(size * math.cos(math.radians(times * hue + offset)) for size, times, offset in waves)
+    t = 1 + sum(
+        size * math.cos(math.radians(times * hue + offset)) for size, times, offset in waves
+    )
     lightness = (l2 - l1) / (1 + 0.015 * (light - 50) ** 2 / math.sqrt(20 + (light - 50) ** 2))
     chroma = (c2 - c1) / (1 + 0.045 * c)
     tone = 2 * math.sqrt(c1 * c2) * math.sin(math.radians(turn / 2)) / (1 + 0.015 * c * t)

@@ -32,7 +32,9 @@ def test_every_curve_of_epsilon_is_named_with_its_end_and_the_band_with_both_bou
     for name, curve in curves.items():
         if name != "pld":
             assert f"{style_of(name).label} {marked(float(curve.epsilon[-1]), curve.kind)}" in said
-    low, high = (float(each) for each in re.findall(r"\(PLD\) from ([\d.]+) to (\d+\.\d+)", said)[0])
+    low, high = (
+        float(each) for each in re.findall(r"\(PLD\) from ([\d.]+) to (\d+\.\d+)", said)[0]
+    )
     lower = curves["pld"].last.lower
     assert lower
     assert low <= lower <= curves["pld"].epsilon[-1] <= high
@@ -40,10 +42,17 @@ def test_every_curve_of_epsilon_is_named_with_its_end_and_the_band_with_both_bou
 
 
 def test_a_trade_off_curve_is_told_at_one_rate_and_bounds_on_the_safe_side():
-    pair = Line(style_of("rdp")._replace(label="One pair"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
-    for log, exact in ((False, 100 * Gaussian(1.0).beta(0.1)), (True, 100 * Gaussian(1.0).power(0.001))):
+    pair = Line(
+        style_of("rdp")._replace(label="One pair"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True
+    )
+    for log, exact in (
+        (False, 100 * Gaussian(1.0).beta(0.1)),
+        (True, 100 * Gaussian(1.0).power(0.001)),
+    ):
         said = tradeoff_alt(EXACT, [pair, gaussian_line(1.0)], log=log)
-        low, high = (float(each) for each in re.findall(r"Certified from ([\d.]+) to ([\d.]+) %", said)[0])
+        low, high = (
+            float(each) for each in re.findall(r"Certified from ([\d.]+) to ([\d.]+) %", said)[0]
+        )
         assert low <= exact <= high < 1.02 * low
         mark, bound = re.findall(r"One pair (.) ([\d.]+) %", said)[0]
         height = 100 * float(pair.f.power(0.001) if log else pair.f.beta(0.1))
@@ -64,10 +73,23 @@ SGD = Track("SGD", [1.0, 2.0], [0.5, 0.905], averaged=[0.4, 0.8])
 def test_a_map_is_told_by_its_corners_the_target_and_the_marks():
     steps = np.array([100, 10_000])
     sigmas = np.array([1.0, 2.0, 4.0, 8.0])
-    rows = [ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.01, sigma, 10_000), steps, 1e-5) for sigma in sigmas.tolist()]
-    said = heatmap_alt(sigmas, rows, steps * 0.01, 1.0, [Mark(100.0, 4.0, "now"), Mark(100.0, 4.2, "answer")])
-    assert f"Epsilon is {marked(float(rows[-1].epsilon[0]), Kind.UPPER)} at sigma 8 after 1 epoch and " in said
-    low, high = (float(each) for each in re.findall(r"sigma ([\d.]+) after 1 epoch to sigma ([\d.]+) after", said)[0])
+    rows = [
+        ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.01, sigma, 10_000), steps, 1e-5)
+        for sigma in sigmas.tolist()
+    ]
+    said = heatmap_alt(
+        sigmas, rows, steps * 0.01, 1.0, [Mark(100.0, 4.0, "now"), Mark(100.0, 4.2, "answer")]
+    )
+    assert (
+        f"Epsilon is {marked(float(rows[-1].epsilon[0]), Kind.UPPER)} at sigma 8 after 1 epoch and "
+        in said
+    )
+    low, high = (
+        float(each)
+        for each in re.findall(r"sigma ([\d.]+) after 1 epoch to sigma ([\d.]+) after", said)[0]
+    )
     assert 1 < low < 2
     assert 4 < high < 8
-    assert said.endswith("“now” is at sigma 4 and 100 epochs. “answer” is at sigma 4.2 and 100 epochs.")
+    assert said.endswith(
+        "“now” is at sigma 4 and 100 epochs. “answer” is at sigma 4.2 and 100 epochs."
+    )

@@ -33,22 +33,36 @@ HEADLINE = Mechanism.constant(q=0.01, sigma=4.0, steps=10_000)
 
 def test_what_the_hover_says_of_a_bound_is_rounded_outwards():
     for name, accountant in ACCOUNTANTS.items():
-        curve, profile = accountant.curve(HEADLINE, [10, 5000], 1e-5), accountant.profile(HEADLINE, [1e-7, 1e-5])
-        drawn = curves_figure({name: curve}, np.array([0.1, 50.0])).data, profile_figure({name: profile}).data
+        curve, profile = (
+            accountant.curve(HEADLINE, [10, 5000], 1e-5),
+            accountant.profile(HEADLINE, [1e-7, 1e-5]),
+        )
+        drawn = (
+            curves_figure({name: curve}, np.array([0.1, 50.0])).data,
+            profile_figure({name: profile}).data,
+        )
         for axis, traces in zip("yx", drawn, strict=True):
             for trace in [each for each in traces if each.mode == "lines"]:
                 if not curve.kind.is_bound:
                     assert trace.text is None, name
                     continue
                 side = -1 if trace.name == "Proven lower bound" else 1
-                known = [(value, text) for value, text in zip(trace[axis], trace.text, strict=True) if text]
+                known = [
+                    (value, text)
+                    for value, text in zip(trace[axis], trace.text, strict=True)
+                    if text
+                ]
                 assert known, name
-                assert all(0 <= side * (float(text) - value) <= 1e-2 * value for value, text in known), name
+                assert all(
+                    0 <= side * (float(text) - value) <= 1e-2 * value for value, text in known
+                ), name
 
 
 def test_the_notebook_figure_shows_the_four_accountants_over_the_band():
     figure = epsilon_figure(HEADLINE, delta=1e-5)
-    assert [trace.name for trace in figure.data][2:-1] == [style_of(name).label for name in DEFAULT_ACCOUNTANTS]
+    assert [trace.name for trace in figure.data][2:-1] == [
+        style_of(name).label for name in DEFAULT_ACCOUNTANTS
+    ]
     for trace, name in zip(figure.data[2:-1], DEFAULT_ACCOUNTANTS, strict=True):
         assert trace.y[-1] == ACCOUNTANTS[name].curve(HEADLINE, [10_000], 1e-5).epsilon[0]
         assert trace.x[-1] == pytest.approx(100)
@@ -66,19 +80,33 @@ def test_horizons_end_at_the_last_step_and_are_at_most_a_hundred():
 
 
 def test_epochs_count_each_release_at_its_own_rate_and_those_before_the_sampled_steps_at_zero():
-    assert epochs_at(Recipe("exponential", 0.1).mechanism(0.5, 4.0, 10), np.array([0, 5, 10])).tolist() == [0, 2.5, 5]
+    assert epochs_at(
+        Recipe("exponential", 0.1).mechanism(0.5, 4.0, 10), np.array([0, 5, 10])
+    ).tolist() == [0, 2.5, 5]
     before = Release(1.0, 7.0)
     mechanism = Mechanism((before, Release(1.0, 10.0), Release(0.5, 4.0, 10), Release(1.0, 4.0, 2)))
-    assert epochs_at(mechanism, np.array([0, 1, 2, 3, 12, 14])).tolist() == [0.0, 0.0, 0.0, 0.5, 5.0, 7.0]
-    assert epochs_at(Mechanism.constant(1.0, 4.0, 3), np.array([1, 3])).tolist() == [1.0, 3.0]  # full batches
+    assert epochs_at(mechanism, np.array([0, 1, 2, 3, 12, 14])).tolist() == [
+        0.0,
+        0.0,
+        0.0,
+        0.5,
+        5.0,
+        7.0,
+    ]
+    # Full batches.
+    assert epochs_at(Mechanism.constant(1.0, 4.0, 3), np.array([1, 3])).tolist() == [1.0, 3.0]
     figure = epsilon_figure(Mechanism((before, Release(0.01, 4.0, 100))), accountants=["rdp"])
     assert (figure.data[2].x[0], figure.data[2].x[-1]) == (0.0, pytest.approx(1.0))
-    assert figure.data[2].y[0] == ACCOUNTANTS["rdp"].curve(Mechanism((before,)), [1], 1e-5).epsilon[0]
+    assert (
+        figure.data[2].y[0] == ACCOUNTANTS["rdp"].curve(Mechanism((before,)), [1], 1e-5).epsilon[0]
+    )
 
 
 def test_an_infinite_epsilon_leaves_a_gap_and_no_label_and_no_curve_at_all_an_empty_chart():
     steps = np.array([1, 2])
-    endless = Curve(steps, np.full(2, 1e-5), np.array([np.inf, np.inf]), None, Kind.UPPER, "too little noise")
+    endless = Curve(
+        steps, np.full(2, 1e-5), np.array([np.inf, np.inf]), None, Kind.UPPER, "too little noise"
+    )
     for curves in ({"rdp": endless}, {}):
         figure = curves_figure(curves, np.array([0.1, 0.2]))
         assert not figure.data
@@ -90,18 +118,29 @@ def wild(low: float, high: float) -> dict[str, Curve]:
     """A certified curve, one near it and one far above."""
     steps, deltas = np.array([1, 2]), np.full(2, 1e-5)
     ends = {"moments": (3 * high, Kind.UPPER), "naive": (1e170, Kind.UPPER)}
-    curves = {name: Curve(steps, deltas, np.array([end / 2, end]), None, kind) for name, (end, kind) in ends.items()}
-    band = Curve(steps, deltas, np.array([high / 2, high]), np.array([low / 2, low]), Kind.CERTIFIED)
+    curves = {
+        name: Curve(steps, deltas, np.array([end / 2, end]), None, kind)
+        for name, (end, kind) in ends.items()
+    }
+    band = Curve(
+        steps, deltas, np.array([high / 2, high]), np.array([low / 2, low]), Kind.CERTIFIED
+    )
     return curves | {"pld": band}
 
 
 @pytest.mark.parametrize("high", [1.0, math.inf])
 def test_a_curve_far_above_the_certified_one_does_not_flatten_the_others(high: float):
-    curves = wild(0.9, high) if math.isfinite(high) else wild(0.9, 1.0) | {"pld": wild(0.9, math.inf)["pld"]}
+    curves = (
+        wild(0.9, high)
+        if math.isfinite(high)
+        else wild(0.9, 1.0) | {"pld": wild(0.9, math.inf)["pld"]}
+    )
     figure = curves_figure(curves, np.array([0.1, 0.2]))
     assert figure.layout.yaxis.range[1] == pytest.approx(1.05 * 3)
     assert style_of("naive").label in [trace.name for trace in figure.data]  # still drawn
-    (label,) = [each.text for each in figure.layout.annotations if style_of("naive").label in each.text]
+    (label,) = [
+        each.text for each in figure.layout.annotations if style_of("naive").label in each.text
+    ]
     assert "≤ 1e170 " in label
     assert " ↑ " in label
     assert profile_figure(curves).layout.xaxis.range[1] == pytest.approx(1.05 * 3)
@@ -114,11 +153,16 @@ def test_each_label_says_what_kind_of_number_it_ends_and_carries_the_sign_of_its
         (text,) = [each for each in texts if style_of(name).label in each]
         assert f"</span> {mark} " in text
     curves = {name: ACCOUNTANTS[name].curve(HEADLINE, [1, 10_000], 1e-5) for name in ACCOUNTANTS}
-    texts = [each.text for each in curves_figure(curves, np.array([0.01, 100.0]), log=True).layout.annotations]
+    texts = [
+        each.text
+        for each in curves_figure(curves, np.array([0.01, 100.0]), log=True).layout.annotations
+    ]
     for name, curve in curves.items():
         (text,) = [each for each in texts if style_of(name).label in each]
         assert f" {SIGNS['worth'][verdict(curve, curves['pld']).worth][0]}" in text.split("<br>")[0]
-    alone = curves_figure({"rdp": curves["rdp"]}, np.array([0.01, 100.0])).layout.annotations[0].text
+    alone = (
+        curves_figure({"rdp": curves["rdp"]}, np.array([0.01, 100.0])).layout.annotations[0].text
+    )
     assert not {mark for mark, _ in SIGNS["worth"].values()} & set(alone)  # nothing to judge it by
 
 
@@ -143,7 +187,9 @@ def test_where_the_band_is_low_nothing_is_written_below_it():
     figure = curves_figure(wild(0.05, 1.0), np.array([0.1, 0.2]))
     assert LIE not in [trace.name for trace in figure.data]
     uncertified = {name: curve for name, curve in wild(0.9, 1.0).items() if name != "pld"}
-    assert LIE not in [trace.name for trace in curves_figure(uncertified, np.array([0.1, 0.2])).data]
+    assert LIE not in [
+        trace.name for trace in curves_figure(uncertified, np.array([0.1, 0.2])).data
+    ]
 
 
 @given(st.lists(st.floats(0, 100), max_size=5))
@@ -153,7 +199,8 @@ def test_labels_never_touch_and_stay_inside(positions: list[float]):
     assert all(-1e-9 <= each <= 100 + 1e-9 for each in moved)
     order = np.argsort(positions, kind="stable")
     assert np.all(np.diff(np.array(moved)[order]) > 0)
-    assert moved_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]  # those that have room stay
+    # Those that have room stay.
+    assert moved_apart([5.0, 50.0, 95.0], 10.0, 0.0, 100.0) == [5.0, 50.0, 95.0]
 
 
 def test_classes_are_bars_and_long_series_are_thinned_to_what_a_screen_shows_and_keep_their_last_point():
@@ -172,12 +219,20 @@ def test_many_proposals_are_shares_of_neighbours_and_none_is_lost():
         widths = np.asarray(accepted.width) / 0.01
         assert widths.sum() == pytest.approx(count)
         assert (np.asarray(accepted.y) * widths).sum() == pytest.approx(decisions.count("a")), count
-        assert (np.asarray(rejected.y) * widths).sum() == pytest.approx(-decisions.count("r")), count
+        assert (np.asarray(rejected.y) * widths).sum() == pytest.approx(-decisions.count("r")), (
+            count
+        )
 
 
 def test_a_norm_of_zero_is_left_out_before_the_first_report_there_is_only_c_and_a_c_that_is_none_is_named():
     figure = norms_figure([1.0], [[0.0, 0.0, 0.1, 0.2, 0.3]], 0.25)
-    assert [bool(np.isnan(each.y[0])) for each in figure.data[:5]] == [True, True, False, False, False]
+    assert [bool(np.isnan(each.y[0])) for each in figure.data[:5]] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
     *fan, clipped = norms_figure([], [], 0.1, end=3.0).data
     assert all(not len(each.y) for each in fan)
     assert list(clipped.y) == [0.1, 0.1]

@@ -1,4 +1,6 @@
-"""The map of epsilon over sigma and epochs: contours where epsilon is what they say, and something to click."""
+"""The map of epsilon over sigma and epochs: contours where epsilon is what they say, and something
+to click.
+"""
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ Q, DELTA = 0.01, 1e-5
 SIGMAS = np.geomspace(0.5, 20, 40)
 STEPS = np.unique(np.geomspace(10, 10_000, 40).round().astype(int))
 ROWS = [
-    ACCOUNTANTS["rdp"].curve(Mechanism.constant(Q, sigma, int(STEPS[-1])), STEPS, DELTA) for sigma in SIGMAS.tolist()
+    ACCOUNTANTS["rdp"].curve(Mechanism.constant(Q, sigma, int(STEPS[-1])), STEPS, DELTA)
+    for sigma in SIGMAS.tolist()
 ]
 EPSILON = np.stack([each.epsilon for each in ROWS])
 
@@ -21,7 +24,10 @@ EPSILON = np.stack([each.epsilon for each in ROWS])
 def made(*epsilons: list[float]) -> tuple[np.ndarray, list[Curve]]:
     """Sigmas 1, 2, 4, ... and rows of given cells, at steps 1, 2, ..."""
     steps = np.arange(len(epsilons[0])) + 1
-    rows = [Curve(steps, np.full(steps.shape, DELTA), np.array(each), None, Kind.UPPER) for each in epsilons]
+    rows = [
+        Curve(steps, np.full(steps.shape, DELTA), np.array(each), None, Kind.UPPER)
+        for each in epsilons
+    ]
     return 2.0 ** np.arange(len(rows)), rows
 
 
@@ -31,7 +37,9 @@ def test_on_a_contour_the_accountant_gives_its_level():
         seen = np.flatnonzero(np.isfinite(sigmas))
         assert seen.size > 20
         for i in seen[::7]:
-            curve = ACCOUNTANTS["rdp"].curve(Mechanism.constant(Q, float(sigmas[i]), int(STEPS[i])), STEPS[i], DELTA)
+            curve = ACCOUNTANTS["rdp"].curve(
+                Mechanism.constant(Q, float(sigmas[i]), int(STEPS[i])), STEPS[i], DELTA
+            )
             assert curve.epsilon[0] == pytest.approx(level, rel=0.02), level
 
 
@@ -42,7 +50,8 @@ def test_a_contour_lies_between_the_neighbours_and_nowhere_where_none_is_crossed
     sigmas = crossed(2.0, [4.0, 9.0, 0.5], [1.0, 8.0, 0.4])
     assert sigmas[0] == pytest.approx(2**0.5)  # half way in both logarithms
     assert np.isnan(sigmas[1:]).all()
-    assert crossed(2.0, [np.inf], [1.0], [0.5]).tolist() == [2.0]  # beside an infinite one the finite end
+    # Beside an infinite one the finite end.
+    assert crossed(2.0, [np.inf], [1.0], [0.5]).tolist() == [2.0]
     assert np.isnan(crossed(1.5, [1.0, 2.0])).all()  # one sigma has none
 
 
@@ -54,7 +63,9 @@ def test_every_cell_tells_its_numbers():
 
 
 def test_a_cell_without_a_promise_is_empty_and_marks_lie_where_they_are_said_to():
-    figure = heatmap_figure(*made([np.inf, 3.0], [1.0, 2.0]), np.array([1.0, 2.0]), marks=[Mark(5.0, 1.3, "now")])
+    figure = heatmap_figure(
+        *made([np.inf, 3.0], [1.0, 2.0]), np.array([1.0, 2.0]), marks=[Mark(5.0, 1.3, "now")]
+    )
     assert np.isnan(figure.data[0].z).tolist() == [[True, False], [False, False]]
     assert figure.data[0].text[0][0] == "no number"
     mark = figure.data[-1]
@@ -63,14 +74,19 @@ def test_a_cell_without_a_promise_is_empty_and_marks_lie_where_they_are_said_to(
 
 
 def test_colours_mean_the_same_on_every_map_and_white_is_legible_on_all_of_them():
-    few, many = (heatmap_figure(*made([low, 2 * low]), np.array([1.0, 2.0])).data[0] for low in (0.3, 30.0))
+    few, many = (
+        heatmap_figure(*made([low, 2 * low]), np.array([1.0, 2.0])).data[0] for low in (0.3, 30.0)
+    )
     assert (few.zmin, few.zmax) == (many.zmin, many.zmax)
     assert all(contrast("#ffffff", color) >= 4.5 for _, color in few.colorscale)
 
 
 def test_no_level_is_written_over_the_word_of_a_mark():
     def place(*marks: Mark) -> np.ndarray:
-        notes = {each.text: each for each in heatmap_figure(SIGMAS, ROWS, STEPS * Q, marks=marks).layout.annotations}
+        notes = {
+            each.text: each
+            for each in heatmap_figure(SIGMAS, ROWS, STEPS * Q, marks=marks).layout.annotations
+        }
         return np.array([notes["2"].x, notes["2"].y])
 
     alone = place()

@@ -1,4 +1,6 @@
-"""The lab's chart: epsilon above accuracy, one x axis, marks that walk, ghosts of settings that were left."""
+"""The lab's chart: epsilon above accuracy, one x axis, marks that walk, ghosts of settings that
+were left.
+"""
 
 import numpy as np
 import pytest
@@ -15,8 +17,12 @@ MECHANISM, OTHER = Mechanism.constant(0.0256, 1.23, 196), Mechanism.constant(0.0
 STEPS = charted(MECHANISM)
 EPOCHS = epochs_at(MECHANISM, STEPS)
 CURVES = {name: ACCOUNTANTS[name].curve(MECHANISM, STEPS, 1e-5) for name in ("moments", "pld")}
-PRIVATE = LabRun(Style(*RUNS[0], "private"), 0, [1.0, 2.0], [0.5, 0.8], [0.7, 0.9], end=5.0, most=1.56)
-BASELINE = LabRun(Style(*BASELINES[0], "non-private"), 1, [1.0, 3.0], [0.9, 0.97], level=True, end=5.0)
+PRIVATE = LabRun(
+    Style(*RUNS[0], "private"), 0, [1.0, 2.0], [0.5, 0.8], [0.7, 0.9], end=5.0, most=1.56
+)
+BASELINE = LabRun(
+    Style(*BASELINES[0], "non-private"), 1, [1.0, 3.0], [0.9, 0.97], level=True, end=5.0
+)
 
 
 def drawn(*runs: LabRun, **how) -> tuple[dict, dict]:
@@ -31,7 +37,9 @@ def test_the_mark_walks_on_every_curve_of_the_settings_that_train():
         traces, layout = drawn(PRIVATE._replace(now=now))
         assert layout["shapes"][0]["x0"] == layout["shapes"][0]["x1"] == pytest.approx(now)
         heights = sorted(traces[NOW]["y"])
-        assert heights == pytest.approx(sorted(float(np.interp(now, EPOCHS, each.epsilon)) for each in CURVES.values()))
+        assert heights == pytest.approx(
+            sorted(float(np.interp(now, EPOCHS, each.epsilon)) for each in CURVES.values())
+        )
     traces, layout = drawn(PRIVATE)  # no run trains
     assert NOW not in traces
     assert not layout.get("shapes")
@@ -41,7 +49,8 @@ def ghostly(run: LabRun) -> LabRun:
     """The run, as of settings that are no longer chosen."""
     curve = ACCOUNTANTS["pld"].curve(OTHER, charted(OTHER), 1e-5)
     return run._replace(
-        style=run.style._replace(label="sigma 2"), ghost=Ghost("sigma 2", curve, epochs_at(OTHER, charted(OTHER)))
+        style=run.style._replace(label="sigma 2"),
+        ghost=Ghost("sigma 2", curve, epochs_at(OTHER, charted(OTHER))),
     )
 
 
@@ -54,7 +63,9 @@ def test_settings_that_are_left_stay_as_a_ghost_with_their_label_and_a_mark_of_t
     assert any("sigma 2" in note["text"] and "≤" in note["text"] for note in layout["annotations"])
     assert run.ghost
     assert run.ghost.epochs is not None
-    assert list(traces[NOW]["y"]) == pytest.approx([float(np.interp(2.0, run.ghost.epochs, run.ghost.curve.epsilon))])
+    assert list(traces[NOW]["y"]) == pytest.approx(
+        [float(np.interp(2.0, run.ghost.epochs, run.ghost.curve.epsilon))]
+    )
 
 
 def test_over_epsilon_the_certified_curve_is_the_diagonal_and_a_baseline_is_level():
@@ -67,5 +78,7 @@ def test_over_epsilon_the_certified_curve_is_the_diagonal_and_a_baseline_is_leve
     assert len(untested[f"{RUN}1"]["x"]) == 2, "an accuracy that comes has a line to lift"
     assert layout["xaxis"]["title"]["text"] == "certified epsilon"
     assert layout["xaxis"]["range"][1] >= 1.56
-    uncertified = lab_figure({"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon").to_dict()
+    uncertified = lab_figure(
+        {"moments": CURVES["moments"]}, EPOCHS, [PRIVATE], across="epsilon"
+    ).to_dict()
     assert uncertified["layout"]["xaxis"]["title"]["text"] == "epoch"

@@ -1,4 +1,6 @@
-"""The colours: apart for every kind of eye, legible on light and on dark paper, one palette for each meaning."""
+"""The colours: apart for every kind of eye, legible on light and on dark paper, one palette for
+each meaning.
+"""
 
 from itertools import combinations, product
 
@@ -47,9 +49,14 @@ def test_the_measure_of_difference_gives_its_authors_figures():
 
 
 @pytest.mark.parametrize("chart", TOGETHER)
-def test_colours_that_share_a_chart_can_be_told_apart_by_every_eye_on_light_and_on_dark_paper(chart: str):
+def test_colours_that_share_a_chart_can_be_told_apart_by_every_eye_on_light_and_on_dark_paper(
+    chart: str,
+):
     for eye in EYES:
-        apart = {pair: difference(*(lab(each, eye) for each in pair)) for pair in combinations(TOGETHER[chart], 2)}
+        apart = {
+            pair: difference(*(lab(each, eye) for each in pair))
+            for pair in combinations(TOGETHER[chart], 2)
+        }
         nearest = min(apart, key=apart.__getitem__)
         assert apart[nearest] >= APART, (eye, nearest)
     for color in TOGETHER[chart]:
@@ -58,7 +65,10 @@ def test_colours_that_share_a_chart_can_be_told_apart_by_every_eye_on_light_and_
 
 def apart(ones: list[str], others: list[str]) -> float:
     """The least difference between the two groups."""
-    return min(difference(lab(one, "all three"), lab(other, "all three")) for one, other in product(ones, others))
+    return min(
+        difference(lab(one, "all three"), lab(other, "all three"))
+        for one, other in product(ones, others)
+    )
 
 
 def test_a_colour_has_one_role():
@@ -77,5 +87,7 @@ def test_private_runs_and_baselines_keep_their_looks_in_any_order():
 
 def test_lines_that_share_a_chart_differ_in_their_dashes_too():
     for lines in ([*LOOKS, CERTIFIED_LOOK, PINNED_LOOK], RUNS, METHOD_LOOKS):
-        assert len({dash for _, dash, _ in lines}) == len({glyph for *_, glyph in lines}) == len(lines)
+        assert (
+            len({dash for _, dash, _ in lines}) == len({glyph for *_, glyph in lines}) == len(lines)
+        )
     assert len(set(BASELINES)) == len(BASELINES)

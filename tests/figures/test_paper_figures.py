@@ -1,4 +1,6 @@
-"""The papers' figures: accountants keep their looks, bounds are rounded outwards, and no curve goes unnamed."""
+"""The papers' figures: accountants keep their looks, bounds are rounded outwards, and no curve goes
+unnamed.
+"""
 
 import re
 from dataclasses import replace
@@ -18,15 +20,22 @@ CLT = Line("Central limit theorem", X, np.array([0.1, 0.2, 0.90049]), "gdp")
 LOWER = Line("Proven, at least", X, np.array([0.2, 0.5, 0.99961]), "pld", lower=True)
 UPPER = Line("Proven, at most", X, np.array([0.21, 0.52, 1.00012]), "pld")
 PRINTED = Line("As printed", X, np.array([2.0, 3.0, 4.0]))
-FIGURE = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: (RDP, CLT, UPPER, LOWER, PRINTED))
+FIGURE = Drawing(
+    "Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: (RDP, CLT, UPPER, LOWER, PRINTED)
+)
 PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", (Area("refuted", "Below."), Area("holds", "Above.")),
             lambda: CELLS, log_x=True, log_y=True)  # fmt: skip
-CELLS = Cells(X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f")))
+CELLS = Cells(
+    X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f"))
+)
 
 
 def written(figure: Any) -> dict[str, str]:
     """What stands beside the end of each curve."""
-    return {note.name: note.text.split("</span> ")[1].split("<br>")[0] for note in figure.layout.annotations}
+    return {
+        note.name: note.text.split("</span> ")[1].split("<br>")[0]
+        for note in figure.layout.annotations
+    }
 
 
 def test_a_curve_has_its_accountants_colour_and_dash_and_its_own_name():
@@ -53,11 +62,14 @@ def test_tradeoff_functions_are_named_in_the_corner_from_the_highest_to_the_lowe
     drawn: Any = drawing_figure(figure, [low, band])
     assert [note.name for note in drawn.layout.annotations] == ["Certified", "One pair"]
     highest, lowest = drawn.layout.annotations  # in the corner of the plot where no curve lies
-    assert (highest.x, highest.y, highest.yref) == (lowest.x, lowest.y, lowest.yref) == (1, 1, "paper")
+    assert (
+        (highest.x, highest.y, highest.yref) == (lowest.x, lowest.y, lowest.yref) == (1, 1, "paper")
+    )
     assert highest.yshift > lowest.yshift
     told = drawing_alt(figure, [low, band])
     assert "One pair is 0.450, at type I error 0.1" in told
-    assert "Certified is 0.720, at type I error 0.1" in told  # rounded down: an attacker errs at least so often
+    # Rounded down: an attacker errs at least so often.
+    assert "Certified is 0.720, at type I error 0.1" in told
 
 
 def test_a_curve_without_a_number_is_said_and_not_labelled():
@@ -83,7 +95,10 @@ def test_every_map_names_each_of_its_areas_and_each_cell_says_what_it_is():
         figure: Any = map_figure(plane, cells)
         assert cells.area.shape == (cells.y.size, cells.x.size) == np.shape(figure.data[0].text)
         there = {plane.areas[place].word for place in np.unique(cells.area)}
-        named = {re.sub("<.?b>", "", note.text).replace("<br>", " ") for note in figure.layout.annotations}
+        named = {
+            re.sub("<.?b>", "", note.text).replace("<br>", " ")
+            for note in figure.layout.annotations
+        }
         assert named == there, plane.place
         told = map_alt(plane, cells)
         assert all(word in told for word in there)

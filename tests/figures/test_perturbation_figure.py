@@ -5,7 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from dpcore.figures.perturbation import NOT_PROVEN, Level, Spread, method_style, perturbation_alt, perturbation_figure
+from dpcore.figures.perturbation import (
+    NOT_PROVEN,
+    Level,
+    Spread,
+    method_style,
+    perturbation_alt,
+    perturbation_figure,
+)
 
 OUTPUT = Spread("output", [0.1, 1.0, 8.0], [[0.5, 0.6], [0.8, 0.9], [0.95, 0.97]])
 GAPS = Spread("output", [0.1, 1.0, 8.0], [[30.0, 50.0], [0.2, 0.4], [-1e-4, 1e-4]])

@@ -21,7 +21,10 @@ from dpcore.privacy.mechanism import Kind
 
 def outcomes(count: int, seed: int = 0) -> list[Outcome]:
     draw = random.Random(seed)
-    return [Outcome(f"run {i}", round(draw.random(), 1), round(draw.random() * 5, 1) + 0.1) for i in range(count)]
+    return [
+        Outcome(f"run {i}", round(draw.random(), 1), round(draw.random() * 5, 1) + 0.1)
+        for i in range(count)
+    ]
 
 
 def traces(figure) -> dict[str, dict]:
@@ -33,7 +36,12 @@ def test_the_front_holds_every_run_that_no_other_beats_and_no_other():
         runs = outcomes(30, seed)
         points = {(each.epsilon or 0.0, each.accuracy) for each in runs}
         best = [(each.epsilon or 0.0, each.accuracy) for each in front(runs)]
-        beaten = {(x, y) for x, y in points for other in points if other != (x, y) and other[0] <= x and other[1] >= y}
+        beaten = {
+            (x, y)
+            for x, y in points
+            for other in points
+            if other != (x, y) and other[0] <= x and other[1] >= y
+        }
         assert {*best} == points - beaten
         assert all(a[0] < b[0] and a[1] < b[1] for a, b in itertools.pairwise(best))
 
@@ -45,22 +53,30 @@ def test_a_point_lies_at_its_epsilon_and_its_bar_reaches_to_what_that_is_at_leas
 
 
 def test_runs_without_privacy_are_a_line_across_and_an_infinite_epsilon_is_no_point():
-    figure = front_figure([Outcome("a", 0.9, 2.0), Outcome("b", 0.97, None), Outcome("c", 0.99, float("inf"))], "PLD")
+    figure = front_figure(
+        [Outcome("a", 0.9, 2.0), Outcome("b", 0.97, None), Outcome("c", 0.99, float("inf"))], "PLD"
+    )
     drawn = traces(figure)
     assert drawn["without privacy"]["y"] == [97.0, 97.0]
     assert len(drawn[FRONT]["x"]) + len(drawn[OTHERS]["x"]) == 1
 
 
 def test_accuracy_axes_leave_room_and_start_at_zero_where_no_spread_is_known():
-    low, high = front_figure([Outcome("a", 0.96, 2.0), Outcome("b", 0.97, None)], "PLD").layout.yaxis.range
+    low, high = front_figure(
+        [Outcome("a", 0.96, 2.0), Outcome("b", 0.97, None)], "PLD"
+    ).layout.yaxis.range
     assert high - low >= 20
     assert high > 100
-    assert sweep_line([Cell((1.0,), [0.7]), Cell((2.0,), [0.71])], "sigma").layout.yaxis.range[0] == 0
+    assert (
+        sweep_line([Cell((1.0,), [0.7]), Cell((2.0,), [0.71])], "sigma").layout.yaxis.range[0] == 0
+    )
     assert sweep_line([Cell((1.0,), [0.7, 0.72])], "sigma").layout.yaxis.range[0] > 40
 
 
 def test_the_front_is_drawn_whole_and_the_rest_is_bounded():
-    runs = [Outcome(f"{i}", 0.1, 1.0 + i) for i in range(2 * MAX_POINTS)] + [Outcome("best", 0.9, 9.0)]
+    runs = [Outcome(f"{i}", 0.1, 1.0 + i) for i in range(2 * MAX_POINTS)] + [
+        Outcome("best", 0.9, 9.0)
+    ]
     drawn = traces(front_figure(runs, "PLD"))
     assert len(drawn[OTHERS]["x"]) == MAX_POINTS
     assert list(drawn[FRONT]["x"]) == [1.0, 9.0]
@@ -78,7 +94,9 @@ def test_nothing_in_a_name_is_markup_beside_a_point_and_an_approximation_says_so
 
 def test_counts_of_many_classes_are_told_when_pointed_at_as_their_cells_have_no_room():
     for count, written in ((MAX_WRITTEN, "%{text}"), (100, "")):
-        figure = confusion_figure([f"class {place}" for place in range(count)], [[1] * count] * count)
+        figure = confusion_figure(
+            [f"class {place}" for place in range(count)], [[1] * count] * count
+        )
         assert figure.data[0].texttemplate == written
         assert "%{text}" in figure.data[0].hovertemplate
         assert figure.layout.height == 80 + 32 * MAX_WRITTEN

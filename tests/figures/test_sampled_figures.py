@@ -1,4 +1,6 @@
-"""Batches that are not Poisson on the charts: both ends, hatched where nothing closer is proven, the rest faint."""
+"""Batches that are not Poisson on the charts: both ends, hatched where nothing closer is proven,
+the rest faint.
+"""
 
 import itertools
 import re
@@ -8,7 +10,14 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dpcore.figures import PRESENT, charted, epochs_at, gaussian_line, profile_figure, tradeoff_figure
+from dpcore.figures import (
+    PRESENT,
+    charted,
+    epochs_at,
+    gaussian_line,
+    profile_figure,
+    tradeoff_figure,
+)
 from dpcore.figures.alt_texts import profile_alt, tradeoff_alt
 from dpcore.figures.epsilon import LIE
 from dpcore.figures.lab import CURVE, lab_figure
@@ -42,7 +51,9 @@ def parts(figure: go.Figure) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]
 def test_both_ends_lie_within_the_plot():
     for name, log in itertools.product(("shuffle", "fixed_order", "fixed_size"), (False, True)):
         shown = sampled(name)
-        traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log))
+        traces, layout = parts(
+            lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=shown, log=log)
+        )
         top = 10 ** layout["yaxis"]["range"][1] if log else layout["yaxis"]["range"][1]
         for title, values in (
             (shown.words, shown.curve.epsilon),
@@ -55,7 +66,9 @@ def test_both_ends_lie_within_the_plot():
 
 def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed():
     plain, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT)))
-    traces, layout = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("shuffle")))
+    traces, layout = parts(
+        lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("shuffle"))
+    )
     for name, before in plain.items():
         if before.get("uid", "").startswith(CURVE):
             after = traces[f"{name}, Poisson"]
@@ -63,16 +76,23 @@ def test_what_is_for_poisson_batches_is_faint_says_so_and_can_still_be_followed(
             assert after["uid"] == before["uid"]
             np.testing.assert_array_equal(after["y"], before["y"])
             assert "fillpattern" not in after
-    assert "fillpattern" in traces["Shuffled every epoch, at least"]  # below it lies what is more private than there is
+    # Below it lies what is more private than there is.
+    assert "fillpattern" in traces["Shuffled every epoch, at least"]
     assert LIE in traces
     labels = [note["text"] for note in layout["annotations"] if "✓" in note["text"]]
     assert labels
     assert all("<br>Poisson" in each for each in labels)
-    other = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("poisson_replace_one")))[0]
+    other = parts(
+        lab_figure(CURVES, epochs_at(MECHANISM, AT), otherwise=sampled("poisson_replace_one"))
+    )[0]
     assert LIE not in other, "numbers for another adjacency claim nothing about this one"
     assert not any("fillpattern" in each for each in other.values())
-    over, _ = parts(lab_figure(CURVES, epochs_at(MECHANISM, AT), across="epsilon", otherwise=sampled("shuffle")))
-    assert not [name for name in over if "Poisson" in name or "Shuffled" in name], "over epsilon it has no place"
+    over, _ = parts(
+        lab_figure(CURVES, epochs_at(MECHANISM, AT), across="epsilon", otherwise=sampled("shuffle"))
+    )
+    assert not [name for name in over if "Poisson" in name or "Shuffled" in name], (
+        "over epsilon it has no place"
+    )
 
 
 def test_ends_are_rounded_outwards_and_name_the_adjacency():
@@ -109,14 +129,17 @@ def test_a_profile_is_drawn_in_front_of_those_of_poisson_batches(log: bool):
     curve = sampler.profile(Q, SIGMA, 195, np.array([1e-6, 1e-5, 1e-4]))
     shown = Sampled(sampler, curve, np.ones(3))
     traces, layout = parts(profile_figure(PROFILES, shown, log=log))
-    plain, large = (parts(profile_figure(PROFILES, each, size=PRESENT))[0] for each in (None, shown))
+    plain, large = (
+        parts(profile_figure(PROFILES, each, size=PRESENT))[0] for each in (None, shown)
+    )
     pens = [{each["line"]["width"] for each in drawn.values()} for drawn in (plain, large)]
     assert pens[0] == pens[1], "what is large is so once"
     assert traces["Shuffled every epoch, zero-out, at most"]["fillpattern"] == HATCHED
     assert traces["Certified band (PLD), Poisson"]["opacity"] == FAINT
     assert log or layout["xaxis"]["range"][1] >= float(curve.epsilon.max())
     assert re.search(
-        r"; Shuffled every epoch, zero-out, from 5[.]\d+ to 8[.]90 at delta = 1e-5", profile_alt(PROFILES, shown)
+        r"; Shuffled every epoch, zero-out, from 5[.]\d+ to 8[.]90 at delta = 1e-5",
+        profile_alt(PROFILES, shown),
     )
 
 
@@ -130,4 +153,6 @@ def test_its_trade_off_band_stands_in_front_and_in_the_key(log: bool):
     assert traces["Certified, at least, Poisson"]["opacity"] == FAINT
     assert figure.to_dict()["data"][-1]["name"] == "Shuffled every epoch, zero-out, at most"
     assert any("Shuffled every epoch, zero-out" in note["text"] for note in layout["annotations"])
-    assert "Shuffled every epoch, zero-out from " in tradeoff_alt(band, lines, otherwise=other, log=log)
+    assert "Shuffled every epoch, zero-out from " in tradeoff_alt(
+        band, lines, otherwise=other, log=log
+    )

@@ -32,7 +32,10 @@ BAND = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))
 TRACKS = [Track("sigma 1", [0.5, 1.0], [0.5, 0.9]), Track("sigma 2", [0.5, 1.0], [0.4, 0.8])]
 REGION = Line(style_of("rdp"), Pairs([1.0], [1e-5]), Kind.UPPER, region=True)
 PROFILE = {"rdp": ACCOUNTANTS["rdp"].profile(MECHANISM, np.array([1e-7, 1e-5]))}
-ROWS = [ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.1, sigma, 20), [10, 20], 1e-5) for sigma in (1.0, 2.0)]
+ROWS = [
+    ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.1, sigma, 20), [10, 20], 1e-5)
+    for sigma in (1.0, 2.0)
+]
 FIGURES = {
     "epsilon": lambda size: epsilon_figure(MECHANISM, size=size),
     "profile": lambda size: profile_figure(PROFILE, size=size),
@@ -53,21 +56,32 @@ def fonts(value) -> list[float]:
     if isinstance(value, dict):
         own = [value[key]["size"] for key in value if key.endswith("font") and "size" in value[key]]
         return own + [size for each in value.values() for size in fonts(each)]
-    return [size for each in value for size in fonts(each)] if isinstance(value, list | tuple) else []
+    return (
+        [size for each in value for size in fonts(each)] if isinstance(value, list | tuple) else []
+    )
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_no_text_of_a_chart_is_smaller_than_its_size_says_and_lines_in_front_of_a_class_are_thick(name: str):
+def test_no_text_of_a_chart_is_smaller_than_its_size_says_and_lines_in_front_of_a_class_are_thick(
+    name: str,
+):
     pens = []
     for size, least in ((NORMAL, 14), (PRESENT, 18)):
         drawn = FIGURES[name](size)
         figure = drawn.to_plotly_json()
         assert min(fonts(figure)) >= least
-        for axis in ("xaxis", "yaxis"):  # a theme's template has smaller ones, which only the axis itself overrules
+        # A theme's template has smaller ones, which only the axis itself overrules.
+        for axis in ("xaxis", "yaxis"):
             assert figure["layout"][axis]["tickfont"]["size"] >= least
             assert figure["layout"][axis]["title"]["font"]["size"] >= least
         assert "font-size" not in str(figure)
-        pens.append([width for each in drawn.to_dict()["data"] if (width := each.get("line", {}).get("width"))])
+        pens.append(
+            [
+                width
+                for each in drawn.to_dict()["data"]
+                if (width := each.get("line", {}).get("width"))
+            ]
+        )
     before, after = pens
     if name not in ("classes", "decisions", "map"):
         assert before

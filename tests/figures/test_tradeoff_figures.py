@@ -17,7 +17,10 @@ EXACT = tradeoff_bounds(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # exactl
 
 
 def drawn(figure) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    return {trace.name: (np.asarray(trace.x, float), np.asarray(trace.y, float)) for trace in figure.data}
+    return {
+        trace.name: (np.asarray(trace.x, float), np.asarray(trace.y, float))
+        for trace in figure.data
+    }
 
 
 def region(epsilon: float, kind: Kind = Kind.UPPER) -> Line:
@@ -28,7 +31,9 @@ def region(epsilon: float, kind: Kind = Kind.UPPER) -> Line:
 @pytest.mark.parametrize("log", [False, True])
 def test_every_curve_stays_between_the_axes_and_blind_guessing(log: bool):
     for mu, epsilon in itertools.product((0.0, 0.5, 40.0, math.inf), (0.0, 1.0, 2000.0, math.inf)):
-        for x, y in drawn(tradeoff_figure(EXACT, [region(epsilon), gaussian_line(mu)], log=log)).values():
+        for x, y in drawn(
+            tradeoff_figure(EXACT, [region(epsilon), gaussian_line(mu)], log=log)
+        ).values():
             assert np.all((y >= 0) & (y <= 1)), (mu, epsilon)
             assert np.all(y >= x - 1e-12 if log else y <= 1 - x + 1e-12), (mu, epsilon)
 
@@ -65,7 +70,8 @@ def test_only_what_one_pair_leaves_is_filled_up_to_blind_guessing():
 def test_the_corner_of_what_a_pair_leaves_is_a_point_of_its_edge():
     for epsilon in (0.1, 1.0, 1.561, 8.0):
         pair = region(epsilon, Kind.CERTIFIED)
-        corner = (1 - 1e-5) / (1 + math.exp(epsilon))  # where the two lines of the region meet: alpha = beta
+        # Where the two lines of the region meet: alpha = beta.
+        corner = (1 - 1e-5) / (1 + math.exp(epsilon))
         for log, height in ((False, corner), (True, 1 - corner)):
             x, y = drawn(tradeoff_figure(None, [pair], log=log))[pair.style.label]
             place = int(np.argmin(np.abs(x - corner)))
@@ -77,7 +83,11 @@ def test_the_corner_of_what_a_pair_leaves_is_a_point_of_its_edge():
 def test_what_the_hover_says_of_pairs_follows_from_their_kind(kind: Kind):
     for log, is_region in itertools.product((False, True), (False, True)):
         each = Line(style_of("rdp"), Pairs([1.0, 2.0], [1e-5, 1e-9]), kind, is_region)
-        (trace,) = [trace for trace in tradeoff_figure(None, [each], log=log).data if trace.name == each.style.label]
+        (trace,) = [
+            trace
+            for trace in tradeoff_figure(None, [each], log=log).data
+            if trace.name == each.style.label
+        ]
         if not kind.is_bound:
             assert trace.text is None
             continue
@@ -89,9 +99,14 @@ def test_what_the_hover_says_of_pairs_follows_from_their_kind(kind: Kind):
 
 
 def test_a_band_that_says_nothing_and_a_length_that_is_not_certified_are_not_drawn():
-    nothing = Band(Pairs([], []), Points([], []), "n/a, because there is too little noise.", empty=True)
+    nothing = Band(
+        Pairs([], []), Points([], []), "n/a, because there is too little noise.", empty=True
+    )
     for band in (None, nothing):
-        assert [*drawn(tradeoff_figure(band, [gaussian_line(1.0)]))] == ["Blind guessing", "G_mu (CLT), mu = 1.00"]
+        assert [*drawn(tradeoff_figure(band, [gaussian_line(1.0)]))] == [
+            "Blind guessing",
+            "G_mu (CLT), mu = 1.00",
+        ]
     assert [*drawn(growth_figure({1: nothing, 4: EXACT}, 1.0))] == [
         "Blind guessing", "Certified, T = 4, at least", "Certified, T = 4, at most", "G_mu (CLT), mu = 1.00",
     ]  # fmt: skip

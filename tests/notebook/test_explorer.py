@@ -1,4 +1,6 @@
-"""Sliders and runs in a notebook show what the library answers, what events said, and what the pages show."""
+"""Sliders and runs in a notebook show what the library answers, what events said, and what the
+pages show.
+"""
 
 import importlib
 import importlib.util
@@ -30,17 +32,24 @@ from tests.training.small_runs import SMALL
 
 FULL = RunConfig(source="full", batch=600, sigma=4.0, epochs=100)  # Abadi et al.'s
 MECHANISM = Mechanism.constant(0.01, 4.0, 10_000)
-WITH_CONTROL = [name for name, each in SETTINGS.items() if isinstance(each, Choice) or getattr(each, "slider", None)]
+WITH_CONTROL = [
+    name
+    for name, each in SETTINGS.items()
+    if isinstance(each, Choice) or getattr(each, "slider", None)
+]
 
 
 def assert_shows(shown: Any, figure: Any) -> None:
     """The widget's figure is this one, line by line."""
-    lines = [line.to_plotly_json() for line in figure.data]  # checked anew, as the widget does; the library does not
+    # Checked anew, as the widget does; the library does not.
+    lines = [line.to_plotly_json() for line in figure.data]
     asked = go.Figure(lines, figure.layout.to_plotly_json())
     assert len(shown.data) == len(asked.data) > 0
     for line, wanted in zip(shown.data, asked.data, strict=True):
         values, uid = line.to_plotly_json(), "uid"  # the widget numbers its lines
-        assert str({key: each for key, each in values.items() if key != uid}) == str(wanted.to_plotly_json())
+        assert str({key: each for key, each in values.items() if key != uid}) == str(
+            wanted.to_plotly_json()
+        )
         np.testing.assert_array_equal(line.y, wanted.y)
     assert shown.layout.to_plotly_json() == asked.layout.to_plotly_json()
 
@@ -63,7 +72,9 @@ def test_the_figure_is_the_librarys_and_a_slider_that_is_moved_redraws_every_lin
     assert_shows(explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 10_000)))
     explorer.controls["delta"].value = 1e-6
     explorer.controls["epochs"].value = 50.0
-    assert_shows(explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 5_000), 1e-6))
+    assert_shows(
+        explorer.figure, figures.epsilon_figure(Mechanism.constant(0.01, 2.0, 5_000), 1e-6)
+    )
     asked = explore(FULL, accountants=["zcdp"], log=True).figure
     assert_shows(asked, figures.epsilon_figure(MECHANISM, accountants=["zcdp"], log=True))
 
@@ -134,9 +145,13 @@ def test_a_redrawn_figure_keeps_its_lines_where_they_have_the_same_names():
 
 
 def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "anywidget" else object())
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "anywidget" else object()
+    )
     monkeypatch.delitem(sys.modules, "dpcore.notebook")
-    with pytest.raises(ImportError, match=r"Expected anywidget for notebooks: pip install -r requirements-notebook"):
+    with pytest.raises(
+        ImportError, match=r"Expected anywidget for notebooks: pip install -r requirements-notebook"
+    ):
         importlib.import_module("dpcore.notebook")
 
 
@@ -185,7 +200,9 @@ def test_a_real_run_is_drawn_as_its_events_say(shown: list[object]):
     assert run.step == plan(SMALL).steps
     assert f"the test accuracy is {percent(last.accuracy)}" in told(run)
     assert run.statement.facts
-    assert run.evaluated[-1] == list(loop.train(SMALL))[-2], "the run is the one that the library trains"
+    assert run.evaluated[-1] == list(loop.train(SMALL))[-2], (
+        "the run is the one that the library trains"
+    )
 
 
 def test_epsilon_is_that_of_the_steps_at_which_accuracy_was_measured():
@@ -210,12 +227,15 @@ def test_an_interrupt_ends_the_run_and_says_what_it_cost_at_most():
             closed.append(True)
 
     run = LiveRun(LONGER, ["rdp"])
-    run._take = interrupted_at(2, run._take)  # the button was pressed while the second event was drawn
+    # The button was pressed while the second event was drawn.
+    run._take = interrupted_at(2, run._take)
     with pytest.raises(KeyboardInterrupt):
         run.follow(events())
     assert closed == [True]
     assert told(run).startswith(f"Stopped soon after step 1 of {plan(LONGER).steps:,}.")
-    assert float(re.findall(r"epsilon ≤ ([\d.]+)", told(run))[0]) >= epsilon_after(plan(LONGER).steps)
+    assert float(re.findall(r"epsilon ≤ ([\d.]+)", told(run))[0]) >= epsilon_after(
+        plan(LONGER).steps
+    )
 
 
 def interrupted_at(count, take):
@@ -230,7 +250,9 @@ def interrupted_at(count, take):
     return taking
 
 
-def test_an_interrupt_within_a_step_ends_real_training(monkeypatch: pytest.MonkeyPatch, shown: list[object]):
+def test_an_interrupt_within_a_step_ends_real_training(
+    monkeypatch: pytest.MonkeyPatch, shown: list[object]
+):
     from dpcore.training.training_run import TrainingRun
 
     steps, step = [], TrainingRun.step

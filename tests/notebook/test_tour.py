@@ -1,4 +1,6 @@
-"""The tour runs from its first cell to its last, says what the pages say, and holds nothing that could grow old."""
+"""The tour runs from its first cell to its last, says what the pages say, and holds nothing that
+could grow old.
+"""
 
 import math
 import re
@@ -35,14 +37,21 @@ def cells(notebook: Any, kind: str) -> list[Any]:
 
 def outputs(notebook: Any, kind: str) -> list[Any]:
     """What the cells show in one MIME type, in their order."""
-    found = [output.get("data", {}).get(kind) for cell in cells(notebook, "code") for output in cell.outputs]
+    found = [
+        output.get("data", {}).get(kind)
+        for cell in cells(notebook, "code")
+        for output in cell.outputs
+    ]
     return [each for each in found if each is not None]
 
 
 def test_nothing_is_stored_that_a_cell_put_out_and_every_number_is_computed():
-    # It would grow old: git would keep every run's, and a reader could not tell a figure of today from one of before.
+    # It would grow old: git would keep every run's, and a reader could not tell a figure of today
+    # from one of before.
     notebook = nbformat.read(TOUR, as_version=4)
-    assert {(len(cell.outputs), cell.execution_count) for cell in cells(notebook, "code")} == {(0, None)}
+    assert {(len(cell.outputs), cell.execution_count) for cell in cells(notebook, "code")} == {
+        (0, None)
+    }
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     nbformat.validate(notebook)
     texts = [cell.source for cell in cells(notebook, "markdown")]
@@ -54,9 +63,13 @@ def test_nothing_is_stored_that_a_cell_put_out_and_every_number_is_computed():
 def test_it_runs_from_top_to_bottom_without_a_warning_and_says_what_the_pages_say():
     notebook = nbformat.read(TOUR, as_version=4)
     folder = {"metadata": {"path": str(TOUR.parent)}}  # where it stands
-    executed = NotebookClient(notebook, timeout=1500, kernel_name="python3", resources=folder).execute()
+    executed = NotebookClient(
+        notebook, timeout=1500, kernel_name="python3", resources=folder
+    ).execute()
     assert all(cell.execution_count for cell in cells(executed, "code"))
-    streams = [output for cell in cells(executed, "code") for output in cell.outputs if "name" in output]
+    streams = [
+        output for cell in cells(executed, "code") for output in cell.outputs if "name" in output
+    ]
     assert [each for each in streams if each.name == "stderr"] == []
     end = cache.final("pld", plan(CONFIG).mechanism, CONFIG.delta)
     (said,) = [each.text for each in streams if each.text.startswith("Certified:")]
@@ -65,14 +78,20 @@ def test_it_runs_from_top_to_bottom_without_a_warning_and_says_what_the_pages_sa
     assert len(outputs(executed, "application/vnd.jupyter.widget-view+json")) == 2
     assert outputs(executed, "text/markdown") == [statement_of(CONFIG).markdown()]
     states = [model["state"] for model in executed.metadata.widgets[WIDGETS]["state"].values()]
-    (told,) = [re.sub(r"<.*?>", "", state["value"]) for state in states if "Finished in" in str(state.get("value"))]
+    (told,) = [
+        re.sub(r"<.*?>", "", state["value"])
+        for state in states
+        if "Finished in" in str(state.get("value"))
+    ]
     (accuracy,) = re.findall(r"the test accuracy is ([\d.]+) %", told)
     assert float(accuracy) > 60
 
 
 @pytest.mark.long
 def test_stopping_the_cell_stops_the_run():
-    manager, client = start_new_kernel(kernel_name="python3", cwd=str(TOUR.parent), startup_timeout=120)
+    manager, client = start_new_kernel(
+        kernel_name="python3", cwd=str(TOUR.parent), startup_timeout=120
+    )
     try:
         asked = client.execute(LONG)
         while "Step " not in str(client.get_iopub_msg(timeout=120)["content"].get("data", {})):

@@ -30,12 +30,22 @@ def found_noise(epsilon: float | None = 9.0, p_value: float = 0.0) -> Measured:
     """What a noise audit says."""
     shows = "10 projections: sigma is at most 0.5."
     return Measured(
-        "noise", "Noise", "As noisy as charged.", "All else.", shows, p_value, epsilon, False, "conditional"
+        "noise",
+        "Noise",
+        "As noisy as charged.",
+        "All else.",
+        shows,
+        p_value,
+        epsilon,
+        False,
+        "conditional",
     )
 
 
 def events_of(noise: Measured | None = None, claim: Mechanism | None = CLAIM) -> list[Event]:
-    """What an audit says: of its noise, of one run, of an estimate, of a generator, and of what it could not tell."""
+    """What an audit says: of its noise, of one run, of an estimate, of a generator, and of what it
+    could not tell.
+    """
     generator = np.random.default_rng(0)
     inside, outside = generator.normal(0.1, 0.4, 100), generator.normal(-0.1, 0.4, 100)
     found = [
@@ -47,7 +57,9 @@ def events_of(noise: Measured | None = None, claim: Mechanism | None = CLAIM) ->
         Measured("losses", "Losses of a trained model", "The model.", "Others.", "2 %.", None, 0.0, False, "estimate",
                  (("tpr_at_0.01_fpr", 0.02), ("tpr_at_0.01_fpr_above", 0.01), ("tpr_at_0.01_fpr_below", 0.1))),
     ]  # fmt: skip
-    releases = () if claim is None else tuple((each.q, each.sigma, each.count) for each in claim.releases)
+    releases = (
+        () if claim is None else tuple((each.q, each.sigma, each.count) for each in claim.releases)
+    )
     why = "" if claim else "Nothing is charged: there is no noise."
     roc = roc_of(inside, outside)
     return [

@@ -32,9 +32,15 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture(autouse=True, scope="session")
 def installed_packages_read_once() -> Iterator[None]:
-    """Streamlit asks all installed packages for components, for each page under test anew: half of its time."""
+    """Streamlit asks all installed packages for components, for each page under test anew: half of
+    its time.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(
+            manifest_scanner,
+            "scan_component_manifests",
+            cache(manifest_scanner.scan_component_manifests),
+        )
         yield
 
 
@@ -48,7 +54,9 @@ def routes_served() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def background_done_at_once() -> Iterator[None]:
-    """What a page asks for in the background is known when it is drawn; tests of what comes later use their own."""
+    """What a page asks for in the background is known when it is drawn; tests of what comes later
+    use their own.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(costs, "waiting", AtOnce())
         yield

@@ -4,7 +4,9 @@ import re
 
 from streamlit.testing.v1 import AppTest
 
-EXPLAINED = re.compile(r"<span class=term><button[^>]*>(.*?)</button><span popover.*?</span></span>")
+EXPLAINED = re.compile(
+    r"<span class=term><button[^>]*>(.*?)</button><span popover.*?</span></span>"
+)
 
 
 def unexplained(html: str) -> str:
@@ -14,4 +16,8 @@ def unexplained(html: str) -> str:
 
 def sure(page: AppTest) -> float:
     """How sure, in percent, someone can become who was 50 % sure."""
-    return float(re.findall(r"at most ([\d.]+) % sure", " ".join(each.proto.body for each in page.get("html")))[0])
+    return float(
+        re.findall(
+            r"at most ([\d.]+) % sure", " ".join(each.proto.body for each in page.get("html"))
+        )[0]
+    )

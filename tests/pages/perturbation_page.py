@@ -1,4 +1,6 @@
-"""The page of perturbation in a test: opened and read; a comparison's events are written as a worker would."""
+"""The page of perturbation in a test: opened and read; a comparison's events are written as a
+worker would.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,13 +16,17 @@ from dpcore.training.perturbation.request import Request
 from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "perturbation.py"
-REQUEST = Request(methods=("none", "output", "gradient", "paper_input"), epsilons=(0.1, 1.0), seeds=2)
+REQUEST = Request(
+    methods=("none", "output", "gradient", "paper_input"), epsilons=(0.1, 1.0), seeds=2
+)
 WHY = "Nothing is proven."
 opened = partial(opened_at, PAGE)
 
 
 def events_of(request: Request = REQUEST) -> list[Event]:
-    """What a comparison of these settings says: a method gets better with epsilon, the paper's formula keeps none."""
+    """What a comparison of these settings says: a method gets better with epsilon, the paper's
+    formula keeps none.
+    """
     said: list[Event] = [Prepared(456, 113, 31, 31, 0.2, 0.95, 0.63, ("Mind the gap.",))]
     for name in request.methods:
         if not METHODS[name].takes_epsilon:
@@ -30,7 +36,16 @@ def events_of(request: Request = REQUEST) -> list[Event]:
         for epsilon in request.epsilons:
             accuracy = 0.6 + 0.3 * epsilon / max(request.epsilons)
             accuracies = tuple(accuracy - 0.01 * seed for seed in range(request.seeds))
-            said.append(Measured(name, epsilon, 1 / epsilon, accuracies, (0.1 / epsilon,) * request.seeds, obstacles))
+            said.append(
+                Measured(
+                    name,
+                    epsilon,
+                    1 / epsilon,
+                    accuracies,
+                    (0.1 / epsilon,) * request.seeds,
+                    obstacles,
+                )
+            )
     return [*said, Finished(4.0)]
 
 

@@ -75,11 +75,17 @@ def addressed(page: AppTest) -> list[str]:
 
 
 def _component(page: AppTest) -> Any:
-    (found,) = [each.proto for each in page.get("bidi_component") if each.proto.component_name == "runs_table"]
+    (found,) = [
+        each.proto
+        for each in page.get("bidi_component")
+        if each.proto.component_name == "runs_table"
+    ]
     return found
 
 
-def finished(store: Store, config: RunConfig = CONFIG, accuracy: float = 0.8, **more: object) -> str:
+def finished(
+    store: Store, config: RunConfig = CONFIG, accuracy: float = 0.8, **more: object
+) -> str:
     """A run to its end, with this test accuracy."""
     run = store.submit(config, worker="test:1")
     for event in events_of(config, 40):

@@ -29,7 +29,9 @@ opened = partial(opened_at, PAGE)
 
 def table(page: AppTest) -> str:
     """The verdict table's HTML."""
-    return unexplained(next(each.proto.body for each in page.get("html") if "<table" in each.proto.body))
+    return unexplained(
+        next(each.proto.body for each in page.get("html") if "<table" in each.proto.body)
+    )
 
 
 def sentences(page: AppTest) -> list[str]:
@@ -58,7 +60,10 @@ def test_the_table_shows_what_the_accountants_say():
     mechanism = Mechanism.constant(0.01, 4.0, 10_000)
     for name in ("moments", "rdp", "mma", "gdp", "pld"):
         end = ACCOUNTANTS[name].curve(mechanism, [10_000], 1e-5)
-        assert f'<td class=number data-label="Epsilon">{marked(end.epsilon[0], end.kind)}</td>' in table(page)
+        assert (
+            f'<td class=number data-label="Epsilon">{marked(end.epsilon[0], end.kind)}</td>'
+            in table(page)
+        )
     assert "1.26" in table(page)  # the paper's headline
 
 
@@ -72,11 +77,21 @@ def test_clipping_norm_and_optimizer_do_not_change_epsilon():
 
 
 def test_bad_input_names_the_thing_its_value_and_the_condition_and_the_page_lives():
-    asked = {"sigma": "four", "delta": "1", "clip_norm": "0", "epochs": "-1", "sampling": "q", "q": "1.7"}
+    asked = {
+        "sigma": "four",
+        "delta": "1",
+        "clip_norm": "0",
+        "epochs": "-1",
+        "sampling": "q",
+        "q": "1.7",
+    }
     page = opened(**asked)
     assert sentences(page) == [
         "Sampling rate q must be above 0 and at most 1. Showing 256/10000.",
-        "Noise multiplier sigma must be a number: write it like 0.5, 1e-5, 1/3 or 60,000. Showing 1.23.",
+        (
+            "Noise multiplier sigma must be a number: write it like 0.5, 1e-5, 1/3 or 60,000."
+            " Showing 1.23."
+        ),
         "Epochs must be above 0. Showing 5.",
         "Clipping norm C must be at least 1e-09 and at most 1,000,000,000. Showing 0.1.",
         "Delta must be above 0 and below 1. Showing 1e-5.",
@@ -124,7 +139,8 @@ def test_the_statement_costs_nothing_shut_and_opens_with_the_pages_epsilon():
     assert not opened().code
     page = opened(session={"statement_card": True})
     low, high = re.findall(
-        r"\*\*([\d.]+)\*\*", next(each.value for each in page.markdown if "proven to be" in each.value)
+        r"\*\*([\d.]+)\*\*",
+        next(each.value for each in page.markdown if "proven to be" in each.value),
     )
     assert f"epsilon between {low} and {high} at delta = 1e-5" in page.code[0].value
     page.segmented_control(key="statement").set_value("Markdown").run()
@@ -135,6 +151,8 @@ def test_where_no_noise_that_is_drawn_pays_for_the_change_no_number_is_shown():
     for sigma in ["0.04", "0.01"]:
         page = opened(sigma=sigma)
         assert sentences(page) == [], sigma
-        assert any(each.value.startswith("No epsilon: noise is drawn up to") for each in page.markdown), sigma
+        assert any(
+            each.value.startswith("No epsilon: noise is drawn up to") for each in page.markdown
+        ), sigma
         assert not [each for each in page.get("html") if "<table" in each.proto.body], sigma
         assert attack.TRADEOFF not in [each.value for each in page.caption], sigma

@@ -42,7 +42,9 @@ def session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "query_params", {})
 
 
-def test_what_is_queued_or_running_is_not_started_again_and_that_is_said(store: Store, click: Click):
+def test_what_is_queued_or_running_is_not_started_again_and_that_is_said(
+    store: Store, click: Click
+):
     click(store)
     assert PROBLEM not in st.session_state
     click(store)
@@ -92,7 +94,8 @@ def test_of_more_runs_with_secret_seeds_those_that_are_missing_are_started(store
 
 def test_after_a_reload_the_runs_that_are_shown_are_not_started_again(store: Store):
     start(store, CONFIGS)
-    st.session_state = {SHOWN: [run.id for run in store.runs()]}  # a new session, which has them in its address
+    # A new session, which has them in its address.
+    st.session_state = {SHOWN: [run.id for run in store.runs()]}
     start(store, CONFIGS)
     assert st.session_state[PROBLEM] == UNDER_WAY
     assert len(store.runs()) == len(CONFIGS)
@@ -105,7 +108,9 @@ def test_runs_of_others_count_for_nothing(store: Store, click: Click):
     assert len(store.runs()) == 2 * len(CONFIGS)
 
 
-def test_a_run_of_somebody_else_that_is_shown_starts_no_less(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_run_of_somebody_else_that_is_shown_starts_no_less(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("pages.parts.visitors.current_user", lambda: User("ann", shared=True))
     monkeypatch.setattr("pages.parts.jobs.current_user", lambda: User("ann", shared=True))
     st.session_state = {SHOWN: [store.submit(CONFIGS[0], owner="bob")]}
@@ -115,7 +120,9 @@ def test_a_run_of_somebody_else_that_is_shown_starts_no_less(store: Store, monke
     assert sorted(run.owner for run in store.runs()) == ["ann", "bob"]
 
 
-@pytest.mark.parametrize("resume", [resume, lambda store, run: actions.each_of(resume, store, [run])])
+@pytest.mark.parametrize(
+    "resume", [resume, lambda store, run: actions.each_of(resume, store, [run])]
+)
 def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None]):
     lost = recorded(store, CONFIG, 40, Status.LOST)
     for said in (None, UNDER_WAY):
@@ -124,8 +131,12 @@ def test_a_run_is_resumed_once(store: Store, resume: Callable[[Store, str], None
     assert len(store.runs(Status.QUEUED)) == 1
 
 
-@pytest.mark.parametrize(("job", "asked"), [(comparisons.SHOWN, REQUEST), (audits.SHOWN, audit_page.REQUEST)])
-def test_a_comparison_or_audit_that_is_shown_and_under_way_is_not_begun_again(store: Store, job: ShownJob, asked: Any):
+@pytest.mark.parametrize(
+    ("job", "asked"), [(comparisons.SHOWN, REQUEST), (audits.SHOWN, audit_page.REQUEST)]
+)
+def test_a_comparison_or_audit_that_is_shown_and_under_way_is_not_begun_again(
+    store: Store, job: ShownJob, asked: Any
+):
     for said in (None, UNDER_WAY):
         job.begin(store, asked)
         assert st.session_state.get(PROBLEM) == said
@@ -139,9 +150,11 @@ def test_another_request_is_begun_at_once_and_takes_the_place_of_a_comparison_th
     for confidence in (0.9, 0.8):
         job.begin(
             store,
-            replace(REQUEST, delta=1e-3 * confidence)
-            if job.replaces
-            else replace(audit_page.REQUEST, confidence=confidence),
+            (
+                replace(REQUEST, delta=1e-3 * confidence)
+                if job.replaces
+                else replace(audit_page.REQUEST, confidence=confidence)
+            ),
         )
     assert [run.status for run in store.runs(kind=None)] == [
         Status.QUEUED,

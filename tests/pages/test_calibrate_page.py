@@ -1,4 +1,6 @@
-"""The calibrate page, driven as a reader would: a target in, and the sigma, steps, batch or q that keeps it out."""
+"""The calibrate page, driven as a reader would: a target in, and the sigma, steps, batch or q that
+keeps it out.
+"""
 
 import re
 from functools import partial
@@ -41,11 +43,15 @@ def spoken(page: AppTest) -> str:
 
 def tables(page: AppTest) -> list[str]:
     """Every HTML table on the page."""
-    return [unexplained(each.proto.body) for each in page.get("html") if "<table" in each.proto.body]
+    return [
+        unexplained(each.proto.body) for each in page.get("html") if "<table" in each.proto.body
+    ]
 
 
 def certified(sigma: float, q: float = Q, steps: int = STEPS) -> float:
-    return float(ACCOUNTANTS["pld"].curve(Mechanism.constant(q, sigma, steps), steps, 1e-5).epsilon[0])
+    return float(
+        ACCOUNTANTS["pld"].curve(Mechanism.constant(q, sigma, steps), steps, 1e-5).epsilon[0]
+    )
 
 
 def test_it_opens_on_a_certified_sigma_that_keeps_the_target_and_is_close_to_the_last_one():
@@ -67,7 +73,10 @@ def test_the_answer_covers_the_choice_of_the_best_run_if_it_is_asked_to():
     told = [each.value for each in (*page.caption, *page.info, *page.warning, *page.markdown)]
     shown = [any(about_one in each.proto.body for each in some.get("html")) for some in (one, page)]
     assert shown == [True, False]
-    assert any("covers the best of a secret number of runs, geometric with mean 10" in each for each in told)
+    assert any(
+        "covers the best of a secret number of runs, geometric with mean 10" in each
+        for each in told
+    )
     assert "alone" in opened(**FAST, target_best_of="10", sampler="shuffle").info[0].value
     assert "such as geometric:10" in opened(**FAST, target_best_of="many:3").error[0].value
 
@@ -87,7 +96,11 @@ def test_every_quantity_can_be_solved_and_its_answer_never_overshoots():
 
 def test_an_advantage_and_a_mu_can_be_asked_for():
     _, sigma = answer(opened(target="advantage", target_advantage="0.2"))
-    assert 0.195 < risks_of(tradeoff_bounds(Mechanism.constant(Q, sigma, STEPS)), 1e-5).advantage.upper <= 0.2
+    assert (
+        0.195
+        < risks_of(tradeoff_bounds(Mechanism.constant(Q, sigma, STEPS)), 1e-5).advantage.upper
+        <= 0.2
+    )
     _, sigma = answer(opened(target="mu", target_mu="1"))
     assert 0.99 < risks_of(tradeoff_bounds(Mechanism.constant(Q, sigma, STEPS)), 1e-5).mu.upper <= 1
 
@@ -101,7 +114,9 @@ def test_the_table_marks_an_answer_that_claims_less_than_is_proven():
     row = next(each for each in table.split("<tr>") if "Gaussian DP" in each)
     assert "✕" in row
     assert "Claims more privacy than there is" in row
-    assert any("Claims more privacy than there is" in each.proto.body for each in page.get("html")[:-1])
+    assert any(
+        "Claims more privacy than there is" in each.proto.body for each in page.get("html")[:-1]
+    )
     assert "≈" in spoken(page)
     assert "approximation" in spoken(page)
 
@@ -126,7 +141,11 @@ def test_the_map_shows_the_target_the_current_point_and_the_answer():
     figure = charts(page)[-1]
     names = [each.get("name") for each in figure["data"]]
     assert {"target", "now", "answer"} <= set(names)
-    drawn = {each["name"]: (each["x"][0], each["y"][0]) for each in figure["data"] if each["name"] in ("now", "answer")}
+    drawn = {
+        each["name"]: (each["x"][0], each["y"][0])
+        for each in figure["data"]
+        if each["name"] in ("now", "answer")
+    }
     assert drawn["now"] == (pytest.approx(STEPS * Q), 1.23)
     assert drawn["answer"] == (pytest.approx(STEPS * Q), answer(page)[1])
 
@@ -139,7 +158,9 @@ def test_the_solved_field_stands_last_and_says_that_it_does_not_change_the_answe
         assert any(each.value.startswith(f"You are solving for {solved}.") for each in page.caption)
 
 
-def test_a_quick_bound_stands_on_the_map_until_the_certified_one_is_computed(monkeypatch: pytest.MonkeyPatch):
+def test_a_quick_bound_stands_on_the_map_until_the_certified_one_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+):
     monkeypatch.setattr(epsilon_map, "follows", lambda: True)
     page = opened(sigma="1.77", q="0.017", sampling="q")
     assert epsilon_map.WAITING in [each.value for each in page.caption]

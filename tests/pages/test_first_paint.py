@@ -1,4 +1,6 @@
-"""The still picture shows the curves of the address, in the page that Streamlit's scripts then take over."""
+"""The still picture shows the curves of the address, in the page that Streamlit's scripts then take
+over.
+"""
 
 import re
 
@@ -25,7 +27,10 @@ def test_each_line_ends_as_high_as_its_accountants_epsilon():
 
 def test_on_a_log_scale_they_are_higher():
     linear, log = (first_curves({"sigma": "1.1", "scale": scale}) for scale in ("linear", "log"))
-    lowest = [max(float(end) for end in re.findall(r'points="[^"]*,([\d.]+)"', drawn)) for drawn in (linear, log)]
+    lowest = [
+        max(float(end) for end in re.findall(r'points="[^"]*,([\d.]+)"', drawn))
+        for drawn in (linear, log)
+    ]
     assert lowest[1] != pytest.approx(lowest[0], abs=1)
 
 
@@ -38,7 +43,9 @@ def test_the_page_has_the_picture_and_names_the_scripts_that_charts_need():
     assert PLACE not in page
 
 
-@pytest.mark.parametrize("query", ["sigma=nonsense", "sigma=%3Cscript%3E", f"sigma={'1' * 3000}x", "steps=10000001"])
+@pytest.mark.parametrize(
+    "query", ["sigma=nonsense", "sigma=%3Cscript%3E", f"sigma={'1' * 3000}x", "steps=10000001"]
+)
 def test_nonsense_in_the_address_leaves_a_page_with_nothing_of_it(query: str):
     status, _, page = got("/", query)
     assert status == 200
@@ -47,7 +54,13 @@ def test_nonsense_in_the_address_leaves_a_page_with_nothing_of_it(query: str):
 
 
 def test_no_picture_stands_for_another_view_or_for_what_is_not_certified():
-    for query in ("sampler=shuffle", "lesson=sampling", "against=delta", "sigma=1e-5", "sigma=0.001&epochs=100"):
+    for query in (
+        "sampler=shuffle",
+        "lesson=sampling",
+        "against=delta",
+        "sigma=1e-5",
+        "sigma=0.001&epochs=100",
+    ):
         status, _, page = got("/", query)
         assert status == 200, query
         assert "<polyline" not in page, query

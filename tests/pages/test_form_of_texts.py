@@ -1,4 +1,6 @@
-"""A form is a function of its texts: the same without a page, with one text changed, and with faults in them."""
+"""A form is a function of its texts: the same without a page, with one text changed, and with
+faults in them.
+"""
 
 from types import SimpleNamespace
 
@@ -28,7 +30,9 @@ def test_a_moved_field_makes_the_form_of_the_texts_with_that_one_changed():
         moved, again = before.moved(field, text), form(**texts | {field: text})
         assert moved is not None
         assert (moved.mechanism, moved.pinnable) == (again.mechanism, again.pinnable), field
-        assert [each.to_json() for each in moved.configs] == [each.to_json() for each in again.configs], field
+        assert [each.to_json() for each in moved.configs] == [
+            each.to_json() for each in again.configs
+        ], field
         assert moved != before, field
 
 
@@ -36,7 +40,10 @@ def test_a_text_that_cannot_be_read_is_a_fault_beside_the_last_good_one():
     fields = Fields({"sigma": "nonsense", "epochs": "7"}, {"sigma": "2"})
     found = form_of(fields, "cpu", lab=False)
     assert (found.sigma, found.problem) == (2.0, "")
-    assert fields.rows["sigma"].fault == f"Noise multiplier sigma must be a number: {FORMS}. Showing 2."
+    assert (
+        fields.rows["sigma"].fault
+        == f"Noise multiplier sigma must be a number: {FORMS}. Showing 2."
+    )
 
 
 def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts_to_move():
@@ -51,7 +58,9 @@ def test_values_that_clash_are_a_problem_that_names_its_field_and_leave_no_texts
             form_of(Fields(texts), "cpu", lab=True)
 
 
-def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(monkeypatch: pytest.MonkeyPatch):
+def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(
+    monkeypatch: pytest.MonkeyPatch,
+):
     class Session(dict):
         to_dict = dict.copy
 
@@ -62,13 +71,23 @@ def test_after_going_back_a_field_that_the_address_leaves_out_has_its_default(mo
     monkeypatch.setattr(url_state, "restoring", lambda: True)
     assert url_state.page_texts() == {"epochs": "3"}
     fields = Fields(url_state.page_texts(), url_state.good_texts())
-    assert (form_of(fields, "cpu", lab=True).sigma, fields.rows["sigma"].fault) == (form().sigma, "")
+    assert (form_of(fields, "cpu", lab=True).sigma, fields.rows["sigma"].fault) == (
+        form().sigma,
+        "",
+    )
 
 
 def test_every_preset_is_a_setting_and_a_form():
     for name, preset in PRESETS.items():
-        texts = {key: text for key, text in preset.items() if text and key not in ("source", "rate", "dataset")}
+        texts = {
+            key: text
+            for key, text in preset.items()
+            if text and key not in ("source", "rate", "dataset")
+        }
         texts |= {f"rate_{preset['schedule']}": preset["rate"]} if preset["rate"] else {}
         setting = setting_of(Fields(texts))
         assert setting.n == int(preset["n"]), name
-        assert form_of(Fields(texts | {"dataset": "other"}), "cpu", lab=True).mechanism == setting.mechanism, name
+        assert (
+            form_of(Fields(texts | {"dataset": "other"}), "cpu", lab=True).mechanism
+            == setting.mechanism
+        ), name

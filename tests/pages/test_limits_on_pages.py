@@ -1,4 +1,6 @@
-"""What a page asks for beyond a limit is refused in a sentence that names the limit, and the page goes on."""
+"""What a page asks for beyond a limit is refused in a sentence that names the limit, and the page
+goes on.
+"""
 
 import ast
 from pathlib import Path
@@ -49,7 +51,9 @@ def test_resuming_beyond_a_limit_is_refused(store: Store):
     assert [each.id for each in store.runs()] == [run]
 
 
-def test_with_a_bad_file_of_limits_the_page_lives_and_says_so_once_something_is_asked_for(store: Store):
+def test_with_a_bad_file_of_limits_the_page_lives_and_says_so_once_something_is_asked_for(
+    store: Store,
+):
     for text in ["steps = 0", "steps = nan", "stepz = 1", "\x00"]:
         (store.home / FILE).write_text(text)
         page = train_page.opened()
@@ -66,4 +70,6 @@ def test_no_page_asks_for_runs_past_the_limits():
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
-                assert name == "within_limits.submit" or name.rpartition(".")[2] not in past, f"{file}: {name}"
+                assert name == "within_limits.submit" or name.rpartition(".")[2] not in past, (
+                    f"{file}: {name}"
+                )

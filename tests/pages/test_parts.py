@@ -27,7 +27,22 @@ from pages.parts.train.form import baseline_of
 
 ANY = Quantity("value", "Value", "1", Slider(0.1, 10), lambda value: None)
 MECHANISM = Mechanism.constant(0.01, 2.0, 200)
-NONSENSE = ["abc", "", "0", "-1", "nan", "inf", "-inf", "1e999", "1/0", "☃", "<b>4</b>", "9" * 39, "1e-400", "0x10"]
+NONSENSE = [
+    "abc",
+    "",
+    "0",
+    "-1",
+    "nan",
+    "inf",
+    "-inf",
+    "1e999",
+    "1/0",
+    "☃",
+    "<b>4</b>",
+    "9" * 39,
+    "1e-400",
+    "0x10",
+]
 
 
 @given(st.text(max_size=50))
@@ -45,7 +60,9 @@ def test_what_is_shown_is_what_is_read(value: float):
 
 def test_every_slider_stop_and_default_is_accepted():
     for quantity in [value for value in vars(mechanism).values() if isinstance(value, Quantity)]:
-        stops = grid(quantity.slider.low, quantity.slider.high, quantity.whole, quantity.slider.coarse)
+        stops = grid(
+            quantity.slider.low, quantity.slider.high, quantity.whole, quantity.slider.coarse
+        )
         assert len(stops) >= 10, quantity
         assert all(a < b for a, b in pairwise(stops)), quantity
         for stop in stops:
@@ -72,7 +89,9 @@ def test_the_caches_are_bounded_and_tell_accountants_apart():
         assert 0 < cached.cache_info().maxsize <= 2048
     values = {name: float(cache.curve(name, MECHANISM, 1e-5).epsilon[-1]) for name in ACCOUNTANTS}
     assert len(set(values.values())) == len(ACCOUNTANTS)
-    assert cache.curve("rdp", MECHANISM, 1e-5) is cache.curve("rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5)
+    assert cache.curve("rdp", MECHANISM, 1e-5) is cache.curve(
+        "rdp", Mechanism.constant(0.01, 2.0, 200), 1e-5
+    )
 
 
 def test_mu_adds_over_releases_in_squares():
@@ -91,7 +110,10 @@ def test_each_presets_name_is_known_and_its_texts_are_accepted():
         n, batch, sigma, epochs = (float(preset[key]) for key in ("n", "batch", "sigma", "epochs"))
         steps = math.ceil(epochs * n / batch - 1e-9)
         assert (
-            Recipe(preset["schedule"], float(preset["rate"] or 0)).mechanism(batch / n, sigma, steps).steps == steps
+            Recipe(preset["schedule"], float(preset["rate"] or 0))
+            .mechanism(batch / n, sigma, steps)
+            .steps
+            == steps
         ), name
         assert preset["source"]
 
@@ -100,9 +122,16 @@ def test_a_papers_presets_are_settings_of_its_numbers():
     def numbers(of: dict[str, str]) -> list[float]:
         return [float(of[name]) for name in ("n", "batch", "sigma", "epochs", "clip_norm", "delta")]
 
-    known = [numbers(vars(each.setting)) for paper in PAPERS.values() for each in paper.entries if each.setting]
+    known = [
+        numbers(vars(each.setting))
+        for paper in PAPERS.values()
+        for each in paper.entries
+        if each.setting
+    ]
     for name, preset in presets.PRESETS.items():
-        assert numbers(preset) in known or not re.match("Moments|PIGDO|SA-DPSGD|Gaussian", name), name
+        assert numbers(preset) in known or not re.match("Moments|PIGDO|SA-DPSGD|Gaussian", name), (
+            name
+        )
 
 
 @given(st.floats(1e-6, 1e6), st.floats(1, 1.01))
@@ -121,12 +150,26 @@ def test_a_verdict_stands_in_the_row_of_its_accountant():
 
 def test_where_nothing_is_certified_the_page_says_so():
     steps = np.array([1])
-    band = Curve(steps, np.array([1e-5]), np.array([np.inf]), np.array([3.0]), Kind.CERTIFIED, "Too little noise.")
+    band = Curve(
+        steps,
+        np.array([1e-5]),
+        np.array([np.inf]),
+        np.array([3.0]),
+        Kind.CERTIFIED,
+        "Too little noise.",
+    )
     said = epsilon_sentence(band, "1e-5")
-    assert said == "There is no certified epsilon at delta = 1e-5: too little noise. It is at least 3.00."
-    assert "At least 3.00: no upper bound, because too little noise." in verdict_table({"pld": band})
+    assert (
+        said
+        == "There is no certified epsilon at delta = 1e-5: too little noise. It is at least 3.00."
+    )
+    assert "At least 3.00: no upper bound, because too little noise." in verdict_table(
+        {"pld": band}
+    )
     bound = Curve(steps, np.array([1e-5]), np.array([4.0]), None, Kind.UPPER)
-    assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table({"rdp": bound, "pld": band})
+    assert f'<td class=number data-label="{HEADS[1]}">–</td>' in verdict_table(
+        {"rdp": bound, "pld": band}
+    )
 
 
 def test_headline_table_and_label_say_one_number():
@@ -155,7 +198,11 @@ def test_the_baseline_is_the_same_run_without_noise_and_clipping():
     config = RunConfig(sigma=3.0, batch=100, lr=1.0)
     baseline = baseline_of(config)
     assert not baseline.private
-    assert (baseline.batch, baseline.epochs, baseline.model) == (config.batch, config.epochs, config.model)
+    assert (baseline.batch, baseline.epochs, baseline.model) == (
+        config.batch,
+        config.epochs,
+        config.model,
+    )
     assert baseline.lr < config.lr
 
 

@@ -24,7 +24,10 @@ def lines(figure: dict) -> set[str]:
 def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     page = opened()
     assert page.title[0].value == "Where can the noise go?"
-    assert [page.selectbox(key=key).value for key in ("table", "learner")] == ["breast_cancer", "logistic"]
+    assert [page.selectbox(key=key).value for key in ("table", "learner")] == [
+        "breast_cancer",
+        "logistic",
+    ]
     assert "Click one" in texts(page, "markdown")
     assert ":blue-badge[Example] **Breast Cancer" in texts(page, "markdown")
     assert (example().done, example().prepared.notes, example().seconds is None) == (61, (), False)
@@ -32,7 +35,9 @@ def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
 
 
 def test_compare_queues_what_the_controls_say_and_the_address_keeps_it(store: Store):
-    page = opened(methods=["output", "gradient"], epsilons=["0.1", "8"], fits="3", descent="20", table="iris")
+    page = opened(
+        methods=["output", "gradient"], epsilons=["0.1", "8"], fits="3", descent="20", table="iris"
+    )
     page.button(key="compare").click().run()
     (job,) = store.runs(kind=PERTURBATION.name)
     assert job.request == Request(
@@ -97,7 +102,11 @@ def test_the_same_controls_find_a_finished_comparison_again_without_its_id(store
 
 
 def test_a_row_is_drawn_with_its_noise_at_each_epsilon_from_the_largest(store: Store):
-    table = html(opened(epsilons=["8", "0.1"])).split('aria-label="A row before and after"')[1].split("</table>")[0]
+    table = (
+        html(opened(epsilons=["8", "0.1"]))
+        .split('aria-label="A row before and after"')[1]
+        .split("</table>")[0]
+    )
     assert table.index("ε = 8") < table.index("ε = 0.1")
     assert table.count("<img ") == 1 + 3 * 2
 
@@ -121,13 +130,18 @@ def test_a_number_that_no_comparison_takes_is_said_at_its_control(store: Store):
         assert "Showing" in texts(page, "error"), (field, value, said)
 
 
-def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything_is_compared(store: Store):
+def test_the_conditions_that_fail_for_the_chosen_model_are_named_before_anything_is_compared(
+    store: Store,
+):
     for learner in ["logistic", "mlp"]:
         page = opened(learner=learner)
         conditions = html(page).split('aria-label="Which conditions hold"')[1].split("</table>")[0]
         rows = dict(zip(METHODS, conditions.split("<tr>")[2:], strict=True))
         private = {name for name, row in rows.items() if "All conditions hold" in row}
-        assert ("output" in private, "objective" in private) == (learner == "logistic", learner == "logistic"), learner
+        assert ("output" in private, "objective" in private) == (
+            learner == "logistic",
+            learner == "logistic",
+        ), learner
         assert {"gradient", "input"} <= private, learner
         assert "Not private for this model" in conditions or learner == "logistic", learner
         assert "Not private: No guarantee" in rows["paper_input"], learner

@@ -51,7 +51,8 @@ def test_a_preview_is_the_chart_that_the_page_draws_next(seen, store: Store):
         before.text_input(key=field).set_value(text).run()
         assert not before.exception, (page, key, query, field, text)
         assert drawn(preview) == seen[key].figure, (page, key, query, field, text)
-        assert drawn(preview) != first.figure, (page, key, query, field, text)  # the value makes a difference
+        # The value makes a difference.
+        assert drawn(preview) != first.figure, (page, key, query, field, text)
 
 
 def test_what_makes_no_chart_is_refused_with_a_sentence(seen, store: Store):

@@ -1,4 +1,6 @@
-"""How batches are drawn, on each page that counts them: chosen, remembered, told with its adjacency, refused."""
+"""How batches are drawn, on each page that counts them: chosen, remembered, told with its
+adjacency, refused.
+"""
 
 import json
 from pathlib import Path
@@ -38,12 +40,15 @@ def test_every_sampler_is_answered_for_with_its_adjacency():
         for name in SAMPLERS:
             app = sound(opened(page, sampler=name))
             assert app.selectbox(key="sampler").value == name, (page, name)
-            assert "Nothing is proven here for b-min-sep sampling" in app.selectbox(key="sampler").help, page
+            assert (
+                "Nothing is proven here for b-min-sep sampling" in app.selectbox(key="sampler").help
+            ), page
             sampler, words = SAMPLERS[name], told(app)
             if name == "poisson":
                 assert "zero-out" not in words, (page, name)
             else:
-                named = "" if name == "poisson_replace_one" else f", {sampler.adjacency}"  # its title says it
+                # Its title says it.
+                named = "" if name == "poisson_replace_one" else f", {sampler.adjacency}"
                 assert f"**{sampler.title}**{named}: epsilon is " in words, (page, name)
                 assert sampler.note in words, (page, name)
 
@@ -51,16 +56,23 @@ def test_every_sampler_is_answered_for_with_its_adjacency():
 def test_a_shuffle_that_is_accounted_as_poisson_is_refuted_in_a_sentence():
     app = sound(opened("lab", sampler="shuffle"))
     (warned,) = [each.value for each in app.warning]
-    claim, least = number_in(r"claims ([\d.]+) where", warned), number_in(r"at least ([\d.]+) is proven", warned)
+    claim, least = (
+        number_in(r"claims ([\d.]+) where", warned),
+        number_in(r"at least ([\d.]+) is proven", warned),
+    )
     assert warned.startswith("Shuffled every epoch, and accounted as Poisson: ")
     assert claim < least
-    assert least == number_in(r"zero-out: epsilon is proven to lie between \*\*([\d.]+)\*\*", told(app))
+    assert least == number_in(
+        r"zero-out: epsilon is proven to lie between \*\*([\d.]+)\*\*", told(app)
+    )
 
 
 def test_a_schedule_is_refused_in_a_sentence_and_poisson_is_still_shown():
     for page in PAGES:
         app = sound(opened(page, sampler="shuffle", schedule="step", sigma="4", epochs="12"))
-        assert any("only constant noise at one sampling rate is proven" in each.value for each in app.info), page
+        assert any(
+            "only constant noise at one sampling rate is proven" in each.value for each in app.info
+        ), page
         assert "**Shuffled every epoch**, zero-out: epsilon" not in told(app), page
         assert "poisson" not in json.dumps(charts(app)[0]).lower(), (
             page
@@ -86,7 +98,10 @@ def test_calibrate_answers_for_every_sampler():
         for solve in ["sigma", "steps"]:
             app = sound(opened("calibrate", sampler=name, solve=solve, target_epsilon="8"))
             heads = [each.value for each in app.header if each.value.startswith(f"{solve} = ")]
-            assert [each.partition(" (")[2] for each in heads] == [f"{SAMPLERS[name].title})", "Poisson)"], (
+            assert [each.partition(" (")[2] for each in heads] == [
+                f"{SAMPLERS[name].title})",
+                "Poisson)",
+            ], (
                 name,
                 solve,
             )
@@ -105,10 +120,18 @@ def test_a_number_of_the_sampler_is_a_field_on_every_page_and_nonsense_keeps_the
         (field,) = [each for each in app.text_input if each.key == "records"]
         field.set_value("0").run()
         assert not app.exception
-        assert any(each.value.startswith("Records of one person k must be ") for each in app.error), page
+        assert any(
+            each.value.startswith("Records of one person k must be ") for each in app.error
+        ), page
         assert "add/remove of 5 records" in told(app), page
         app = sound(opened(page, sampler="truncated_poisson", largest="310"))
-        wide = number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app)) if page != "calibrate" else 0
+        wide = (
+            number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app))
+            if page != "calibrate"
+            else 0
+        )
         app = sound(opened(page, sampler="truncated_poisson", largest="280"))
         if page != "calibrate":
-            assert number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app)) > wide, page
+            assert number_in(r"zero-out: epsilon is .* and \*\*([\d.]+)\*\*", told(app)) > wide, (
+                page
+            )

@@ -28,14 +28,17 @@ def test_a_slider_is_told_its_label_its_round_stops_its_value_and_its_ends():
     assert (slider["label"], slider["value"]) == ("Noise multiplier sigma", "3")
     assert slider["ends"] == ["more accurate", "more private"]
     assert {"1", "1.5", "2", "10"} <= set(slider["stops"])
-    assert [float(stop) for stop in slider["stops"]] == sorted(float(stop) for stop in slider["stops"])
+    assert [float(stop) for stop in slider["stops"]] == sorted(
+        float(stop) for stop in slider["stops"]
+    )
 
 
 def test_no_batch_beyond_the_data_can_be_reached_with_the_slider():
     for n, last in (("60000", "60000"), ("1000", "1000"), ("1", "1")):
         batch = slider_data(opened(n=n, batch="1"))["batch"]
         assert batch["stops"][-1] == last, n
-    assert slider_data(opened(n="1000", batch="2000"))["batch"]["stops"][-2:] == ["1000", "2000"]  # what was typed
+    # What was typed.
+    assert slider_data(opened(n="1000", batch="2000"))["batch"]["stops"][-2:] == ["1000", "2000"]
 
 
 def test_what_a_slider_sends_becomes_the_field_and_the_slider_hears_that_it_arrived():
@@ -60,7 +63,9 @@ def test_a_message_that_no_slider_sends_changes_nothing():
 
 def test_a_text_that_is_no_number_is_a_sentence_and_the_slider_keeps_its_place():
     page = slide(opened(sigma="3"), "sigma", "<b>")
-    assert [each.value for each in page.error] == [f"Noise multiplier sigma must be a number: {FORMS}. Showing 3."]
+    assert [each.value for each in page.error] == [
+        f"Noise multiplier sigma must be a number: {FORMS}. Showing 3."
+    ]
     assert slider_data(page)["sigma"]["value"] == "3"
 
 

@@ -1,4 +1,6 @@
-"""The step that is drawn is one of DP-SGD: its gradients are autograd's, and its sum is that of the clipped ones."""
+"""The step that is drawn is one of DP-SGD: its gradients are autograd's, and its sum is that of the
+clipped ones.
+"""
 
 import numpy as np
 import pytest
@@ -8,8 +10,12 @@ from dpcore.data.loading import load
 from pages.parts.step import EXAMPLES, SEED, WHITE, pictured_step
 
 
-@pytest.mark.parametrize(("dataset", "batch", "clip_norm"), [("mnist", 64, 0.5), ("fashion_mnist", 40, 1e9)])
-def test_gradients_norms_and_the_clipped_sum_are_those_of_autograd(dataset: str, batch: int, clip_norm: float):
+@pytest.mark.parametrize(
+    ("dataset", "batch", "clip_norm"), [("mnist", 64, 0.5), ("fashion_mnist", 40, 1e9)]
+)
+def test_gradients_norms_and_the_clipped_sum_are_those_of_autograd(
+    dataset: str, batch: int, clip_norm: float
+):
     step = pictured_step(dataset, batch, clip_norm)
     train = load(dataset, "sample").train
     drawn = np.flatnonzero(np.random.default_rng(SEED).random(len(train)) < batch / len(train))
@@ -18,7 +24,9 @@ def test_gradients_norms_and_the_clipped_sum_are_those_of_autograd(dataset: str,
     for place, index in enumerate(drawn):
         weights = torch.zeros(10, 784, dtype=torch.float64, requires_grad=True)
         x = torch.tensor(train.images[index].reshape(-1) / WHITE)
-        loss = torch.nn.functional.cross_entropy((weights @ x)[None], torch.tensor([int(train.labels[index])]))
+        loss = torch.nn.functional.cross_entropy(
+            (weights @ x)[None], torch.tensor([int(train.labels[index])])
+        )
         (gradient,) = torch.autograd.grad(loss, weights)
         factor = min(1.0, clip_norm / float(gradient.norm()))
         total -= factor * gradient[step.label]  # against the gradient: where the weights go

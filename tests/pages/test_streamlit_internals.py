@@ -1,4 +1,6 @@
-"""What the pages use of Streamlit's insides does what they need of it; a callback is done as a whole."""
+"""What the pages use of Streamlit's insides does what they need of it; a callback is done as a
+whole.
+"""
 
 import threading
 import tomllib
@@ -92,7 +94,9 @@ def test_who_goes_back_gets_the_whole_address_and_no_widget_holds_a_part_of_it()
 
 
 def queue_and_show() -> None:
-    """As a click does that queues a run and shows it; in between the browser asks for the page anew."""
+    """As a click does that queues a run and shows it; in between the browser asks for the page
+    anew.
+    """
     st.session_state["queued"] = st.session_state.get("queued", 0) + 1
     context = get_script_run_ctx()
     assert context
@@ -107,7 +111,9 @@ def page(whole: bool) -> None:
     from tests.pages import test_streamlit_internals
 
     callback = test_streamlit_internals.queue_and_show
-    st.button("Start", on_click=test_streamlit_internals.uninterrupted(callback) if whole else callback)
+    st.button(
+        "Start", on_click=test_streamlit_internals.uninterrupted(callback) if whole else callback
+    )
     st.text(f"{st.session_state.get('queued', 0)} queued, {st.session_state.get('shown', 0)} shown")
 
 
@@ -152,9 +158,18 @@ class Turn:
         self.lock.release()
 
 
-def seen_by_two_clicks(monkeypatch: pytest.MonkeyPatch, sessions: tuple[str, str]) -> list[list[str]]:
-    """What each of two callbacks read before it wrote, the second begun while the first was between the two."""
-    state, seen, reading, asked = list[str](), list[list[str]](), threading.Event(), threading.Event()
+def seen_by_two_clicks(
+    monkeypatch: pytest.MonkeyPatch, sessions: tuple[str, str]
+) -> list[list[str]]:
+    """What each of two callbacks read before it wrote, the second begun while the first was between
+    the two.
+    """
+    state, seen, reading, asked = (
+        list[str](),
+        list[list[str]](),
+        threading.Event(),
+        threading.Event(),
+    )
     contexts, turn_of = threading.local(), internals._turn_of
     monkeypatch.setattr(internals, "get_script_run_ctx", lambda **_: contexts.mine)
     monkeypatch.setattr(internals, "_turn_of", lambda session: Turn(turn_of(session), asked))
@@ -171,7 +186,9 @@ def seen_by_two_clicks(monkeypatch: pytest.MonkeyPatch, sessions: tuple[str, str
         contexts.mine = Context(session)
         show(name)
 
-    first, second = (threading.Thread(target=click, args=each) for each in zip("ab", sessions, strict=True))
+    first, second = (
+        threading.Thread(target=click, args=each) for each in zip("ab", sessions, strict=True)
+    )
     first.start()
     reading.wait()
     second.start()
@@ -180,7 +197,9 @@ def seen_by_two_clicks(monkeypatch: pytest.MonkeyPatch, sessions: tuple[str, str
     return seen
 
 
-def test_the_callback_of_the_next_click_waits_for_the_one_before_it(monkeypatch: pytest.MonkeyPatch):
+def test_the_callback_of_the_next_click_waits_for_the_one_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+):
     assert seen_by_two_clicks(monkeypatch, ("me", "me")) == [[], ["a"]]
 
 

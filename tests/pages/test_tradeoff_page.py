@@ -24,7 +24,8 @@ from tests.pages.test_accountants_page import sentences
 from tests.pages.train_page import charts, opened_at
 
 PAGE = Path(__file__).parents[2] / "pages" / "tradeoff.py"
-ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}  # of Table 1, arXiv 1911.11607
+# Of Table 1, arXiv 1911.11607.
+ROW3 = {"n": "60000", "batch": "256", "sigma": "0.7", "epochs": "45"}
 opened = partial(opened_at, PAGE)
 
 
@@ -35,7 +36,9 @@ def names(page: AppTest) -> list[str]:
 
 def html(page: AppTest, mark: str) -> str:
     """The piece of HTML with this mark."""
-    return unexplained(next(each.proto.body for each in page.get("html") if mark in each.proto.body))
+    return unexplained(
+        next(each.proto.body for each in page.get("html") if mark in each.proto.body)
+    )
 
 
 def cells(page: AppTest, row: str) -> list[str]:
@@ -117,7 +120,8 @@ def test_every_accountant_can_give_the_pair_and_all_pairs():
         sound = ACCOUNTANTS[name].kind in (Kind.UPPER, Kind.CERTIFIED)
         assert one[0] == every[0] or name == "zcdp", name
         assert (one[0] == "≥") == sound or name == "zcdp", name
-        assert number(every) >= number(one) - 0.2, name  # the grid of deltas does not hold this delta exactly
+        # The grid of deltas does not hold this delta exactly.
+        assert number(every) >= number(one) - 0.2, name
 
 
 def test_a_prior_that_leaves_nothing_to_guess_is_a_sentence():
@@ -142,7 +146,10 @@ def test_the_numbers_stand_in_a_tidy_file():
     mechanism = Mechanism.constant(0.01, 4.0, 1000)
     text = csv_of(tradeoff_rows([*edges_of(cache.band(mechanism)), clt_curve(cache.mu(mechanism))]))
     rows = list(csv.DictReader(io.StringIO(text)))
-    curves = {name: [row for row in rows if row["curve"] == name] for name in {row["curve"] for row in rows}}
+    curves = {
+        name: [row for row in rows if row["curve"] == name]
+        for name in {row["curve"] for row in rows}
+    }
     assert {row["kind"] for row in curves["CLT's G_mu"]} == {"approximate"}
     for low, high in zip(curves["Certified, at least"], curves["Certified, at most"], strict=True):
         assert low["alpha"] == high["alpha"]

@@ -20,7 +20,9 @@ def test_every_optimizer_can_be_chosen_says_what_it_charges_and_is_what_is_start
         page = opened(optimizer=optimizer)
         assert OPTIMIZERS[optimizer].note in [each.value for each in page.caption], optimizer
         press(page, "Train with these settings")
-        assert store.runs()[0].config == defaults("mnist", "linear", optimizer, features="scatter_upright"), optimizer
+        assert store.runs()[0].config == defaults(
+            "mnist", "linear", optimizer, features="scatter_upright"
+        ), optimizer
 
 
 def test_options_that_do_not_apply_are_neither_offered_nor_started(store: Store):
@@ -43,7 +45,9 @@ def test_contradictions_are_a_sentence_and_start_is_disabled(store: Store):
     ]:
         page = opened(**query)
         assert page.error[0].value.startswith(sentence), (query, sentence)
-        assert [each.disabled for each in page.button if each.label == "Train with these settings"] == [True], (
+        assert [
+            each.disabled for each in page.button if each.label == "Train with these settings"
+        ] == [True], (
             query,
             sentence,
         )
@@ -52,14 +56,18 @@ def test_contradictions_are_a_sentence_and_start_is_disabled(store: Store):
 def test_what_has_no_epsilon_says_why_before_it_is_started(store: Store):
     for query in [{"optimizer": "pi_adam", "reading": "raw"}, {"sigma": "0"}]:
         page = opened(**query)
-        assert page.warning[0].value.startswith(("No epsilon: the raw reading", "Not private: without noise")), query
+        assert page.warning[0].value.startswith(
+            ("No epsilon: the raw reading", "Not private: without noise")
+        ), query
         assert not any("Epsilon at the end" in each.value for each in page.markdown), query
 
 
 def test_a_run_by_the_raw_reading_shows_the_reason_and_no_epsilon(store: Store):
     config = RunConfig(batch=256, epochs=2.0, optimizer="pi_adam", reading="raw")
     page = opened(recorded(store, config, 40), x="epsilon")
-    assert {value for label, value in metrics(page).items() if label.startswith("Epsilon")} == {"none"}
+    assert {value for label, value in metrics(page).items() if label.startswith("Epsilon")} == {
+        "none"
+    }
     assert any("No epsilon: the raw reading" in each.value for each in page.caption)
     assert len(charts(page)) == 5  # accuracy, loss, clipped, classes, norms: none of epsilon
 

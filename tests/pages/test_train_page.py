@@ -1,4 +1,6 @@
-"""The training page over a store whose runs are in every state; the runs' events are written as a worker would."""
+"""The training page over a store whose runs are in every state; the runs' events are written as a
+worker would.
+"""
 
 import re
 from pathlib import Path
@@ -25,7 +27,13 @@ def test_the_estimate_and_the_live_chart_say_what_kind_of_number_each_epsilon_is
     page = opened(recorded(store, CONFIG, 40))
     (told,) = [each.value for each in page.markdown if "Epsilon at the end" in each.value]
     labels = " ".join(each["text"] for each in charts(page)[1]["layout"]["annotations"])
-    for name, mark in (("pld", "≤"), ("moments", "≤"), ("rdp", "≤"), ("mma", "claims"), ("gdp", "≈")):
+    for name, mark in (
+        ("pld", "≤"),
+        ("moments", "≤"),
+        ("rdp", "≤"),
+        ("mma", "claims"),
+        ("gdp", "≈"),
+    ):
         assert f"{ACCOUNTANTS[name].title} **{mark} " in told
         assert re.search(rf"{mark} [\d.]+ . {re.escape(style_of(name).label)}", labels)
 
@@ -34,7 +42,12 @@ def test_start_submits_what_the_form_says_and_puts_the_run_into_the_address(stor
     page = opened(sigma="2", batch="128", model="mlp")
     press(page, "Train with these settings")
     (run,) = store.runs()
-    assert (run.config.sigma, run.config.batch, run.config.model, run.config.private) == (2.0, 128, "mlp", True)
+    assert (run.config.sigma, run.config.batch, run.config.model, run.config.private) == (
+        2.0,
+        128,
+        "mlp",
+        True,
+    )
     assert page.query_params["run"] == run.id
     assert progress(page)[0]["state"]["said"] == "queued, number 1, starts in a moment"
 
@@ -56,7 +69,10 @@ def test_a_running_run_shows_accuracy_epsilon_pace_and_time_left(store: Store):
     run_picker = metrics(page)
     assert run_picker["Test accuracy"] == "66.0 %"
     assert run_picker["Gradients clipped"] == "97 %"
-    spent = [run_picker[f"Epsilon, {ACCOUNTANTS[name].title}"].removeprefix("≤ ") for name in ("pld", "rdp")]
+    spent = [
+        run_picker[f"Epsilon, {ACCOUNTANTS[name].title}"].removeprefix("≤ ")
+        for name in ("pld", "rdp")
+    ]
     assert 0 < float(spent[0]) < float(spent[1])
 
 
@@ -72,7 +88,9 @@ def test_cancel_is_asked_for_once_and_what_happened_is_kept(store: Store):
 
 
 def test_a_failed_run_says_its_last_line_and_keeps_the_traceback(store: Store):
-    error = "Traceback (most recent call last):\n  File x\nRuntimeError: loss is not finite at step 20"
+    error = (
+        "Traceback (most recent call last):\n  File x\nRuntimeError: loss is not finite at step 20"
+    )
     page = opened(recorded(store, CONFIG, 20, Status.FAILED, error))
     assert page.error[0].value == "The run failed: `RuntimeError: loss is not finite at step 20`"
     assert "Traceback" in page.code[0].value
@@ -97,7 +115,9 @@ def test_bad_input_is_a_sentence_and_starts_nothing(store: Store):
         assert store.runs() == [], (query, sentence)
 
 
-def test_a_corrupt_store_is_a_sentence_on_a_live_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_corrupt_store_is_a_sentence_on_a_live_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     (tmp_path / "runs.sqlite3").write_bytes(b"not a database at all" * 100)
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path))
     page = opened()
@@ -117,7 +137,8 @@ def test_the_learning_rate_follows_data_model_and_optimizer(store: Store):
 
 def test_reset_sets_every_control_to_its_default(store: Store):
     def texts(page: AppTest) -> dict[str, str]:
-        drawn = [each for each in page.selectbox if each.label != "Start from"]  # it is a new widget after each change
+        # It is a new widget after each change.
+        drawn = [each for each in page.selectbox if each.label != "Start from"]
         return {each.key: each.value for each in (*page.text_input, *drawn)}
 
     plain = texts(opened())
@@ -131,7 +152,12 @@ def test_reset_sets_every_control_to_its_default(store: Store):
     for key in ("features", "model", "optimizer", "schedule"):
         page.selectbox(key=key).set_value(chosen[key]).run()
     now = texts(page)
-    assert [key for key in chosen if now[key] == chosen[key]] == ["model", "features", "optimizer", "schedule"]
+    assert [key for key in chosen if now[key] == chosen[key]] == [
+        "model",
+        "features",
+        "optimizer",
+        "schedule",
+    ]
     page.selectbox(key="acceptance").set_value("sa").run()
     assert not page.button[0].disabled
     assert page.text_input(key="public").value == "1000"
@@ -147,9 +173,16 @@ def test_reset_holds_on_pages_that_show_other_controls(store: Store):
 
 
 def test_features_are_started_with_a_model_that_takes_them_and_so_is_their_baseline(store: Store):
-    for query, model in [({}, "linear"), ({"model": "map_cnn", "views": "4"}, "map_cnn"), ({"model": "cnn"}, "linear")]:
+    for query, model in [
+        ({}, "linear"),
+        ({"model": "map_cnn", "views": "4"}, "map_cnn"),
+        ({"model": "cnn"}, "linear"),
+    ]:
         page = opened(features="scatter", **query)
         for button in ("Train with these settings", "Train without privacy"):
             press(page, button)
             assert not page.exception, (query, model)
-            assert (store.runs()[0].config.features, store.runs()[0].config.model) == ("scatter", model), (query, model)
+            assert (store.runs()[0].config.features, store.runs()[0].config.model) == (
+                "scatter",
+                model,
+            ), (query, model)

@@ -15,7 +15,9 @@ from tests.pages.train_page import CONFIG, charts, opened, press, progress, reco
 EARLY = [Status.LOST, Status.CANCELLED, Status.FAILED]
 
 
-def finished(store: Store, config: RunConfig, accuracy: float, averaged: float | None = None) -> str:
+def finished(
+    store: Store, config: RunConfig, accuracy: float, averaged: float | None = None
+) -> str:
     """A run that went all the way."""
     run = recorded(store, config, 40)
     store.append(run, Finished(plan(config).steps, 4.0, accuracy, averaged))
@@ -69,7 +71,9 @@ def test_fixed_seeds_are_a_choice_and_the_page_says_what_they_cost(store: Store)
     assert [run.config.seed for run in reversed(store.runs())] == [7, 8]
     assert [store.secret(run.id) for run in store.runs()] == [None, None]
     (warning,) = [each.value for each in page.warning if "fixed" in each.value]
-    assert warning.startswith("The seeds are fixed (7, 8): epsilon holds only for those who do not know them")
+    assert warning.startswith(
+        "The seeds are fixed (7, 8): epsilon holds only for those who do not know them"
+    )
     assert not [each for each in opened(seeds="2").warning if "fixed" in each.value]
 
 
@@ -83,7 +87,10 @@ def test_seeds_are_summed_up_as_the_command_does_once_all_have_ended(store: Stor
     (said,) = summaries(*runs, running)
     assert "3 seeds: test accuracy 82.00% +- 2.00% (from 80.00% to 84.00%)" in said
     assert "3 seeds: of the averaged weights 91.00% +- 1.73% (from 90.00% to 93.00%)" in said
-    finals = [Finished(1, 1.0, accuracy, averaged) for accuracy, averaged in ((0.8, 0.9), (0.82, 0.9), (0.84, 0.93))]
+    finals = [
+        Finished(1, 1.0, accuracy, averaged)
+        for accuracy, averaged in ((0.8, 0.9), (0.82, 0.9), (0.84, 0.93))
+    ]
     assert all(line in said for line in in_words(finals).splitlines())
     names = [line["name"] for line in charts(opened(*runs, running))[0]["data"]]
     assert names == [f"seed {seed}{of}" for seed in range(3) for of in ("", ", averaged")]
@@ -96,9 +103,12 @@ def test_a_run_that_ended_early_is_resumed_from_its_checkpoint_in_its_place(stor
         new = store.runs()[0]
         assert (new.status, new.config, new.worker) == (Status.QUEUED, CONFIG, None), status
         assert page.query_params["run"] == [other, new.id], status
-        kept = [event for _, event in store.tail(run)][:-1]  # the last one is later than the checkpoint
+        # The last one is later than the checkpoint.
+        kept = [event for _, event in store.tail(run)][:-1]
         assert [event for _, event in store.tail(new.id)] == kept, status
-        assert checkpoint_path(store.home, new.id).read_bytes() == b"the state after 40 steps", status
+        assert checkpoint_path(store.home, new.id).read_bytes() == b"the state after 40 steps", (
+            status
+        )
         assert store.run(run).status is status, status
         assert "Cancel" in labels(page), status
 

@@ -35,7 +35,12 @@ def test_an_unknown_choice_is_named_with_what_is_shown_instead():
     ):  # fmt: skip
         app = opened(page, **{name: value})
         (said,) = warned(app, name)
-        assert said.startswith(f"Expected `{name}={value}` to be one of: "), (page, name, value, shown)
+        assert said.startswith(f"Expected `{name}={value}` to be one of: "), (
+            page,
+            name,
+            value,
+            shown,
+        )
         assert shown == "none" or said.endswith(f" Showing {shown}."), (page, name, value, shown)
         assert warned(app.run(), name) == [said], (page, name, value, shown)
 
@@ -59,7 +64,10 @@ def said_at(page: AppTest, key: str, kind: str = "error") -> list[str]:
     """What is said between the field of this key and the next one."""
     order = [each for each in page.main if each.type in ("text_input", kind)]
     start = next(place for place, each in enumerate(order) if each.key == key) + 1
-    until = next((place for place in range(start, len(order)) if order[place].type == "text_input"), len(order))
+    until = next(
+        (place for place in range(start, len(order)) if order[place].type == "text_input"),
+        len(order),
+    )
     return [getattr(each, "value", "") for each in order[start:until]]
 
 

@@ -1,4 +1,6 @@
-"""A training page in a test: opened, pressed and read; a run's events are written as a worker would."""
+"""A training page in a test: opened, pressed and read; a run's events are written as a worker
+would.
+"""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +19,8 @@ from dpcore.training.plan import plan
 
 PAGE = Path(__file__).parents[2] / "pages" / "train.py"
 CONFIG = RunConfig(batch=256, epochs=2.0)
-FIRST = defaults("mnist", "linear", "sgd", features="scatter_upright")  # what the pages that train open on
+# What the pages that train open on.
+FIRST = defaults("mnist", "linear", "sgd", features="scatter_upright")
 HERE = (("device", "cpu (a test's)"),)
 CLASSES = (0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.9, 0.8, 0.7, 0.8)
 
@@ -26,7 +29,9 @@ def opened(*runs: str, **query: str) -> AppTest:
     return opened_at(PAGE, *runs, **query)
 
 
-def opened_at(file: Path, *runs: str, session: Mapping[str, object] = MappingProxyType({}), **query: str) -> AppTest:
+def opened_at(
+    file: Path, *runs: str, session: Mapping[str, object] = MappingProxyType({}), **query: str
+) -> AppTest:
     """The page with these runs, this query and this in its session."""
     page = AppTest.from_file(file, default_timeout=60)
     for name, value in session.items():
@@ -42,14 +47,24 @@ def opened_at(file: Path, *runs: str, session: Mapping[str, object] = MappingPro
 
 def events_of(config: RunConfig, done: int) -> list[Event]:
     """What a run has said after `done` steps."""
-    said: list[Event] = [Started(config.examples, plan(config).steps, config.q, "cpu", 26010, "book-keeping", HERE)]
+    said: list[Event] = [
+        Started(config.examples, plan(config).steps, config.q, "cpu", 26010, "book-keeping", HERE)
+    ]
     for step in range(10, done + 1, 10):
-        said.append(Stepped(step, step * config.q, 2.3 - 0.01 * step, 0.97, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0))
+        said.append(
+            Stepped(step, step * config.q, 2.3 - 0.01 * step, 0.97, (0.1, 0.2, 0.3, 0.4, 0.5), 20.0)
+        )
         said.append(Evaluated(step, step * config.q, 0.5 + 0.004 * step, 1.0, CLASSES))
     return said
 
 
-def recorded(store: Store, config: RunConfig, done: int, status: Status | None = None, error: str | None = None) -> str:
+def recorded(
+    store: Store,
+    config: RunConfig,
+    done: int,
+    status: Status | None = None,
+    error: str | None = None,
+) -> str:
     """A run that got so far; still running where no status is given."""
     run = store.submit(config, worker="test:1")
     for event in events_of(config, done):
@@ -80,7 +95,9 @@ def progress(page: AppTest) -> list[dict[str, Any]]:
 def metrics(page: AppTest) -> dict[str, str]:
     """The numbers that stand under names."""
     readings = [reading for each in handed(page, "live_figures") for reading in each["readings"]]
-    return {each.label: each.value for each in page.metric} | {each["label"]: each["value"] for each in readings}
+    return {each.label: each.value for each in page.metric} | {
+        each["label"]: each["value"] for each in readings
+    }
 
 
 def press(page: AppTest, label: str) -> AppTest:

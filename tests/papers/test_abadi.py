@@ -1,4 +1,6 @@
-"""Paper 002 against oracles that share no code with the package, and what its entries and figures say."""
+"""Paper 002 against oracles that share no code with the package, and what its entries and figures
+say.
+"""
 
 import math
 
@@ -25,7 +27,8 @@ from tests.papers.test_findings import told
 
 PAPER = PAPERS["002"]
 DRAWINGS = {each.place: each for each in PAPER.drawings}
-# Epochs that the accountant of the reference code affords, DP-PCA included: one call for each lot, and two.
+# Epochs that the accountant of the reference code affords, DP-PCA included: one call for each lot,
+# and two.
 AFFORDED = ((29, 14), (215, 107), (706, 353))
 
 
@@ -43,7 +46,9 @@ def spent(total: np.ndarray, delta: float = 1e-5) -> float:
 def test_the_two_epsilons_of_the_slides_follow_from_their_formulas():
     moments, strong = SLIDE_ENTRIES
     assert moments.ours() == pytest.approx(spent(10_000 * integrated(0.01, 4.0)), rel=1e-9)
-    assert strong.ours() == pytest.approx(reference.published_strong(0.01, 4.0, 10_000, 1e-5), rel=1e-12)
+    assert strong.ours() == pytest.approx(
+        reference.published_strong(0.01, 4.0, 10_000, 1e-5), rel=1e-12
+    )
     assert [compared("002", each).outcome for each in (moments, strong)] == 2 * [Outcome.REPRODUCED]
 
 
@@ -51,7 +56,8 @@ def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_o
     parts = integrated(0.01, 4.0), integrated(1.0, 7.0)
     for epsilon, printed in LOG.items():
         bound, of_ten = (
-            reference.delta_classic(calls * parts[0] + parts[1], np.arange(2, 34), epsilon) for calls in (20, 10)
+            reference.delta_classic(calls * parts[0] + parts[1], np.arange(2, 34), epsilon)
+            for calls in (20, 10)
         )
         assert logged_delta(epsilon) == pytest.approx(bound, rel=1e-9, abs=0), epsilon
         assert logged_delta(epsilon) == pytest.approx(float(printed), rel=2e-5, abs=0), epsilon
@@ -61,7 +67,9 @@ def test_the_codes_log_is_the_tail_bound_of_twenty_calls_and_of_dp_pca_and_not_o
 
 
 def test_only_the_digit_that_the_code_rounds_wrong_differs_and_says_why():
-    found = [compared("002", each) for each in LOG_ENTRIES if each.place == "Reference code, README"]
+    found = [
+        compared("002", each) for each in LOG_ENTRIES if each.place == "Reference code, README"
+    ]
     assert [each.outcome for each in found].count(Outcome.DIFFERS) == 1
     (off,) = [each for each in found if each.outcome is Outcome.DIFFERS]
     assert off.entry.theirs == 8.2242e-24
@@ -84,9 +92,13 @@ def test_the_epochs_that_the_code_affords_are_the_last_within_epsilon():
 def test_the_finding_tells_of_these_epochs_and_of_certified_ones_that_keep_epsilon_and_a_hundredth_more_does_not():
     said = [int(each) for each in told("002", "Noise (8, 16)")]
     assert said[6:] == [*(once for once, _ in AFFORDED), *(twice for _, twice in AFFORDED)]
-    for most, layers, (sigma, pca_sigma, epsilon) in zip(said[:6], (1, 1, 1, 2, 2, 2), NOISE * 2, strict=True):
+    for most, layers, (sigma, pca_sigma, epsilon) in zip(
+        said[:6], (1, 1, 1, 2, 2, 2), NOISE * 2, strict=True
+    ):
         within, beyond = (
-            reference.exact_epsilon((1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share)))
+            reference.exact_epsilon(
+                (1.0, pca_sigma, 1), (0.01, sigma / math.sqrt(layers), int(100 * most * share))
+            )
             for share in (1.0, 1.02)
         )
         assert within <= epsilon * (1 + 2e-4)  # the library's mesh is that coarse
@@ -95,7 +107,11 @@ def test_the_finding_tells_of_these_epochs_and_of_certified_ones_that_keep_epsil
 
 def test_nothing_is_afforded_where_dp_pca_alone_costs_more_and_no_more_than_is_looked_at():
     assert certified_epochs(8.0, 16.0, 0.05, 1e-5, 1) == coded_epochs(8.0, 16.0, 0.05, 1e-5, 1) == 0
-    assert certified_epochs(8.0, 16.0, 50.0, 1e-5, 1) == coded_epochs(8.0, 16.0, 50.0, 1e-5, 1) == MAX_EPOCHS
+    assert (
+        certified_epochs(8.0, 16.0, 50.0, 1e-5, 1)
+        == coded_epochs(8.0, 16.0, 50.0, 1e-5, 1)
+        == MAX_EPOCHS
+    )
 
 
 def test_two_layers_of_one_lot_cost_more_than_two_calls():
@@ -103,7 +119,11 @@ def test_two_layers_of_one_lot_cost_more_than_two_calls():
     apart = spent(20_000 * integrated(0.01, 4.0) + integrated(1.0, 7.0))
     assert apart == pytest.approx(golden.TWO_CALLS_AND_PCA, abs=golden.TWO_CALLS_TOLERANCE)
     assert together.releases[1].sigma == pytest.approx(4 / math.sqrt(2))
-    assert apart < ACCOUNTANTS["moments"].curve(together, together.steps, 1e-5).last.value < 1.05 * apart
+    assert (
+        apart
+        < ACCOUNTANTS["moments"].curve(together, together.steps, 1e-5).last.value
+        < 1.05 * apart
+    )
 
 
 def test_figures_3_and_6_cost_what_their_moments_say():

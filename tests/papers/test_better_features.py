@@ -1,4 +1,6 @@
-"""The ladders of the best accuracies: what each rung costs, that no two runs are alike, and the records they keep."""
+"""The ladders of the best accuracies: what each rung costs, that no two runs are alike, and the
+records they keep.
+"""
 
 from dataclasses import replace
 
@@ -37,7 +39,9 @@ def test_every_run_spends_its_epsilon_and_no_more(ladder: Ladder) -> None:
 
 
 @pytest.mark.parametrize("dataset", RECIPES)
-def test_the_mean_takes_the_same_small_part_of_every_budget_and_the_rate_grows_with_it(dataset: str) -> None:
+def test_the_mean_takes_the_same_small_part_of_every_budget_and_the_rate_grows_with_it(
+    dataset: str,
+) -> None:
     for epsilon in EPSILONS:
         config = run(dataset, BEST, epsilon)
         assert config.mean_sigma * epsilon == 60.0

@@ -1,4 +1,6 @@
-"""Every number that the papers print and that follows from accounting, and what is said of a number beside ours."""
+"""Every number that the papers print and that follows from accounting, and what is said of a number
+beside ours.
+"""
 
 import math
 
@@ -21,7 +23,9 @@ def test_every_number_is_reproduced_refuted_by_a_proof_or_its_difference_is_expl
         assert found.ours is not None, name
         assert math.isfinite(found.ours), name
         close = abs(found.ours - entry.theirs) <= entry.tolerance
-        assert not (close and entry.because), f"{name}: nothing differs, so that there is nothing to explain"
+        assert not (close and entry.because), (
+            f"{name}: nothing differs, so that there is nothing to explain"
+        )
         assert close or entry.because, name
         refuted = found.lower is not None and entry.theirs + entry.half_unit < found.lower
         expected = Outcome.REFUTED if refuted else Outcome.REPRODUCED if close else Outcome.DIFFERS
@@ -38,7 +42,8 @@ def test_no_two_numbers_of_a_paper_are_at_one_place_under_one_name():
         assert len(names) == len(set(names)), paper.id
 
 
-ONE_STEP = PrintedClaim(Mechanism.constant(1.0, 1.0, 1), 1e-5)  # epsilon is 4.377 (arXiv 1805.06530, Theorem 8)
+# Epsilon is 4.377 (arXiv 1805.06530, Theorem 8).
+ONE_STEP = PrintedClaim(Mechanism.constant(1.0, 1.0, 1), 1e-5)
 
 
 def test_a_number_is_reproduced_to_half_a_unit_of_the_last_digit_printed():
@@ -49,7 +54,14 @@ def test_a_number_is_reproduced_to_half_a_unit_of_the_last_digit_printed():
         ("3e-4", 3.6e-4, Outcome.DIFFERS),
     ):
         found = compared(
-            "004", Computed("Table 1", "epsilon", printed, because="It rounds down.", ours=lambda ours=ours: ours)
+            "004",
+            Computed(
+                "Table 1",
+                "epsilon",
+                printed,
+                because="It rounds down.",
+                ours=lambda ours=ours: ours,
+            ),
         )
         assert found.outcome is outcome, printed
         assert (found.why == "It rounds down.") == (outcome is Outcome.DIFFERS)
@@ -59,7 +71,9 @@ def test_a_number_is_reproduced_to_half_a_unit_of_the_last_digit_printed():
 
 
 @pytest.mark.parametrize(("printed", "refuted"), [("4.36", True), ("4.38", False)])
-def test_a_claim_below_the_certified_lower_bound_is_refuted_with_that_bound(printed: str, refuted: bool):
+def test_a_claim_below_the_certified_lower_bound_is_refuted_with_that_bound(
+    printed: str, refuted: bool
+):
     entry = Computed("Theorem 1", "epsilon", printed, ours=lambda: float(printed), claim=ONE_STEP)
     found = compared("000", entry)
     assert found.lower == pytest.approx(4.377, abs=5e-4)
@@ -89,29 +103,46 @@ RUN = RunConfig(sigma=1.2345)
 CAVEAT = "Ours shuffles."
 
 
-def of_runs(monkeypatch: pytest.MonkeyPatch, *accuracies: float, seeds: int = 1, rmse: bool = False):
+def of_runs(
+    monkeypatch: pytest.MonkeyPatch, *accuracies: float, seeds: int = 1, rmse: bool = False
+):
     """Compare a printed 95 with runs of these accuracies, in percent."""
-    runs = tuple(Seeded(seed, each / 100, rmse=each if rmse else None) for seed, each in enumerate(accuracies))
+    runs = tuple(
+        Seeded(seed, each / 100, rmse=each if rmse else None)
+        for seed, each in enumerate(accuracies)
+    )
     record = Recorded({}, runs, None, "2026-11-25", "a machine", {}, 1.0)
     monkeypatch.setattr(comparison, "recorded", lambda paper, config: record)
-    return compared("004", Trained("Table 1", "accuracy", "95", because=CAVEAT, note="So.", config=RUN, seeds=seeds))
+    return compared(
+        "004",
+        Trained("Table 1", "accuracy", "95", because=CAVEAT, note="So.", config=RUN, seeds=seeds),
+    )
 
 
 def test_a_run_says_by_how_much_it_is_off_and_what_is_not_the_papers_in_any_case(monkeypatch):
     for ours, outcome, said in (
         (95.38, Outcome.REPRODUCED, "Ours is 0.38 points higher. Ours shuffles. So."),
         (95.0, Outcome.REPRODUCED, "Ours shuffles. So."),
-        (92.5, Outcome.DIFFERS, "Ours is 2.5 points lower. Possible reasons, untested: Ours shuffles. So."),
+        (
+            92.5,
+            Outcome.DIFFERS,
+            "Ours is 2.5 points lower. Possible reasons, untested: Ours shuffles. So.",
+        ),
     ):
         found = of_runs(monkeypatch, ours)
         assert (found.outcome, found.why) == (outcome, said)
 
 
 def test_a_run_with_fewer_seeds_than_asked_for_says_so(monkeypatch):
-    assert of_runs(monkeypatch, 95.38, seeds=3).why.startswith("Ours is 0.38 points higher, with 1 of 3 seeds. ")
-    assert of_runs(monkeypatch, 95.0, seeds=2).why.startswith("Ours is the same, with 1 of 2 seeds. ")
+    assert of_runs(monkeypatch, 95.38, seeds=3).why.startswith(
+        "Ours is 0.38 points higher, with 1 of 3 seeds. "
+    )
+    assert of_runs(monkeypatch, 95.0, seeds=2).why.startswith(
+        "Ours is the same, with 1 of 2 seeds. "
+    )
     assert "seeds" not in of_runs(monkeypatch, 95.5, 95.1, seeds=2).why
-    assert of_runs(monkeypatch, 95.5, rmse=True).why.startswith("Ours is 0.5 higher. ")  # an error has no points
+    # An error has no points.
+    assert of_runs(monkeypatch, 95.5, rmse=True).why.startswith("Ours is 0.5 higher. ")
 
 
 MAKE = "python -m tests.papers_page"

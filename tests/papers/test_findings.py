@@ -1,4 +1,6 @@
-"""Each number in the findings on the accounting of papers 000, 002 and 004 is that of an oracle, bounds on its side."""
+"""Each number in the findings on the accounting of papers 000, 002 and 004 is that of an oracle,
+bounds on its side.
+"""
 
 import itertools
 import math
@@ -16,8 +18,10 @@ from tests.golden import EXPERIMENTS, FIGURE_4
 from tests.reference import exact_epsilon, theorem_3
 
 LOG, Q_004 = math.log(1e5), 256 / 60_000
-Expected = float | tuple[float, float]  # what is rounded to the nearest, or the ends between which it lies
-# Delta at the worst promises, by dp-accounting and a closed form. The second is 0.717: it is looked for up to 0.5.
+# What is rounded to the nearest, or the ends between which it lies.
+Expected = float | tuple[float, float]
+# Delta at the worst promises, by dp-accounting and a closed form. The second is 0.717: it is looked
+# for up to 0.5.
 DELTAS = 5.465e-4, 0.5, 7.213e-3
 
 
@@ -44,9 +48,13 @@ def at_least(epsilon: float) -> Expected:
 
 
 def by_moments(steps: float, q: float, sigma: float, more: float = 0.0, finer: int = 1) -> float:
-    """The best tail bound of integrated moments k; `more` is what a release at rate 1 has for each k (k + 1)."""
+    """The best tail bound of integrated moments k; `more` is what a release at rate 1 has for each
+    k (k + 1).
+    """
     orders = (np.arange(1, 1 + 32 * finer) / finer).tolist()
-    moments = [steps * reference.integrated_log_moment(q, sigma, k) + more * k * (k + 1) for k in orders]
+    moments = [
+        steps * reference.integrated_log_moment(q, sigma, k) + more * k * (k + 1) for k in orders
+    ]
     return min((moment + LOG) / k for moment, k in zip(moments, orders, strict=True))
 
 
@@ -56,11 +64,20 @@ def by_limit(q: float, sigma: float, epochs: float, delta: float = 1e-5) -> floa
 
 
 def test_what_is_said_of_accountants_in_paper_000() -> None:
-    mma, drawn, moments = theorem_3(0.01, 2.0, 40_000, 1e-5), 0.015 * math.sqrt(40_000 * LOG), by_moments(4e4, 0.01, 2)
+    mma, drawn, moments = (
+        theorem_3(0.01, 2.0, 40_000, 1e-5),
+        0.015 * math.sqrt(40_000 * LOG),
+        by_moments(4e4, 0.01, 2),
+    )
     rdp, few = FIGURE_4[-1][4], theorem_3(0.01, 2.0, 10, 1e-5) / (0.015 * math.sqrt(10 * LOG))
     bounds = map(at_most, (moments, rdp, exact_epsilon((0.01, 2.0, 40_000))))
     check(told("000", "MMA bounds"), drawn, mma, *bounds, 3, 1, mma / drawn, 2, 3, few, 10)
-    check(told("000", "popular"), 4, *(math.floor(100 * (mma / each - 1)) for each in (rdp, moments)), 5.2)
+    check(
+        told("000", "popular"),
+        4,
+        *(math.floor(100 * (mma / each - 1)) for each in (rdp, moments)),
+        5.2,
+    )
     gamma, linear = (0.01 * LOG / mma) ** 2, 0.01 * math.sqrt(40_000 * LOG)
     check(told("000", "log(1 + gamma)"), 2, 2, 2, gamma, 1, linear, mma, drawn, mma, 2, 3, 1)
     one, other = (reference.log_moment(0.01, 1.0, order) for order in (-10, 11))
@@ -85,49 +102,109 @@ def test_what_is_said_of_accountants_in_paper_000() -> None:
 @pytest.mark.long
 def test_as_many_settings_refute_theorem_3_as_are_said_to_and_the_worst_by_as_much() -> None:
     counts = np.zeros(3, int)
-    rates, sigmas, lengths = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0), (1, 10, 100, 1000, 1500, 5000, 11_500)
+    rates, sigmas, lengths = (
+        (0.1, 0.05, 0.02, 0.01),
+        (1.0, 1.2, 1.5, 2.0),
+        (1, 10, 100, 1000, 1500, 5000, 11_500),
+    )
     for q, sigma, steps in itertools.product(rates, sigmas, lengths):
         promise = theorem_3(q, sigma, steps, 1e-5)
         order = 2 * LOG / promise
         own = order <= 0.1 / q**2 and promise > 0.002 * steps / order
         met = [own, own and sigma / (q * order) > 10, promise > 0.02 * steps * q**2]
-        if any(met) and exact_epsilon((q, sigma, steps), mesh=1e-3 if steps > 1 else 1e-4) > promise:
+        if (
+            any(met)
+            and exact_epsilon((q, sigma, steps), mesh=1e-3 if steps > 1 else 1e-4) > promise
+        ):
             counts += met
     own, proof, loose = (
-        [q, 1, steps, theorem_3(q, 1.0, steps, 1e-5), at_least(exact_epsilon((q, 1.0, steps))), (0.92 * delta, delta)]
+        [
+            q,
+            1,
+            steps,
+            theorem_3(q, 1.0, steps, 1e-5),
+            at_least(exact_epsilon((q, 1.0, steps))),
+            (0.92 * delta, delta),
+        ]
         for q, steps, delta in zip((0.02, 0.1, 0.02), (10, 11_500, 1), DELTAS, strict=True)
     )
-    check(told("000", "Theorem 3: training keeps"), 1e-5, counts[0], *own, counts[1], 10, *proof, counts[2], *loose)
+    check(
+        told("000", "Theorem 3: training keeps"),
+        1e-5,
+        counts[0],
+        *own,
+        counts[1],
+        10,
+        *proof,
+        counts[2],
+        *loose,
+    )
 
 
 def test_what_is_said_of_epsilons_in_paper_002() -> None:
-    alone, printed = math.sqrt(2 * math.log(250 / 1e-5)) / 4, reference.published_strong(0.01, 4.0, 10_000, 1e-5)
+    alone, printed = (
+        math.sqrt(2 * math.log(250 / 1e-5)) / 4,
+        reference.published_strong(0.01, 4.0, 10_000, 1e-5),
+    )
     exact = brentq(lambda value: reference.gaussian_delta(value, 1 / 4) - 1e-5 / 200, 0.1, 9)
-    each = math.log1p(0.01 * math.expm1(exact))  # Kairouz, Oh and Viswanath 2015, Theorem 3.5, half of delta for each
+    # Kairouz, Oh and Viswanath 2015, Theorem 3.5, half of delta for each.
+    each = math.log1p(0.01 * math.expm1(exact))
     proven = 10_000 * each * math.tanh(each / 2) + 100 * each * math.sqrt(2 * math.log(2e5))
     bounds = map(at_most, (exact_epsilon((0.01, 4.0, 10_000)), proven))
-    check(told("002", "9.34 by"), by_moments(10_000, 0.01, 4.0), next(bounds), printed, alone, next(bounds))
+    check(
+        told("002", "9.34 by"),
+        by_moments(10_000, 0.01, 4.0),
+        next(bounds),
+        printed,
+        alone,
+        next(bounds),
+    )
     layers = 4 / math.sqrt(2)
     joint = exact_epsilon((1.0, 7.0, 1), (0.01, layers, 10_000))
-    check(told("002", "our reading"), at_least(joint), at_most(by_moments(10_000, 0.01, layers, 1 / (2 * 7.0**2))))
+    check(
+        told("002", "our reading"),
+        at_least(joint),
+        at_most(by_moments(10_000, 0.01, layers, 1 / (2 * 7.0**2))),
+    )
 
 
 def test_what_is_said_of_the_central_limit_and_of_less_noise_in_paper_004() -> None:
     gaps, gains = [], []
     for row in EXPERIMENTS:
         q = row.batch / row.examples
-        exact = exact_epsilon((q, row.sigma, math.floor(row.epochs / q)), delta=row.delta, mesh=5e-4)
+        exact = exact_epsilon(
+            (q, row.sigma, math.floor(row.epochs / q)), delta=row.delta, mesh=5e-4
+        )
         gaps.append(1 - by_limit(q, row.sigma, row.epochs, row.delta) / exact)
         gains.append(1 - exact / row.epsilon_moments)
     below = sum(gap > 0 for gap in gaps)
-    check(told("004", "very accurately"), below, 9, math.floor(100 * max(gaps)), math.floor(-100 * min(gaps)))
-    check(told("004", "wastes privacy"), *(math.floor(100 * each(gains)) for each in (min, max)), below, 9)
+    check(
+        told("004", "very accurately"),
+        below,
+        9,
+        math.floor(100 * max(gaps)),
+        math.floor(-100 * min(gaps)),
+    )
+    check(
+        told("004", "wastes privacy"),
+        *(math.floor(100 * each(gains)) for each in (min, max)),
+        below,
+        9,
+    )
     spent = lambda epochs, sigma: exact_epsilon((Q_004, sigma, math.floor(epochs / Q_004)))  # noqa: E731
     promised = {each: by_moments(each / Q_004, Q_004, 1.3, finer=5) for each in (13, 14, 20)}
     sigma = brentq(lambda sigma: spent(20, sigma) - promised[20], 1.06, 1.12, xtol=1e-3)
     check(told("004", "spends no more"), 1.06, at_least(spent(20, 1.06)), 1.3, at_most(sigma))
     assert spent(13, 1.06) <= promised[13]
-    check(told("004", "before epoch 20"), 13, 14, 1.06, at_least(spent(14, 1.06)), at_most(promised[14]), 1.3)
+    check(
+        told("004", "before epoch 20"),
+        13,
+        14,
+        1.06,
+        at_least(spent(14, 1.06)),
+        at_most(promised[14]),
+        1.3,
+    )
     at_18, at_19, at_26 = (by_limit(Q_004, 0.638, epochs) for epochs in (18, 19, 26))
     assert at_18 < 4 < at_19
     assert f"epsilon {at_26:.2f}; epsilon 4 is passed after epoch 18" in TEXTS["too_early"]

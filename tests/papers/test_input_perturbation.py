@@ -1,4 +1,6 @@
-"""Paper 003's table of noises: each formula as it is printed, and the noise that keeps what is promised."""
+"""Paper 003's table of noises: each formula as it is printed, and the noise that keeps what is
+promised.
+"""
 
 import math
 from dataclasses import replace
@@ -24,13 +26,16 @@ def test_the_local_epsilon_of_a_noise_has_delta_by_the_closed_form() -> None:
 GIVEN = Learning(n=300, p=7, d=5, epsilon=0.3, delta=1e-6, steps=40, convexity=0.02, inner=3)
 N, P, D, EPS, DELTA, T, CONVEXITY, M = 300, 7, 5, 0.3, 1e-6, 40, 0.02, 3
 L, LOG = 0.25 + CONVEXITY, math.log(1e6)
-PRINTED = {  # method and place -> the noise and the risk of the table, its O(...) read as 1; variances, not their roots
+# Method and place -> the noise and the risk of the table, its O(...) read as 1; variances, not
+# their roots.
+PRINTED = {
     ("Chaudhuri et al. 2011", "output"): (
         N * CONVEXITY * EPS,
         P**2 * math.log(P / DELTA) ** 2 * (0.25 + CONVEXITY) / (CONVEXITY**2 * N**2 * EPS**2),
     ),
     ("Chaudhuri et al. 2011", "objective"): (
-        EPS - math.log(1 + 2 * 0.25 / (N * CONVEXITY) + 0.25**2 / (N**2 * CONVEXITY**2)),  # L of the loss alone
+        # L of the loss alone.
+        EPS - math.log(1 + 2 * 0.25 / (N * CONVEXITY) + 0.25**2 / (N**2 * CONVEXITY**2)),
         P**2 * math.log(P / DELTA) ** 2 / (CONVEXITY * N**2 * EPS**2),
     ),
     ("Kifer et al. 2012", "objective"): ((EPS + math.log(4 / DELTA**2)) / EPS**2, None),
@@ -101,7 +106,10 @@ def test_the_exact_gaussian_mechanism_has_the_known_noise() -> None:
             deltas = []
             for share in (1, 1 - mpmath.mpf("1e-6")):
                 s, e = share * mpmath.mpf(given.unit_noise), mpmath.mpf(epsilon)
-                deltas.append(mpmath.ncdf(1 / (2 * s) - e * s) - mpmath.exp(e) * mpmath.ncdf(-1 / (2 * s) - e * s))
+                deltas.append(
+                    mpmath.ncdf(1 / (2 * s) - e * s)
+                    - mpmath.exp(e) * mpmath.ncdf(-1 / (2 * s) - e * s)
+                )
         assert deltas[0] <= 1e-5 < deltas[1], epsilon
 
 
@@ -128,17 +136,26 @@ def test_the_derived_constants_are_those_of_the_methods_that_are_run() -> None:
 
 
 def test_the_rates_of_chaudhuri_pay_for_a_row_that_is_replaced() -> None:
-    output, objective = (ROW["Chaudhuri et al. 2011", place].private_noise for place in ("output", "objective"))
+    output, objective = (
+        ROW["Chaudhuri et al. 2011", place].private_noise for place in ("output", "objective")
+    )
     assert output is not None
     assert objective is not None
-    assert output(GIVEN) * 2 / (N * CONVEXITY) == pytest.approx(EPS)  # times how far the minimiser moves
+    # Times how far the minimiser moves.
+    assert output(GIVEN) * 2 / (N * CONVEXITY) == pytest.approx(EPS)
     assert objective(GIVEN) * 2 == pytest.approx(slack(GIVEN))  # times how far the gradient moves
 
 
-def test_the_constant_of_kifer_pays_half_of_epsilon_for_a_row_added_but_not_for_one_replaced() -> None:
+def test_the_constant_of_kifer_pays_half_of_epsilon_for_a_row_added_but_not_for_one_replaced() -> (
+    None
+):
     private = ROW["Kifer et al. 2012", "objective"].private_noise
     assert private is not None
-    assert gaussian_delta(EPS / 2, 1 / private(GIVEN)) <= DELTA < gaussian_delta(EPS / 2, 2 / private(GIVEN))
+    assert (
+        gaussian_delta(EPS / 2, 1 / private(GIVEN))
+        <= DELTA
+        < gaussian_delta(EPS / 2, 2 / private(GIVEN))
+    )
     assert gaussian_delta(EPS / 2, 1 / (0.6 * private(GIVEN))) > DELTA
     assert "one row added or removed" in ROW["Kifer et al. 2012", "objective"].constant
 
@@ -169,7 +186,11 @@ def test_no_noise_keeps_epsilon_where_the_theorem_does_not_cover_it(
 ) -> None:
     column = CALCULATOR.columns.index("Noise that keeps epsilon")
     assert float(ROW[key].cells(replace(GIVEN, **inside))[column].split(";")[0]) > 0
-    assert ROW[key].cells(replace(GIVEN, **outside))[column].startswith(f"none here, since {why}: constant ")
+    assert (
+        ROW[key]
+        .cells(replace(GIVEN, **outside))[column]
+        .startswith(f"none here, since {why}: constant ")
+    )
 
 
 def test_where_epsilon_is_too_small_for_objective_perturbation_the_table_says_so() -> None:
@@ -183,7 +204,15 @@ def test_where_epsilon_is_too_small_for_objective_perturbation_the_table_says_so
 
 
 def test_bad_values_are_refused_by_name() -> None:
-    bad = [("n", 1), ("n", 2.5), ("p", 0), ("steps", 0), ("epsilon", 0.0), ("delta", 1.0), ("convexity", -1.0)]
+    bad = [
+        ("n", 1),
+        ("n", 2.5),
+        ("p", 0),
+        ("steps", 0),
+        ("epsilon", 0.0),
+        ("delta", 1.0),
+        ("convexity", -1.0),
+    ]
     for name, value in bad:
         with pytest.raises(ValueError, match=f"{name}="):
             CALCULATOR.rows(CALCULATOR.usual | {name: value})

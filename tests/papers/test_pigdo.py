@@ -1,4 +1,6 @@
-"""Paper 000: its numbers against values that were computed apart from this code, its accuracies, and Theorem 3."""
+"""Paper 000: its numbers against values that were computed apart from this code, its accuracies,
+and Theorem 3.
+"""
 
 import math
 from typing import Any
@@ -72,20 +74,42 @@ def test_what_theorem_3_promises_is_refuted_with_a_certificate_where_its_conditi
 
 def test_the_steps_that_a_delta_affords_are_the_last_within_epsilon_by_other_accountants() -> None:
     said = next(each.holds() for each in PAPER.findings if each.claim.startswith("Delta"))
-    for epsilon, delta, by_mma in ((0.5, 1e-5, 874), (0.5, 1e-2, 2173), (2.0, 1e-5, 13_903), (2.0, 1e-2, 34_745)):
+    for epsilon, delta, by_mma in (
+        (0.5, 1e-5, 874),
+        (0.5, 1e-2, 2173),
+        (2.0, 1e-5, 13_903),
+        (2.0, 1e-2, 34_745),
+    ):
         assert f"{by_mma:,}" in said
-        assert printed_formula(0.01, 4.0, by_mma, delta) <= epsilon < printed_formula(0.01, 4.0, by_mma + 1, delta)
-    for steps, delta, epsilon in ((3080, 1e-5, 0.5), (15_584, 1e-2, 0.5), (38_747, 1e-5, 2.0), (124_059, 1e-2, 2.0)):
+        assert (
+            printed_formula(0.01, 4.0, by_mma, delta)
+            <= epsilon
+            < printed_formula(0.01, 4.0, by_mma + 1, delta)
+        )
+    for steps, delta, epsilon in (
+        (3080, 1e-5, 0.5),
+        (15_584, 1e-2, 0.5),
+        (38_747, 1e-5, 2.0),
+        (124_059, 1e-2, 2.0),
+    ):
         assert f"{steps:,}" in said
-        assert exact_epsilon((0.01, 4.0, steps), delta=delta, mesh=1e-4) == pytest.approx(epsilon, rel=2e-3)
+        assert exact_epsilon((0.01, 4.0, steps), delta=delta, mesh=1e-4) == pytest.approx(
+            epsilon, rel=2e-3
+        )
 
 
-def recording(monkeypatch: pytest.MonkeyPatch, found: dict[tuple[str, str, float], list[float]]) -> None:
-    """Have these accuracies recorded, in %, and no others: data, method, sigma -> one for each seed."""
+def recording(
+    monkeypatch: pytest.MonkeyPatch, found: dict[tuple[str, str, float], list[float]]
+) -> None:
+    """Have these accuracies recorded, in %, and no others: data, method, sigma -> one for each
+    seed.
+    """
     records = {}
     for (data, method, sigma), values in found.items():
         runs = tuple(Seeded(seed, value / 100) for seed, value in enumerate(values))
-        records[named(run(data, method, sigma))] = Recorded({}, runs, None, "2026-11-25", "", {}, 1.0)
+        records[named(run(data, method, sigma))] = Recorded(
+            {}, runs, None, "2026-11-25", "", {}, 1.0
+        )
     monkeypatch.setattr(accuracies, "recorded", lambda paper, config: records.get(named(config)))
 
 
@@ -94,7 +118,9 @@ def test_piadam_surpasses_or_roughly_equals_the_best_rival_or_does_not(monkeypat
         (91.0, "Yes", "ahead in 1"), (92.4, "Yes", "at most) in 1"), (92.6, "Not everywhere", "behind in 1"),
     ):  # fmt: skip
         accuracies_of = {"PIAdam, as coded": [91.9, 92.1], "DP-SGD": [rival], "EXP": [50.0]}
-        recording(monkeypatch, {("MNIST", name, 8.0): found for name, found in accuracies_of.items()})
+        recording(
+            monkeypatch, {("MNIST", name, 8.0): found for name, found in accuracies_of.items()}
+        )
         said = judged(levels(), 0.5)
         assert said.startswith(verdict), rival
         assert counts in said, rival
@@ -114,7 +140,9 @@ def test_adam_always_better_is_refuted_by_one_rival_that_is_ahead(monkeypatch) -
     )
     assert [each.lead for each in kinds()] == pytest.approx([-0.1, 1.0])
     said = judged(kinds(), 0.0)
-    assert said.startswith("Not everywhere: of 2 comparisons that are recorded, PIAdam is ahead in 1, behind in 1.")
+    assert said.startswith(
+        "Not everywhere: of 2 comparisons that are recorded, PIAdam is ahead in 1, behind in 1."
+    )
     assert "PIAdagrad 91.10 (1 seed)" in said
 
 
@@ -123,13 +151,17 @@ def npdf(z: float, sigma: float) -> float:
 
 
 def dropped(z: float, q: float, sigma: float, t: int) -> float:
-    """Return the proof's integrand u |(u0 - u) / u|^t, of the laws without the example and of the mixture."""
+    """Return the proof's integrand u |(u0 - u) / u|^t, of the laws without the example and of the
+    mixture.
+    """
     ratio = 1 - q + q * math.exp((2 * z - 1) / 2 / sigma**2)  # u / u0
     return npdf(z, sigma) * ratio * abs(1 / ratio - 1) ** t
 
 
 def peer_bounds(q: float, sigma: float, steps: int, mesh: float = 1e-3) -> tuple[float, float]:
-    """Epsilon from dp-accounting's optimistic and pessimistic laws: at most and at least the exact one."""
+    """Epsilon from dp-accounting's optimistic and pessimistic laws: at most and at least the exact
+    one.
+    """
     found = []
     for pessimistic in (False, True):
         one = pld.from_gaussian_mechanism(
@@ -150,18 +182,32 @@ def test_each_counterexample_meets_the_conditions_as_they_are_printed(which: Lam
         orders = np.linspace(1, 0.1 / each.q**2, 50) if which is Lambda.ANY else [own]
         assert each.sigma >= 1
         assert each.q < 1 / each.sigma
-        assert any(order <= 0.1 / each.q**2 and each.claimed > 0.002 * each.steps / order for order in orders)
-        assert each.claimed == pytest.approx(printed_formula(each.q, each.sigma, each.steps, DELTA), rel=1e-9)
+        assert any(
+            order <= 0.1 / each.q**2 and each.claimed > 0.002 * each.steps / order
+            for order in orders
+        )
+        assert each.claimed == pytest.approx(
+            printed_formula(each.q, each.sigma, each.steps, DELTA), rel=1e-9
+        )
         if which is Lambda.PROOF:
             assert each.sigma / (each.q * own) > 10
 
 
-def test_the_proofs_own_condition_holds_from_1158_steps_on_and_is_refuted_up_to_the_last_epsilon() -> None:
-    """1157.04 = ln(1e5) / ln(1.01); the condition on epsilon holds below 1000 ln(1e5) = 11,513 steps."""
+def test_the_proofs_own_condition_holds_from_1158_steps_on_and_is_refuted_up_to_the_last_epsilon() -> (
+    None
+):
+    """1157.04 = ln(1e5) / ln(1.01); the condition on epsilon holds below 1000 ln(1e5) = 11,513
+    steps.
+    """
     for steps, holds in ((1157, False), (1158, True), (11_512, True), (11_513, False)):
         assert theorem_3.conditions_hold(0.05, 1.0, steps, Lambda.PROOF) == holds
     found = {(each.q, each.sigma, each.steps) for each in counterexamples(Lambda.PROOF)}
-    assert {(0.1, 1.0, 11_500), (0.05, 1.0, 1500), (0.05, 1.0, 11_500), (0.02, 1.0, 11_500)} <= found
+    assert {
+        (0.1, 1.0, 11_500),
+        (0.05, 1.0, 1500),
+        (0.05, 1.0, 11_500),
+        (0.02, 1.0, 11_500),
+    } <= found
     assert all(each.steps > 1157 for each in counterexamples(Lambda.PROOF))
 
 
@@ -172,7 +218,9 @@ def test_the_known_counterexamples_are_among_those_found() -> None:
         assert each.claimed == pytest.approx(epsilon, abs=6e-4)
         assert each.lower == pytest.approx(exact, rel=5e-3)
     epsilon, delta = golden.MMA_ONE_STEP
-    one_step = next(c for c in counterexamples(Lambda.ANY) if (c.q, c.sigma, c.steps) == (0.01, 2.0, 1))
+    one_step = next(
+        c for c in counterexamples(Lambda.ANY) if (c.q, c.sigma, c.steps) == (0.01, 2.0, 1)
+    )
     assert one_step.claimed == pytest.approx(epsilon, abs=6e-7)
     assert one_step.delta == pytest.approx(delta, rel=0.2)
 
@@ -191,12 +239,14 @@ def test_a_single_step_has_more_than_delta_at_the_promised_epsilon_by_its_closed
     for each in singles:
         exact = one_step_delta(each.q, each.sigma, each.claimed)
         assert exact > DELTA
-        assert exact / 1.1 <= each.delta <= exact  # the next delta that is tried is a tenth larger at most
+        # The next delta that is tried is a tenth larger at most.
+        assert exact / 1.1 <= each.delta <= exact
 
 
 def test_no_setting_that_breaks_a_condition_counts_as_a_counterexample() -> None:
     assert not theorem_3.conditions_hold(0.01, 0.99, 100, Lambda.ANY)
-    assert not theorem_3.conditions_hold(0.4, 1.0, 100, Lambda.ANY)  # no order from 1 up is at most 1 / (10 q^2)
+    # No order from 1 up is at most 1 / (10 q^2).
+    assert not theorem_3.conditions_hold(0.4, 1.0, 100, Lambda.ANY)
     assert not theorem_3.conditions_hold(0.3, 4.0, 100, Lambda.ANY)
     assert not theorem_3.conditions_hold(0.1, 1.0, 40_000_000, Lambda.ANY)
     assert theorem_3.conditions_hold(0.1, 1.0, 100, Lambda.ANY)
@@ -213,16 +263,23 @@ def test_the_moments_of_both_directions_agree_with_quadrature() -> None:
                 return mpmath.npdf(z, 0, sigma_) * ratio**-order
 
             absent = mpmath.quad(powered, [-20 * sigma, -8 * sigma, 0, 8 * sigma, 20 * sigma])
-        assert theorem_3.bounded_moment(q, sigma, order) == pytest.approx(float(mpmath.log(absent)), rel=1e-8)
-        assert theorem_3.omitted_moment(q, sigma, order) == pytest.approx(log_moment(q, sigma, order + 1), rel=1e-9)
-        assert theorem_3.assumed_moment(q, sigma, order) == pytest.approx(math.log(1 + q**2 * order**2 / sigma**2))
+        assert theorem_3.bounded_moment(q, sigma, order) == pytest.approx(
+            float(mpmath.log(absent)), rel=1e-8
+        )
+        assert theorem_3.omitted_moment(q, sigma, order) == pytest.approx(
+            log_moment(q, sigma, order + 1), rel=1e-9
+        )
+        assert theorem_3.assumed_moment(q, sigma, order) == pytest.approx(
+            math.log(1 + q**2 * order**2 / sigma**2)
+        )
 
 
 def test_inequality_8_holds_from_the_least_order_on_and_not_before() -> None:
     for q in (1e-4, 0.01, 0.1, 0.14):
         least = theorem_3.least_order(q)
         late, early = (
-            (math.e - 1) * (order + 1) / (2 * (1 - q) * order) for order in (1.001 * least, 0.999 * least)
+            (math.e - 1) * (order + 1) / (2 * (1 - q) * order)
+            for order in (1.001 * least, 0.999 * least)
         )  # its left side
         assert late < 1 < early, q
 
@@ -255,8 +312,12 @@ def test_the_map_refutes_the_theorem_at_sigma_1_and_never_below() -> None:
     assert text.endswith("all conditions met")
 
 
-def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_shrink_as_it_says() -> None:
-    """(27) is at least the integral (17) that it bounds, and at sigma 1 it grows from t = 3 to t = 4."""
+def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_shrink_as_it_says() -> (
+    None
+):
+    """(27) is at least the integral (17) that it bounds, and at sigma 1 it grows from t = 3 to t =
+    4.
+    """
     for q, sigma, t in ((0.01, 1.0, 3), (0.01, 2.0, 4), (0.05, 1.5, 3)):
         ends = ((-12 * sigma, 0), (0, 1), (1, 12 * sigma + t))
         parts = [quad(dropped, *each, args=(q, sigma, t))[0] for each in ends]
@@ -269,7 +330,9 @@ def test_the_proofs_bounds_on_what_it_drops_are_those_of_its_parts_and_do_not_sh
     assert grows == pytest.approx([0.2759, 13.229], rel=1e-3)
 
 
-def test_the_proofs_condition_and_the_one_it_should_have_had_on_epsilon_exclude_each_other() -> None:
+def test_the_proofs_condition_and_the_one_it_should_have_had_on_epsilon_exclude_each_other() -> (
+    None
+):
     last = theorem_3.dominant_from(DELTA)
     for steps in (1000, 1157, 1158, 5000):
         epsilon, order = theorem_3.claimed(0.01, 2.0, steps), theorem_3.own_order(0.01, 2.0, steps)

@@ -1,4 +1,6 @@
-"""Training settings of the papers' accuracies, at the privacy that the paper prints, and their records."""
+"""Training settings of the papers' accuracies, at the privacy that the paper prints, and their
+records.
+"""
 
 import datetime
 import json
@@ -28,7 +30,9 @@ def epsilon_of(entry: Trained, accountant: str) -> float:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say_and_opens_what_it_releases(paper: str) -> None:
+def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say_and_opens_what_it_releases(
+    paper: str,
+) -> None:
     for entry in PAPERS[paper].trained:
         config, name = entry.config, f"{entry.place} {entry.quantity}"
         assert plan(config).steps > 0, name
@@ -38,9 +42,13 @@ def test_every_accuracy_has_a_run_in_which_each_setting_has_a_say_and_opens_what
         assert (50 < entry.theirs < 100) == (config.dataset != "movielens"), name
         assert entry.because, name
         assert (entry.setting is None) == (not config.private or config.stop_epsilon > 0), name
-        if entry.setting and config.optimizer != "adppl":  # whose relevances are a release of their own
+        # Whose relevances are a release of their own.
+        if entry.setting and config.optimizer != "adppl":
             assert entry.setting.mechanism == plan(config).mechanism, name
-            assert (entry.setting.dataset, entry.setting.clip_norm) == (config.dataset, config.clip_norm), name
+            assert (entry.setting.dataset, entry.setting.clip_norm) == (
+                config.dataset,
+                config.clip_norm,
+            ), name
 
 
 def test_the_columns_of_paper_001_spend_epsilon_3_by_the_classic_conversion() -> None:
@@ -54,8 +62,12 @@ def test_a_run_that_stops_at_a_printed_epsilon_spends_it() -> None:
     stopped = [entry for _, entry in TRAINED if entry.config.stop_epsilon]
     for entry in stopped:
         config = entry.config
-        assert epsilon_of(entry, config.stop_accountant) == pytest.approx(config.stop_epsilon, rel=0.01), entry.quantity
-        assert plan(config).steps < config.steps_of_epochs, "its epochs end it before its epsilon does"
+        assert epsilon_of(entry, config.stop_accountant) == pytest.approx(
+            config.stop_epsilon, rel=0.01
+        ), entry.quantity
+        assert plan(config).steps < config.steps_of_epochs, (
+            "its epochs end it before its epsilon does"
+        )
 
 
 def test_exponential_decay_spends_what_the_constant_noise_level_spends() -> None:
@@ -84,7 +96,11 @@ def test_every_record_is_of_a_run_that_the_paper_asks_for_and_each_once(paper: s
     asked = set(map(named, trained))
     asked |= {named(config) for sweep in PAPERS[paper].sweeps for config in sweep.configs}
     asked |= {named(config) for ladder in PAPERS[paper].ladders for _, config in ladder.runs}
-    asked |= {named(replace(each, dataset="cifar10_jpeg")) for each in trained if each.dataset == "cifar10"}
+    asked |= {
+        named(replace(each, dataset="cifar10_jpeg"))
+        for each in trained
+        if each.dataset == "cifar10"
+    }
     assert records_of(paper).keys() <= asked
     if path_of(paper).exists():
         assert len(json.loads(path_of(paper).read_text())) == len(records_of(paper)) > 0
@@ -115,13 +131,19 @@ def test_a_record_says_what_was_trained_when_where_and_at_what_epsilon(paper: st
 
 
 def test_what_accepted_steps_alone_would_cost_is_told_beside_what_all_of_them_cost() -> None:
-    """4,297 proposals of paper 001's MNIST column cost 2.48 to 2.49, those that were accepted alone less."""
+    """4,297 proposals of paper 001's MNIST column cost 2.48 to 2.49, those that were accepted alone
+    less.
+    """
     entry = next(each for each in PAPERS["001"].trained if each.config.acceptance == "sa")
     found = compared("001", entry)
     assert found.record
     accepted = round(statistics.fmean(run.accepted or 0 for run in found.record.runs))
     q, sigma = entry.config.q, entry.config.sigma
-    alone = ACCOUNTANTS[CERTIFIED].curve(Mechanism.constant(q, sigma, accepted), accepted, 1e-5).last.value
+    alone = (
+        ACCOUNTANTS[CERTIFIED]
+        .curve(Mechanism.constant(q, sigma, accepted), accepted, 1e-5)
+        .last.value
+    )
     assert f"Of 4,297 proposals {accepted:,} were accepted" in found.why
     assert f"would cost epsilon {alone:.3g}, without a proof" in found.why
     assert "all proposals cost at most 2.49" in found.why

@@ -1,4 +1,6 @@
-"""Recording: what is left is trained, short runs first; it can be stopped at any time, and does nothing twice."""
+"""Recording: what is left is trained, short runs first; it can be stopped at any time, and does
+nothing twice.
+"""
 
 import fcntl
 import itertools
@@ -59,7 +61,9 @@ def accuracy_of(config: RunConfig) -> float:
     return next(event.accuracy for event in train(config) if isinstance(event, Finished))
 
 
-def test_the_first_seed_of_everything_comes_before_the_second_of_anything_and_short_runs_first() -> None:
+def test_the_first_seed_of_everything_comes_before_the_second_of_anything_and_short_runs_first() -> (
+    None
+):
     found = [(job.config.seed, job.label) for job in jobs([DUMMY])]
     rates = ["Figure 1: rates"] * 2
     first = [(0, label) for label in ("Table 1: short", *rates, "Table 1: longer")]
@@ -87,7 +91,9 @@ def test_a_record_is_how_the_run_ended_and_what_it_costs() -> None:
         assert found.seconds > 0
 
 
-def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "EVALUATE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "EVALUATION_SHARE", 1.0)
@@ -101,13 +107,22 @@ def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(monkeypatch: py
     assert [each.step for each in run.course] == sorted({each.step for each in run.course})
     assert len(run.course) > 1
     last = run.course[-1]
-    assert (last.step, last.accuracy, last.accepted) == (plan(ANNEALED).steps, run.accuracy, run.accepted)
+    assert (last.step, last.accuracy, last.accepted) == (
+        plan(ANNEALED).steps,
+        run.accuracy,
+        run.accepted,
+    )
     assert other.runs[0].course == ()
-    runs = [each for record in json.loads(records.path_of("999").read_text()) for each in record["runs"]]
-    assert sorted("course" in each for each in runs) == [False, True]  # a file names none where there is none
+    runs = [
+        each for record in json.loads(records.path_of("999").read_text()) for each in record["runs"]
+    ]
+    # A file names none where there is none.
+    assert sorted("course" in each for each in runs) == [False, True]
 
 
-def test_records_that_are_written_beside_one_another_are_all_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_that_are_written_beside_one_another_are_all_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     turn, others = recording._turn, [2, 1]
 
     @contextmanager
@@ -116,7 +131,10 @@ def test_records_that_are_written_beside_one_another_are_all_kept(monkeypatch: p
         if others:
             seed = others.pop()
             recording.record(job_of(SMALL, seed), Seeded(seed, 0.25), 1.0)
-        with turn(paper), (recording.state_directory() / "recordings" / f"{paper}.lock").open("ab") as file:
+        with (
+            turn(paper),
+            (recording.state_directory() / "recordings" / f"{paper}.lock").open("ab") as file,
+        ):
             with pytest.raises(BlockingIOError):  # nobody else has a turn now
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
@@ -149,7 +167,7 @@ def stopped(job: Job) -> int:
 
 @pytest.mark.usefixtures("often")
 def test_a_stopped_run_says_how_long_it_would_take_and_counts_as_untrained() -> None:
-    (entry, *_) = DUMMY.trained
+    entry, *_ = DUMMY.trained
     assert compared("999", entry).why == "Nobody has timed its training."
     stopped(job_of(LONGER))
     assert records_of("999")[records.named(LONGER)].runs == ()
@@ -158,7 +176,8 @@ def test_a_stopped_run_says_how_long_it_would_take_and_counts_as_untrained() -> 
     timed = records.expected_seconds(LONGER)
     assert timed
     assert records.expected_seconds(SMALL) == pytest.approx(timed / 2)  # of half as many steps
-    tested = plan(ANNEALED).steps / plan(LONGER).steps * (64 + 100 / 3) / 64  # a forward pass is a third of the work
+    # A forward pass is a third of the work.
+    tested = plan(ANNEALED).steps / plan(LONGER).steps * (64 + 100 / 3) / 64
     assert records.expected_seconds(ANNEALED) == pytest.approx(timed * tested, rel=0.01)
     recording.record(job_of(LONGER), None, 1e9)
     assert records.expected_seconds(LONGER) == timed
@@ -181,7 +200,9 @@ def test_a_stopped_run_goes_on_from_its_checkpoint_to_the_same_accuracy() -> Non
 
 
 @pytest.mark.long
-def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_trains_what_is_left_and_nothing_twice(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     main(["--only", "short", "--seeds", "2"])
     before = recorded("999", SMALL)
     assert before
@@ -200,7 +221,11 @@ def test_the_command_trains_what_is_left_and_nothing_twice(capsys: pytest.Captur
     assert "16 steps, about " in said
     assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {0.5}
     main([])
-    assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {0.1, 0.2, 0.5}
+    assert {record.settings.get("lr", 0.5) for record in records_of("999").values()} == {
+        0.1,
+        0.2,
+        0.5,
+    }
     assert all(job.done for job in jobs([DUMMY]))
 
 
@@ -208,10 +233,18 @@ def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_t
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wild, broken = replace(PLAIN, lr=1e38, activation="relu"), replace(SMALL, lr=0.3)
-    entries = [Trained("Table 1", name, "90", config=config) for name, config in (("wild", wild), ("broken", broken))]
+    entries = [
+        Trained("Table 1", name, "90", config=config)
+        for name, config in (("wild", wild), ("broken", broken))
+    ]
     absent = RunConfig(dataset="cifar10", source="full", model="cnn9")
-    entries += [Trained("Table 1", "colour", "50", config=absent), Trained("Table 1", "tame", "90", config=SMALL)]
-    monkeypatch.setattr(recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), sweeps=())})
+    entries += [
+        Trained("Table 1", "colour", "50", config=absent),
+        Trained("Table 1", "tame", "90", config=SMALL),
+    ]
+    monkeypatch.setattr(
+        recording, "PAPERS", {"999": replace(DUMMY, entries=tuple(entries), sweeps=())}
+    )
     monkeypatch.setattr(recording, "available", lambda name: ("sample",) if name == "mnist" else ())
     monkeypatch.setattr(records, "stand_in", lambda name: None)
     path = checkpoint_of(job_of(broken))
@@ -227,17 +260,24 @@ def test_a_run_that_diverges_or_has_no_data_or_a_broken_checkpoint_is_said_and_t
     assert recorded("999", SMALL)
 
 
-def test_data_that_stand_in_for_missing_ones_are_trained_on_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_that_stand_in_for_missing_ones_are_trained_on_and_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     colour = RunConfig(dataset="cifar10", source="full", model="cnn9", epochs=1.0)
     entry = Trained("Table 1", "colour", "50", config=colour)
     paper = replace(DUMMY, entries=(entry,), sweeps=())
-    monkeypatch.setattr(catalogue, "available", lambda name: ("full",) if name == "cifar10_jpeg" else ())
+    monkeypatch.setattr(
+        catalogue, "available", lambda name: ("full",) if name == "cifar10_jpeg" else ()
+    )
     (job,) = jobs([paper], seeds=1)
     assert job.config == replace(colour, dataset="cifar10_jpeg", seed=0)
     recording.record(job, Seeded(0, 0.5), 1.0)
     assert job.done
     assert compared("999", entry).ours == 50
-    assert "CIFAR-10 as JPEG stands in for CIFAR-10 where that is missing." in compared("999", entry).why
+    assert (
+        "CIFAR-10 as JPEG stands in for CIFAR-10 where that is missing."
+        in compared("999", entry).why
+    )
     monkeypatch.setattr(catalogue, "available", lambda name: ("full",))
     (original,) = jobs([paper], seeds=1)
     assert original.config == replace(colour, seed=0)

@@ -43,9 +43,15 @@ def summed(q: float, sigma: float, order: int) -> Any:
         )
 
 
-def test_the_settings_are_those_of_the_source_in_whole_batches_and_spend_3_by_theorem_1_with_the_logarithm() -> None:
+def test_the_settings_are_those_of_the_source_in_whole_batches_and_spend_3_by_theorem_1_with_the_logarithm() -> (
+    None
+):
     for name, anchor in zip(NAMES, golden.TRAMER_BONEH, strict=True):
-        assert (setting(name).q, setting(name).sigma, whole_epochs(name)) == (anchor.q, anchor.sigma, anchor.steps)
+        assert (setting(name).q, setting(name).sigma, whole_epochs(name)) == (
+            anchor.q,
+            anchor.sigma,
+            anchor.steps,
+        )
         found = theorem_1(anchor.q, anchor.sigma, anchor.steps)
         assert found == pytest.approx(anchor.epsilon, abs=anchor.tolerance), name
 
@@ -55,7 +61,9 @@ def test_theorem_1_and_equation_4_are_the_minimum_over_orders_of_the_sum(name: s
     q, sigma, tau = setting(name).q, setting(name).sigma, 500
     sums = {order: summed(q, sigma, order) for order in range(2, 65)}
     assert float(mpmath.log(sums[9])) == pytest.approx(log_moment(q, sigma, 9), rel=1e-6)
-    meant = min((tau * mpmath.log(each) + math.log(1e5)) / (order - 1) for order, each in sums.items())
+    meant = min(
+        (tau * mpmath.log(each) + math.log(1e5)) / (order - 1) for order, each in sums.items()
+    )
     printed = min((tau * each + math.log(1e5)) / (order - 1) for order, each in sums.items())
     assert theorem_1(q, sigma, tau) == pytest.approx(float(meant), rel=1e-9)
     assert theorem_1(q, sigma, tau, printed=True) == pytest.approx(float(printed), rel=1e-9)
@@ -76,7 +84,11 @@ def test_the_accountant_of_the_comparators_agrees() -> None:
     peer = (
         RdpAccountant(orders=list(range(2, 65))).compose(step, anchor.steps).get_epsilon(1e-5)
     )  # with the better conversion
-    assert proven_epsilon("MNIST", anchor.steps) < peer < theorem_1(anchor.q, anchor.sigma, anchor.steps)
+    assert (
+        proven_epsilon("MNIST", anchor.steps)
+        < peer
+        < theorem_1(anchor.q, anchor.sigma, anchor.steps)
+    )
 
 
 def test_rejected_proposals_cost_when_all_are_charged() -> None:
@@ -94,29 +106,42 @@ def test_a_step_that_helps_is_always_accepted_and_a_worse_one_by_equation_3() ->
     assert acceptance(np.array([0.01]), 5)[0] == pytest.approx(math.exp(-0.01 * 10 * 5))
 
 
-def test_accuracy_is_drawn_against_what_all_proposals_cost_and_against_the_accepted_ones(monkeypatch) -> None:
+def test_accuracy_is_drawn_against_what_all_proposals_cost_and_against_the_accepted_ones(
+    monkeypatch,
+) -> None:
     course = (OnTheWay(100, 0.5, 60), OnTheWay(200, 0.7, 110), OnTheWay(300, 0.8, 110))
     record = Recorded({}, (Seeded(1, 0.8, 110, course=course),), 1.0, "2026-11-25", "cpu", {}, 1.0)
     monkeypatch.setattr(numbers, "recorded", lambda paper, config: record)
     lines = {line.name: line for line in numbers.accuracy_lines("MNIST")}
     assert set(lines) == {*METHODS, "SA-DPSGD, accepted steps alone"}
-    every, alone, tanh = (lines[name] for name in ("SA-DPSGD", "SA-DPSGD, accepted steps alone", "DP-SGD (tanh)"))
+    every, alone, tanh = (
+        lines[name] for name in ("SA-DPSGD", "SA-DPSGD, accepted steps alone", "DP-SGD (tanh)")
+    )
     assert every.y.tolist() == alone.y.tolist() == pytest.approx([50, 70, 80])
     assert np.all(alone.x < every.x)  # fewer steps are charged
     assert alone.x[1] == alone.x[2]  # none was accepted in between
     assert np.all(tanh.x < every.x)  # whose training set is smaller, so that q is larger
     config = run("MNIST", "SA-DPSGD")
     rdp = RdpAccountant()
-    rdp.compose(dp_event.PoissonSampledDpEvent(config.q, dp_event.GaussianDpEvent(config.sigma)), 300)
+    rdp.compose(
+        dp_event.PoissonSampledDpEvent(config.q, dp_event.GaussianDpEvent(config.sigma)), 300
+    )
     assert every.x[-1] <= rdp.get_epsilon(config.delta) < 1.5 * every.x[-1]
 
 
-CASES = [Selection(2.0, 6.0), Selection(2.0, 3.0, 10), Selection(20.0, 30.0, 10), Selection(1.23, 0.5, 1)]
+CASES = [
+    Selection(2.0, 6.0),
+    Selection(2.0, 3.0, 10),
+    Selection(20.0, 30.0, 10),
+    Selection(1.23, 0.5, 1),
+]
 DRAWS = 400_000
 
 
 def exact_delta(case: Selection, epsilon: float) -> float:
-    """Delta by integrating the density of what is released, written down trial by trial, at 40 digits."""
+    """Delta by integrating the density of what is released, written down trial by trial, at 40
+    digits.
+    """
     with mpmath.workdps(40):
         sigma, distance = mpmath.mpf(case.sigma), mpmath.mpf(case.distance)
         half, one = mpmath.mpf(1) / 2, mpmath.mpf(1)
@@ -135,7 +160,9 @@ def exact_delta(case: Selection, epsilon: float) -> float:
             return max(density(w, 1) - mpmath.exp(epsilon) * density(w, 0), mpmath.mpf(0))
 
         threshold = half + sigma**2 * mpmath.mpf(epsilon)
-        edges = sorted({near, half, far, threshold, threshold + sigma, far + sigma, threshold + 6 * sigma})
+        edges = sorted(
+            {near, half, far, threshold, threshold + sigma, far + sigma, threshold + 6 * sigma}
+        )
         points = [half - distance - 12 * sigma, *edges, max(far, threshold) + 25 * sigma]
         whole: Any = mpmath.quad(excess, sorted(points))
         return float(whole)
@@ -185,21 +212,30 @@ def test_a_bound_of_many_steps_needs_no_exponential_beyond_the_largest_float() -
     assert case.accepted_only(1e-5, 1000) < case.epsilon_after(1000, 1e-5) < math.inf
 
 
-@pytest.mark.parametrize("case", [Selection(2.0, 3.0), Selection(2.0, 3.0, 10), Selection(2.0, 3.0, 1)], ids=str)
+@pytest.mark.parametrize(
+    "case", [Selection(2.0, 3.0), Selection(2.0, 3.0, 10), Selection(2.0, 3.0, 1)], ids=str
+)
 def test_simulation_agrees_with_it_and_rejects_the_count_of_accepted_steps(case: Selection) -> None:
     epsilon, generator = 0.5, np.random.default_rng(7)
     threshold = 0.5 + case.sigma**2 * epsilon
     with_it, without = (float(np.mean(released(case, x, generator) > threshold)) for x in (1, 0))
     found = with_it - math.exp(epsilon) * without
-    error = math.sqrt((with_it + math.exp(2 * epsilon) * without) / DRAWS)  # at least one standard deviation
+    # At least one standard deviation.
+    error = math.sqrt((with_it + math.exp(2 * epsilon) * without) / DRAWS)
     assert abs(found - case.delta(epsilon)) < 5 * error
     assert found - Selection(case.sigma, 0.0).delta(epsilon) > 5 * error
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_epsilon_is_above_the_count_of_accepted_steps_and_below_that_of_all(case: Selection) -> None:
-    assert exact_delta(case, case.accepted_only(1e-5) * 1.01) > 1e-5 > exact_delta(case, case.every_proposal(1e-5))
+def test_epsilon_is_above_the_count_of_accepted_steps_and_below_that_of_all(
+    case: Selection,
+) -> None:
+    assert (
+        exact_delta(case, case.accepted_only(1e-5) * 1.01)
+        > 1e-5
+        > exact_delta(case, case.every_proposal(1e-5))
+    )
 
 
 def test_without_selection_it_is_the_gaussian_mechanism() -> None:
@@ -214,10 +250,14 @@ def test_without_selection_it_is_the_gaussian_mechanism() -> None:
 @pytest.mark.long
 def test_the_share_on_the_right_side_agrees_with_simulation(case: Selection) -> None:
     drawn = released(case, 1, np.random.default_rng(3))
-    assert float(np.mean(drawn > 0.5)) == pytest.approx(case.right_side, abs=5 * 0.5 / math.sqrt(DRAWS))
+    assert float(np.mean(drawn > 0.5)) == pytest.approx(
+        case.right_side, abs=5 * 0.5 / math.sqrt(DRAWS)
+    )
 
 
-@pytest.mark.parametrize(("case", "steps"), [(Selection(2.0, 3.0, 10), 100), (Selection(20.0, 30.0, 10), 1000)])
+@pytest.mark.parametrize(
+    ("case", "steps"), [(Selection(2.0, 3.0, 10), 100), (Selection(20.0, 30.0, 10), 1000)]
+)
 def test_many_steps_have_at_least_the_delta_of_their_sides(case: Selection, steps: int) -> None:
     epsilon = case.epsilon_after(steps, 1e-5)
     assert 1.5 * case.accepted_only(1e-5, steps) < epsilon < case.every_proposal(1e-5, steps)
@@ -237,7 +277,10 @@ def test_many_steps_have_at_least_the_delta_of_their_sides(case: Selection, step
 
 
 def test_further_distances_tell_more_without_end() -> None:
-    found = [Selection(2.0, distance).epsilon_after(1, 1e-5) for distance in (0.0, 3.0, 6.0, 12.0, 24.0, 48.0)]
+    found = [
+        Selection(2.0, distance).epsilon_after(1, 1e-5)
+        for distance in (0.0, 3.0, 6.0, 12.0, 24.0, 48.0)
+    ]
     assert all(after > before + 0.1 for before, after in pairwise(found))
     assert found[-1] > 5 * found[0]
 

@@ -1,8 +1,9 @@
 """Settings drawn over all samplers and selections, each to be answered within limits.
 
-Run by python -m tests.privacy.random_settings. The arguments are a seed and a number of settings. One line of JSON
-follows: the faults that were found, and the most seconds of processor time and megabytes that one answer took. It is a
-process of its own, so that its memory is that of the answers alone.
+Run by python -m tests.privacy.random_settings. The arguments are a seed and a number of settings.
+One line of JSON follows: the faults that were found, and the most seconds of processor time and
+megabytes that one answer took. It is a process of its own, so that its memory is that of the
+answers alone.
 """
 
 import json

@@ -56,7 +56,9 @@ def test_every_type_that_holds_two_ends_gives_neither_of_two_that_cross(
     bounds = Bounds(lower, upper, Kind.CERTIFIED, "as it was")
     assert (bounds.lower, bounds.upper, bounds.note) == (*expected, note)
     steps, delta = np.array([1, 2]), np.full(2, 1e-5)
-    curve = Curve(steps, delta, np.array([upper, 9.0]), np.array([lower, 8.0]), Kind.CERTIFIED, "as it was")
+    curve = Curve(
+        steps, delta, np.array([upper, 9.0]), np.array([lower, 8.0]), Kind.CERTIFIED, "as it was"
+    )
     assert (curve.lower[0], curve.epsilon[0], curve.note) == (*expected, note)
     assert (curve.lower[1], curve.epsilon[1]) == (8.0, 9.0)
 
@@ -94,7 +96,9 @@ def crossing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(pld, "epsilon_bounds", bounds)
     monkeypatch.setattr(base, "epsilon_bounds", bounds)
     sampler_bounds.cache_clear()
-    monkeypatch.setattr(pld, "tradeoff_bounds", lambda mechanism: Band(Gaussian(1.0), Gaussian(1.1)))
+    monkeypatch.setattr(
+        pld, "tradeoff_bounds", lambda mechanism: Band(Gaussian(1.0), Gaussian(1.1))
+    )
     yield
     sampler_bounds.cache_clear()
 

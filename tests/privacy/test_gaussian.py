@@ -1,4 +1,6 @@
-"""The Gaussian mechanism's closed forms; and the smallest delta, at which every accountant is sound."""
+"""The Gaussian mechanism's closed forms; and the smallest delta, at which every accountant is
+sound.
+"""
 
 import functools
 import math
@@ -52,7 +54,9 @@ def test_delta_falls_with_epsilon_rises_with_mu_and_ends_at_no_loss_and_total_lo
 
 
 def test_mu_is_rounded_to_the_safe_side_of_what_keeps_delta() -> None:
-    for delta, epsilon in product([1e-30, 1e-9, 1e-5, 0.3], [0.0, 1e-6, 0.01, 0.25, 1.0, 8.0, 100.0, 1e4]):
+    for delta, epsilon in product(
+        [1e-30, 1e-9, 1e-5, 0.3], [0.0, 1e-6, 0.01, 0.25, 1.0, 8.0, 100.0, 1e4]
+    ):
         mu = float(gaussian.mu_of(epsilon, delta))
         assert gaussian_delta(epsilon, mu) <= delta, (delta, epsilon)
         assert gaussian_delta(epsilon, mu * (1 + 1e-8)) > delta, (delta, epsilon)
@@ -62,7 +66,8 @@ def test_mu_is_rounded_to_the_safe_side_of_what_keeps_delta() -> None:
 
 
 LEAST = check.SMALLEST_DELTA
-WHOLE = [(1.0, 1), (0.3, 10), (SMALLEST_SIGMA, 1), (SMALLEST_SIGMA, 3), (50.0, 1000)]  # (sigma, steps) at q = 1
+# (sigma, steps) at q = 1.
+WHOLE = [(1.0, 1), (0.3, 10), (SMALLEST_SIGMA, 1), (SMALLEST_SIGMA, 3), (50.0, 1000)]
 MECHANISMS = [
     *(Mechanism.constant(1.0, sigma, steps) for sigma, steps in WHOLE),
     Mechanism.constant(0.01, 2.0, 200),
@@ -77,13 +82,17 @@ def test_a_smaller_delta_and_no_delta_at_all_are_refused_by_name() -> None:
         with pytest.raises(ValueError, match=f"^Expected delta={delta!r} to be at least 1e-60: "):
             check.delta(delta=delta)
     for delta in [0.0, 1.0, -1e-5, math.nan, math.inf]:
-        with pytest.raises(ValueError, match=rf"^Expected delta={delta!r} to be (above 0 and below 1|a number)\.$"):
+        with pytest.raises(
+            ValueError, match=rf"^Expected delta={delta!r} to be (above 0 and below 1|a number)\.$"
+        ):
             check.delta(delta=delta)
 
 
 @functools.cache
 def last(name: str, mechanism: Mechanism) -> Curve:
-    """Epsilon after the last step at the smallest delta: asked for once, the certified one takes seconds."""
+    """Epsilon after the last step at the smallest delta: asked for once, the certified one takes
+    seconds.
+    """
     return ACCOUNTANTS[name].curve(mechanism, mechanism.steps, LEAST)
 
 
@@ -99,7 +108,9 @@ def test_every_accountant_answers_at_the_smallest_delta_and_is_sound() -> None:
 
 def test_the_certified_band_holds_the_exact_gaussian_there() -> None:
     for sigma, steps in WHOLE:
-        exact = float(gaussian.epsilon_of(np.array([LEAST]), np.array([math.sqrt(steps) / sigma]))[0])
+        exact = float(
+            gaussian.epsilon_of(np.array([LEAST]), np.array([math.sqrt(steps) / sigma]))[0]
+        )
         band = ACCOUNTANTS["pld"].curve(Mechanism.constant(1.0, sigma, steps), steps, LEAST)
         assert band.lower[0] <= exact * (1 + 1e-9), (sigma, steps)
         assert band.epsilon[0] >= exact * (1 - 1e-9), (sigma, steps)
@@ -119,7 +130,7 @@ def test_risks_and_a_mu_are_numbers_there() -> None:
 
 TOO_SMALL = 1e-320
 CALLS: dict[str, Callable[[], object]] = {
-    **{name: (lambda a=a: a.curve(MECHANISMS[0], 1, TOO_SMALL)) for name, a in ACCOUNTANTS.items()},
+    **{name: lambda a=a: a.curve(MECHANISMS[0], 1, TOO_SMALL) for name, a in ACCOUNTANTS.items()},
     "profile": lambda: ACCOUNTANTS["rdp"].profile(MECHANISMS[0], [1e-5, TOO_SMALL]),
     "epsilon target": lambda: EpsilonTarget(1.0, TOO_SMALL),
     "mu target": lambda: MuTarget(1.0, TOO_SMALL),
@@ -137,11 +148,17 @@ def test_everything_that_takes_a_delta_refuses_a_smaller_one_by_name() -> None:
 
 @pytest.mark.parametrize("command", ["epsilon", "tradeoff", "calibrate", "train"])
 def test_every_command_refuses_a_smaller_one_before_it_does_anything(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path))
     mechanism = ["--q", ".01", "--sigma", "2", "--steps", "200"]
-    more = {"train": ["--model", "mlp"], "calibrate": [*mechanism[:2], *mechanism[4:], "--solve", "sigma"]}
+    more = {
+        "train": ["--model", "mlp"],
+        "calibrate": [*mechanism[:2], *mechanism[4:], "--solve", "sigma"],
+    }
     target = ["--target-epsilon", "3"] if command == "calibrate" else []
     assert main([command, *more.get(command, mechanism), *target, "--delta", "1e-320"]) == 2
     assert "Expected delta=1e-320 to be at least 1e-60: " in capsys.readouterr().err

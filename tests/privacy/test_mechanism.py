@@ -11,7 +11,14 @@ from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.calibration.solve import solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism, Release
-from dpcore.privacy.schedule import HOLD, MAX_LEVELS, POLYNOMIAL_END, POLYNOMIAL_PERIOD, SCHEDULES, Recipe
+from dpcore.privacy.schedule import (
+    HOLD,
+    MAX_LEVELS,
+    POLYNOMIAL_END,
+    POLYNOMIAL_PERIOD,
+    SCHEDULES,
+    Recipe,
+)
 from tests import golden
 
 
@@ -54,7 +61,10 @@ def test_published_rates_spend_their_budget_in_the_published_epochs() -> None:
         rate, epochs = rate_and_epochs
         spent = np.cumsum([1 / (2 * sigma**2) for sigma in sigmas(name, rate, 120)])
         assert np.count_nonzero(spent <= golden.SCHEDULE_BUDGET) == epochs, (name, rate_and_epochs)
-    assert sum(1 / (2 * sigma**2) for sigma in sigmas("constant", 0.0, 100, 8.0)) == golden.SCHEDULE_BUDGET
+    assert (
+        sum(1 / (2 * sigma**2) for sigma in sigmas("constant", 0.0, 100, 8.0))
+        == golden.SCHEDULE_BUDGET
+    )
 
 
 def test_polynomial_falls_from_ten_to_two_in_a_hundred_epochs_and_stays_there_at_any_rate() -> None:
@@ -86,8 +96,12 @@ def test_a_schedule_that_never_changes_within_the_run_is_solved_as_the_constant_
         Recipe("polynomial", 3.5277, 1000),
     ]:
         steps = 1000  # ten epochs
-        plain, found = (solve("sigma", BUDGET, q=0.01, steps=steps, recipe=each) for each in (Recipe(), recipe))
-        assert found.mechanism == plain.mechanism == Mechanism.constant(0.01, found.value, steps), recipe
+        plain, found = (
+            solve("sigma", BUDGET, q=0.01, steps=steps, recipe=each) for each in (Recipe(), recipe)
+        )
+        assert found.mechanism == plain.mechanism == Mechanism.constant(0.01, found.value, steps), (
+            recipe
+        )
         assert found.reading == plain.reading, recipe
 
 
@@ -96,7 +110,11 @@ def test_answers_keep_the_budget_and_the_next_value_overshoots() -> None:
         [
             ("sigma", {"q": 0.02, "steps": 1500}, lambda sigma: (0.02, sigma, 1500)),
             ("steps", {"q": 0.02, "sigma": 5.0}, lambda steps: (0.02, 5.0, int(steps))),
-            ("batch", {"examples": 10_000, "sigma": 5.0, "steps": 1500}, lambda batch: (batch / 10_000, 5.0, 1500)),
+            (
+                "batch",
+                {"examples": 10_000, "sigma": 5.0, "steps": 1500},
+                lambda batch: (batch / 10_000, 5.0, 1500),
+            ),
         ],
         [Recipe("polynomial", 3.5277), Recipe("delayed", 0.1)],
     ):
@@ -104,7 +122,9 @@ def test_answers_keep_the_budget_and_the_next_value_overshoots() -> None:
         assert answer.reading.value <= BUDGET.epsilon, (solved, recipe)
         assert len(answer.mechanism.releases) > 1, (solved, recipe)
         past = recipe.mechanism(*at(answer.beyond))
-        assert ACCOUNTANTS["rdp"].curve(past, [past.steps], BUDGET.delta).epsilon[0] > BUDGET.epsilon
+        assert (
+            ACCOUNTANTS["rdp"].curve(past, [past.steps], BUDGET.delta).epsilon[0] > BUDGET.epsilon
+        )
 
 
 def test_a_bad_schedule_is_named() -> None:
@@ -120,7 +140,9 @@ def test_a_bad_schedule_is_named() -> None:
     ]:
         given = {"name": "time", "rate": 0.1, "level_steps": 10, "q": 0.1, "steps": 100} | arguments
         with pytest.raises(ValueError, match=f"Expected {named}"):
-            Recipe(given["name"], given["rate"], given["level_steps"]).mechanism(given["q"], 2.0, given["steps"])
+            Recipe(given["name"], given["rate"], given["level_steps"]).mechanism(
+                given["q"], 2.0, given["steps"]
+            )
     message = r"Expected rate=1\.0 to keep sigma from 1e-06 to 1e\+09; at step 15 it is 6\.1\d*e-07"
     with pytest.raises(ValueError, match=message):
         Recipe("exponential", 1.0, 1).mechanism(0.1, 2.0, 30)

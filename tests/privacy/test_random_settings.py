@@ -1,4 +1,6 @@
-"""3,000 settings drawn over all samplers and selections are answered in order, in time and in little memory."""
+"""3,000 settings drawn over all samplers and selections are answered in order, in time and in
+little memory.
+"""
 
 import json
 import subprocess
@@ -21,7 +23,9 @@ def answered(seed: int, count: int) -> dict:
 
 def checked(seed: int, count: int) -> None:
     found = answered(seed, count)
-    print(f"seed {seed}: {found['seconds']:.1f} s for {found['slowest']}, {found['megabytes']:.0f} MB")
+    print(
+        f"seed {seed}: {found['seconds']:.1f} s for {found['slowest']}, {found['megabytes']:.0f} MB"
+    )
     assert found["faults"] == [], seed
     assert found["seconds"] < SECONDS, (seed, found["slowest"])
     assert found["megabytes"] < MEGABYTES, seed

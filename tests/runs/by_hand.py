@@ -1,4 +1,5 @@
-"""A clock that tests move, a pool whose rounds they lead, and runs that were worked on: no process is started.
+"""A clock that tests move, a pool whose rounds they lead, and runs that were worked on: no process
+is started.
 
 The pool's workers do as they are told.
 """
@@ -41,7 +42,9 @@ class Hired:
         self.busy_since: float | None = None
         self.dismissed = False
         self.signals: list[signal.Signals] = []
-        self.process = SimpleNamespace(returncode=None, poll=lambda: self.process.returncode, wait=lambda: None)
+        self.process = SimpleNamespace(
+            returncode=None, poll=lambda: self.process.returncode, wait=lambda: None
+        )
 
     def ends(self, status: int) -> None:
         self.process.returncode = status
@@ -68,12 +71,18 @@ class PoolByHand(Pool):
         return self.hired[-1]
 
     def is_dead(self, name: str) -> bool:
-        return any(worker.name == name and worker.process.returncode is not None for worker in self.hired)
+        return any(
+            worker.name == name and worker.process.returncode is not None for worker in self.hired
+        )
 
     @property
     def waiting(self) -> list[Slots]:
         """The slots of the workers that wait for a run."""
-        return [worker.slots for worker in self.workers if worker.busy_since is None and not worker.dismissed]
+        return [
+            worker.slots
+            for worker in self.workers
+            if worker.busy_since is None and not worker.dismissed
+        ]
 
     def after(self, seconds: float, *, silent: bool = False) -> None:
         """Let time pass, at the end of which all that runs gives a sign of life, then lead a round."""
@@ -85,7 +94,9 @@ class PoolByHand(Pool):
     def claims(self, run: str | None = None) -> tuple[Hired, Run]:
         """Have a waiting worker claim the next run, which the pool then sees."""
         self.after(60.0)
-        worker = next(each for each in self.workers if each.busy_since is None and not each.dismissed)
+        worker = next(
+            each for each in self.workers if each.busy_since is None and not each.dismissed
+        )
         claimed = self.store.claim(worker.name, worker.slots.count, worker.slots.devices)
         assert claimed is not None
         assert run in (None, claimed.id)
@@ -100,7 +111,9 @@ class PoolByHand(Pool):
 
 
 def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options: Any) -> PoolByHand:
-    """Such a pool, which has led its first round; whether one of its workers is dead is known by that worker."""
+    """Such a pool, which has led its first round; whether one of its workers is dead is known by
+    that worker.
+    """
     pool = PoolByHand(store, slots, **options)
     monkeypatch.setattr(pool_module, "is_dead", pool.is_dead)
     pool.round()
@@ -108,12 +121,16 @@ def by_hand(store: Store, monkeypatch: Any, slots: int | None = None, **options:
 
 
 def worked_on(store: Store, run: str, status: Status | None = Status.LOST, done: int = 40) -> str:
-    """The run after it was claimed where it waited, has released so many steps and then ended, or runs still."""
+    """The run after it was claimed where it waited, has released so many steps and then ended, or
+    runs still.
+    """
     if store.run(run).status is Status.QUEUED:
         store.claim("here:1")
     config, steps = store.run(run).config, store.run(run).plan.steps
     if not store.run(run).sequence:
-        store.append(run, Started(config.examples, steps, config.q, "cpu", 9, "", (("threads", "2"),)))
+        store.append(
+            run, Started(config.examples, steps, config.q, "cpu", 9, "", (("threads", "2"),))
+        )
     store.append(run, Stepped(done, 1.0, 1.0, 0.5, (0.1,) * 5, 20.0))
     if status is Status.FINISHED:
         store.append(run, Finished(steps, 1.0, 0.5))
@@ -137,5 +154,7 @@ def submit_sweep(
 ) -> str:
     """Queue the runs of a sweep; its id."""
     own = {"owner": owner, "sweep": store.new_id()}
-    store.add_rows([row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)])
+    store.add_rows(
+        [row_of(store.new_id(), *each) | own for each in named_runs(configs, axes, name)]
+    )
     return own["sweep"]

@@ -8,7 +8,9 @@ from pathlib import Path
 
 
 def processes(home: Path, module: str = "dpcore.runs.worker") -> list[int]:
-    """Ids of the live worker processes that serve `home`, or of those that another module was started as."""
+    """Ids of the live worker processes that serve `home`, or of those that another module was
+    started as.
+    """
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -32,7 +34,9 @@ db.execute("ROLLBACK")
 
 @contextmanager
 def held(file: Path, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
-    """The database in the hands of another process, for so many seconds from the beginning of the block on."""
+    """The database in the hands of another process, for so many seconds from the beginning of the
+    block on.
+    """
     command = [sys.executable, "-c", HOLD, str(file), str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
         try:

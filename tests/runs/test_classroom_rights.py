@@ -1,4 +1,6 @@
-"""Who may do what with whose runs, the keys of a classroom, and being the teacher: by the key, and for a while."""
+"""Who may do what with whose runs, the keys of a classroom, and being the teacher: by the key, and
+for a while.
+"""
 
 import os
 import time
@@ -30,17 +32,29 @@ def mode_of(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_a_run_is_its_owners_and_the_teachers_and_who_is_alone_may_do_everything(store: Store) -> None:
+def test_a_run_is_its_owners_and_the_teachers_and_who_is_alone_may_do_everything(
+    store: Store,
+) -> None:
     for owner, may in (
         (ANN, [True, False, False, True, True]),
-        ("", [False, False, False, True, True]),  # as from the command line, or from before there were owners
+        # As from the command line, or from before there were owners.
+        ("", [False, False, False, True, True]),
     ):
         run = store.run(store.submit(RunConfig(epochs=1), owner=owner))
         assert [may_change(each, run) for each in (*VISITORS, OF_TEACHER, ALONE)] == may, owner
     assert [may_rule(each) for each in (*VISITORS, OF_TEACHER, ALONE)] == [False] * 3 + [True] * 2
-    assert [may_start(each) for each in (*VISITORS, OF_TEACHER, ALONE)] == [True, True, False, True, True]
+    assert [may_start(each) for each in (*VISITORS, OF_TEACHER, ALONE)] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+    ]
     assert why_not(VISITORS[2], "cancel") == NOBODY
-    assert why_not(VISITORS[1], "delete") == "This is somebody else's run. Only its owner or the teacher can delete it."
+    assert (
+        why_not(VISITORS[1], "delete")
+        == "This is somebody else's run. Only its owner or the teacher can delete it."
+    )
 
 
 def test_a_key_is_made_once_for_each_home_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
@@ -61,7 +75,9 @@ def test_a_broken_cookie_key_is_refused_with_the_way_out(tmp_path: Path) -> None
             cookie_key(tmp_path)
 
 
-def test_the_teachers_key_is_new_once_and_one_that_somebody_chose_is_refused(tmp_path: Path) -> None:
+def test_the_teachers_key_is_new_once_and_one_that_somebody_chose_is_refused(
+    tmp_path: Path,
+) -> None:
     key, made = teacher_key(tmp_path)
     assert made
     assert teacher_key(tmp_path) == (key, False)

@@ -1,4 +1,6 @@
-"""The feed of a run: every reader gets every event once and in order, and nobody's reading costs the others."""
+"""The feed of a run: every reader gets every event once and in order, and nobody's reading costs
+the others.
+"""
 
 import asyncio
 import itertools
@@ -65,7 +67,11 @@ def test_a_reader_gets_every_event_of_a_run_once_in_order_and_is_told_of_its_end
     told = [(name, said.get("status")) for name, said in named(pieces)]
     statuses = [said for name, said in named(pieces) if name == "status"]
     assert all(one != following for one, following in itertools.pairwise(statuses))
-    assert list(dict.fromkeys(told)) == [("status", "running"), ("status", "finished"), ("end", None)]
+    assert list(dict.fromkeys(told)) == [
+        ("status", "running"),
+        ("status", "finished"),
+        ("end", None),
+    ]
     assert b"".join(pieces).endswith(b'event: end\ndata: {"run": "%s"}\n\n' % run.encode())
     bodies = re.findall(rb"^id: .*\ndata: (.*)$", b"".join(pieces), re.MULTILINE)
     assert json.loads(bodies[-1])["event"] == "finished"
@@ -90,7 +96,10 @@ def test_of_a_queued_run_a_reader_hears_its_place_and_when_it_is_expected_to_beg
         return [*pieces, *await collected(reading)]
 
     said = [content for name, content in named(awaited(watch())) if name == "status"]
-    assert [each["said"] for each in said] == ["queued, number 1, starts in a moment", "cancelled at step 0 of 98"]
+    assert [each["said"] for each in said] == [
+        "queued, number 1, starts in a moment",
+        "cancelled at step 0 of 98",
+    ]
 
 
 def test_a_feed_says_how_far_a_run_is_at_each_report_and_nothing_without_news(store):
@@ -137,7 +146,10 @@ def test_many_readers_cost_the_store_one_look_get_what_has_come_in_one_piece_and
         return await asyncio.gather(*readers)
 
     for pieces in awaited(watch()):
-        assert [numbers([piece]) for piece in pieces if numbers([piece])] == [[1, 2, 3, 4, 5], [6, 7]]
+        assert [numbers([piece]) for piece in pieces if numbers([piece])] == [
+            [1, 2, 3, 4, 5],
+            [6, 7],
+        ]
     assert looks == [(run, 0), (run, 5)]  # not one for each reader
 
 

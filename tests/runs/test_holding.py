@@ -1,4 +1,6 @@
-"""A held run waits between two steps, takes one more for each that is granted, and does not count the wait as time."""
+"""A held run waits between two steps, takes one more for each that is granted, and does not count
+the wait as time.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +19,9 @@ RUN = "abc"
 
 
 class Reader:
-    """Does one thing at each look of the run; the time passes by a tenth of a second between two looks."""
+    """Does one thing at each look of the run; the time passes by a tenth of a second between two
+    looks.
+    """
 
     def __init__(self, *acts: Callable[[], object]) -> None:
         self.acts, self.time, self.looks = list(acts), 0.0, 0
@@ -74,7 +78,9 @@ def test_the_wait_does_not_count_but_for_one_report(store: Store):
     assert held.clock() - before == pytest.approx(REPORT_SECONDS)
 
 
-def test_a_store_that_takes_nothing_keeps_nobody_from_training(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_store_that_takes_nothing_keeps_nobody_from_training(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     def full(name: str, value: str | None) -> None:
         raise StoreError("The disk is full.")
 

@@ -1,4 +1,6 @@
-"""A run that this process trains ends in the store as it ended here; a full memory is said in a sentence."""
+"""A run that this process trains ends in the store as it ended here; a full memory is said in a
+sentence.
+"""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -48,7 +50,9 @@ def test_who_interrupts_it_or_stops_reading_cancels_it(store: Store) -> None:
         assert (store.run(run).status, store.run(run).error) == (Status.CANCELLED, None)
 
 
-def test_bad_input_is_raised_before_anything_is_recorded_and_another_error_when_the_run_is(store: Store) -> None:
+def test_bad_input_is_raised_before_anything_is_recorded_and_another_error_when_the_run_is(
+    store: Store,
+) -> None:
     def at_once(error: Exception) -> Iterator[Event]:
         raise error
         yield STARTED
@@ -68,19 +72,35 @@ def raised(work: Callable[[], object]) -> BaseException:
     return said.value
 
 
-def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_other_error_taken_for_it() -> None:
+def test_what_numpy_torch_and_devices_say_of_a_full_memory_is_understood_and_no_other_error_taken_for_it() -> (
+    None
+):
     for empty in (np.empty, torch.empty):
         said = shortage(raised(lambda empty=empty: empty(TOO_MUCH)))
         assert said.startswith("This run does not fit into memory, which lacks ")
         assert said.endswith(f". {WAY_OUT}")
     for error, room in (
-        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"), "2.00 GiB"),
-        (RuntimeError("MPS backend out of memory (MPS allocated: 1 GB). Tried to allocate 12 bytes"), "12 bytes"),
+        (
+            torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has"),
+            "2.00 GiB",
+        ),
+        (
+            RuntimeError(
+                "MPS backend out of memory (MPS allocated: 1 GB). Tried to allocate 12 bytes"
+            ),
+            "12 bytes",
+        ),
         (RuntimeError("CUDA error: out of memory"), ""),
         (MemoryError(), ""),
     ):
-        words = f", which lacks {room}." if room else "fit into memory. Choose fewer views, a smaller"
+        words = (
+            f", which lacks {room}." if room else "fit into memory. Choose fewer views, a smaller"
+        )
         assert words in shortage(error)
-    for error in (RuntimeError("loss is not finite"), ValueError("out of memory"), KeyError("sigma")):
+    for error in (
+        RuntimeError("loss is not finite"),
+        ValueError("out of memory"),
+        KeyError("sigma"),
+    ):
         assert shortage(error) == ""
         assert ended_by(error) == (Status.FAILED, "".join(traceback.format_exception(error)))

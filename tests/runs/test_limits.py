@@ -1,4 +1,6 @@
-"""Limits and devices: what runs may take, how workers share a machine, and that nobody gets past it."""
+"""Limits and devices: what runs may take, how workers share a machine, and that nobody gets past
+it.
+"""
 
 import os
 import re
@@ -24,7 +26,19 @@ from dpcore.training.perturbation.request import Request
 from dpcore.training.plan import plan
 
 RUN = (RunConfig(), "a run")
-NO_NUMBERS = ("0", "-1", "nan", "inf", "2.5", "true", '"20"', "[20]", "{}", "10000001", "1" + "0" * 400)
+NO_NUMBERS = (
+    "0",
+    "-1",
+    "nan",
+    "inf",
+    "2.5",
+    "true",
+    '"20"',
+    "[20]",
+    "{}",
+    "10000001",
+    "1" + "0" * 400,
+)
 
 
 @pytest.fixture
@@ -41,10 +55,15 @@ def test_where_nobody_has_set_limits_they_are_wide_and_tighter_where_many_share_
     shared = limits_of(folder)
     assert shared == usual()
     assert shared.steps == 20_000
-    assert all(getattr(shared, name) <= getattr(Limits(), name) for name in ("queued", "steps", "seconds", "batch"))
+    assert all(
+        getattr(shared, name) <= getattr(Limits(), name)
+        for name in ("queued", "steps", "seconds", "batch")
+    )
 
 
-def test_what_the_file_says_is_in_force_as_soon_as_it_is_written_and_the_rest_is_as_usual(folder: Path) -> None:
+def test_what_the_file_says_is_in_force_as_soon_as_it_is_written_and_the_rest_is_as_usual(
+    folder: Path,
+) -> None:
     (folder / FILE).write_text("steps = 500\n")
     assert limits_of(folder) == Limits(steps=500)
     (folder / FILE).write_text("steps = 501\nqueued = 3  # each\n")
@@ -54,7 +73,10 @@ def test_what_the_file_says_is_in_force_as_soon_as_it_is_written_and_the_rest_is
 
 
 def test_what_is_wrong_with_the_file_is_said_in_a_sentence(folder: Path) -> None:
-    wrong = [(f"steps = {value}\n", rf"^(In {FILE}: )?Expected steps=.* to be a whole number") for value in NO_NUMBERS]
+    wrong = [
+        (f"steps = {value}\n", rf"^(In {FILE}: )?Expected steps=.* to be a whole number")
+        for value in NO_NUMBERS
+    ]
     wrong += [
         ("step = 5\n", "'step'"),
         ("k" * 5_000 + " = 5\n", "to be one of: cpu_slots"),
@@ -86,8 +108,12 @@ def test_no_limits_are_made_of_what_the_file_may_not_say() -> None:
                 replace(Limits(), **{name: value})
 
 
-@pytest.mark.parametrize(("name", "asked"), [("steps", plan(RunConfig()).steps), ("batch", RunConfig().batch)])
-def test_a_run_that_is_too_large_is_refused_by_the_name_of_the_limit(store: Store, name: str, asked: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "asked"), [("steps", plan(RunConfig()).steps), ("batch", RunConfig().batch)]
+)
+def test_a_run_that_is_too_large_is_refused_by_the_name_of_the_limit(
+    store: Store, name: str, asked: int
+) -> None:
     write(store.home, replace(Limits(), **{name: asked}))
     within_limits.submit(store, [RUN])
     write(store.home, replace(Limits(), **{name: asked - 1}))
@@ -102,7 +128,9 @@ def test_an_owner_queues_so_many_runs_and_no_more_until_one_of_them_has_begun(st
     write(store.home, Limits(queued=2))
     within_limits.submit(store, [RUN, (Request(), "")], "ann")  # comparisons count, too
     for _ in range(3):  # however often and fast
-        with pytest.raises(ValueError, match=r"limit queued of limits\.toml is 2, and this would make 3\. Wait"):
+        with pytest.raises(
+            ValueError, match=r"limit queued of limits\.toml is 2, and this would make 3\. Wait"
+        ):
             within_limits.submit(store, [RUN], "ann")
     within_limits.submit(store, [RUN], "bob")
     claimed = store.claim("here:1")
@@ -121,22 +149,30 @@ def test_a_sweep_counts_with_all_its_runs_and_is_queued_whole_or_not_at_all(stor
     with pytest.raises(ValueError, match="this would make 4"):
         within_limits.submit(store, [RUN] * 4, "ann", sweep="s1")
     assert not store.runs()
-    ids = within_limits.submit(store, [(RunConfig(), f"run {number}") for number in range(3)], "ann", sweep="s1")
+    ids = within_limits.submit(
+        store, [(RunConfig(), f"run {number}") for number in range(3)], "ann", sweep="s1"
+    )
     assert [store.run(run).name for run in ids] == ["run 0", "run 1", "run 2"]
     assert {run.sweep for run in store.runs()} == {"s1"}
 
 
-def test_who_has_as_many_runs_as_are_kept_is_told_to_delete_some_and_nothing_is_deleted(store: Store) -> None:
+def test_who_has_as_many_runs_as_are_kept_is_told_to_delete_some_and_nothing_is_deleted(
+    store: Store,
+) -> None:
     write(store.home, Limits(kept=2))
     for _ in range(2):
         (run,) = within_limits.submit(store, [RUN], "ann")
         store.cancel(run)
-    with pytest.raises(ValueError, match=r"limit kept of limits\.toml is 2, and this would make 3\. Delete some"):
+    with pytest.raises(
+        ValueError, match=r"limit kept of limits\.toml is 2, and this would make 3\. Delete some"
+    ):
         within_limits.submit(store, [RUN], "ann")
     assert len(store.runs()) == 2
 
 
-def test_resuming_counts_as_asking_for_a_run_and_leaves_no_checkpoint_behind_where_it_is_refused(store: Store) -> None:
+def test_resuming_counts_as_asking_for_a_run_and_leaves_no_checkpoint_behind_where_it_is_refused(
+    store: Store,
+) -> None:
     run = store.submit(RunConfig(), worker=worker_name(os.getpid()), owner="ann")
     store.end(run, Status.CANCELLED)
     write(store.home, Limits(kept=1))
@@ -174,7 +210,9 @@ def test_eight_who_ask_at_once_do_not_get_past_a_limit_together(store: Store) ->
     assert all("limit queued" in sentence for sentence in refused)
 
 
-def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_on_the_processor_share_its_cores_and_those_on_the_gpu_its_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "6")
     for slots in (2, 3, 7):
         gpu, cpu = slots_of(Limits(cpu_slots=slots, cuda_slots=slots), "cuda")

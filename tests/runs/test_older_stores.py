@@ -1,4 +1,6 @@
-"""A store that an older version made opens with all its runs; whatever is asked of one, it agrees with a model."""
+"""A store that an older version made opens with all its runs; whatever is asked of one, it agrees
+with a model.
+"""
 
 import json
 import sqlite3
@@ -67,17 +69,26 @@ def old(home: Path, request: pytest.FixtureRequest) -> Path:
     db.execute(insert, ("finishedrun", json.dumps(SETTINGS), "finished"))
     db.execute(insert, ("waitingrun", json.dumps(SETTINGS | {"optimizer": "adppl"}), "queued"))
     for number, event in enumerate(SAID, 1):
-        db.execute("INSERT INTO events VALUES ('finishedrun', ?, ?)", (number, json.dumps(event_to_json(event))))
+        db.execute(
+            "INSERT INTO events VALUES ('finishedrun', ?, ?)",
+            (number, json.dumps(event_to_json(event))),
+        )
     db.commit()
     db.close()
     return home
 
 
-def test_a_store_of_an_older_version_opens_with_all_its_runs_their_plans_and_their_fixed_seeds(old: Path) -> None:
+def test_a_store_of_an_older_version_opens_with_all_its_runs_their_plans_and_their_fixed_seeds(
+    old: Path,
+) -> None:
     (old / FILE).chmod(0o644)
     with Store(old) as store:
         waiting, finished = store.runs()
-        assert (finished.id, finished.status, finished.last) == ("finishedrun", Status.FINISHED, SAID[-1])
+        assert (finished.id, finished.status, finished.last) == (
+            "finishedrun",
+            Status.FINISHED,
+            SAID[-1],
+        )
         assert finished.config == RunConfig.from_json(SETTINGS)
         assert finished.config.sigma == 1.5
         assert [event for _, event in store.tail("finishedrun")] == SAID
@@ -87,10 +98,13 @@ def test_a_store_of_an_older_version_opens_with_all_its_runs_their_plans_and_the
             assert (run.config.seed, store.secret(run.id)) == (3, None)
         store.post("any", "1")
         modes = {file.name: file.stat().st_mode & 0o777 for file in old.glob(f"{FILE}*")}
-        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)  # private from then on
+        # Private from then on.
+        assert modes == dict.fromkeys((FILE, f"{FILE}-wal", f"{FILE}-shm"), 0o600)
 
 
-def test_it_takes_new_runs_and_opens_again_with_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
+def test_it_takes_new_runs_and_opens_again_with_the_tables_of_a_new_one(
+    old: Path, tmp_path: Path
+) -> None:
     with Store(old) as store:
         new = store.submit(RunConfig(epochs=1.0))
     with Store(old) as store:
@@ -104,8 +118,15 @@ def test_it_takes_new_runs_and_opens_again_with_the_tables_of_a_new_one(old: Pat
     for home in (old, tmp_path / "new"):
         db = sqlite3.connect(home / FILE)
         assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
-        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")]
-        columns.append({name: {row[1:5] for row in db.execute(f"PRAGMA table_info({name})")} for name in names})
+        names = [
+            name
+            for (name,) in db.execute(
+                "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+            )
+        ]
+        columns.append(
+            {name: {row[1:5] for row in db.execute(f"PRAGMA table_info({name})")} for name in names}
+        )
         db.close()
     assert columns[0] == columns[1]
 
@@ -200,7 +221,9 @@ class Stores(RuleBasedStateMachine):
         runs = self.store.runs()
         assert [run.id for run in runs] == [run.id for run in self.model[::-1]]
         for run, expected in zip(runs, self.model[::-1], strict=True):
-            assert self.store.stopping(run.id) is (run.status is not Status.RUNNING or run.cancelling)
+            assert self.store.stopping(run.id) is (
+                run.status is not Status.RUNNING or run.cancelling
+            )
             assert (run.status, run.cancelling) == (expected.status, expected.cancelling)
             assert self.store.tail(run.id) == list(enumerate(expected.events, 1))
             assert run.position == (queued.index(run.id) + 1 if run.id in queued else None)

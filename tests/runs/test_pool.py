@@ -1,4 +1,5 @@
-"""A pool keeps workers warm and ends those that fall silent: its rounds are led by hand, on a clock.
+"""A pool keeps workers warm and ends those that fall silent: its rounds are led by hand, on a
+clock.
 
 Real processes are in test_processes.py.
 """
@@ -14,7 +15,14 @@ import pytest
 from dpcore.runs import pool as pool_module
 from dpcore.runs.limits import FILE, Limits, write
 from dpcore.runs.pool import MAX_WAIT_SECONDS, SPARE
-from dpcore.runs.record import Status, StoreError, device_here, device_path, note_device, worker_name
+from dpcore.runs.record import (
+    Status,
+    StoreError,
+    device_here,
+    device_path,
+    note_device,
+    worker_name,
+)
 from dpcore.runs.store import MAX_ATTEMPTS, Store
 from dpcore.runs.supervision import STALE, Heartbeats, locked
 from dpcore.runs.worker_process import Slots
@@ -31,7 +39,9 @@ def pool(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[PoolByHand]:
     pool.close()
 
 
-def test_one_worker_waits_and_the_next_is_warmed_up_once_a_run_has_had_the_machine_to_itself(pool: PoolByHand) -> None:
+def test_one_worker_waits_and_the_next_is_warmed_up_once_a_run_has_had_the_machine_to_itself(
+    pool: PoolByHand,
+) -> None:
     pool.after(60.0)
     assert pool.waiting == [Slots()]
     pool.store.submit(RunConfig())
@@ -45,7 +55,9 @@ def test_one_worker_waits_and_the_next_is_warmed_up_once_a_run_has_had_the_machi
     assert pool.trouble is None
 
 
-def test_the_worker_of_a_cancelled_run_ends_and_the_next_is_warmed_up_at_once(pool: PoolByHand) -> None:
+def test_the_worker_of_a_cancelled_run_ends_and_the_next_is_warmed_up_at_once(
+    pool: PoolByHand,
+) -> None:
     run = pool.store.submit(RunConfig())
     worker, _ = pool.claims(run)
     pool.store.end(run, Status.CANCELLED, None, worker.name)
@@ -55,7 +67,8 @@ def test_the_worker_of_a_cancelled_run_ends_and_the_next_is_warmed_up_at_once(po
 
 
 @pytest.mark.parametrize(
-    ("number", "how"), [(KILL, " (status -9, perhaps because the system ran out of memory)"), (TERM, " (status -15)")]
+    ("number", "how"),
+    [(KILL, " (status -9, perhaps because the system ran out of memory)"), (TERM, " (status -15)")],
 )
 def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_and_says_how_it_died(
     pool: PoolByHand, number: int, how: str
@@ -65,12 +78,16 @@ def test_the_run_of_a_dead_worker_is_queued_again_and_lost_after_some_attempts_a
         worker, _ = pool.claims(run)
         worker.ends(-number)
         pool.round()
-        assert pool.store.run(run).status is (Status.QUEUED if attempt < MAX_ATTEMPTS else Status.LOST)
+        assert pool.store.run(run).status is (
+            Status.QUEUED if attempt < MAX_ATTEMPTS else Status.LOST
+        )
     assert f"died{how}. It made no progress in 3 attempts." in (pool.store.run(run).error or "")
     assert pool.trouble is None  # it is the run that ends workers
 
 
-def test_a_silent_worker_is_killed_and_its_run_queued_again_but_not_one_that_beats(pool: PoolByHand) -> None:
+def test_a_silent_worker_is_killed_and_its_run_queued_again_but_not_one_that_beats(
+    pool: PoolByHand,
+) -> None:
     run = pool.store.submit(RunConfig())
     worker, _ = pool.claims(run)
     for _ in range(100):
@@ -83,8 +100,12 @@ def test_a_silent_worker_is_killed_and_its_run_queued_again_but_not_one_that_bea
     assert pool.store.run(run).status is Status.QUEUED
 
 
-def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_a_rush(pool: PoolByHand) -> None:
-    for place, wait in enumerate((0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)):
+def test_workers_that_end_before_they_take_a_run_are_told_of_and_not_started_in_a_rush(
+    pool: PoolByHand,
+) -> None:
+    for place, wait in enumerate(
+        (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MAX_WAIT_SECONDS, MAX_WAIT_SECONDS)
+    ):
         pool.workers[-1].ends(1)  # type: ignore[attr-defined]
         pool.round()
         if wait:
@@ -107,8 +128,14 @@ def test_with_a_gpu_a_worker_waits_for_it_and_another_for_the_processor(
     write(store.home, Limits(cpu_slots=2, cuda_slots=2))
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     pool = by_hand(store, monkeypatch)
-    assert [(slots.count, slots.devices) for slots in pool.waiting] == [(2, ("auto", "cuda")), (2, ("cpu", "mps"))]
-    runs = [store.submit(RunConfig(device=device)) for device in ("auto", "cuda", "cuda", "cpu", "cpu", "cpu")]
+    assert [(slots.count, slots.devices) for slots in pool.waiting] == [
+        (2, ("auto", "cuda")),
+        (2, ("cpu", "mps")),
+    ]
+    runs = [
+        store.submit(RunConfig(device=device))
+        for device in ("auto", "cuda", "cuda", "cpu", "cpu", "cpu")
+    ]
     for _ in range(4):
         pool.claims()
     assert [store.run(run).status for run in runs] == [*[Status.RUNNING] * 2, Status.QUEUED] * 2
@@ -117,7 +144,9 @@ def test_with_a_gpu_a_worker_waits_for_it_and_another_for_the_processor(
     pool.close()
 
 
-def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(pool: PoolByHand) -> None:
+def test_other_limits_are_in_force_without_a_restart_and_what_trains_goes_on(
+    pool: PoolByHand,
+) -> None:
     first, second, third = (pool.store.submit(RunConfig()) for _ in range(3))
     busy, _ = pool.claims(first)
     pool.after(60.0)
@@ -168,7 +197,9 @@ def test_a_long_log_is_put_aside_when_a_worker_starts(pool: PoolByHand) -> None:
     assert pool.log.with_name("workers.old.log").stat().st_size == pool_module.LOG + 1
 
 
-def silent_after(store: Store, seconds: float, worker: str = "elsewhere:1") -> tuple[Heartbeats, Clock, str]:
+def silent_after(
+    store: Store, seconds: float, worker: str = "elsewhere:1"
+) -> tuple[Heartbeats, Clock, str]:
     """Heartbeats that know of a run of another machine, which has been silent for so long."""
     clock, run = Clock(), store.submit(RunConfig())
     assert store.claim(worker)
@@ -194,11 +225,16 @@ def test_a_run_of_a_silent_machine_is_queued_again_and_says_why_and_a_sign_of_li
         assert not heartbeats.recover_silent(store.run(run))
         clock.go_on(STALE + 0.1)
         assert heartbeats.recover_silent(store.run(run))
-    assert (store.run(run).error or "").startswith("Its worker elsewhere:1 gave no sign of life for 15 s.")
+    assert (store.run(run).error or "").startswith(
+        "Its worker elsewhere:1 gave no sign of life for 15 s."
+    )
 
 
-def test_neither_a_heartbeat_of_the_future_nor_another_process_of_its_number_keeps_a_run_alive(store: Store) -> None:
-    heartbeats, _, run = silent_after(store, 0.0, worker_name(os.getpid()))  # which has never heard of it
+def test_neither_a_heartbeat_of_the_future_nor_another_process_of_its_number_keeps_a_run_alive(
+    store: Store,
+) -> None:
+    # Which has never heard of it.
+    heartbeats, _, run = silent_after(store, 0.0, worker_name(os.getpid()))
     with store.writing() as db:
         db.execute("UPDATE runs SET heartbeat = 9e9, started = 9e9")
     assert not heartbeats.recover_silent(store.run(run))

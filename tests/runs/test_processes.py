@@ -1,4 +1,6 @@
-"""Real worker and server processes: they come, go and are killed, and what they did ends up in the store once."""
+"""Real worker and server processes: they come, go and are killed, and what they did ends up in the
+store once.
+"""
 
 import os
 import subprocess
@@ -69,13 +71,16 @@ def test_two_servers_of_one_home_keep_one_standby_and_the_second_takes_over(
             standby = processes(store.home)
             assert len(standby) == 1
             first.kill()
-            eventually(lambda: processes(store.home) not in ([], standby))  # a standby ends with its server
+            # A standby ends with its server.
+            eventually(lambda: processes(store.home) not in ([], standby))
             run = store.submit(RunConfig())
             eventually(lambda: store.run(run).status is Status.FINISHED)
 
 
 @pytest.mark.long
-def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventually: Eventually) -> None:
+def test_a_run_outlives_its_server_and_then_its_worker_ends(
+    store: Store, eventually: Eventually
+) -> None:
     note_endings(store)
     with serving(store.home, "held") as server:
         run = store.submit(RunConfig())
@@ -90,7 +95,9 @@ def test_a_run_outlives_its_server_and_then_its_worker_ends(store: Store, eventu
 
 
 @pytest.mark.parametrize(("name", "kind"), [("local", "Pool"), ("ray", "RayPool")])
-def test_the_process_that_asks_imports_neither_torch_nor_ray(home: Path, name: str, kind: str) -> None:
+def test_the_process_that_asks_imports_neither_torch_nor_ray(
+    home: Path, name: str, kind: str
+) -> None:
     code = """
 import sys
 from dpcore.runs.pool import ensure_pool
@@ -105,5 +112,7 @@ print(type(pool).__name__, [module for module in ("torch", "streamlit", "ray") i
     environment = {**os.environ, "DPCORE_HOME": str(home), "PYTHONPATH": str(ROOT)}
     environment |= {"DPCORE_POOL": name, "DPCORE_RAY_ADDRESS": "127.0.0.1:1"}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=True)
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=120, check=True
+    )
     assert done.stdout.strip() == f"{kind} []"

@@ -1,4 +1,6 @@
-"""The queue is fair, agrees with a few lines of Python, and says when a queued run may be expected to begin."""
+"""The queue is fair, agrees with a few lines of Python, and says when a queued run may be expected
+to begin.
+"""
 
 import itertools
 import math
@@ -13,7 +15,17 @@ import pytest
 from dpcore.audit import events as audited
 from dpcore.audit.request import AuditRequest
 from dpcore.runs import expected
-from dpcore.runs.expected import HELD, UNKNOWN, Pace, TimedRun, paces_of, seconds_for, seconds_left, start_of, starts
+from dpcore.runs.expected import (
+    HELD,
+    UNKNOWN,
+    Pace,
+    TimedRun,
+    paces_of,
+    seconds_for,
+    seconds_left,
+    start_of,
+    starts,
+)
 from dpcore.runs.record import Run, Status, cost_of, worker_name
 from dpcore.runs.store import Store
 from dpcore.runs.within_limits import submit_rest
@@ -41,7 +53,9 @@ def _long_one_cut_off(store: Store, saved: int) -> Run:
 
 
 @pytest.mark.parametrize("saved", [plan(LONG).steps - 1, 1], ids=["little is left", "much is left"])
-def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(store: Store, saved: int) -> None:
+def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(
+    store: Store, saved: int
+) -> None:
     run = _long_one_cut_off(store, saved)
     store.end(run.id, Status.LOST)
     rest = submit_rest(store, run.id)
@@ -50,7 +64,8 @@ def test_a_rest_or_a_run_that_waits_again_counts_with_what_is_left(store: Store,
     for each in (rest, short):
         store.cancel(each)
     run = _long_one_cut_off(store, saved)
-    store.append(run.id, Stepped(plan(LONG).steps - 1, 1.0, 1.0, 0.5, (0.1,) * 5, 9))  # these steps are taken again
+    # These steps are taken again.
+    store.append(run.id, Stepped(plan(LONG).steps - 1, 1.0, 1.0, 0.5, (0.1,) * 5, 9))
     store.recover(store.run(run.id), "gone")
     short = store.submit(SHORT)
     assert store.queue() == ([run.id, short] if saved > 1 else [short, run.id])
@@ -67,7 +82,9 @@ def test_nothing_is_claimed_while_the_queue_is_paused(store: Store) -> None:
 
 @pytest.mark.usefixtures("counting")
 def test_a_worker_claims_only_what_asks_for_its_devices_and_counts_only_that(store: Store) -> None:
-    on_cpu, anywhere, third = (store.submit(RunConfig(device=device)) for device in ("cpu", "auto", "cuda"))
+    on_cpu, anywhere, third = (
+        store.submit(RunConfig(device=device)) for device in ("cpu", "auto", "cuda")
+    )
     job = store.submit(Counting(3))  # one that names no device needs no other than the processor
     for worker, limit, devices, run in (
         ("gpu:1", 1, ("auto", "cuda"), anywhere),
@@ -85,7 +102,9 @@ def test_a_worker_claims_only_what_asks_for_its_devices_and_counts_only_that(sto
 def _expected(queued: list[dict], running: list[str], last: dict[str, float]) -> list[str]:
     """The order of the queue, worked out run by run."""
     keys = {}
-    for owner, runs in itertools.groupby(sorted(queued, key=lambda run: run["owner"]), key=lambda run: run["owner"]):
+    for owner, runs in itertools.groupby(
+        sorted(queued, key=lambda run: run["owner"]), key=lambda run: run["owner"]
+    ):
         for turn, run in enumerate(sorted(runs, key=lambda run: (run["cost"], run["number"]))):
             waiting_since = max(run["created"], last.get(owner, 0.0))
             keys[run["id"]] = (turn + running.count(owner), waiting_since, run["number"])
@@ -97,11 +116,20 @@ def test_the_order_is_that_of_a_few_lines_of_python(store: Store, seed: int) -> 
     choose, queued, running, last = random.Random(seed), [], [], {}
     for number in range(60):
         if choose.random() < 0.6 or not queued:
-            owner, config = choose.choice("abcde"), choose.choice([SHORT, LONG, RunConfig(epochs=3.0)])
+            owner, config = (
+                choose.choice("abcde"),
+                choose.choice([SHORT, LONG, RunConfig(epochs=3.0)]),
+            )
             run = store.submit(config, owner=owner)
             cost = plan(config).steps * config.batch
             queued.append(
-                {"id": run, "owner": owner, "cost": cost, "number": number, "created": store.run(run).created}
+                {
+                    "id": run,
+                    "owner": owner,
+                    "cost": cost,
+                    "number": number,
+                    "created": store.run(run).created,
+                }
             )
         elif choose.random() < 0.5 or not running:
             claimed = store.claim("here:1", 99)
@@ -129,7 +157,10 @@ def _asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _jobs(*amounts: float, device: str = "cpu") -> list[TimedRun]:
-    return [TimedRun(f"{device} {place}", device, (LIKE, MODEL), amount) for place, amount in enumerate(amounts)]
+    return [
+        TimedRun(f"{device} {place}", device, (LIKE, MODEL), amount)
+        for place, amount in enumerate(amounts)
+    ]
 
 
 def _simulated(queued: Sequence[float], running: Sequence[float], slots: int) -> list[float]:
@@ -148,7 +179,9 @@ def test_starts_are_those_of_a_simulation_second_by_second() -> None:
     queued = [3.0, 1.0, 7.0, 2.0, 2.0, 5.0]
     for slots in (1, 2, 3):
         for running in ([], [4.0], [4.0, 9.0, 2.0]):
-            now = [TimedRun(f"now {place}", "cpu", (LIKE,), left) for place, left in enumerate(running)]
+            now = [
+                TimedRun(f"now {place}", "cpu", (LIKE,), left) for place, left in enumerate(running)
+            ]
             found = starts(_jobs(*queued), now, {LIKE: 1.0}, (Slots(slots),))
             assert list(found.values()) == _simulated(queued, running, slots), (slots, running)
 
@@ -162,7 +195,11 @@ def test_runs_for_the_gpu_do_not_wait_for_those_on_the_processor() -> None:
 
 def test_behind_a_run_like_which_none_was_here_no_start_is_known_unless_another_slot_is() -> None:
     unknown, known = TimedRun("u", "cpu", ((1,), (2,)), 5.0), _jobs(4.0, 4.0)
-    assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(1),)).values()) == [0.0, math.inf, math.inf]
+    assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(1),)).values()) == [
+        0.0,
+        math.inf,
+        math.inf,
+    ]
     assert list(starts([unknown, *known], [], {LIKE: 1.0}, (Slots(2),)).values()) == [0.0, 0.0, 4.0]
 
 
@@ -180,17 +217,23 @@ def test_the_pace_of_a_run_is_that_of_its_latest_reports_and_its_end_does_not_ju
     said = lambda *paces: Pace(4000).after(40, paces)  # noqa: E731
     assert said() == ", 0 steps/s"
     assert said(1000.0, *(10.0, 20.0, 30.0) * 2, 20.0, 20.0) == ", 20 steps/s, 3 min 18 s left"
-    assert [said(1.0, 2.0), said(0.1)] == [", 1.5 steps/s, 44 min left", ", 0.1 steps/s, 11 h 0 min left"]
+    assert [said(1.0, 2.0), said(0.1)] == [
+        ", 1.5 steps/s, 44 min left",
+        ", 0.1 steps/s, 11 h 0 min left",
+    ]
     pace = Pace(1000, lambda: now[0])
     assert pace.after(0, [10.0]) == ", 10 steps/s, 1 min 40 s left"
     now[0] = 20.0
-    assert pace.after(0, []) == ", 10 steps/s, 1 min 40 s left"  # nothing new is said without a report
-    assert pace.after(200, [2.0]) == ", 6 steps/s, 1 min 28 s left"  # between 80 s and 133 s, closer to the former
+    # Nothing new is said without a report.
+    assert pace.after(0, []) == ", 10 steps/s, 1 min 40 s left"
+    # Between 80 s and 133 s, closer to the former.
+    assert pace.after(200, [2.0]) == ", 6 steps/s, 1 min 28 s left"
     pace.after(200, [], going=False)
     now[0] = 50.0
     assert pace.after(200, [6.0]) == ", 6 steps/s, 2 min 14 s left"  # it was held meanwhile
     now[0] = 2000.0
-    assert pace.after(200, [6.0]) == ", 6 steps/s, 2 min 14 s left"  # the end that was expected has passed
+    # The end that was expected has passed.
+    assert pace.after(200, [6.0]) == ", 6 steps/s, 2 min 14 s left"
 
 
 def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> None:  # noqa: B008
@@ -200,14 +243,18 @@ def _recorded(store: Store, seconds: float, config: RunConfig = RunConfig()) -> 
     store.end(run, Status.FINISHED)
 
 
-def test_a_first_run_starts_in_a_moment_and_of_the_next_it_is_said_that_nothing_is_known(store: Store) -> None:
+def test_a_first_run_starts_in_a_moment_and_of_the_next_it_is_said_that_nothing_is_known(
+    store: Store,
+) -> None:
     first, second = store.submit(RunConfig()), store.submit(RunConfig())
     assert start_of(store, first) == "starts in a moment"
     assert start_of(store, second) == UNKNOWN
     assert start_of(store, "none") == ""
 
 
-def test_a_start_follows_from_runs_that_have_finished_here_and_from_how_far_the_one_is_that_runs(store: Store) -> None:
+def test_a_start_follows_from_runs_that_have_finished_here_and_from_how_far_the_one_is_that_runs(
+    store: Store,
+) -> None:
     _recorded(store, 120.0)
     running, first, second = (store.submit(RunConfig()) for _ in range(3))
     assert start_of(store, second) == "starts in about 4 min"
@@ -215,12 +262,17 @@ def test_a_start_follows_from_runs_that_have_finished_here_and_from_how_far_the_
     assert start_of(store, running) == ""
     assert start_of(store, first) == "starts in about 2 min"
     store.append(running, Started(1, STEPS, 0.5, "cpu", 1, ""))
-    store.append(running, Stepped(STEPS // 2, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), STEPS / 600))
+    store.append(
+        running, Stepped(STEPS // 2, 1.0, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), STEPS / 600)
+    )
     assert start_of(store, first) == "starts in about 5 min"
-    assert start_of(store, second) == "starts in about 8 min"  # by the mean pace of the run now and the one before
+    # By the mean pace of the run now and the one before.
+    assert start_of(store, second) == "starts in about 8 min"
 
 
-def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_before_one(store: Store) -> None:
+def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_before_one(
+    store: Store,
+) -> None:
     config = RunConfig(batch=250, epochs=1.0)
     assert seconds_for(store, config) is None
     _recorded(store, 10.0, config)
@@ -228,7 +280,8 @@ def test_a_run_should_take_as_long_as_those_like_it_took_and_nothing_is_known_be
     for other in ({"model": "mlp"}, {"private": False}, {"device": "cpu"}, {"optimizer": "adam"}):
         assert seconds_for(store, RunConfig(**other)) is None
     other = replace(config, dataset="fashion_mnist")
-    assert seconds_for(store, other) == pytest.approx(10.0)  # as long as with other data, before one of these
+    # As long as with other data, before one of these.
+    assert seconds_for(store, other) == pytest.approx(10.0)
     _recorded(store, 70.0, other)
     assert seconds_for(store, other) == pytest.approx(70.0)
     assert seconds_for(store, config) == pytest.approx(10.0)
@@ -273,11 +326,15 @@ def test_a_comparison_should_take_as_long_as_its_steps_took_on_the_same_data(sto
     few = Request(methods=("none", "output"), epsilons=(0.1, 1.0), seeds=2)
     assert cost_of(few) == (1 + 2) * few.seeds * few.steps
     _done(store, few, compared.Finished(6.0))
-    assert seconds_for(store, replace(few, methods=("output",), steps=2 * few.steps)) == pytest.approx(8.0)
+    assert seconds_for(
+        store, replace(few, methods=("output",), steps=2 * few.steps)
+    ) == pytest.approx(8.0)
     assert seconds_for(store, replace(few, dataset="iris")) is None
 
 
-def test_an_audit_should_take_as_long_as_its_steps_took_in_one_that_was_not_stopped(store: Store) -> None:
+def test_an_audit_should_take_as_long_as_its_steps_took_in_one_that_was_not_stopped(
+    store: Store,
+) -> None:
     short = AuditRequest(RunConfig(model="mlp", epochs=1.0))
     _done(store, short, audited.Stopped(1, "Its loss is not finite."), audited.Finished(1, 0.1))
     assert seconds_for(store, short) is None

@@ -42,10 +42,14 @@ def test_every_event_of_an_audit_is_the_same_again_from_json() -> None:
 def test_limits_of_runs_are_limits_of_audits(store: Store) -> None:
     store.home.mkdir(parents=True, exist_ok=True)
     (store.home / FILE).write_text("batch = 100\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"limit batch of limits\.toml is 100, and this would make 512"):
+    with pytest.raises(
+        ValueError, match=r"limit batch of limits\.toml is 100, and this would make 512"
+    ):
         submit(store, [(AuditRequest(), "")])
     (store.home / FILE).write_text("steps = 30\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"limit steps of limits\.toml is 30, and this would make 60"):
+    with pytest.raises(
+        ValueError, match=r"limit steps of limits\.toml is 30, and this would make 60"
+    ):
         submit(store, [(request_for("batches_reused"), "")])
     submit(store, [(request_for(), "")])
 
@@ -67,8 +71,12 @@ def test_a_worker_audits_and_says_the_same_again_and_a_long_audit_is_cancelled(
     assert isinstance(last, audit.Finished)
     assert any(isinstance(event, audit.Watched) for event in middle)
     assert any(isinstance(event, audit.Measured) for event in middle)
-    assert isinstance(next(event for _, event in store.tail(job) if isinstance(event, audit.Judged)), audit.Judged)
-    assert [event for _, event in store.tail(same)][:-1] == [event for _, event in store.tail(job)][:-1]
+    assert isinstance(
+        next(event for _, event in store.tail(job) if isinstance(event, audit.Judged)), audit.Judged
+    )
+    assert [event for _, event in store.tail(same)][:-1] == [event for _, event in store.tail(job)][
+        :-1
+    ]
 
     eventually(lambda: any(isinstance(event, audit.Watched) for _, event in store.tail(long)))
     store.cancel(long)
@@ -81,9 +89,13 @@ ROOT = Path(__file__).parents[2]
 
 
 def figures_of(script: str, *words: str) -> dict[str, Any]:
-    """What a script measures; where a target is missed, as on a busy machine, it says so by its status."""
+    """What a script measures; where a target is missed, as on a busy machine, it says so by its
+    status.
+    """
     command = [sys.executable, str(ROOT / "tests" / "benchmarks" / script), *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=800, check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=800, check=False
+    )
     assert done.returncode in (0, 1), done.stderr
     assert ("MISSED" in done.stdout) == bool(done.returncode), done.stderr
     return json.loads(done.stdout.splitlines()[-1])

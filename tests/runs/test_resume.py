@@ -1,7 +1,7 @@
 """The rest of an ended run, and what deleting a run leaves to be charged.
 
-A run has one rest: a second one would not be charged for what the first one released. What a deleted run of a sweep
-had released is counted on: deleting makes no choice among runs cheaper.
+A run has one rest: a second one would not be charged for what the first one released. What a
+deleted run of a sweep had released is counted on: deleting makes no choice among runs cheaper.
 """
 
 import json
@@ -66,7 +66,9 @@ def test_it_begins_with_the_events_up_to_the_checkpoint(store: Store) -> None:
     assert file.read_bytes().endswith(b"the state")
 
 
-def test_a_checkpoint_that_was_not_recorded_is_made_up_for_where_all_its_steps_were(store: Store) -> None:
+def test_a_checkpoint_that_was_not_recorded_is_made_up_for_where_all_its_steps_were(
+    store: Store,
+) -> None:
     for earlier in ([], [Checkpointed(1)]):
         told = [STARTED, stepped(1), *earlier, evaluated(9), stepped(9)]
         said, file = rest(store, ended(store, told, saved=9))
@@ -74,7 +76,9 @@ def test_a_checkpoint_that_was_not_recorded_is_made_up_for_where_all_its_steps_w
         assert file.exists()
 
 
-def test_where_events_up_to_the_checkpoint_are_missing_it_begins_anew_without_the_file(store: Store) -> None:
+def test_where_events_up_to_the_checkpoint_are_missing_it_begins_anew_without_the_file(
+    store: Store,
+) -> None:
     not_the_last = [STARTED, stepped(1), Checkpointed(1), evaluated(9)]
     for told in ([], [STARTED], not_the_last, [stepped(9)], [STARTED, stepped(12)]):
         run = ended(store, told, saved=9)
@@ -87,13 +91,17 @@ def test_where_events_up_to_the_checkpoint_are_missing_it_begins_anew_without_th
 def test_a_rest_has_the_plan_that_the_run_was_trained_by(store: Store) -> None:
     run = ended(store, [STARTED], saved=None)
     usual = store.run(run).plan
-    shorter = replace(usual, steps=9, drawn=first_steps(usual.drawn, 9), charged=first_steps(usual.charged, 9))
+    shorter = replace(
+        usual, steps=9, drawn=first_steps(usual.drawn, 9), charged=first_steps(usual.charged, 9)
+    )
     with store.writing() as db:
         db.execute("UPDATE runs SET plan = ?", (json.dumps(shorter.to_json()),))
     assert store.run(submit_rest(store, run)).plan == shorter
 
 
-def test_the_copy_of_a_checkpoint_is_private_from_its_first_byte(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_copy_of_a_checkpoint_is_private_from_its_first_byte(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = ended(store, [STARTED, stepped(9), Checkpointed(9)], saved=9)
     (store.home / "checkpoints").chmod(0o755)  # as an older version left it
     copied, modes = shutil.copyfileobj, []
@@ -109,7 +117,9 @@ def test_the_copy_of_a_checkpoint_is_private_from_its_first_byte(store: Store, m
     assert file.read_bytes() == checkpoint_path(store.home, run).read_bytes()
 
 
-def test_a_rest_that_cannot_be_recorded_leaves_no_file(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rest_that_cannot_be_recorded_leaves_no_file(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = ended(store, [STARTED, stepped(9), Checkpointed(9)], saved=9)
 
     def full(*_: object, **__: object) -> None:
@@ -163,17 +173,23 @@ def test_while_a_rest_goes_on_or_once_it_has_finished_there_is_no_second_one(sto
         other = submit_rest(store, run)
         if status is not Status.QUEUED:
             worked_on(store, other, None if status is Status.RUNNING else status)
-        with pytest.raises(ValueError, match=f"Run {run} can be resumed once, but run {other} continue(s|d) it"):
+        with pytest.raises(
+            ValueError, match=f"Run {run} can be resumed once, but run {other} continue(s|d) it"
+        ):
             submit_rest(store, run)
         store.cancel(other)
         store.end(other, Status.FINISHED)
 
 
-def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(store: Store) -> None:
+def test_where_a_rest_ended_early_too_that_one_is_resumed_and_charged_for_both(
+    store: Store,
+) -> None:
     for status in (Status.LOST, Status.CANCELLED, Status.FAILED):
         run = worked_on(store, store.submit(CONFIG))
         other = worked_on(store, submit_rest(store, run), status, 5)
-        with pytest.raises(ValueError, match=f"run {other} continued it and is {status}. Resume that run"):
+        with pytest.raises(
+            ValueError, match=f"run {other} continued it and is {status}. Resume that run"
+        ):
             submit_rest(store, run)
         third = submit_rest(store, other)
         assert store.run(third).plan.spent == (ONE, Release(CONFIG.q, CONFIG.sigma, 5))
@@ -191,7 +207,9 @@ def test_of_two_that_ask_at_once_one_is_refused(store: Store, lost: str) -> None
 def test_a_run_is_not_begun_anew_for_less_once_its_rest_is_deleted(store: Store, lost: str) -> None:
     other = worked_on(store, submit_rest(store, lost))
     delete(store, other)
-    with pytest.raises(ValueError, match=f"run {other} continued it and was deleted. Start a new run"):
+    with pytest.raises(
+        ValueError, match=f"run {other} continued it and was deleted. Start a new run"
+    ):
         submit_rest(store, lost)
 
 
@@ -205,7 +223,9 @@ def test_nor_once_the_rest_of_a_rest_that_never_began_is(store: Store, lost: str
         submit_rest(store, lost)
 
 
-def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(store: Store, lost: str) -> None:
+def test_a_rest_that_never_began_and_is_deleted_leaves_the_run_to_be_resumed(
+    store: Store, lost: str
+) -> None:
     second = submit_rest(store, lost)
     store.cancel(second)
     delete(store, second)
@@ -232,8 +252,12 @@ def kept(store: Store) -> list[str]:
         return [row["id"] for row in db.execute("SELECT id FROM deleted")]
 
 
-@pytest.mark.parametrize("last", [lambda store, run: delete(store, run), lambda store, _: clear(store)])
-def test_with_the_last_run_that_it_counts_for_a_deleted_one_is_forgotten(store: Store, lost: str, last) -> None:
+@pytest.mark.parametrize(
+    "last", [lambda store, run: delete(store, run), lambda store, _: clear(store)]
+)
+def test_with_the_last_run_that_it_counts_for_a_deleted_one_is_forgotten(
+    store: Store, lost: str, last
+) -> None:
     other = worked_on(store, submit_rest(store, lost))
     delete(store, other)
     assert kept(store) == [other]
@@ -249,9 +273,14 @@ def swept(store: Store, sigmas: list[float], config: RunConfig = SMALL) -> str:
 
 
 def work_on(store: Store, run: str, done: int, saved: int = 0) -> str:
-    """The run after it has released so many steps, and was lost; with a checkpoint where it saved one."""
+    """The run after it has released so many steps, and was lost; with a checkpoint where it saved
+    one.
+    """
     with store.writing() as db:  # out of its turn
-        db.execute("UPDATE runs SET status = 'running', worker = 'here:1', started = 1.0 WHERE id = ?", (run,))
+        db.execute(
+            "UPDATE runs SET status = 'running', worker = 'here:1', started = 1.0 WHERE id = ?",
+            (run,),
+        )
     before = getattr(store.run(run).last, "step", -1)
     for event in events_of(store.run(run).config, done):
         if getattr(event, "step", 0) > before:
@@ -276,7 +305,9 @@ def price(store: Store, name: str) -> dict[float, int] | None:
     return mechanism and {release.sigma: release.count for release in mechanism.releases}
 
 
-def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_all_that_released_something(store: Store) -> None:
+def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_all_that_released_something(
+    store: Store,
+) -> None:
     name = swept(store, [1.0, 2.0, 3.0, 4.0])
     runs = store.queue()
     for run in runs[:2]:
@@ -296,7 +327,9 @@ def test_of_four_runs_three_are_deleted_and_the_price_is_that_of_all_that_releas
     assert {each.plan.charged for each in gone} >= {(Release(SMALL.q, 1.0, gone[0].plan.steps),)}
 
 
-def test_a_run_that_went_further_than_its_rest_is_deleted_and_counts_with_all_its_steps(store: Store) -> None:
+def test_a_run_that_went_further_than_its_rest_is_deleted_and_counts_with_all_its_steps(
+    store: Store,
+) -> None:
     name = swept(store, [1.0, 2.0])
     first, _ = store.queue()
     rest = work_on(store, submit_rest(store, work_on(store, first, 30, saved=10)), 20)
@@ -309,7 +342,9 @@ def test_a_run_that_went_further_than_its_rest_is_deleted_and_counts_with_all_it
 
 
 @pytest.mark.parametrize("saved", [0, 10], ids=["begun anew", "gone on with"])
-def test_a_rest_counts_for_the_run_before_that_another_version_deleted(store: Store, saved: int) -> None:
+def test_a_rest_counts_for_the_run_before_that_another_version_deleted(
+    store: Store, saved: int
+) -> None:
     name = swept(store, [1.0, 2.0])
     first, _ = store.queue()
     rest = submit_rest(store, work_on(store, first, 30, saved=saved))
@@ -322,12 +357,16 @@ def test_a_rest_counts_for_the_run_before_that_another_version_deleted(store: St
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whatever_is_trained_resumed_and_deleted_the_price_never_falls(store: Store, seed: int) -> None:
+def test_whatever_is_trained_resumed_and_deleted_the_price_never_falls(
+    store: Store, seed: int
+) -> None:
     choose, before = random.Random(seed), 0
     name = swept(store, [1.0, 2.0, 3.0, 4.0])
     kept = store.queue()[0]  # a sweep without a run is none
     for _ in range(30):
-        run = choose.choice([run for run in now(store, name).runs if run.id != kept] or [store.run(kept)])
+        run = choose.choice(
+            [run for run in now(store, name).runs if run.id != kept] or [store.run(kept)]
+        )
         if run.status is Status.QUEUED:
             work_on(store, run.id, choose.choice([20, 30]), saved=choose.choice([0, 10]))
         elif choose.random() < 0.5:
@@ -339,8 +378,12 @@ def test_whatever_is_trained_resumed_and_deleted_the_price_never_falls(store: St
         before = sum((price(store, name) or {}).values())
 
 
-@pytest.mark.parametrize("change", ["plan = '{\"unheard\": 1}'", "plan = json_set(plan, '$.unaccounted', 'No.')"])
-def test_a_deleted_run_that_cannot_be_read_or_has_no_epsilon_leaves_none_for_all(store: Store, change: str) -> None:
+@pytest.mark.parametrize(
+    "change", ["plan = '{\"unheard\": 1}'", "plan = json_set(plan, '$.unaccounted', 'No.')"]
+)
+def test_a_deleted_run_that_cannot_be_read_or_has_no_epsilon_leaves_none_for_all(
+    store: Store, change: str
+) -> None:
     name = swept(store, [1.0, 2.0])
     first, second = (work_on(store, run, 20) for run in store.queue())
     with store.writing() as db:
@@ -357,7 +400,10 @@ def test_clearing_forgets_no_run_of_a_sweep_that_still_runs(store: Store) -> Non
     work_on(store, first, 20)
     work_on(store, now(store, other).runs[0].id, 20)
     with store.writing() as db:
-        db.execute("UPDATE runs SET status = 'running', worker = 'here:1', started = 1.0 WHERE id = ?", (second,))
+        db.execute(
+            "UPDATE runs SET status = 'running', worker = 'here:1', started = 1.0 WHERE id = ?",
+            (second,),
+        )
     clear(store)
     assert price(store, name) == {1.0: 20}
     assert deleted_of(store, other) == ()

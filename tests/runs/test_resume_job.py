@@ -1,4 +1,6 @@
-"""A run whose worker went is gone on with as if nothing had been, or not at all; what is released twice is charged."""
+"""A run whose worker went is gone on with as if nothing had been, or not at all; what is released
+twice is charged.
+"""
 
 import os
 from collections.abc import Generator
@@ -25,8 +27,12 @@ LONG = partial(pytest.param, marks=pytest.mark.long)
 HERE = worker_name(os.getpid())
 
 
-def train(config: RunConfig, *, seconds: float = 0.2, **options: Any) -> Generator[Event, None, None]:
-    """Real training, on a clock that makes it report every other step, test now and then, and save at times."""
+def train(
+    config: RunConfig, *, seconds: float = 0.2, **options: Any
+) -> Generator[Event, None, None]:
+    """Real training, on a clock that makes it report every other step, test now and then, and save
+    at times.
+    """
     return loop.train(config, **options | {"clock": ticking(seconds)})
 
 
@@ -64,8 +70,12 @@ def steps_of(events: list[Any], kind: type) -> list[int]:
     return [event.step for event in events if isinstance(event, kind)]
 
 
-@pytest.mark.parametrize(("until", "saves"), [(12, True), *(LONG(each, False) for each in (1, 2, 5, 12))])
-def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(store: Store, until: int, saves: bool) -> None:
+@pytest.mark.parametrize(
+    ("until", "saves"), [(12, True), *(LONG(each, False) for each in (1, 2, 5, 12))]
+)
+def test_it_ends_as_if_nothing_had_been_and_says_nothing_twice(
+    store: Store, until: int, saves: bool
+) -> None:
     run = begun(store, CONFIG, until, saves=saves)
     before = store.tail(run)
     done = gone_on(store, run)
@@ -90,7 +100,9 @@ def test_each_decision_of_simulated_annealing_is_said_once(store: Store) -> None
     config = replace(CONFIG, acceptance="sa", public=500, sa_q0=1000.0, sigma=4.0)
     run = begun(store, config, 9, saves=False)
     gone_on(store, run)
-    decisions = "".join(event.decisions for _, event in store.tail(run) if isinstance(event, Stepped))
+    decisions = "".join(
+        event.decisions for _, event in store.tail(run) if isinstance(event, Stepped)
+    )
     whole = train(config, secret=store.secret(run))
     assert decisions == "".join(event.decisions for event in whole if isinstance(event, Stepped))
     assert len(decisions) == plan(config).steps
@@ -104,7 +116,11 @@ def test_where_its_noise_or_its_data_would_be_another_it_is_lost_and_says_why(st
         for name in names:
             run = begun(store, CONFIG, until, saves=saves)
             with store.writing() as db:
-                db.execute(f"UPDATE runs SET origin = json_set(origin, '$.{name}', 'another') WHERE id = ?", (run,))
+                db.execute(
+                    f"UPDATE runs SET origin = json_set(origin, '$.{name}', 'another') WHERE"
+                    " id = ?",
+                    (run,),
+                )
             lost = gone_on(store, run)
             assert (lost.status, lost.sequence) == (Status.LOST, until), name
             assert f"Expected {name}=" in (lost.error or "")
@@ -145,11 +161,18 @@ class TestWhatBecomesOfARunWhoseWorkerIsGone:
         beaten = store.run(run.id).heartbeat
         store.beat(run.id, "gone:1")
         now = store.run(run.id)
-        assert (now.sequence, now.status, now.worker, now.heartbeat) == (0, Status.RUNNING, "next:1", beaten)
+        assert (now.sequence, now.status, now.worker, now.heartbeat) == (
+            0,
+            Status.RUNNING,
+            "next:1",
+            beaten,
+        )
 
 
 @pytest.mark.long
-def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(store: Store) -> None:
+def test_what_was_released_before_it_began_anew_stays_charged_whoever_trains_it(
+    store: Store,
+) -> None:
     new = submit_rest(store, worked_on(store, store.submit(CONFIG), done=20))
     claimed = store.claim("first:1")
     assert claimed is not None

@@ -46,7 +46,10 @@ def test_the_pages_of_the_table_together_hold_every_run_once_in_order(store: Sto
 def test_every_order_is_turned_around_but_what_has_no_value_comes_last(store: Store):
     for sigma in (2.0, 1.0, 4.0):
         recorded(store, replace(CONFIG, sigma=sigma), int(10 * sigma), Status.FINISHED)
-    both = {order: [ids(store, order=order, descending=way) for way in (False, True)] for order in ORDERS}
+    both = {
+        order: [ids(store, order=order, descending=way) for way in (False, True)]
+        for order in ORDERS
+    }
     for order, (up, down) in both.items():
         assert up == down[::-1], order
     store.submit(CONFIG)
@@ -55,7 +58,10 @@ def test_every_order_is_turned_around_but_what_has_no_value_comes_last(store: St
 
 
 def test_each_word_is_found_somewhere_and_no_sign_of_sql_is_one(store: Store):
-    adam, sgd = store.submit(replace(CONFIG, optimizer="adam"), "100% sure"), store.submit(CONFIG, "a_b 'x' \\")
+    adam, sgd = (
+        store.submit(replace(CONFIG, optimizer="adam"), "100% sure"),
+        store.submit(CONFIG, "a_b 'x' \\"),
+    )
     editing.annotate(store, adam, "Über den Vortrag")
     for text, wanted in (
         ("ADAM", [adam]), ("100%", [adam]), ("%", [adam]), ("_b", [sgd]), ("'x'", [sgd]), ("\\", [sgd]), (sgd, [sgd]),
@@ -76,7 +82,11 @@ def test_filters_hold_together(store: Store):
     for owner in ("", "ann"):
         for label in ("", "x", "yy"):
             for statuses in ((), ("queued",), ("queued", "cancelled")):
-                wanted = [run for run in everything if owner in ("", run.owner) and (not label or label in run.tags)]
+                wanted = [
+                    run
+                    for run in everything
+                    if owner in ("", run.owner) and (not label or label in run.tags)
+                ]
                 wanted = [run.id for run in wanted if not statuses or run.status in statuses]
                 assert ids(store, Wanted(statuses=statuses, tag=label, owner=owner)) == wanted
     assert tags_of(store) == ["x", "y"]
@@ -84,13 +94,20 @@ def test_filters_hold_together(store: Store):
     assert sum(counted(store, "status").values()) == 30
 
 
-def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_steps_to_price(store: Store):
+def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_steps_to_price(
+    store: Store,
+):
     comparison = perturbation_page.recorded(store, status=Status.FINISHED)
     run, new = recorded(store, CONFIG, 20, Status.CANCELLED), store.submit(CONFIG)
     assert set(ids(store)) == {comparison, run, new}
     last, cancelled, first = priced(store, Wanted())
     assert (first.id, first.plan, first.over) == (comparison, "", True)
-    assert (cancelled.id, cancelled.delta, cancelled.done, cancelled.over) == (run, CONFIG.delta, 20, True)
+    assert (cancelled.id, cancelled.delta, cancelled.done, cancelled.over) == (
+        run,
+        CONFIG.delta,
+        20,
+        True,
+    )
     assert json.loads(cancelled.plan)["steps"] == 79
     assert (last.id, last.done, last.over) == (new, None, False)
     assert ended(store, Wanted(), 10) == []
@@ -99,12 +116,16 @@ def test_jobs_of_every_kind_are_listed_and_only_training_runs_have_a_plan_and_st
 STARTED = Started(1, 1, 0.5, "cpu", 1, "")
 
 
-def test_a_run_keeps_its_name_tags_and_note_as_text_and_what_is_too_long_is_refused(store: Store) -> None:
+def test_a_run_keeps_its_name_tags_and_note_as_text_and_what_is_too_long_is_refused(
+    store: Store,
+) -> None:
     run = store.submit(RunConfig(), "before")
     rename(store, run, " <script>alert(1)</script>\n**x** ")
     tag(store, run, ["first", " second ", "first", ""])
     annotate(store, run, "line\nline\x00")
-    with pytest.raises(ValueError, match=f"a name of at most {MAX_NAME_CHARS} characters, not 10,000"):
+    with pytest.raises(
+        ValueError, match=f"a name of at most {MAX_NAME_CHARS} characters, not 10,000"
+    ):
         rename(store, run, "x" * 10_000)
     with pytest.raises(ValueError, match=f"at most {MAX_TAGS} tags"):
         tag(store, run, [str(number) for number in range(MAX_TAGS + 1)])
@@ -154,7 +175,9 @@ def left(store: Store, run: str, suffix: str = ".pt", age: float = 0.0) -> Path:
     return file
 
 
-def test_no_checkpoint_is_kept_that_nobody_can_resume_from_and_none_is_lost_that_somebody_can(store: Store) -> None:
+def test_no_checkpoint_is_kept_that_nobody_can_resume_from_and_none_is_lost_that_somebody_can(
+    store: Store,
+) -> None:
     def run_that(status: Status | None) -> str:
         run = store.submit(RunConfig(), worker="elsewhere:1")
         if status:
@@ -164,7 +187,9 @@ def test_no_checkpoint_is_kept_that_nobody_can_resume_from_and_none_is_lost_that
     gone = [left(store, run_that(Status.FINISHED))]
     gone += [left(store, "removedrun", age=UNKNOWN_FOR + 60)]
     gone += [left(store, f".{run_that(Status.LOST)}.pt.0", ".part", UNKNOWN_FOR + 60)]
-    kept = [left(store, run_that(each)) for each in (None, Status.LOST, Status.CANCELLED, Status.FAILED)]
+    kept = [
+        left(store, run_that(each)) for each in (None, Status.LOST, Status.CANCELLED, Status.FAILED)
+    ]
     kept += [
         left(store, f".{run_that(None)}.pt.0", ".part"),
         left(store, "beingmade1"),
@@ -175,7 +200,9 @@ def test_no_checkpoint_is_kept_that_nobody_can_resume_from_and_none_is_lost_that
     assert all(file.exists() for file in kept)
 
 
-def test_a_state_has_one_word_a_run_that_waits_its_place_and_an_imported_one_says_so(store: Store) -> None:
+def test_a_state_has_one_word_a_run_that_waits_its_place_and_an_imported_one_says_so(
+    store: Store,
+) -> None:
     first, second = store.submit(RunConfig()), store.submit(RunConfig())
     assert state_of(store.run(first), 4000, "starts in a moment") == {
         "status": "queued", "cancelling": False, "words": "queued, number 1, starts in a moment",
@@ -189,7 +216,9 @@ def test_a_state_has_one_word_a_run_that_waits_its_place_and_an_imported_one_say
     store.end(first, Status.CANCELLED)
     assert status_of(store.run(first)) == "cancelled"
     with store.writing() as db:
-        db.execute("UPDATE runs SET status = 'finished', origin = ?", (f'{{"{IMPORTED}": "run a"}}',))
+        db.execute(
+            "UPDATE runs SET status = 'finished', origin = ?", (f'{{"{IMPORTED}": "run a"}}',)
+        )
     assert status_of(store.run(second)) == "finished, imported"
 
 
@@ -210,16 +239,28 @@ def test_where_a_run_stands_is_said_in_a_few_words_and_in_a_sentence(store: Stor
         (replace(on_cpu, status=Status.CANCELLED), {}, "cancelled", f"cancelled at {place}"),
     ):  # fmt: skip
         state = state_of(each, 4000, **given)
-        assert (state["words"], state["said"], state["share"]) == (words, said, 29 * ("," in said and place in said))
+        assert (state["words"], state["said"], state["share"]) == (
+            words,
+            said,
+            29 * ("," in said and place in said),
+        )
     assert state_of(on_cpu, 0)["words"] == "running"
 
 
 def test_a_run_is_called_by_its_name_or_by_what_it_is(store: Store) -> None:
-    named, plain = store.submit(RunConfig(), "  mine\x1b]0;\x07 \n"), store.submit(RunConfig(sigma=2.0))
+    named, plain = (
+        store.submit(RunConfig(), "  mine\x1b]0;\x07 \n"),
+        store.submit(RunConfig(sigma=2.0)),
+    )
     blank, comparison = store.submit(RunConfig(), "\x00"), store.submit(Request())
     called = [name_of(store.run(run)) for run in (named, plain, blank, comparison)]
     usual = "MNIST cnn, SGD, sigma"
-    assert called == ["mine ]0;", f"{usual} 2", f"{usual} 1.23", "Comparison of methods, Breast Cancer"]
+    assert called == [
+        "mine ]0;",
+        f"{usual} 2",
+        f"{usual} 1.23",
+        "Comparison of methods, Breast Cancer",
+    ]
     with store.writing() as db:
         db.execute("UPDATE runs SET settings = '{\"unheard\": 1}' WHERE id = ?", (plain,))
         db.execute("UPDATE runs SET kind = 'of\x1btomorrow' WHERE id = ?", (comparison,))
@@ -228,8 +269,16 @@ def test_a_run_is_called_by_its_name_or_by_what_it_is(store: Store) -> None:
 
 
 def test_a_run_on_images_that_are_missing_here_is_called_by_their_name(store: Store) -> None:
-    runs = {"$.dataset": store.submit(RunConfig()), "$.config.dataset": store.submit(AuditRequest(RunConfig()))}
+    runs = {
+        "$.dataset": store.submit(RunConfig()),
+        "$.config.dataset": store.submit(AuditRequest(RunConfig())),
+    }
     with store.writing() as db:
         for place, run in runs.items():
-            db.execute("UPDATE runs SET settings = json_set(settings, ?, 'pets') WHERE id = ?", (place, run))
-    assert {name_of(store.run(run)) for run in runs.values()} == {"run on pets, which is not on this machine"}
+            db.execute(
+                "UPDATE runs SET settings = json_set(settings, ?, 'pets') WHERE id = ?",
+                (place, run),
+            )
+    assert {name_of(store.run(run)) for run in runs.values()} == {
+        "run on pets, which is not on this machine"
+    }

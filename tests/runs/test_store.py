@@ -35,7 +35,13 @@ def test_a_submitted_run_waits_with_its_configuration(store: Store) -> None:
     run = store.run(store.submit(config, name="try"))
     assert (run.status, run.config, run.name, run.position) == (Status.QUEUED, config, "try", 1)
     assert before <= run.created <= time.time()
-    assert (run.started, run.ended, run.worker, run.error, run.last) == (None, None, None, None, None)
+    assert (run.started, run.ended, run.worker, run.error, run.last) == (
+        None,
+        None,
+        None,
+        None,
+        None,
+    )
     assert run.active
 
 
@@ -51,7 +57,9 @@ def test_the_time_of_a_run_counts_from_where_its_data_and_features_are_ready(sto
     assert store.run(run).started == started
 
 
-def test_claims_go_by_order_and_respect_the_limit_and_the_queue_counts_only_those_that_wait(store: Store) -> None:
+def test_claims_go_by_order_and_respect_the_limit_and_the_queue_counts_only_those_that_wait(
+    store: Store,
+) -> None:
     ids = [store.submit(RunConfig(seed=seed)) for seed in range(5)]
     assert [store.run(run).position for run in ids] == [1, 2, 3, 4, 5]
     assert store.cancel(ids[1]) is Status.CANCELLED
@@ -65,7 +73,9 @@ def test_claims_go_by_order_and_respect_the_limit_and_the_queue_counts_only_thos
     assert store.runs(Status.LOST) == []
 
 
-def test_events_come_back_equal_and_numbered_from_one_also_to_another_store_object(store: Store, home: Path) -> None:
+def test_events_come_back_equal_and_numbered_from_one_also_to_another_store_object(
+    store: Store, home: Path
+) -> None:
     run = claimed(store)
     for event in EVENTS:
         assert store.append(run, event) is False
@@ -130,13 +140,20 @@ def test_a_run_may_go_to_the_process_that_submits_it_and_fills_a_place(store: St
     assert store.claim("here:8", limit=1) == store.run(queued)
 
 
-def test_a_run_is_given_back_as_it_was_claimed_unless_it_said_something_or_is_to_stop(store: Store) -> None:
+def test_a_run_is_given_back_as_it_was_claimed_unless_it_said_something_or_is_to_stop(
+    store: Store,
+) -> None:
     first, second = store.submit(RunConfig()), store.submit(RunConfig())
     run = store.claim("here:1")
     assert run is not None
     assert store.give_back(run)
     again = store.run(first)
-    assert (again.status, again.position, again.worker, again.started) == (Status.QUEUED, 1, None, None)
+    assert (again.status, again.position, again.worker, again.started) == (
+        Status.QUEUED,
+        1,
+        None,
+        None,
+    )
     assert not store.give_back(run)  # it is nobody's now
     run = store.claim("here:2")
     assert run is not None
@@ -149,9 +166,13 @@ def test_a_run_is_given_back_as_it_was_claimed_unless_it_said_something_or_is_to
     assert not store.give_back(run)
 
 
-def test_an_unknown_run_is_named_and_one_with_a_setting_from_elsewhere_still_listed(store: Store) -> None:
+def test_an_unknown_run_is_named_and_one_with_a_setting_from_elsewhere_still_listed(
+    store: Store,
+) -> None:
     for ask in (store.run, store.cancel):
-        with pytest.raises(UnknownRun, match=r"Expected run='nope' to be the id of a run in .*runs\.sqlite3\."):
+        with pytest.raises(
+            UnknownRun, match=r"Expected run='nope' to be the id of a run in .*runs\.sqlite3\."
+        ):
             ask("nope")
     assert store.tail("nope") == []
     assert store.append("nope", EVENTS[0]) is True
@@ -170,8 +191,12 @@ def test_only_a_process_of_this_machine_can_be_known_dead() -> None:
     assert not is_dead(f"elsewhere:{process.pid}")
 
 
-def test_each_run_has_a_secret_of_its_own_unless_its_seed_is_fixed_and_its_rest_has_the_same(store: Store) -> None:
-    first, second, fixed = (store.submit(config) for config in (RunConfig(), RunConfig(), RunConfig(seed=5)))
+def test_each_run_has_a_secret_of_its_own_unless_its_seed_is_fixed_and_its_rest_has_the_same(
+    store: Store,
+) -> None:
+    first, second, fixed = (
+        store.submit(config) for config in (RunConfig(), RunConfig(), RunConfig(seed=5))
+    )
     secrets = store.secret(first), store.secret(second)
     assert None not in secrets
     assert secrets[0] != secrets[1]
@@ -182,7 +207,9 @@ def test_each_run_has_a_secret_of_its_own_unless_its_seed_is_fixed_and_its_rest_
     assert store.secret(submit_rest(store, run)) == store.secret(run)
 
 
-def test_no_run_that_is_read_has_its_secret_and_only_its_owner_may_read_the_store(store: Store) -> None:
+def test_no_run_that_is_read_has_its_secret_and_only_its_owner_may_read_the_store(
+    store: Store,
+) -> None:
     run = store.submit(RunConfig())
     secret = store.secret(run)
     assert secret is not None

@@ -85,19 +85,24 @@ def test_a_store_that_another_process_makes_between_two_statements_is_opened(
     assert len(statements) > 1
 
 
-def test_a_missing_directory_is_made_and_a_place_where_there_can_be_none_is_named(tmp_path: Path) -> None:
+def test_a_missing_directory_is_made_and_a_place_where_there_can_be_none_is_named(
+    tmp_path: Path,
+) -> None:
     with Store(tmp_path / "a" / "b") as store:
         assert store.runs() == []
     (tmp_path / "file").write_text("here")
     (tmp_path / "home" / FILE).mkdir(parents=True)
     for home in (tmp_path / "file" / "home", tmp_path / "home"):
         with pytest.raises(
-            StoreError, match=rf"Expected the run store {home}/runs\.sqlite3 to be a file in a writable"
+            StoreError,
+            match=rf"Expected the run store {home}/runs\.sqlite3 to be a file in a writable",
         ):
             Store(home)
 
 
-def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(store: Store, home: Path) -> None:
+def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(
+    store: Store, home: Path
+) -> None:
     store.submit(RunConfig())
     shutil.rmtree(home)
     with pytest.raises(StoreError, match=r"runs\.sqlite3"):
@@ -108,7 +113,9 @@ def test_a_store_that_is_replaced_while_in_use_is_not_written_to_blindly(store: 
         store.runs()
 
 
-def test_a_store_that_another_process_holds_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_another_process_holds_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store_file, "BUSY", 0.1)
     with Store(home) as holder, Store(home) as store, holder.writing():
         assert store.runs() == []
@@ -120,7 +127,10 @@ def test_a_number_that_json_has_no_word_for_is_refused_by_its_event(store: Store
     run = store.submit(RunConfig(), worker="here:1")
     for number in (float("nan"), float("inf"), float("-inf")):
         event = Finished(1, 1.0, 0.5, averaged_accuracy=number)
-        with pytest.raises(RuntimeError, match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy="):
+        with pytest.raises(
+            RuntimeError,
+            match=r"every number to be finite in Finished\(step=1, .*averaged_accuracy=",
+        ):
             store.append(run, event)
         with pytest.raises(RuntimeError, match="every number to be finite"):
             store.add_rows([row_of(store.new_id(), RunConfig(), "")], [event])

@@ -1,4 +1,6 @@
-"""Sweeps: the grid is the grid, it is queued whole or not at all, and what all of it costs is the composition."""
+"""Sweeps: the grid is the grid, it is queued whole or not at all, and what all of it costs is the
+composition.
+"""
 
 from dataclasses import replace
 
@@ -33,13 +35,19 @@ def test_every_combination_is_there_so_often_as_there_are_seeds():
     configs = sweep_of(SMALL, {"sigma": [1.0, 2.0], "lr": [0.1, 0.2, 0.4]}, 2)
     pairs = [(each.sigma, each.lr) for each in configs]
     assert len(configs) == 12
-    assert {each: pairs.count(each) for each in pairs} == {(s, lr): 2 for s in (1.0, 2.0) for lr in (0.1, 0.2, 0.4)}
+    assert {each: pairs.count(each) for each in pairs} == {
+        (s, lr): 2 for s in (1.0, 2.0) for lr in (0.1, 0.2, 0.4)
+    }
     assert varied(configs) == ("sigma", "lr")
     assert all(replace(each, sigma=SMALL.sigma, lr=SMALL.lr) == SMALL for each in configs)
 
 
 def test_a_fixed_seed_is_followed_by_the_next_ones_and_without_one_each_is_secret():
-    assert [each.seed for each in sweep_of(replace(SMALL, seed=7), {"sigma": [1.0]}, 3)] == [7, 8, 9]
+    assert [each.seed for each in sweep_of(replace(SMALL, seed=7), {"sigma": [1.0]}, 3)] == [
+        7,
+        8,
+        9,
+    ]
     assert {each.seed for each in sweep_of(SMALL, {"sigma": [1.0]}, 3)} == {None}
 
 
@@ -98,7 +106,10 @@ def test_where_one_run_has_no_plan_none_is_queued(store: Store):
 
 
 def test_all_runs_together_cost_the_composition_of_what_each_has_spent(store: Store):
-    one, two = (store.run(recorded(store, replace(SMALL, sigma=sigma), 20, Status.CANCELLED)) for sigma in (1.0, 2.0))
+    one, two = (
+        store.run(recorded(store, replace(SMALL, sigma=sigma), 20, Status.CANCELLED))
+        for sigma in (1.0, 2.0)
+    )
     again = store.run(recorded(store, replace(SMALL, sigma=1.0), 30, Status.FINISHED))
     untouched = store.run(store.submit(SMALL))
     together = all_released([one, two, again, untouched])
@@ -121,7 +132,9 @@ def test_a_resumed_rest_beyond_the_most_runs_of_a_sweep_is_part_of_what_all_cost
     store.end(first, Status.CANCELLED)
     rest = submit_rest(store, first)
     with store.writing() as db:
-        db.execute("UPDATE runs SET status = 'cancelled' WHERE status = 'queued' AND id != ?", (rest,))
+        db.execute(
+            "UPDATE runs SET status = 'cancelled' WHERE status = 'queued' AND id != ?", (rest,)
+        )
     store.claim("test:1")
     for event in events_of(SMALL, 30):
         store.append(rest, event)
@@ -134,7 +147,9 @@ def test_a_resumed_rest_beyond_the_most_runs_of_a_sweep_is_part_of_what_all_cost
 
 
 @pytest.mark.parametrize("column", ["settings", "plan"])
-def test_a_run_that_has_begun_and_cannot_be_read_leaves_all_of_them_without_an_epsilon(store: Store, column: str):
+def test_a_run_that_has_begun_and_cannot_be_read_leaves_all_of_them_without_an_epsilon(
+    store: Store, column: str
+):
     name = submit_sweep(store, sweep_of(SMALL, {"sigma": [1.0, 2.0, 4.0]}), ["sigma"])
     one, two, three = store.queue()
     with store.writing() as db:
@@ -159,6 +174,7 @@ def test_a_run_that_has_begun_and_cannot_be_read_leaves_all_of_them_without_an_e
 
 def test_a_run_without_privacy_leaves_all_of_them_without_an_epsilon(store: Store):
     private, baseline = (
-        store.run(recorded(store, replace(SMALL, private=private), 20, Status.CANCELLED)) for private in (True, False)
+        store.run(recorded(store, replace(SMALL, private=private), 20, Status.CANCELLED))
+        for private in (True, False)
     )
     assert all_released([private, baseline]) is None

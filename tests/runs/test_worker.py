@@ -44,7 +44,9 @@ def test_the_pulse_beats_and_checks_with_each_beat_and_interrupts_once_where_the
         if len(interrupted) == 1:
             raise StoreError("the disk is full")
 
-    pulse = Pulse(store, claimed.id, claimed.worker, interrupt, lambda: checked.append(clock.now), clock)
+    pulse = Pulse(
+        store, claimed.id, claimed.worker, interrupt, lambda: checked.append(clock.now), clock
+    )
     for number in range(1, 20):
         before = store.run(claimed.id).heartbeat
         pulse.look()
@@ -241,7 +243,9 @@ def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
     assert (job.kind, job.status, job.request) == ("counting", Status.FINISHED, Counting(3))
     secret = store.secret(job.id)
     assert secret is not None
-    assert [event for _, event in store.tail(job.id)] == [Counted(((number, secret % 7),)) for number in range(3)]
+    assert [event for _, event in store.tail(job.id)] == [
+        Counted(((number, secret % 7),)) for number in range(3)
+    ]
     assert job.last == Counted(((2, secret % 7),))
     run = store.run(done(store, RunConfig()))
     assert (run.kind, run.status, run.config) == ("training", Status.FINISHED, RunConfig())
@@ -251,7 +255,9 @@ def test_a_job_of_another_kind_is_done_by_its_own_function_beside_training_runs(
 def test_what_goes_wrong_in_a_job_or_that_its_kind_is_not_known_is_kept_with_it(
     store: Store, counting: JobKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(KINDS, "counting", JobKind("counting", Counting, f"{__name__}:break_down", counting.events))
+    monkeypatch.setitem(
+        KINDS, "counting", JobKind("counting", Counting, f"{__name__}:break_down", counting.events)
+    )
     job = store.run(done(store, Counting(8)))
     assert (job.status, job.sequence) == (Status.FAILED, 1)
     assert "8 is too far" in (job.error or "")
@@ -296,10 +302,14 @@ def test_a_job_goes_on_behind_what_it_has_said(store: Store, counting: JobKind) 
     assert claimed is not None
     perform(store, claimed, quick)
     assert store.run(job).status is Status.FINISHED
-    assert [event for _, event in store.tail(job)] == list(count(Counting(5), secret=store.secret(job)))
+    assert [event for _, event in store.tail(job)] == list(
+        count(Counting(5), secret=store.secret(job))
+    )
 
 
-def test_a_job_that_finds_something_else_now_does_not_go_on(store: Store, counting: JobKind) -> None:
+def test_a_job_that_finds_something_else_now_does_not_go_on(
+    store: Store, counting: JobKind
+) -> None:
     job = begun_job(store, said=2)
     other = ((store.secret(job) or 0) + 1) % 7  # what it counts by
     with store.writing() as db:

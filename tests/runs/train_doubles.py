@@ -27,7 +27,9 @@ def quick(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     yield Finished(1, 0.01, 0.5)
 
 
-def endless(config: RunConfig, resume_point: ResumePoint | None = None, **_: Any) -> Generator[Event, None, None]:
+def endless(
+    config: RunConfig, resume_point: ResumePoint | None = None, **_: Any
+) -> Generator[Event, None, None]:
     """A step every 50 ms until somebody ends it."""
     if not resume_point:
         yield _started(config)

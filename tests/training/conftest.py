@@ -12,12 +12,15 @@ from dpcore.training.perturbation import noise as perturbation_noise
 from dpcore.training.randomness import gaussian_noise
 from dpcore.training.randomness.gaussian_noise import GaussianNoise
 
-torch.set_num_threads(1)  # it enters every stream; more would wait for one another beside other tests
+# It enters every stream; more would wait for one another beside other tests.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(autouse=True)
 def same_machine(monkeypatch):
-    """Seeds give the same draws wherever the tests run: of the machine, only the number of threads has a say."""
+    """Seeds give the same draws wherever the tests run: of the machine, only the number of threads
+    has a say.
+    """
 
     def machine_of(device: torch.device, threads: int) -> dict[str, str]:
         return {"device": str(device), "threads": str(threads), "torch": "any"}

@@ -17,7 +17,15 @@ from dpcore.training.plan import plan
 from dpcore.training.training_run import TrainingRun
 
 SMALL = RunConfig(
-    seed=0, model="mlp", batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.05, device="cpu"
+    seed=0,
+    model="mlp",
+    batch=64,
+    clip_norm=0.5,
+    lr=0.2,
+    momentum=0.5,
+    sigma=1.0,
+    epochs=0.05,
+    device="cpu",
 )
 CNN = dataclasses.replace(SMALL, model="cnn")
 
@@ -57,7 +65,8 @@ def noise_of(
 ) -> tuple[np.ndarray, torch.Tensor | None]:
     """The noise that the last of some steps adds to the sum, divided by D (d,), and D.
 
-    It is what the optimizer is given in the step with noise, less what it is given in the same step without.
+    It is what the optimizer is given in the step with noise, less what it is given in the same step
+    without.
     """
     given, scale = [], None
     for sigma in (config.sigma, 0.0):
@@ -68,7 +77,9 @@ def noise_of(
         run.sigmas = run.sigmas.copy()  # a plan is shared
         run.sigmas[steps - 1] = sigma
         scale = scale_after(run.descent.optimizer, run.descent.state)
-        run.descent.optimizer = run.descent.optimizer._replace(absorb=lambda gradient, state: given.append(gradient))
+        run.descent.optimizer = run.descent.optimizer._replace(
+            absorb=lambda gradient, state: given.append(gradient)
+        )
         run.step(steps)
     assert len(given) == 2, "a network of one piece"
     noise = (given[0].double() - given[1].double()) * config.batch
@@ -82,7 +93,9 @@ def module_of(run: TrainingRun) -> torch.nn.Module:
     return copy
 
 
-def walked(optimizer: UpdateRules, gradient: torch.Tensor, state: State, lr: float) -> tuple[torch.Tensor, State]:
+def walked(
+    optimizer: UpdateRules, gradient: torch.Tensor, state: State, lr: float
+) -> tuple[torch.Tensor, State]:
     """The step of an optimizer, with all coordinates as one piece, and the state after it."""
     gradient, state = gradient.clone(), state._replace(count=state.count + 1)
     optimizer.absorb(gradient, state)

@@ -1,4 +1,6 @@
-"""For each method and sampler the noise drawn is the noise charged, and a run without a bound has no epsilon."""
+"""For each method and sampler the noise drawn is the noise charged, and a run without a bound has
+no epsilon.
+"""
 
 import dataclasses
 import math
@@ -62,13 +64,19 @@ def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
     mechanism = mechanism_of(config)
     list(train(config, ticking()))
     first = len(plan(config).first)
-    assert stds[:first] == [release.sigma for release in plan(config).first]  # of sensitivity 1, at q = 1
-    groups = len(list(build(config.model, config.activation, 0, config.shape).children())) - 2  # without shape, tanh
+    # Of sensitivity 1, at q = 1.
+    assert stds[:first] == [release.sigma for release in plan(config).first]
+    # Without shape, tanh.
+    groups = len(list(build(config.model, config.activation, 0, config.shape).children())) - 2
     sensitivity = config.clip_norm * (math.sqrt(groups) if config.clipping == "per_layer" else 1.0)
-    charged = [release.sigma for release in mechanism.releases[first:] for _ in range(release.count)]
+    charged = [
+        release.sigma for release in mechanism.releases[first:] for _ in range(release.count)
+    ]
     assert [std / sensitivity for std in stds[first:]] == pytest.approx(charged, rel=1e-12)
     assert len(charged) == len(batches) == plan(config).steps
-    assert {(n, q) for n, q, _ in batches} == {(config.examples, release.q) for release in mechanism.releases[first:]}
+    assert {(n, q) for n, q, _ in batches} == {
+        (config.examples, release.q) for release in mechanism.releases[first:]
+    }
     assert plan(config).compositions_at(plan(config).steps) == mechanism.steps
     assert all(drawn.max(initial=0) < config.examples for _, _, drawn in batches)
 
@@ -77,8 +85,13 @@ def test_the_charged_mechanism_is_what_the_engine_drew(method, batches, stds):
 def test_layers_are_counted_as_the_network_has_them(model):
     pairs = ((name, kind) for name in DATASETS for kind in kinds_for(DATASETS[name]))
     dataset, features = next(pair for pair in pairs if model in models_for(*pair))
-    config = RunConfig(dataset=dataset, source=DATASETS[dataset].sources[0], model=model, features=features)
-    owners = {name.rsplit(".", 1)[0] for name, _ in build(model, "tanh", 0, config.shape).named_parameters()}
+    config = RunConfig(
+        dataset=dataset, source=DATASETS[dataset].sources[0], model=model, features=features
+    )
+    owners = {
+        name.rsplit(".", 1)[0]
+        for name, _ in build(model, "tanh", 0, config.shape).named_parameters()
+    }
     assert MODELS[model].groups == len(owners)
 
 
@@ -100,30 +113,46 @@ def test_a_run_without_a_bound_says_why_and_has_no_mechanism(options, words):
 @pytest.mark.parametrize("accountant", ["pld", "moments", "rdp", "gdp", "mma", "zcdp"])
 @pytest.mark.parametrize("target", [1.5, 4.0])
 def test_stopping_at_epsilon_never_overshoots_and_the_next_step_would(accountant, target):
-    config = dataclasses.replace(SMALL, sigma=2.0, epochs=500.0, stop_epsilon=target, stop_accountant=accountant)
+    config = dataclasses.replace(
+        SMALL, sigma=2.0, epochs=500.0, stop_epsilon=target, stop_accountant=accountant
+    )
     mechanism = mechanism_of(config)
     assert mechanism.steps == plan(config).steps < 78_125
     spent = ACCOUNTANTS[accountant].curve(mechanism, [plan(config).steps], config.delta).epsilon[0]
     assert spent <= target
     longer = plan(dataclasses.replace(config, stop_epsilon=0.0)).mechanism
     assert longer is not None
-    assert ACCOUNTANTS[accountant].curve(longer, [plan(config).steps + 1], config.delta).epsilon[0] > target
+    assert (
+        ACCOUNTANTS[accountant].curve(longer, [plan(config).steps + 1], config.delta).epsilon[0]
+        > target
+    )
 
 
 @pytest.mark.parametrize(("schedule", "rate"), [("polynomial", 3.5277), ("delayed", 0.05)])
 def test_a_schedule_stops_at_epsilon_before_the_sigma_that_would_exceed_it(schedule, rate):
     noise = {"sigma": 2.0, "schedule": schedule, "rate": rate, "level_steps": 10}
-    config = dataclasses.replace(SMALL, **noise, epochs=10.0, stop_epsilon=1.0, stop_accountant="rdp")
+    config = dataclasses.replace(
+        SMALL, **noise, epochs=10.0, stop_epsilon=1.0, stop_accountant="rdp"
+    )
     mechanism, longer = plan(config).mechanism, Mechanism(charged_releases(config))
     assert mechanism is not None
     assert len(mechanism.releases) > 1
-    spent = ACCOUNTANTS["rdp"].curve(longer, [plan(config).steps, plan(config).steps + 1], config.delta).epsilon
+    spent = (
+        ACCOUNTANTS["rdp"]
+        .curve(longer, [plan(config).steps, plan(config).steps + 1], config.delta)
+        .epsilon
+    )
     assert spent[0] <= 1.0 < spent[1]
-    assert mechanism.releases == longer.releases[: len(mechanism.releases) - 1] + mechanism.releases[-1:]
+    assert (
+        mechanism.releases
+        == longer.releases[: len(mechanism.releases) - 1] + mechanism.releases[-1:]
+    )
 
 
 def test_stopping_counts_what_was_released_before_the_first_step():
-    plain = dataclasses.replace(SMALL, model="abadi", epochs=100.0, stop_epsilon=1.0, stop_accountant="rdp")
+    plain = dataclasses.replace(
+        SMALL, model="abadi", epochs=100.0, stop_epsilon=1.0, stop_accountant="rdp"
+    )
     projected = dataclasses.replace(plain, pca=60, pca_sigma=7.0)
     assert plan(projected).steps < plan(plain).steps
     mechanism = mechanism_of(projected)
@@ -158,7 +187,9 @@ def test_the_plan_says_what_the_samplers_accountant_proves() -> None:
         planned = plan(config)
         found = SAMPLERS[name].curve(config.q, 1.0, config.steps_of_epochs, config.delta).last
         assert planned.mechanism is None, name  # no accountant of Poisson batches may speak of it
-        low, high = map(float, re.findall(r"between (\d+\.\d+) and (\d+\.\d+)", planned.unaccounted)[0])
+        low, high = map(
+            float, re.findall(r"between (\d+\.\d+) and (\d+\.\d+)", planned.unaccounted)[0]
+        )
         assert found.lower is not None, name
         assert low <= found.lower <= found.value <= high, name
         assert low == pytest.approx(found.lower, rel=0.01), name
@@ -168,16 +199,25 @@ def test_the_plan_says_what_the_samplers_accountant_proves() -> None:
 
 def test_layers_that_are_clipped_one_by_one_count_together() -> None:
     flat, layers = (
-        plan(RunConfig(model="mlp", batch=500, epochs=1.0, sigma=4.0, sampler="shuffle", clipping=clipping))
+        plan(
+            RunConfig(
+                model="mlp", batch=500, epochs=1.0, sigma=4.0, sampler="shuffle", clipping=clipping
+            )
+        )
         for clipping in ("flat", "per_layer")
     )
-    numbers = [float(re.findall(r"between ([\d.]+)", each.unaccounted)[0]) for each in (flat, layers)]
+    numbers = [
+        float(re.findall(r"between ([\d.]+)", each.unaccounted)[0]) for each in (flat, layers)
+    ]
     assert numbers[1] > 1.2 * numbers[0]
 
 
 def test_what_has_no_noise_or_no_proof_says_so_first() -> None:
     assert "without noise" in plan(RunConfig(model="mlp", sigma=0.0, sampler="shuffle")).unaccounted
-    assert "raw reading" in plan(RunConfig(optimizer="pi_adam", reading="raw", sampler="shuffle")).unaccounted
+    assert (
+        "raw reading"
+        in plan(RunConfig(optimizer="pi_adam", reading="raw", sampler="shuffle")).unaccounted
+    )
     tiny = plan(RunConfig(model="mlp", sigma=0.03, sampler="shuffle"))
     assert tiny.unaccounted.startswith("No epsilon: noise is drawn up to")
 
@@ -207,7 +247,9 @@ def test_a_run_does_not_begin_anew_behind_steps_that_were_released() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_trains_on_the_batches_of_its_sampler(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_trains_on_the_batches_of_its_sampler(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = run_of(replace(SMALL, sampler=name))
     seen: list[int] = []
     monkeypatch.setattr(run, "descend", lambda step, x, y: seen.append(len(y)) or [None] * 4)

@@ -1,4 +1,6 @@
-"""The commands that measure training on a GPU run on the CPU in tiny sizes, and say so where there is no CUDA."""
+"""The commands that measure training on a GPU run on the CPU in tiny sizes, and say so where there
+is no CUDA.
+"""
 
 import json
 

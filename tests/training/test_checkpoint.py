@@ -104,7 +104,10 @@ def test_a_file_of_other_data_is_refused_by_name_and_nothing_of_it_is_taken_on(t
     other = run_of(SMALL)
     other.fingerprint = "f" * 64
     before = checkpoint.snapshot(other)
-    with pytest.raises(ValueError, match=rf"data=ffffffffffffffff\.\.\. to be {run.fingerprint[:16]}\.\.\., as where"):
+    with pytest.raises(
+        ValueError,
+        match=rf"data=ffffffffffffffff\.\.\. to be {run.fingerprint[:16]}\.\.\., as where",
+    ):
         checkpoint.resume(other, path)
     assert same(checkpoint.snapshot(other), before)
 
@@ -152,7 +155,9 @@ def test_a_damaged_file_or_one_of_an_older_version_is_refused_in_our_own_words(t
     whole = path.read_bytes()
     for name, damage in DAMAGES.items():
         path.write_bytes(damage(whole))
-        with pytest.raises(ValueError, match=r"state\.pt to be a checkpoint, but it is damaged") as caught:
+        with pytest.raises(
+            ValueError, match=r"state\.pt to be a checkpoint, but it is damaged"
+        ) as caught:
             next(train(SMALL, ticking(), path))
         told = "".join(traceback.format_exception(caught.value))
         assert "weights_only" not in str(caught.value), name
@@ -198,8 +203,12 @@ def test_a_changed_file_is_refused_whatever_key_sealed_it_but_the_runs_own(tmp_p
 
 def test_the_state_is_on_the_disk_before_it_takes_the_place_of_the_last_one(tmp_path, monkeypatch):
     done, sync, replace = [], os.fsync, os.replace
-    monkeypatch.setattr(os, "fsync", lambda file: done.append(("fsync", os.fstat(file).st_size)) or sync(file))
-    monkeypatch.setattr(os, "replace", lambda *paths: done.append(("replace", 0)) or replace(*paths))
+    monkeypatch.setattr(
+        os, "fsync", lambda file: done.append(("fsync", os.fstat(file).st_size)) or sync(file)
+    )
+    monkeypatch.setattr(
+        os, "replace", lambda *paths: done.append(("replace", 0)) or replace(*paths)
+    )
     checkpoint.save(run_of(SMALL), 0, tmp_path / "state.pt")
     assert done == [("fsync", (tmp_path / "state.pt").stat().st_size), ("replace", 0)]
 
@@ -209,10 +218,16 @@ def test_a_file_is_refused_where_weights_would_be_rounded_otherwise(tmp_path, mo
     run = run_of(config)
     checkpoint.save(run, 0, tmp_path / "state.pt")
     here = run.machine
-    for name, way_out in {"threads": "OMP_NUM_THREADS=", "torch": "with torch ", "device": ""}.items():
+    for name, way_out in {
+        "threads": "OMP_NUM_THREADS=",
+        "torch": "with torch ",
+        "device": "",
+    }.items():
         monkeypatch.setattr(training_run, "machine_of", lambda *_, name=name: here | {name: "7"})
         was = re.escape(here[name])
-        with pytest.raises(ValueError, match=f"Expected {name}=7 to be {was}, as where .*{way_out}"):
+        with pytest.raises(
+            ValueError, match=f"Expected {name}=7 to be {was}, as where .*{way_out}"
+        ):
             next(train(config, ticking(), tmp_path / "state.pt"))
 
 
@@ -225,7 +240,9 @@ OTHERS = {  # of another form, and no stream
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(name, tmp_path, monkeypatch):
+def test_a_state_of_another_form_is_refused_and_nothing_of_it_is_taken_on(
+    name, tmp_path, monkeypatch
+):
     whole, path = run_of(SMALL), tmp_path / "state.pt"
     weights(whole, range(1, 3))
     values = checkpoint.snapshot(whole)

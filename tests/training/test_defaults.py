@@ -17,7 +17,14 @@ from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.plan import plan
 from tests.training.small_runs import mechanism_of
 
-FULL = {"cifar10": 50_000, "cifar10_jpeg": 50_000, "adult": 29_305, "imdb": 25_000, "movielens": 800_167}  # else 60,000
+# Else 60,000.
+FULL = {
+    "cifar10": 50_000,
+    "cifar10_jpeg": 50_000,
+    "adult": 29_305,
+    "imdb": 25_000,
+    "movielens": 800_167,
+}
 PI = ("pi_adam", "pi_rmsprop", "pi_adagrad")
 AT_LEAST = {
     ("mnist", "cnn"): 0.86,
@@ -27,8 +34,12 @@ AT_LEAST = {
     ("fashion_mnist", "cnn"): 0.70,
     ("fashion_mnist", "mlp"): 0.75,
 }
-HERE = [*((*of, "sgd") for of in AT_LEAST), *(("mnist", "cnn", name) for name in OPTIMIZERS if name != "sgd")]
-BRIEF, BEHIND = 2.0, 0.06  # epochs of the optimizers that are quick, and how much less they may reach in them
+HERE = [
+    *((*of, "sgd") for of in AT_LEAST),
+    *(("mnist", "cnn", name) for name in OPTIMIZERS if name != "sgd"),
+]
+# Epochs of the optimizers that are quick, and how much less they may reach in them.
+BRIEF, BEHIND = 2.0, 0.06
 SLOW = ("sgd", "rmsprop", "adagrad", "pi_adagrad")  # those whose baselines overtake them later
 
 
@@ -40,7 +51,9 @@ def accuracy(config: RunConfig) -> float:
 
 def test_there_is_one_for_every_combination():
     for dataset in DATASETS.values():
-        for model, optimizer, private in itertools.product(models_for(dataset.name), OPTIMIZERS, (True, False)):
+        for model, optimizer, private in itertools.product(
+            models_for(dataset.name), OPTIMIZERS, (True, False)
+        ):
             config = defaults(dataset.name, model, optimizer, private=private)
             found = (config.dataset, config.model, config.optimizer, config.private)
             assert found == (dataset.name, model, optimizer, private)
@@ -68,7 +81,8 @@ def test_a_default_learns_within_two_epochs(optimizer, least):
 def test_the_defaults_of_every_reading_learn_within_an_epoch(optimizer, reading):
     config = replace(defaults("mnist", "cnn", optimizer, reading=reading), epochs=0.75)
     usual = defaults("mnist", "cnn", optimizer)
-    assert accuracy(config) > (0.4 if optimizer == "pi_adam" else 0.55)  # its noisy momentum takes longer
+    # Its noisy momentum takes longer.
+    assert accuracy(config) > (0.4 if optimizer == "pi_adam" else 0.55)
     assert accuracy(replace(config, lr=usual.lr, clip_norm=usual.clip_norm, epochs=0.5)) < 0.2
 
 
@@ -77,6 +91,8 @@ def test_the_defaults_of_every_reading_learn_within_an_epoch(optimizer, reading)
 def test_every_default_learns_and_its_baseline_learns_more(dataset, model, optimizer):
     brief = optimizer not in SLOW
     configs = [defaults(dataset, model, optimizer, private=private) for private in (True, False)]
-    private, baseline = (accuracy(replace(each, epochs=BRIEF) if brief else each) for each in configs)
+    private, baseline = (
+        accuracy(replace(each, epochs=BRIEF) if brief else each) for each in configs
+    )
     assert private > AT_LEAST[dataset, model] - BEHIND * brief
     assert baseline > private

@@ -1,4 +1,6 @@
-"""One step draws the charged noise; rates, averaged weights, annealing and DP-PCA follow their sources."""
+"""One step draws the charged noise; rates, averaged weights, annealing and DP-PCA follow their
+sources.
+"""
 
 import dataclasses
 import math
@@ -27,8 +29,12 @@ from tests.training.small_runs import CNN, SMALL, module_of, run_of, ticking
 
 @pytest.mark.parametrize("optimizer", PEERS)
 @pytest.mark.parametrize("model", ["linear", "mlp"])
-def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(model, optimizer, batches):
-    config = dataclasses.replace(SMALL, model=model, optimizer=optimizer, sigma=0.0, clip_norm=1e9, lr=0.01)
+def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(
+    model, optimizer, batches
+):
+    config = dataclasses.replace(
+        SMALL, model=model, optimizer=optimizer, sigma=0.0, clip_norm=1e9, lr=0.01
+    )
     run = run_of(config)
     copy = module_of(run)
     peer = PEERS[optimizer](list(copy.parameters()), config)
@@ -40,10 +46,12 @@ def test_without_noise_and_bound_it_is_the_plain_optimizer_on_the_same_batches(m
         (F.cross_entropy(copy(x[drawn]), y[drawn], reduction="sum") / 64).backward()
         peer.step()
     expected = torch.nn.utils.parameters_to_vector(copy.parameters()).detach()
-    # What rounding does to a step is about the lr times it. Adam divides by gradients that may be nearly 0.
+    # What rounding does to a step is about the lr times it. Adam divides by gradients that may be
+    # nearly 0.
     moved = float((expected - start).abs().max())
     error = moved * (0.1 if optimizer == "adam" else 2 * relative_error(4 * TERMS))  # of four steps
-    assert (run.engine.parameters - expected).abs().max() <= error  # nothing here chooses by rounding, as pools do
+    # Nothing here chooses by rounding, as pools do.
+    assert (run.engine.parameters - expected).abs().max() <= error
     assert (run.engine.parameters - expected).norm() <= 0.01 * (expected - start).norm()
 
 
@@ -61,12 +69,17 @@ def test_the_sum_is_divided_by_the_expected_batch_and_not_by_the_realised_one(ba
         run.engine.parameters.copy_(after)
         change = (after - before).double().norm().item()
         assert change == pytest.approx(0.2 * total.double().norm().item() / 64, rel=1e-2)
-        assert change != pytest.approx(0.2 * total.double().norm().item() / len(drawn), rel=1e-2) or len(drawn) == 64
+        assert (
+            change != pytest.approx(0.2 * total.double().norm().item() / len(drawn), rel=1e-2)
+            or len(drawn) == 64
+        )
     assert len(sizes - {64}) > 2
 
 
 def noise_of_one_step(config: RunConfig) -> np.ndarray:
-    """The move of the parameters by noise, in units of the sum: a step with noise less the step without."""
+    """The move of the parameters by noise, in units of the sum: a step with noise less the step
+    without.
+    """
     moved = []
     for sigma in (config.sigma, 0.0):
         run = run_of(dataclasses.replace(config, momentum=0.0, lr=1.0))
@@ -95,7 +108,9 @@ def test_an_empty_batch_is_a_step_of_noise_only(batches, stds):
         run.step(step)
         assert not torch.equal(before, run.engine.parameters)
         if not len(batches[-1][2]):
-            assert (run.engine.parameters - before).double().std().item() == pytest.approx(1e-3 * 0.5, rel=0.01)
+            assert (run.engine.parameters - before).double().std().item() == pytest.approx(
+                1e-3 * 0.5, rel=0.01
+            )
     assert 0 in {len(drawn) for _, _, drawn in batches}
     assert len(stds) == 10
 
@@ -127,16 +142,25 @@ def rate(config, step):
 
 def test_the_linear_rate_falls_over_the_first_epochs_and_the_cosine_rate_over_the_whole_run():
     config = dataclasses.replace(EPOCHS, lr_schedule="linear", lr_end=0.052, lr_epochs=10.0)
-    assert [rate(config, 1 + 100 * epoch) for epoch in (0, 5, 10, 39)] == pytest.approx([0.1, 0.076, 0.052, 0.052])
+    assert [rate(config, 1 + 100 * epoch) for epoch in (0, 5, 10, 39)] == pytest.approx(
+        [0.1, 0.076, 0.052, 0.052]
+    )
     config = dataclasses.replace(EPOCHS, lr_schedule="cosine", lr_end=0.02)
     expected = [0.1, 0.02 + 0.08 * (1 + math.cos(math.pi / 4)) / 2, 0.06, 0.02]
     assert [rate(config, 1 + 1000 * part) for part in (0, 1, 2, 4)] == pytest.approx(expected)
 
 
 def test_the_optimizer_is_given_the_rate_of_its_step():
-    run, given = run_of(dataclasses.replace(SMALL, lr=0.2, lr_schedule="linear", lr_end=0.05, lr_epochs=0.0064)), []
+    run, given = (
+        run_of(
+            dataclasses.replace(SMALL, lr=0.2, lr_schedule="linear", lr_end=0.05, lr_epochs=0.0064)
+        ),
+        [],
+    )
     move = run.descent.optimizer.step
-    run.descent.optimizer = run.descent.optimizer._replace(step=lambda *all: given.append(all[3]) or move(*all))
+    run.descent.optimizer = run.descent.optimizer._replace(
+        step=lambda *all: given.append(all[3]) or move(*all)
+    )
     for step in (1, 2):
         run.step(step)
     assert [given[0], given[-1]] == pytest.approx([0.2, 0.05])  # one step is the whole ramp
@@ -148,7 +172,9 @@ def test_the_average_weighs_the_weights_by_their_age_without_a_bias_to_the_first
     for row in weights:
         average.add(row)
     ages = 0.8 ** np.arange(5, -1, -1)
-    torch.testing.assert_close(average.vector, torch.tensor(ages / ages.sum(), dtype=torch.float32) @ weights)
+    torch.testing.assert_close(
+        average.vector, torch.tensor(ages / ages.sum(), dtype=torch.float32) @ weights
+    )
 
 
 def test_the_averaged_accuracy_is_that_of_the_averaged_weights():
@@ -159,7 +185,9 @@ def test_the_averaged_accuracy_is_that_of_the_averaged_weights():
     event = run.evaluated(3)
     run.engine.parameters.copy_(run.average.vector)
     x, y = run.test
-    assert event.averaged_accuracy == pytest.approx((module_of(run)(x).argmax(1) == y).double().mean().item(), abs=1e-6)
+    assert event.averaged_accuracy == pytest.approx(
+        (module_of(run)(x).argmax(1) == y).double().mean().item(), abs=1e-6
+    )
 
 
 class Scripted:
@@ -206,7 +234,9 @@ def test_annealing_judges_by_the_loss_on_the_public_split(monkeypatch):
     run = run_of(dataclasses.replace(SMALL, acceptance="sa", public=500))
     assert run.annealing is not None
     seen = []
-    monkeypatch.setattr(run.annealing, "accepts", lambda before, after: seen.append((before, after)) or True)
+    monkeypatch.setattr(
+        run.annealing, "accepts", lambda before, after: seen.append((before, after)) or True
+    )
     for step in (1, 2):
         run.step(step)
     x, y = run.public
@@ -240,7 +270,9 @@ def test_without_noise_the_projection_is_that_of_numpy():
     unit = x.double().numpy() / lengths
     values, vectors = np.linalg.eigh(unit.T @ unit)
     ours = private_projection(x, 4, 7.0, None).double().numpy()
-    assert np.abs(np.sum(ours * vectors[:, ::-1][:, :4], axis=0)) == pytest.approx(np.ones(4), abs=1e-4)
+    assert np.abs(np.sum(ours * vectors[:, ::-1][:, :4], axis=0)) == pytest.approx(
+        np.ones(4), abs=1e-4
+    )
     assert values[-1] > values[-2]
 
 
@@ -250,7 +282,9 @@ def test_one_image_moves_the_sum_by_at_most_one():
     assert 0.99 < torch.linalg.matrix_norm(difference).item() <= 1.0
 
 
-def test_the_noise_of_the_projection_has_its_sigma_and_is_added_before_the_sum_is_rounded_once_to_float32(monkeypatch):
+def test_the_noise_of_the_projection_has_its_sigma_and_is_added_before_the_sum_is_rounded_once_to_float32(
+    monkeypatch,
+):
     seen, place = [], "dpcore.training.one_time_releases.principal_directions"
     monkeypatch.setattr(place, lambda total, k: seen.append(total) or total)
     x, drawn = rows(d=60), torch.zeros(3600, dtype=torch.float64)
@@ -265,7 +299,9 @@ def test_the_noise_of_the_projection_has_its_sigma_and_is_added_before_the_sum_i
 
 
 def test_directions_are_orthonormal_and_ordered_by_signed_eigenvalue():
-    directions = principal_directions(torch.diag(torch.tensor([1.0, -9.0, 5.0, 3.0], dtype=torch.float64)), 2)
+    directions = principal_directions(
+        torch.diag(torch.tensor([1.0, -9.0, 5.0, 3.0], dtype=torch.float64)), 2
+    )
     assert directions.abs().T.tolist() == [[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
 
 
@@ -273,4 +309,8 @@ def test_seeds_are_summed_up_as_mean_and_sample_deviation():
     figures = summary([0.5, 0.7])
     assert (figures.mean, figures.spread) == pytest.approx((0.6, math.sqrt(0.02)))
     assert summary([0.5]).spread == 0.0
-    assert [config.seed for config in with_seeds(dataclasses.replace(SMALL, seed=4), 3)] == [4, 5, 6]
+    assert [config.seed for config in with_seeds(dataclasses.replace(SMALL, seed=4), 3)] == [
+        4,
+        5,
+        6,
+    ]

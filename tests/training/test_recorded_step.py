@@ -1,7 +1,8 @@
-"""The step that is recorded as a CUDA graph: trusted only if it agrees with the ordinary step, and then played.
+"""The step that is recorded as a CUDA graph: trusted only if it agrees with the ordinary step, and
+then played.
 
-On the CPU a stand-in plays it: operations are repeated on the same memory, and no Python runs. Marked `cuda`, the
-same tests and those of all optimizers play CUDA graphs.
+On the CPU a stand-in plays it: operations are repeated on the same memory, and no Python runs.
+Marked `cuda`, the same tests and those of all optimizers play CUDA graphs.
 """
 
 import copy
@@ -34,10 +35,18 @@ from tests.training.small_runs import CNN, ended, run_of, ticking
 
 STEPS = 6
 CHANGING = dataclasses.replace(
-    CNN, lr=0.05, lr_schedule="linear", lr_end=0.01, schedule="exponential", rate=0.2, level_steps=2, epochs=0.1
+    CNN,
+    lr=0.05,
+    lr_schedule="linear",
+    lr_end=0.01,
+    schedule="exponential",
+    rate=0.2,
+    level_steps=2,
+    epochs=0.1,
 )
 ADAM = dataclasses.replace(CHANGING, optimizer="adam")
-SLOWLY = dataclasses.replace(CNN, lr=0.05, lr_schedule="linear", lr_end=0.045, epochs=1.0)  # by less than 0.1 % a step
+# By less than 0.1 % a step.
+SLOWLY = dataclasses.replace(CNN, lr=0.05, lr_schedule="linear", lr_end=0.045, epochs=1.0)
 LOUD = dataclasses.replace(CNN, sigma=500.0, lr=1e-4)  # which hides one example
 WORDS_OF = gaussian_noise.words_of
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)]
@@ -46,7 +55,9 @@ Spoiled = Callable[[Play, StaticStep, Sequence[torch.Generator]], None]
 
 
 class Recorder(TorchDispatchMode):
-    """Every operation with the memory that it reads and writes; noise comes from registered generators alone."""
+    """Every operation with the memory that it reads and writes; noise comes from registered
+    generators alone.
+    """
 
     def __init__(self, generators: Sequence[torch.Generator]) -> None:
         super().__init__()
@@ -55,7 +66,9 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.overloadpacket is torch.ops.aten.random_:
-            assert kwargs["generator"].initial_seed() in self.seeds, "a generator that was not registered"
+            assert kwargs["generator"].initial_seed() in self.seeds, (
+                "a generator that was not registered"
+            )
         kept = torch.Tensor, torch.Tensor.detach  # squeeze_ changes a shape later
         before = tree_map_only(*kept, (args, kwargs or {}))
         result = func(*args, **(kwargs or {}))
@@ -93,12 +106,16 @@ def prepared_as_if_on_cuda(run: TrainingRun) -> tuple[StaticStep | None, str]:
 
 @pytest.fixture(autouse=True)
 def stand_in(request, monkeypatch):
-    """Unless a test is marked `cuda`, the stand-in records, from generators that a recording can hold; one thread."""
+    """Unless a test is marked `cuda`, the stand-in records, from generators that a recording can
+    hold; one thread.
+    """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     if not request.node.get_closest_marker("cuda"):
         monkeypatch.setattr(cuda_graph, "recording", recording)
-        monkeypatch.setattr(gaussian_noise, "words_of", lambda secret, device, secure: device_words(secret, device))
+        monkeypatch.setattr(
+            gaussian_noise, "words_of", lambda secret, device, secure: device_words(secret, device)
+        )
         monkeypatch.setattr(module, "prepared", prepared_as_if_on_cuda)
     yield
     torch.set_num_threads(before)
@@ -134,9 +151,15 @@ def played_batches(config: RunConfig) -> list[int]:
 
 @pytest.mark.parametrize(
     ("device", "optimizer"),
-    [("cpu", "sgd"), ("cpu", "pi_adam"), *(pytest.param("cuda", name, marks=pytest.mark.cuda) for name in OPTIMIZERS)],
+    [
+        ("cpu", "sgd"),
+        ("cpu", "pi_adam"),
+        *(pytest.param("cuda", name, marks=pytest.mark.cuda) for name in OPTIMIZERS),
+    ],
 )
-def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(device, optimizer, monkeypatch):
+def test_played_back_with_other_numbers_each_step_it_is_the_ordinary_run(
+    device, optimizer, monkeypatch
+):
     monkeypatch.setattr(sys.modules["dpcore.training.optimizers.adadp"], "INFORMATIVE", 3)
     taken = played_batches(dataclasses.replace(CHANGING, optimizer=optimizer, device=device))
     assert len(taken) == {"adadp": STEPS - 3}.get(optimizer, STEPS - optimizer.startswith("pi_"))
@@ -147,7 +170,10 @@ def test_empty_full_and_overflowing_batches_are_steps_like_any_other(device, mon
     config = dataclasses.replace(CNN, clipping="per_layer", device=device)
     most = room(config.examples, config.q)
     draws = np.random.default_rng(3)
-    batches = [np.sort(draws.choice(config.examples, size, replace=False)) for size in (5, 0, most, most + 1, 1, 0)]
+    batches = [
+        np.sort(draws.choice(config.examples, size, replace=False))
+        for size in (5, 0, most, most + 1, 1, 0)
+    ]
     left = iter([*batches, *batches])
     monkeypatch.setattr(training_run, "poisson_sample", lambda *_: next(left))
     assert played_batches(config) == [5, most, 1]
@@ -157,7 +183,11 @@ def test_empty_full_and_overflowing_batches_are_steps_like_any_other(device, mon
 def test_the_noise_that_is_played_has_std_sigma_times_clip_norm_and_never_repeats(device):
     draws = []
     for sigma in (1.7, 0.0):
-        run = run_of(dataclasses.replace(CNN, sigma=sigma, clip_norm=3.0, momentum=0.0, lr=1e-30, device=device))
+        run = run_of(
+            dataclasses.replace(
+                CNN, sigma=sigma, clip_norm=3.0, momentum=0.0, lr=1e-30, device=device
+            )
+        )
         run.engine.parameters.zero_()
         taken = statics(run)
         sums = []
@@ -197,9 +227,17 @@ def test_a_resumed_recording_is_bit_for_bit_the_one_that_never_stopped_or_saved(
 OBSTACLES = [
     ("cpu", {}, ""),
     ("mps", {}, "; not captured: no CUDA graphs on mps"),
-    ("cuda", {"optimizer": "pi_adam", "reading": "literal"}, "; not captured: gradients are formed example by"),
+    (
+        "cuda",
+        {"optimizer": "pi_adam", "reading": "literal"},
+        "; not captured: gradients are formed example by",
+    ),
     ("cuda", {}, "; not captured: noise comes from the CPU"),
-    ("cuda", {"acceptance": "sa", "public": 500}, "; not captured: each proposal waits for its public loss"),
+    (
+        "cuda",
+        {"acceptance": "sa", "public": 500},
+        "; not captured: each proposal waits for its public loss",
+    ),
 ]
 
 
@@ -214,7 +252,9 @@ def test_a_run_without_a_recording_says_why(monkeypatch):
 
 def test_secure_noise_comes_from_the_cpu_on_cuda_too(monkeypatch):
     cuda = torch.device("cuda")
-    monkeypatch.setattr(gaussian_noise, "words_of", lambda secret, device, secure: WORDS_OF(secret, cuda, secure))
+    monkeypatch.setattr(
+        gaussian_noise, "words_of", lambda secret, device, secure: WORDS_OF(secret, cuda, secure)
+    )
     run = run_of(dataclasses.replace(CNN, noise_generator="secure"))
     assert prepared_as_if_on_cuda(run) == (None, "; not captured: noise comes from the CPU")
     once = run._once(10, SeedSequence(1))
@@ -247,7 +287,9 @@ def spoil(monkeypatch: pytest.MonkeyPatch, how: Spoiled) -> list[int]:
 
 
 def changing(place: int, value: Callable[[float], float]) -> Spoiled:
-    """It reads another number than it was given: 0 how many are drawn, 1 sigma, 2 the rate, 3 the steps."""
+    """It reads another number than it was given: 0 how many are drawn, 1 sigma, 2 the rate, 3 the
+    steps.
+    """
 
     def play_with(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
         static._inputs[static.room + place] = value(float(static._inputs[static.room + place]))
@@ -275,7 +317,9 @@ def draws_once_more(play: Play, static: StaticStep, generators: Sequence[torch.G
 def afterwards(change: Callable[[StaticStep], object]) -> Spoiled:
     """It takes the step, and then does something more."""
 
-    def play_and_change(play: Play, static: StaticStep, generators: Sequence[torch.Generator]) -> None:
+    def play_and_change(
+        play: Play, static: StaticStep, generators: Sequence[torch.Generator]
+    ) -> None:
         play()
         change(static)
 
@@ -289,20 +333,34 @@ def moves_nothing(play: Play, static: StaticStep, generators: Sequence[torch.Gen
 
 
 def quieted(static: StaticStep) -> None:
-    """A coordinate is left without noise where it would not show in the length of a release at the run's own sigma."""
+    """A coordinate is left without noise where it would not show in the length of a release at the
+    run's own sigma.
+    """
     if static.released.abs().max() > 1e3:
         static.released[7] = 0.0
 
 
 WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
     "draws once more": (CNN, draws_once_more, "it draws another amount of noise"),
-    "does nothing": (CNN, lambda play, static, generators: None, "it draws another amount of noise"),
+    "does nothing": (
+        CNN,
+        lambda play, static, generators: None,
+        "it draws another amount of noise",
+    ),
     "one example more": (LOUD, changing(0, lambda count: count + 1), "its release is not"),
     "less noise": (CNN, changing(1, lambda sigma: 0.99 * sigma), "its release is not"),
     "the first sigma": (CHANGING, keeping(1), "its release is not"),
     "a slowly falling rate kept": (SLOWLY, keeping(2), "it does not move the parameters"),
-    "a coordinate without noise": (CNN, afterwards(lambda static: static.released[7].zero_()), "its release is not"),
-    "a coordinate without loud noise": (CNN, afterwards(quieted), "its noise is not the ordinary step's"),
+    "a coordinate without noise": (
+        CNN,
+        afterwards(lambda static: static.released[7].zero_()),
+        "its release is not",
+    ),
+    "a coordinate without loud noise": (
+        CNN,
+        afterwards(quieted),
+        "its noise is not the ordinary step's",
+    ),
     "the steps of Adam kept": (ADAM, keeping(3), "it does not move the parameters"),
     "no move": (CNN, moves_nothing, "it does not move the parameters"),
     "not finite": (
@@ -315,8 +373,16 @@ WRONG: dict[str, tuple[RunConfig, Spoiled, str]] = {
         afterwards(lambda static: static._descent.state.vectors[0].mul_(1.01)),
         "its optimizer does not remember",
     ),
-    "other norms": (CNN, afterwards(lambda static: static._figures[1].mul_(1.01)), "its norms are not"),
-    "other losses": (CNN, afterwards(lambda static: static._figures[0].add_(1.0)), "its losses are not"),
+    "other norms": (
+        CNN,
+        afterwards(lambda static: static._figures[1].mul_(1.01)),
+        "its norms are not",
+    ),
+    "other losses": (
+        CNN,
+        afterwards(lambda static: static._figures[0].add_(1.0)),
+        "its losses are not",
+    ),
 }
 
 
@@ -343,7 +409,9 @@ def assert_ends_as_the_ordinary(run: TrainingRun, config: RunConfig) -> None:
 
 
 @pytest.mark.parametrize(("at", "half"), [(0, False), (1, False), (2, True), (3, True)])
-def test_a_recording_that_fails_or_raises_when_it_is_played_leaves_the_ordinary_run_bit_for_bit(at, half, monkeypatch):
+def test_a_recording_that_fails_or_raises_when_it_is_played_leaves_the_ordinary_run_bit_for_bit(
+    at, half, monkeypatch
+):
     def raising(play, static, generators):
         if len(played) < at or half:
             play()
@@ -444,12 +512,16 @@ def test_what_is_not_finite_is_close_to_nothing_and_rounding_to_what_it_rounds()
     for close in (rehearsal.close, rehearsal.close_everywhere):
         assert close(release, release * (1 + 2e-6)), close
         assert not close(release, torch.full((1000,), float("nan"))), close
-        assert not close(torch.full((1000,), float("inf")), torch.full((1000,), float("inf"))), close
+        assert not close(torch.full((1000,), float("inf")), torch.full((1000,), float("inf"))), (
+            close
+        )
         assert close(torch.zeros(3), torch.zeros(3)), close
 
 
 @pytest.mark.cuda
-def test_on_cuda_a_recording_that_fails_leaves_the_ordinary_run_and_later_ones_are_recorded(monkeypatch):
+def test_on_cuda_a_recording_that_fails_leaves_the_ordinary_run_and_later_ones_are_recorded(
+    monkeypatch,
+):
     config = dataclasses.replace(CNN, optimizer="adam", device="cuda")
     expected, own = ended(run_of(config), 3), StaticStep._run
 

@@ -1,4 +1,6 @@
-"""Events of a run, their order, times and end, and its origin: versions, machine and data, and no secret."""
+"""Events of a run, their order, times and end, and its origin: versions, machine and data, and no
+secret.
+"""
 
 import dataclasses
 import json
@@ -92,7 +94,9 @@ def test_a_report_covers_every_step_since_the_last(batches):
     assert report.loss == pytest.approx(np.mean(losses), rel=1e-5)
     assert report.clipped == pytest.approx(np.mean(np.array(norms) > 8.0))
     assert 0 < report.clipped < 1
-    assert report.norms == pytest.approx(np.quantile(norms, [0.05, 0.25, 0.5, 0.75, 0.95]), rel=1e-5)
+    assert report.norms == pytest.approx(
+        np.quantile(norms, [0.05, 0.25, 0.5, 0.75, 0.95]), rel=1e-5
+    )
 
 
 def test_closing_the_events_stops_before_another_step(batches):
@@ -192,7 +196,9 @@ class Clock:
 
 
 def story(step_seconds: float, evaluation_seconds: float, steps: int, epoch_steps: int = 10**9):
-    """The times of the reports and of the ends of evaluations of a run whose every step takes so long."""
+    """The times of the reports and of the ends of evaluations of a run whose every step takes so
+    long.
+    """
     clock = Clock()
     pace = ReportTimes(clock, 1 / epoch_steps)
     pace.start(0)
@@ -240,15 +246,24 @@ def test_the_first_accuracy_comes_within_a_second_or_with_the_first_step():
 def test_accuracy_comes_every_two_seconds_or_every_half_epoch():
     for evaluation_seconds in [0.001, 0.02, 0.1]:
         _, evaluations, _ = story(0.05, evaluation_seconds, steps=1000)
-        assert max(gaps(evaluations)) <= EVALUATE + 0.05 + evaluation_seconds + 1e-9, evaluation_seconds
-        _, evaluations, _ = story(0.05, 0.001, steps=1000, epoch_steps=10)  # an epoch takes half a second
+        assert max(gaps(evaluations)) <= EVALUATE + 0.05 + evaluation_seconds + 1e-9, (
+            evaluation_seconds
+        )
+        # An epoch takes half a second.
+        _, evaluations, _ = story(0.05, 0.001, steps=1000, epoch_steps=10)
         assert max(gaps(evaluations[2:])) <= 0.25 + 0.05 + 0.01, evaluation_seconds
 
 
 def test_evaluations_take_at_most_a_tenth_of_the_time():
     for evaluation_seconds in [0.001, 0.1, 0.5, 3.0]:
         for epoch_steps in [1, 10, 10**9]:
-            _, evaluations, total = story(0.05, evaluation_seconds, steps=4000, epoch_steps=epoch_steps)
-            after_first = len(evaluations) - 1  # the first may come before ten times its cost has passed
-            assert after_first * evaluation_seconds <= SHARE * total + 1e-9, (evaluation_seconds, epoch_steps)
+            _, evaluations, total = story(
+                0.05, evaluation_seconds, steps=4000, epoch_steps=epoch_steps
+            )
+            # The first may come before ten times its cost has passed.
+            after_first = len(evaluations) - 1
+            assert after_first * evaluation_seconds <= SHARE * total + 1e-9, (
+                evaluation_seconds,
+                epoch_steps,
+            )
             assert after_first > 0, (evaluation_seconds, epoch_steps)

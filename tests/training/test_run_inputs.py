@@ -35,13 +35,20 @@ SMALL: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A data set of a few of MNIST's images, and a data root of the test's own."""
-    files = [("images", (120, 28, 28)), ("labels", (120,)), ("test-images", (40, 28, 28)), ("test-labels", (40,))]
+    files = [
+        ("images", (120, 28, 28)),
+        ("labels", (120,)),
+        ("test-images", (40, 28, 28)),
+        ("test-labels", (40,)),
+    ]
     whole, parts = load("mnist", "sample"), {}
     for name, part, count in (("train", whole.train, 120), ("test", whole.test, 40)):
         parts |= {f"{name}_images": part.images[:count], f"{name}_labels": part.labels[:count]}
     np.savez(tmp_path / "few.npz", **parts)
     idx = tuple(IdxFile(name, shape, "") for name, shape in files)
-    made = replace(DATASETS["mnist"], name="few", title="Few", folder="Few", idx=idx, sample_examples=120)
+    made = replace(
+        DATASETS["mnist"], name="few", title="Few", folder="Few", idx=idx, sample_examples=120
+    )
     monkeypatch.setattr(catalogue, "SAMPLES", tmp_path)
     monkeypatch.setitem(DATASETS.shipped, "few", made)
     monkeypatch.setenv("DPCORE_DATA", str(tmp_path / "root"))
@@ -81,7 +88,9 @@ def test_views_stand_beside_the_image() -> None:
 @pytest.mark.parametrize("views", [1, 2])
 def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
     config = small(views=views)
-    unit, centred = (inputs.inputs_of(replace(config, pixel_scale=scale), CPU) for scale in ("unit", "centred"))
+    unit, centred = (
+        inputs.inputs_of(replace(config, pixel_scale=scale), CPU) for scale in ("unit", "centred")
+    )
     for one, other in zip((unit.train, unit.test), (centred.train, centred.test), strict=True):
         torch.testing.assert_close(other[0].float(), one[0].float() * 2 - 1, atol=2e-3, rtol=0)
     assert centred.train[0].min() == -1.0
@@ -92,7 +101,9 @@ def test_centred_pixels_go_from_minus_one_to_one(views: int) -> None:
 @pytest.mark.parametrize("model", ["linear", "map_cnn", "mlp"])
 @pytest.mark.parametrize("views", [1, 2])
 def test_a_run_trains_on_features_and_again_to_the_same_bits(model: str, views: int) -> None:
-    config = small(features="scatter", model=model, views=views, width=20 if model == "mlp" else 1000)
+    config = small(
+        features="scatter", model=model, views=views, width=20 if model == "mlp" else 1000
+    )
     first, kept = ended(config), ended(config)  # computed, then read
     assert torch.equal(first, kept)
     *_, last = train(config, ticking())
@@ -102,7 +113,10 @@ def test_a_run_trains_on_features_and_again_to_the_same_bits(model: str, views: 
 
 @pytest.mark.parametrize("views", [1, 2])
 def test_rows_taken_part_by_part_are_those_of_the_batch(views: int) -> None:
-    x, at = inputs.inputs_of(small(features="scatter", views=views), CPU).train[0], torch.tensor([3, 3, 99, 0])
+    x, at = (
+        inputs.inputs_of(small(features="scatter", views=views), CPU).train[0],
+        torch.tensor([3, 3, 99, 0]),
+    )
     rows = picked(x, at)
     assert isinstance(rows, PickedRows)
     assert (len(rows), rows.shape) == (4, x[at].shape)
@@ -135,14 +149,20 @@ def test_a_neighbour_moves_the_clipped_sum_by_at_most_c(views: int) -> None:
     whole = run.engine.clipped_sum(x, y, run.descent.clipping).total.double()
     for left_out in (0, 7, 119):
         rest = [i for i in range(120) if i != left_out]
-        moved = whole - run.engine.clipped_sum(x[rest], y[rest], run.descent.clipping).total.double()
+        moved = (
+            whole - run.engine.clipped_sum(x[rest], y[rest], run.descent.clipping).total.double()
+        )
         assert moved.norm() <= run.config.clip_norm * (1 + 1e-4)
-        assert moved.norm() >= run.config.clip_norm * 0.9  # so large a weight makes every gradient long
+        # So large a weight makes every gradient long.
+        assert moved.norm() >= run.config.clip_norm * 0.9
 
 
 def test_other_features_have_another_fingerprint() -> None:
     scatter = small(features="scatter")
-    prints = [inputs.inputs_of(each, CPU).fingerprint for each in (small(), scatter, replace(scatter, views=2))]
+    prints = [
+        inputs.inputs_of(each, CPU).fingerprint
+        for each in (small(), scatter, replace(scatter, views=2))
+    ]
     assert len({*prints}) == 3
     assert inputs.inputs_of(scatter, CPU).fingerprint == prints[1]
 
@@ -157,26 +177,40 @@ def test_a_run_says_how_far_features_are_while_they_are_computed_and_never_again
     assert len(said) <= 2 * TOLD
     assert all(0 < event.done < event.total for event in said)
     assert {event.total for event in said} <= {120, 40}
-    assert not any(isinstance(event, Preparing) for event in train(config, ticking()))  # they are at hand
+    # They are at hand.
+    assert not any(isinstance(event, Preparing) for event in train(config, ticking()))
     started = next(event for event in train(config, ticking()) if isinstance(event, Started))
     for file in (catalogue.data_root() / "features").iterdir():
         file.unlink()
-    resume_point = ResumePoint(1, origin=dict(started.origin))  # a worker that continues the run repeats no event
-    assert not any(isinstance(event, Preparing) for event in train(config, ticking(), resume_point=resume_point))
+    # A worker that continues the run repeats no event.
+    resume_point = ResumePoint(1, origin=dict(started.origin))
+    assert not any(
+        isinstance(event, Preparing)
+        for event in train(config, ticking(), resume_point=resume_point)
+    )
 
 
 def test_what_does_not_go_together_is_named() -> None:
     for options, message in [
-        ({"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"}, "adult's features='scatter'"),
+        (
+            {"dataset": "adult", "source": "full", "model": "adult", "features": "scatter"},
+            "adult's features='scatter'",
+        ),
         ({"features": "scatter", "model": "cnn"}, "few scatter's model='cnn' to be one of"),
         ({"model": "map_cnn"}, "few's model='map_cnn' to be one of"),
         ({"features": "scatter", "model": "mlp", "pca": 5}, "choose the features pixels"),
-        ({"features": "scatter", "pixel_scale": "centred"}, "Leave pixel_scale at unit: centred needs the pixels"),
+        (
+            {"features": "scatter", "pixel_scale": "centred"},
+            "Leave pixel_scale at unit: centred needs the pixels",
+        ),
         ({"views": 0}, "views=0"),
         ({"views": 17}, "views=17"),
         ({"views": 2, "model": "mlp", "pca": 5}, "Set views to 1"),
         ({"views": 2, "model": "cnn", "optimizer": "adppl"}, "Set views to 1"),
-        ({"dataset": "adult", "source": "full", "model": "adult", "views": 2}, "Leave views at 1: 2 needs a data"),
+        (
+            {"dataset": "adult", "source": "full", "model": "adult", "views": 2},
+            "Leave views at 1: 2 needs a data",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             small(**options)

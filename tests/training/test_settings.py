@@ -22,7 +22,9 @@ def test_every_field_of_a_configuration_is_a_row_with_its_default_and_type():
     kinds = {Choice: (str, bool), Count: (int, int | None), Number: (float,)}
     for name, setting in SETTINGS.items():
         assert getattr(RunConfig(), name) == setting.default
-        assert any(isinstance(setting, kind) and types[name] in allowed for kind, allowed in kinds.items()), name
+        assert any(
+            isinstance(setting, kind) and types[name] in allowed for kind, allowed in kinds.items()
+        ), name
 
 
 def test_every_default_is_in_its_range_and_nonsense_is_not():
@@ -58,9 +60,15 @@ def test_the_documentation_is_made_from_the_table():
 def test_a_wrong_option_is_named_with_its_value():
     for options, words in [
         ({"clipping": "ghost"}, "clipping='ghost' to be one of: flat, auto_s, per_layer"),
-        ({"reading": "literal"}, r"reading scaled: literal needs the optimizer pi_adam, .* not sgd"),
+        (
+            {"reading": "literal"},
+            r"reading scaled: literal needs the optimizer pi_adam, .* not sgd",
+        ),
         ({"reading": "raw", "optimizer": "adam"}, "raw needs the optimizer .*, not adam"),
-        ({"schedule": "linear", "rate": 1.0, "level_steps": 1}, "rate=1.0 to keep sigma from 1e-06"),
+        (
+            {"schedule": "linear", "rate": 1.0, "level_steps": 1},
+            "rate=1.0 to keep sigma from 1e-06",
+        ),
         ({"lr_end": 0.1}, "Leave lr_end at 0: 0.1 needs an lr_schedule that is not constant"),
         ({"ema": 1.0}, "ema=1.0 to be at least 0 and below 1"),
         ({"acceptance": "sa"}, "Hold out public examples"),
@@ -69,27 +77,49 @@ def test_a_wrong_option_is_named_with_its_value():
         ({"pca": 60, "model": "cnn"}, "choose the model abadi, linear or mlp: cnn needs pixels"),
         ({"pca": 785}, "pca=785"),
         ({"pca": 60, "pca_sigma": 1e-300}, "pca_sigma=1e-300 to be at least 1e-06"),
-        ({"optimizer": "adppl", "relevance_sigma": 1e10}, "relevance_sigma=10000000000.0 to be at least"),
-        ({"stop_epsilon": 1.0, "private": False}, "stop_epsilon=1 to be 0, .* to stop at. Not private"),
-        ({"stop_epsilon": 1.0, "sigma": 0.0}, r"stop_epsilon=1 to be 0, .* to stop at.*sigma = 0.*infinite"),
-        ({"stop_epsilon": 1e-9}, "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma"),
+        (
+            {"optimizer": "adppl", "relevance_sigma": 1e10},
+            "relevance_sigma=10000000000.0 to be at least",
+        ),
+        (
+            {"stop_epsilon": 1.0, "private": False},
+            "stop_epsilon=1 to be 0, .* to stop at. Not private",
+        ),
+        (
+            {"stop_epsilon": 1.0, "sigma": 0.0},
+            r"stop_epsilon=1 to be 0, .* to stop at.*sigma = 0.*infinite",
+        ),
+        (
+            {"stop_epsilon": 1e-9},
+            "stop_epsilon=1e-09 to allow one step by pld; raise it, or raise sigma",
+        ),
     ]:
         with pytest.raises(ValueError, match=words):
             plan(replace(SMALL, **options))
 
 
-SIZES = {("mlp", 1000): 795_010, ("mlp", 16): 12_730, ("abadi", 1000): 794_000, ("abadi", 16): 12_704}
+SIZES = {
+    ("mlp", 1000): 795_010,
+    ("mlp", 16): 12_730,
+    ("abadi", 1000): 794_000,
+    ("abadi", 16): 12_704,
+}
 
 
 def test_a_network_has_the_width_that_was_asked_for_and_no_other_setting_follows_from_it():
     assert all(MODELS[name].wide for name, _ in SIZES)
     for (model, width), parameters in SIZES.items():
-        assert sum(each.numel() for each in build(model, "relu", 0, width=width).parameters()) == parameters
+        assert (
+            sum(each.numel() for each in build(model, "relu", 0, width=width).parameters())
+            == parameters
+        )
         config = replace(SMALL, model=model, width=width)
         assert len(run_of(config).engine.parameters) == sum(
             each.numel() for each in build(model, "tanh", 0, width=width).parameters()
         )
-        assert plan(config) == plan(replace(config, width=7)), "what is released does not depend on it"
+        assert plan(config) == plan(replace(config, width=7)), (
+            "what is released does not depend on it"
+        )
     assert "width" in idle(replace(CNN, width=20))
     assert "width" not in idle(replace(SMALL, width=20))
     for wrong in (0, -1, 10_001, 2.5):
@@ -128,7 +158,9 @@ def test_what_is_drawn_and_what_is_charged_are_as_long_as_the_run():
     for config in KINDS.values():
         planned = plan(config)
         assert len(planned.sigmas) == planned.steps
-        assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(planned.steps)
+        assert planned.mechanism is None or planned.mechanism.steps == planned.compositions_at(
+            planned.steps
+        )
 
 
 def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism():
@@ -143,7 +175,9 @@ def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism():
                     continue
                 most = min(each.compositions_at(done), mechanism.steps)
                 counts = zip(mechanism.releases, mechanism.compositions(most)[0], strict=True)
-                spent = [dataclasses.replace(release, count=count) for release, count in counts if count]
+                spent = [
+                    dataclasses.replace(release, count=count) for release, count in counts if count
+                ]
                 assert (list(released.releases) if released else []) == spent, kind
             assert each.released(each.steps) == each.mechanism, kind
         assert planned.released(None) is None, kind
@@ -151,10 +185,18 @@ def test_what_is_released_after_some_steps_is_the_beginning_of_the_mechanism():
 
 
 def test_a_schedule_that_falls_too_low_for_its_clipping_is_refused_by_what_was_typed():
-    noise = {"schedule": "exponential", "rate": 0.742, "level_steps": 1, "sigma": 2.0, "epochs": 1.0}  # ends at 1.5e-6
+    # Ends at 1.5e-6.
+    noise = {
+        "schedule": "exponential",
+        "rate": 0.742,
+        "level_steps": 1,
+        "sigma": 2.0,
+        "epochs": 1.0,
+    }
     assert plan(RunConfig(**noise)).steps == 20
     with pytest.raises(
-        ValueError, match="sigma=2 with clipping='per_layer' and schedule='exponential' to stay at 2e-06"
+        ValueError,
+        match="sigma=2 with clipping='per_layer' and schedule='exponential' to stay at 2e-06",
     ):
         plan(RunConfig(**noise, clipping="per_layer"))
 
@@ -173,7 +215,9 @@ def test_a_run_is_not_trained_by_a_stored_plan_that_draws_or_charges_anything_el
         plan(dataclasses.replace(config, epochs=2 * config.epochs)),
         plan(dataclasses.replace(config, epochs=config.epochs / 2)),
     ):
-        with pytest.raises(ValueError, match="Expected the plan that is stored with the run to follow from its set"):
+        with pytest.raises(
+            ValueError, match="Expected the plan that is stored with the run to follow from its set"
+        ):
             next(train(config, planned=wrong))
 
 

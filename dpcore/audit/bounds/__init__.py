@@ -1,1 +1,4 @@
-"""Statistics of auditing: arrays in, a `Finding` out, without a trainer or torch. README.md has the theorems."""
+"""Statistics of auditing: arrays in, a `Finding` out, without a trainer or torch.
+
+README.md has the theorems.
+"""

@@ -1,7 +1,8 @@
-"""Exact tails of the binomial law, bounds of a rate, and lower bounds of epsilon from the certified accountant.
+"""Exact tails of the binomial law, bounds of a rate, and lower bounds of epsilon from the certified
+accountant.
 
-P[Bin(n, p) >= k] is the regularised incomplete beta function I_p(k, n - k + 1); its inverse in p gives the bounds.
-Source: Clopper and Pearson 1934, Biometrika 26, 404-413.
+P[Bin(n, p) >= k] is the regularised incomplete beta function I_p(k, n - k + 1); its inverse in p
+gives the bounds. Source: Clopper and Pearson 1934, Biometrika 26, 404-413.
 """
 
 from math import expm1, inf, log1p
@@ -51,25 +52,35 @@ def two_sided(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> FloatArray:
 
 
 def rate_above(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
-    """Return a lower bound of a rate from k successes in n trials; it fails with probability `error` at most.
+    """Return a lower bound of a rate from k successes in n trials; it fails with probability
+    `error` at most.
 
     >>> rate_above([0, 5, 10], 10, 0.025).round(4).tolist()
     [0.0, 0.1871, 0.6915]
     """
-    k, n, error = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (k, n, error)))
+    k, n, error = np.broadcast_arrays(
+        *(np.asarray(each, dtype=np.float64) for each in (k, n, error))
+    )
     some = k > 0
-    return np.where(some, betaincinv(np.where(some, k, 1.0), n - np.where(some, k, 1.0) + 1, error), 0.0)
+    return np.where(
+        some, betaincinv(np.where(some, k, 1.0), n - np.where(some, k, 1.0) + 1, error), 0.0
+    )
 
 
 def rate_below(k: ArrayLike, n: ArrayLike, error: ArrayLike) -> FloatArray:
-    """Return an upper bound of a rate from k successes in n trials; it fails with probability `error` at most.
+    """Return an upper bound of a rate from k successes in n trials; it fails with probability
+    `error` at most.
 
     >>> rate_below([0, 5, 10], 10, 0.025).round(4).tolist()
     [0.3085, 0.8129, 1.0]
     """
-    k, n, error = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in (k, n, error)))
+    k, n, error = np.broadcast_arrays(
+        *(np.asarray(each, dtype=np.float64) for each in (k, n, error))
+    )
     some = k < n
-    return np.where(some, betaincinv(np.where(some, k + 1, 1.0), np.where(some, n - k, 1.0), 1 - error), 1.0)
+    return np.where(
+        some, betaincinv(np.where(some, k + 1, 1.0), np.where(some, n - k, 1.0), 1 - error), 1.0
+    )
 
 
 def lower_epsilon(mechanism: Mechanism, delta: float) -> float:
@@ -78,33 +89,42 @@ def lower_epsilon(mechanism: Mechanism, delta: float) -> float:
 
 
 def with_noise(mechanism: Mechanism, factor: float) -> Mechanism:
-    """Multiply each sigma of the mechanism by a factor above 0, or raise it to the least that has an accountant.
+    """Multiply each sigma of the mechanism by a factor above 0, or raise it to the least that has
+    an accountant.
 
-    More noise never costs more epsilon. Errors: ValueError if a sigma becomes larger than a release may have.
+    More noise never costs more epsilon. Errors: ValueError if a sigma becomes larger than a release
+    may have.
     """
     least = MIN_SIGMA if unsampled(mechanism) else SMALLEST_SIGMA
-    return Mechanism(tuple(Release(r.q, max(r.sigma * factor, least), r.count) for r in mechanism.releases))
+    return Mechanism(
+        tuple(Release(r.q, max(r.sigma * factor, least), r.count) for r in mechanism.releases)
+    )
 
 
 def epsilon_with_noise(mechanism: Mechanism, factor: float, delta: float) -> float:
     """Return a lower bound of epsilon if each sigma is at most `factor` times the one charged.
 
-    **Edge cases:** without noise (factor 0) an example in any batch is seen, so epsilon is infinite if that is more
-    probable than delta; noise beyond every accountant gives 0.
+    **Edge cases:** without noise (factor 0) an example in any batch is seen, so epsilon is infinite
+    if that is more probable than delta; noise beyond every accountant gives 0.
 
     >>> whole = Mechanism.constant(q=1.0, sigma=2.0, steps=4)  # exactly 1-GDP
     >>> round(epsilon_with_noise(whole, 1.0, 1e-5), 3), epsilon_with_noise(whole, 0.0, 1e-5)
     (4.377, inf)
     """
     if factor == 0:
-        return inf if any_of(*((release.q, release.count) for release in mechanism.releases)) > delta else 0.0
+        return (
+            inf
+            if any_of(*((release.q, release.count) for release in mechanism.releases)) > delta
+            else 0.0
+        )
     if max(release.sigma for release in mechanism.releases) * factor > MAX_SIGMA:
         return 0.0
     return lower_epsilon(with_noise(mechanism, factor), delta)
 
 
 def any_of(*chances: tuple[float, int]) -> float:
-    """Return the probability of at least one success in independent trials, given as (chance, trials).
+    """Return the probability of at least one success in independent trials, given as (chance,
+    trials).
 
     >>> any_of((0.5, 2)), any_of((1.0, 1), (0.1, 3)), any_of((1e-20, 1))
     (0.75, 1.0, 1e-20)

@@ -1,10 +1,12 @@
-"""Evidence that grows while a run trains: e-processes against too little noise and against repeated noise.
+"""Evidence that grows while a run trains: e-processes against too little noise and against repeated
+noise.
 
-An e-process begins at 1, and of a sound trainer it ever reaches 20 with a probability of 1 / 20 at most, so anybody may
-look at it after any step. README.md, Theorems 10 to 12, proves it.
+An e-process begins at 1, and of a sound trainer it ever reaches 20 with a probability of 1 / 20 at
+most, so anybody may look at it after any step. README.md, Theorems 10 to 12, proves it.
 
-Source: González et al. 2025, arXiv 2509.07055, for sequential audits; Ramdas, Grünwald, Vovk and Shafer 2023, arXiv
-2210.01948, for e-processes and Ville's inequality; Shin, Ramdas and Rinaldo 2024, arXiv 2203.03532, for unknown starts.
+Source: González et al. 2025, arXiv 2509.07055, for sequential audits; Ramdas, Grünwald, Vovk and
+Shafer 2023, arXiv 2210.01948, for e-processes and Ville's inequality; Shin, Ramdas and Rinaldo
+2024, arXiv 2203.03532, for unknown starts.
 """
 
 import math
@@ -19,7 +21,8 @@ from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import short
 
 LINE = 20  # evidence that a sound trainer ever reaches with a probability of 5 % at most
-RATIOS = 1 - 2.0 ** -np.arange(1, 11)  # of noise drawn to noise charged, on each of which a part of the money is bet
+# Of noise drawn to noise charged, on each of which a part of the money is bet.
+RATIOS = 1 - 2.0 ** -np.arange(1, 11)
 COMPARED = 4096  # the latest steps whose noise is compared with that of the next
 FEWEST = 4  # directions in which noise can show a repetition
 TINY = 1e-300  # in place of a length of 0
@@ -27,7 +30,10 @@ ARITHMETIC = 1e-12  # more than the error of a product of unit vectors in float6
 
 
 class EProcess:
-    """An e-process from factors of each step: README.md, Theorem 12. Money of a bet can begin at any step."""
+    """An e-process from factors of each step: README.md, Theorem 12.
+
+    Money of a bet can begin at any step.
+    """
 
     def __init__(self, bets: int) -> None:
         self._logs = np.full(bets, -math.inf)  # of the money of each bet, started so far
@@ -49,8 +55,8 @@ class EProcess:
 def less_noise(noise: FloatArray, rounding: ArrayLike = 0.0) -> FloatArray:
     """Return log likelihood ratios (RATIOS,) of less noise than is charged: README.md, Theorem 10.
 
-    `noise` (k,) is in units of the noise charged, and within `rounding` of the noise drawn. A number that is not finite
-    loses all bets.
+    `noise` (k,) is in units of the noise charged, and within `rounding` of the noise drawn. A
+    number that is not finite loses all bets.
 
     >>> np.exp(less_noise(np.array([0.5]))).round(2).tolist()[:3]
     [1.37, 1.21, 1.1]
@@ -62,7 +68,8 @@ def less_noise(noise: FloatArray, rounding: ArrayLike = 0.0) -> FloatArray:
 
 
 def repeated_noise(correlations: FloatArray, directions: int) -> FloatArray:
-    """Return log likelihood ratios (alternatives, n) of correlations (n,) with earlier noise: README.md, Theorem 11.
+    """Return log likelihood ratios (alternatives, n) of correlations (n,) with earlier noise:
+    README.md, Theorem 11.
 
     In each alternative the correlation is that of uniform directions in fewer dimensions.
 
@@ -77,8 +84,8 @@ def repeated_noise(correlations: FloatArray, directions: int) -> FloatArray:
 class NoiseEvidence:
     """Evidence against the noise of a run, from its noise in the same directions at each step.
 
-    `logs` are logarithms to base 10: of all evidence together, which is the mean of two e-processes; of the one against
-    too little noise; of the one against repeated noise.
+    `logs` are logarithms to base 10: of all evidence together, which is the mean of two
+    e-processes; of the one against too little noise; of the one against repeated noise.
 
     >>> evidence, generator = NoiseEvidence(steps=9, directions=50), np.random.default_rng(0)
     >>> for scale in (1.0, 1.0, 1.0, 0.6):
@@ -104,25 +111,34 @@ class NoiseEvidence:
         return tuple(each / math.log(10) for each in (together, less, repeated))  # type: ignore[return-value]
 
     def take(self, noise: ArrayLike, rounding: ArrayLike = 0.0) -> None:
-        """Take in the next step's noise (directions,), in units of the noise charged, and bounds of its rounding."""
+        """Take in the next step's noise (directions,), in units of the noise charged, and bounds of
+        its rounding.
+        """
         z = numbers("noise", noise)
         check.whole(1, len(self._units), steps=self.seen + 1)
         if z.shape != self._sum.shape:
             raise ValueError(
-                f"Expected noise of shape {z.shape} to have the shape {self._sum.shape} of the directions."
+                f"Expected noise of shape {z.shape} to have the shape {self._sum.shape} of the"
+                " directions."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # a run that diverges loses its bets
             self._less.take(less_noise(z, rounding))
-            self._repeated.take(self._against_earlier(z, float(np.linalg.norm(np.broadcast_to(rounding, z.shape)))))
+            self._repeated.take(
+                self._against_earlier(z, float(np.linalg.norm(np.broadcast_to(rounding, z.shape))))
+            )
         self.seen += 1
         together, less, repeated = self.logs
         self.largest = max(self.largest, together)
         if not self.caught and together >= math.log10(LINE):
             fault = "the noise is too small" if less >= repeated else "the noise repeats"
-            self.caught = f"Evidence reached {LINE} at step {self.seen:,} of {len(self._units):,}: {fault}."
+            self.caught = (
+                f"Evidence reached {LINE} at step {self.seen:,} of {len(self._units):,}: {fault}."
+            )
 
     def _against_earlier(self, z: FloatArray, rounding: float) -> FloatArray:
-        """Return the log factors of the correlations with earlier steps and their sum: half of each bet on either."""
+        """Return the log factors of the correlations with earlier steps and their sum: half of each
+        bet on either.
+        """
         bets, length, total = len(self._repeated), float(np.linalg.norm(z)), self._sum
         earlier = self._units[max(0, self.seen - COMPARED) : self.seen]
         if not math.isfinite(length + rounding):
@@ -134,21 +150,37 @@ class NoiseEvidence:
         products = np.append(earlier @ unit, total @ unit / max(float(np.linalg.norm(total)), TINY))
         allowed = ARITHMETIC + 2 * rounding / max(length, TINY)
         logs = repeated_noise(np.maximum(np.abs(products) - allowed, 0.0), len(z))
-        of_steps, of_sum = np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)), logs[:, -1]
+        of_steps, of_sum = (
+            np.logaddexp.reduce(logs[:, :-1], axis=1) - math.log(len(earlier)),
+            logs[:, -1],
+        )
         return np.logaddexp(of_steps, of_sum) - math.log(2)
 
     def finding(self, confidence: float = CONFIDENCE) -> Finding:
-        """Return the outcome so far; the p-value is the reciprocal of the largest evidence at any step."""
+        """Return the outcome so far; the p-value is the reciprocal of the largest evidence at any
+        step.
+        """
         figures = {
             "steps": self.seen,
             "largest": self.largest,  # logarithm of the evidence to base 10
         }
         if not self.seen:
-            return Finding(confidence=confidence, shows="Nothing can be shown: no step has noise.", figures=figures)
+            return Finding(
+                confidence=confidence,
+                shows="Nothing can be shown: no step has noise.",
+                figures=figures,
+            )
         if self.caught:
-            grew = f"It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of runs."
+            grew = (
+                f"It grew to 10^{self.largest:.1f}; sound noise reaches {LINE} in at most 5 % of"
+                " runs."
+            )
             shows = f"{self.caught} {grew}"
         else:
             most = short(10**self.largest)
-            shows = f"Evidence stayed below {LINE} in {self.seen:,} steps: it reached {most} at most."
-        return Finding(confidence=confidence, p_value=10.0**-self.largest, shows=shows, figures=figures)
+            shows = (
+                f"Evidence stayed below {LINE} in {self.seen:,} steps: it reached {most} at most."
+            )
+        return Finding(
+            confidence=confidence, p_value=10.0**-self.largest, shows=shows, figures=figures
+        )

@@ -1,4 +1,6 @@
-"""Tests without chance: the influence of one example, and the releases seen against the releases charged."""
+"""Tests without chance: the influence of one example, and the releases seen against the releases
+charged.
+"""
 
 import math
 
@@ -28,10 +30,10 @@ def audit_influence(
 ) -> Finding:
     """Compare influences (k,) with the clipping norm, and bound epsilon; the p-value is 0 or 1.
 
-    An influence is the length of (sum with the example - sum without it), before noise. `allowed`, in clipping norms,
-    covers the rounding of both sums and is subtracted first. Epsilon is a lower bound for the mechanism with noise of
-    sigma C / influence, so an example that moves each sum by less than C shows less than is charged.
-    Errors: ValueError if an influence is negative.
+    An influence is the length of (sum with the example - sum without it), before noise. `allowed`,
+    in clipping norms, covers the rounding of both sums and is subtracted first. Epsilon is a lower
+    bound for the mechanism with noise of sigma C / influence, so an example that moves each sum by
+    less than C shows less than is charged. Errors: ValueError if an influence is negative.
 
     >>> found = audit_influence([0.5, 2.0], Mechanism.constant(q=1.0, sigma=4.0, steps=4), 1e-5)
     >>> found.rejected, round(found.epsilon, 2)  # as 1-GDP
@@ -52,8 +54,9 @@ def audit_influence(
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
         shows=(
-            f"Of {lengths.size:,} examples tried, one moves a sum by {nearest(largest)} clipping norms. If one does so "
-            f"in every step, epsilon is at least {outward(epsilon, math.floor)}."
+            f"Of {lengths.size:,} examples tried, one moves a sum by {nearest(largest)} clipping"
+            " norms. If one does so in every step, epsilon is at least"
+            f" {outward(epsilon, math.floor)}."
         ),
         figures={
             "tried": lengths.size,
@@ -64,14 +67,19 @@ def audit_influence(
 
 
 # of the engine's clipped gradients from the audit's own
-GRADIENTS = "Of {tried} examples tried, none is over {far} clipping norms from the audit's own gradient."
-HISTORY = (  # of releases that an example outside their batches moves: memory of the data beyond the releases
-    "{tried} examples were left out of an earlier batch. With its release unchanged, a later release moves by up to "
-    "{far} clipping norms."
+GRADIENTS = (
+    "Of {tried} examples tried, none is over {far} clipping norms from the audit's own gradient."
+)
+# Of releases that an example outside their batches moves: memory of the data beyond the releases.
+HISTORY = (
+    "{tried} examples were left out of an earlier batch. With its release unchanged, a later"
+    " release moves by up to {far} clipping norms."
 )
 
 
-def audit_distances(sentence: str, distances: list[float], *, tried: int, confidence: float = CONFIDENCE) -> Finding:
+def audit_distances(
+    sentence: str, distances: list[float], *, tried: int, confidence: float = CONFIDENCE
+) -> Finding:
     """Compare distances of `tried` examples, in clipping norms, with the error of rounding.
 
     Only rounding may keep their vectors apart. The sentence is GRADIENTS or HISTORY.
@@ -84,11 +92,20 @@ def audit_distances(sentence: str, distances: list[float], *, tried: int, confid
     if not distances:
         return Finding(confidence=confidence, shows=NO_STEP, figures=figures)
     shows = sentence.format(tried=tried, far=nearest(largest, 3))
-    return Finding(confidence=confidence, p_value=0.0 if largest > ALLOWED else 1.0, shows=shows, figures=figures)
+    return Finding(
+        confidence=confidence,
+        p_value=0.0 if largest > ALLOWED else 1.0,
+        shows=shows,
+        figures=figures,
+    )
 
 
 def audit_releases(
-    released: Mechanism | None, claim: Mechanism | None, delta: float, *, confidence: float = CONFIDENCE
+    released: Mechanism | None,
+    claim: Mechanism | None,
+    delta: float,
+    *,
+    confidence: float = CONFIDENCE,
 ) -> Finding:
     """Compare the releases seen, None for none, with those charged; no claim charges none.
 
@@ -100,7 +117,9 @@ def audit_releases(
     """
     seen, charged = (each.steps if each else 0 for each in (released, claim))
     epsilon = lower_epsilon(released, delta) if released and seen > charged else None
-    least = "" if epsilon is None else f"; epsilon of all is at least {outward(epsilon, math.floor)}"
+    least = (
+        "" if epsilon is None else f"; epsilon of all is at least {outward(epsilon, math.floor)}"
+    )
     return Finding(
         confidence=confidence,
         p_value=0.0 if seen > charged else 1.0,

@@ -1,7 +1,7 @@
 """Outcomes of an audit's tests, and checks of the numbers that they take.
 
-An outcome is a p-value, a lower bound of epsilon, and the trust that either deserves. Numbers of a wrong shape raise an
-error; numbers from which nothing follows give a sentence.
+An outcome is a p-value, a lower bound of epsilon, and the trust that either deserves. Numbers of a
+wrong shape raise an error; numbers from which nothing follows give a sentence.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,14 +18,16 @@ from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import FloatArray
 
 CONFIDENCE = 0.95
-TESTS = words_in(Path(__file__).with_name("findings.toml"))  # name -> its words, in the order of the reports
+# Name -> its words, in the order of the reports.
+TESTS = words_in(Path(__file__).with_name("findings.toml"))
 
 
 class Evidence(StrEnum):
     """Degrees of trust in a lower bound of epsilon."""
 
     BOUND = "bound"  # holds at the confidence, whatever the trainer does
-    CONDITIONAL = "conditional"  # holds at the confidence if all that the test leaves untested is as charged
+    # Holds at the confidence if all that the test leaves untested is as charged.
+    CONDITIONAL = "conditional"
     ESTIMATE = "estimate"  # no bound: its assumption holds only roughly
 
 
@@ -35,11 +37,13 @@ class Finding:
     """The outcome of one test; one that shows nothing has neither a p-value nor an epsilon."""
 
     confidence: float = CONFIDENCE
-    p_value: float | None = None  # upper bound of the chance to look as bad or worse if the assumption holds
+    # Upper bound of the chance to look as bad or worse if the assumption holds.
+    p_value: float | None = None
     epsilon: float | None = None  # lower bound; may be infinite
     evidence: Evidence = Evidence.BOUND  # of `epsilon`
     shows: str  # a sentence: the measurement, or the reason why there is none
-    figures: Mapping[str, Any] = field(default_factory=dict)  # measurements by names; events keep the finite numbers
+    # Measurements by names; events keep the finite numbers.
+    figures: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check.in_range(0, 1, ends="()", confidence=self.confidence)
@@ -63,12 +67,18 @@ def bonferroni(p_values: Iterable[float]) -> float:
 
 
 def numbers(name: str, values: ArrayLike, dimensions: int = 1) -> FloatArray:
-    """Return the values as an array of floats. Errors: ValueError for another number of dimensions."""
+    """Return the values as an array of floats.
+
+    Errors: ValueError for another number of dimensions.
+    """
     return _shaped(name, np.asarray(values, dtype=np.float64), dimensions)
 
 
 def flags(name: str, values: ArrayLike, dimensions: int = 1) -> NDArray[np.bool_]:
-    """Return values of 0 or 1 as an array of flags. Errors: ValueError for others, or another number of dimensions."""
+    """Return values of 0 or 1 as an array of flags.
+
+    Errors: ValueError for others, or another number of dimensions.
+    """
     array = _shaped(name, np.asarray(values), dimensions)
     if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
         raise ValueError(f"Expected {name} to be false or true.")
@@ -81,11 +91,18 @@ def _shaped(name: str, array: np.ndarray, dimensions: int) -> np.ndarray:
     return array
 
 
-def scores_and_flags(scores: ArrayLike, included: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the scores of canaries and their membership, both (m,). Errors: ValueError if their numbers differ."""
+def scores_and_flags(
+    scores: ArrayLike, included: ArrayLike
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Return the scores of canaries and their membership, both (m,).
+
+    Errors: ValueError if their numbers differ.
+    """
     score, inside = numbers("scores", scores), flags("included", included)
     if score.shape != inside.shape:
-        raise ValueError(f"Expected included of shape {inside.shape} to have the shape {score.shape} of scores.")
+        raise ValueError(
+            f"Expected included of shape {inside.shape} to have the shape {score.shape} of scores."
+        )
     return score, inside
 
 

@@ -1,4 +1,5 @@
-"""Tests of a generator's numbers against the normal law: the reach of the tail, the shape, and the spacing.
+"""Tests of a generator's numbers against the normal law: the reach of the tail, the shape, and the
+spacing.
 
 Draws are counted block by block, so 1e9 of them need no memory. README.md has the tests.
 """
@@ -53,7 +54,8 @@ class NormalTally:
 def tally_of(draw: Callable[[int], ArrayLike], draws: int, *, block: int = BLOCK) -> NormalTally:
     """Count draws, block by block; `draw(n)` returns n numbers claimed to be standard normal.
 
-    Numbers that are not finite are counted and left out. Errors: ValueError if `draw` returns too many or too few.
+    Numbers that are not finite are counted and left out. Errors: ValueError if `draw` returns too
+    many or too few.
 
     >>> generator = np.random.default_rng(0)
     >>> last = tally_of(generator.standard_normal, 3000, block=1000)
@@ -89,9 +91,11 @@ def _finite(draw: Callable[[int], ArrayLike], count: int) -> np.ndarray:
 
 
 def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
-    """Return (draws, distinct ones, pairs of equal ones, expected pairs, their variance over that) of a block.
+    """Return (draws, distinct ones, pairs of equal ones, expected pairs, their variance over that)
+    of a block.
 
-    Types coarser than float32 have too many ties for the approximate expectation, so none are counted.
+    Types coarser than float32 have too many ties for the approximate expectation, so none are
+    counted.
     """
     _, counts = np.unique(values, return_counts=True)
     if values.dtype.itemsize < np.dtype(np.float32).itemsize:
@@ -104,11 +108,12 @@ def _ties(values: np.ndarray) -> tuple[int, int, int, float, float]:
 
 
 def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
-    """Return the probability that `together` normal numbers are equal once rounded to a type of floats.
+    """Return the probability that `together` normal numbers are equal once rounded to a type of
+    floats.
 
-    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k numbers it is the sum over e of that spacing to the
-    power k - 1 times the integral of phi^k there, which is that of Normal(0, 1/k) over sqrt(k) (2 pi)^((k-1)/2). A type
-    of whole numbers counts as float64.
+    Numbers in [2^e, 2^(e+1)) are multiples of 2^(e - digits). For k numbers it is the sum over e of
+    that spacing to the power k - 1 times the integral of phi^k there, which is that of Normal(0,
+    1/k) over sqrt(k) (2 pi)^((k-1)/2). A type of whole numbers counts as float64.
 
     >>> f"{chance_of_a_tie(np.float32):.2e}, {chance_of_a_tie(np.float64):.2e}"
     '1.37e-08, 2.55e-17'
@@ -116,13 +121,16 @@ def chance_of_a_tie(dtype: DTypeLike, together: int = 2) -> float:
     kind = np.dtype(dtype)
     digits = np.finfo(kind.name).nmant if kind.kind == "f" else np.finfo(np.float64).nmant
     exponent = np.arange(FINEST, 6)
-    inside = 2 * (ndtr(np.sqrt(together) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(together) * 2.0**exponent))
+    inside = 2 * (
+        ndtr(np.sqrt(together) * 2.0 ** (exponent + 1)) - ndtr(np.sqrt(together) * 2.0**exponent)
+    )
     spacing = 2.0 ** ((together - 1) * (exponent - digits))
     return float(np.sum(spacing * inside) / np.sqrt(together) / (2 * np.pi) ** ((together - 1) / 2))
 
 
 FAR = 4.5  # draws beyond it may be neither too few nor too many
-THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)  # of the counting attack, chosen before any draw
+# Of the counting attack, chosen before any draw.
+THRESHOLDS = (4.0, 4.5, 5.0, 5.25, 5.5, 5.769, 6.0)
 
 
 class Charged(NamedTuple):
@@ -152,11 +160,16 @@ def audit_generator(
     tally = tally_of(draw, draws, block=block)
     if tally.not_finite:
         note = f"{tally.not_finite:,} of {tally.draws:,} draws are not finite numbers."
-        return Finding(confidence=confidence, p_value=0.0, shows=note, figures={"draws": tally.draws})
+        return Finding(
+            confidence=confidence, p_value=0.0, shows=note, figures={"draws": tally.draws}
+        )
     tests = (p_reach(tally), p_far(tally), p_shape(tally), p_ties(tally))
     epsilon, impossible, evidence, note = _spent(tally, charged, confidence)
     expected = 2 * tally.draws * float(ndtr(-tally.size))
-    reach = f"The largest of {tally.draws:,} draws is {tally.size:.3f}; {short(expected)} larger ones are expected."
+    reach = (
+        f"The largest of {tally.draws:,} draws is {tally.size:.3f}; {short(expected)} larger ones"
+        " are expected."
+    )
     return Finding(
         confidence=confidence,
         p_value=bonferroni(tests),
@@ -174,7 +187,8 @@ def audit_generator(
             "p_far": tests[1],  # of the number beyond FAR
             "p_shape": tests[2],  # of the bins
             "p_ties": tests[3],  # of the pairs of equal numbers
-            "impossible": impossible,  # chance of a release beyond the radius, which proves that an example took part
+            # Chance of a release beyond the radius, which proves that an example took part.
+            "impossible": impossible,
         },
     )
 
@@ -203,19 +217,25 @@ def p_shape(tally: NormalTally) -> float:
     expected = float(tally.bins.sum()) / BINS
     if expected < 5:
         return 1.0
-    return float(gammaincc((BINS - 1) / 2, float(np.sum((tally.bins - expected) ** 2)) / expected / 2))
+    return float(
+        gammaincc((BINS - 1) / 2, float(np.sum((tally.bins - expected) ** 2)) / expected / 2)
+    )
 
 
 def p_ties(tally: NormalTally) -> float:
-    """Return the p-value of the pairs of equal numbers: Poisson, scaled to the variance of triples; 1 for none."""
+    """Return the p-value of the pairs of equal numbers: Poisson, scaled to the variance of triples;
+    1 for none.
+    """
     spread = tally.ties_spread
     return float(gammainc(tally.ties / spread, tally.ties_expected / spread)) if tally.ties else 1.0
 
 
 def impossible_mass(mechanism: Mechanism, radius: float) -> float:
-    """Return the probability of a release that proves membership, if noise ends at a radius: README.md, Theorem 2.
+    """Return the probability of a release that proves membership, if noise ends at a radius:
+    README.md, Theorem 2.
 
-    **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every epsilon.
+    **Guarantees:** delta(epsilon) of the mechanism with this noise is at least this, at every
+    epsilon.
 
     >>> whole = Mechanism.constant(q=0.001, sigma=0.6, steps=10**5)  # float32 normal numbers of a CPU stop at 5.768
     >>> round(impossible_mass(whole, 5.768) / 1e-5)
@@ -223,12 +243,18 @@ def impossible_mass(mechanism: Mechanism, radius: float) -> float:
     """
     check.positive(radius=radius)
     # The probability that a normal number within the radius is beyond it once moved.
-    beyond = {r.sigma: float(ndtr(-max(radius - 1 / r.sigma, -radius)) - ndtr(-radius)) for r in mechanism.releases}
+    beyond = {
+        r.sigma: float(ndtr(-max(radius - 1 / r.sigma, -radius)) - ndtr(-radius))
+        for r in mechanism.releases
+    }
     return any_of(*((r.q * max(beyond[r.sigma], 0.0), r.count) for r in mechanism.releases))
 
 
-def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float) -> float:
-    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold: README.md, Theorem 3.
+def counted_epsilon(
+    tally: NormalTally, mechanism: Mechanism, delta: float, confidence: float
+) -> float:
+    """Return a lower bound of epsilon from an attack that looks for a release beyond a threshold:
+    README.md, Theorem 3.
 
     **Guarantees:** holds at the confidence if draws are independent; 0 if nothing is shown.
     """
@@ -236,9 +262,14 @@ def counted_epsilon(tally: NormalTally, mechanism: Mechanism, delta: float, conf
     error = (1 - confidence) / len(THRESHOLDS) / (1 + len(kinds))
     best = 0.0
     for threshold in THRESHOLDS:
-        without = any_of((float(rate_below(tally.above(threshold), tally.draws, error)), mechanism.steps))
-        farther = {sigma: tally.above(max(threshold - 1 / sigma, TAIL)) for sigma in kinds}  # draws below are not kept
-        reached = {sigma: float(rate_above(count, tally.draws, error)) for sigma, count in farther.items()}
+        without = any_of(
+            (float(rate_below(tally.above(threshold), tally.draws, error)), mechanism.steps)
+        )
+        # Draws below are not kept.
+        farther = {sigma: tally.above(max(threshold - 1 / sigma, TAIL)) for sigma in kinds}
+        reached = {
+            sigma: float(rate_above(count, tally.draws, error)) for sigma, count in farther.items()
+        }
         present = any_of(*((r.q * reached[r.sigma], r.count) for r in mechanism.releases))
         if present > delta and without > 0:
             best = max(best, log((present - delta) / without))
@@ -257,9 +288,15 @@ def _spent(
         return counted, None, Evidence.CONDITIONAL, ""
     mass = impossible_mass(mechanism, radius)
     if tally.size > radius:
-        return counted, None, Evidence.CONDITIONAL, f"A draw lies beyond the given radius of {radius:g}."
+        return (
+            counted,
+            None,
+            Evidence.CONDITIONAL,
+            f"A draw lies beyond the given radius of {radius:g}.",
+        )
     share = outward(mass / delta, math.floor)
     note = (
-        f"The generator ends at {radius:g}; releases beyond it, of probability {share} times delta, prove membership."
+        f"The generator ends at {radius:g}; releases beyond it, of probability {share} times delta,"
+        " prove membership."
     )
     return (inf if mass > delta else counted), mass, Evidence.CONDITIONAL, note

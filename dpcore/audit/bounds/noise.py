@@ -1,6 +1,7 @@
 """Tests of the noise in releases: its amount, and its independence between steps.
 
-In a direction without gradients a release is noise alone: Normal(0, sigma^2) in units of the clipping norm.
+In a direction without gradients a release is noise alone: Normal(0, sigma^2) in units of the
+clipping norm.
 """
 
 import math
@@ -30,11 +31,11 @@ def audit_noise(
     """Bound sigma and epsilon from n noisy sums, each projected on a direction without gradient.
 
     The p-value tests noise as large as charged.
-    `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to them, is the one charged
-    for each, and may be left out if all releases of the mechanism share one.
-    **Guarantees:** if the noise is normal, the figure `factor_below` fails with probability 1 - confidence at most;
-    epsilon is a lower bound for the mechanism with that much noise.
-    Errors: ValueError if sigma is left out of a mechanism with several.
+    `projections` are in units of the clipping norm, of any shape; `sigma`, which broadcasts to
+    them, is the one charged for each, and may be left out if all releases of the mechanism share
+    one. **Guarantees:** if the noise is normal, the figure `factor_below` fails with probability 1
+    - confidence at most; epsilon is a lower bound for the mechanism with that much noise. Errors:
+    ValueError if sigma is left out of a mechanism with several.
 
     >>> drawn = np.random.default_rng(1).normal(0.0, 2.0, 10_000)
     >>> found = audit_noise(drawn, Mechanism.constant(q=1.0, sigma=2.0, steps=4), 1e-5)
@@ -44,14 +45,19 @@ def audit_noise(
     x = np.asarray(projections, dtype=np.float64)
     same = sorted({release.sigma for release in mechanism.releases})
     if sigma is None and len(same) > 1:
-        raise ValueError(f"Expected sigma of each projection: the mechanism has {len(same)} different ones.")
+        raise ValueError(
+            f"Expected sigma of each projection: the mechanism has {len(same)} different ones."
+        )
     charged = np.asarray(same[0] if sigma is None else sigma, dtype=np.float64)
     check.positive(sigma=float(charged.min(initial=inf)))
     if note := trouble(projections=x):
         return Finding(confidence=confidence, shows=note, figures={"projections": x.size})
     total = float(np.sum((x / charged) ** 2))
     below = factor_below(total, x.size, confidence)
-    bound, sigma_below = f"the noise is at most {outward(below, math.ceil, 4)} of the noise charged", None
+    bound, sigma_below = (
+        f"the noise is at most {outward(below, math.ceil, 4)} of the noise charged",
+        None,
+    )
     if len(same) == 1:
         sigma_below = below * same[0]
         bound = f"sigma is at most {outward(sigma_below, math.ceil, 4)}"
@@ -62,7 +68,10 @@ def audit_noise(
         p_value=float(gammainc(x.size / 2, total / 2)),
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
-        shows=f"From {x.size:,} numbers, {bound}: epsilon is at least {least} if all else is as charged.",
+        shows=(
+            f"From {x.size:,} numbers, {bound}: epsilon is at least {least} if all else is as"
+            " charged."
+        ),
         figures={
             "projections": x.size,
             "factor": sqrt(total / x.size),  # measured noise over the noise charged
@@ -73,9 +82,11 @@ def audit_noise(
 
 
 def factor_below(total: float, projections: int, confidence: float) -> float:
-    """Return an upper bound of noise over noise charged, from the sum of squares of projections over sigma.
+    """Return an upper bound of noise over noise charged, from the sum of squares of projections
+    over sigma.
 
-    README.md, Theorem 1; chi2 is 2 P^-1(n/2, 1 - confidence), with P the regularised incomplete gamma function.
+    README.md, Theorem 1; chi2 is 2 P^-1(n/2, 1 - confidence), with P the regularised incomplete
+    gamma function.
 
     >>> round(factor_below(10_000, 10_000, 0.95), 4)
     1.0118
@@ -86,11 +97,13 @@ def factor_below(total: float, projections: int, confidence: float) -> float:
 
 
 def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) -> Finding:
-    """Test whether each step draws fresh noise, from projections (steps, k) on the same k directions.
+    """Test whether each step draws fresh noise, from projections (steps, k) on the same k
+    directions.
 
-    Two tests are exact for any standard deviation that all steps share. The largest correlation of two steps, times the
-    number of pairs, finds a seed that is used twice. The share of the mean over steps in all squares finds a part that
-    all steps share, and noise that is taken back later. Transposed, the projections compare directions.
+    Two tests are exact for any standard deviation that all steps share. The largest correlation of
+    two steps, times the number of pairs, finds a seed that is used twice. The share of the mean
+    over steps in all squares finds a part that all steps share, and noise that is taken back later.
+    Transposed, the projections compare directions.
 
     >>> fresh = np.random.default_rng(0).normal(size=(20, 50))
     >>> audit_repetition(fresh).rejected, audit_repetition(np.vstack([fresh, fresh[:1]])).figures["pair"]
@@ -100,7 +113,10 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     steps, directions = z.shape
     note, length = trouble(projections=z), np.sqrt(np.sum(z**2, axis=1))
     if not note and min(steps, directions) < 2:
-        note = f"Nothing can be shown of {steps} steps in {directions} directions: the test needs two of each."
+        note = (
+            f"Nothing can be shown of {steps} steps in {directions} directions: the test needs two"
+            " of each."
+        )
     if not note and not length.all():
         note = "Nothing can be shown: the noise of a step is 0 in every direction."
     if note:
@@ -108,12 +124,17 @@ def audit_repetition(projections: ArrayLike, *, confidence: float = CONFIDENCE) 
     correlation, (first, second) = _largest_correlation(z / length[:, None])
     pairs = steps * (steps - 1) / 2
     # (1 + r) / 2 has the law Beta((k - 1) / 2, (k - 1) / 2), and the two tails of r are alike.
-    tail = float(betainc((directions - 1) / 2, (directions - 1) / 2, max((1 - abs(correlation)) / 2, 0.0)))
+    tail = float(
+        betainc((directions - 1) / 2, (directions - 1) / 2, max((1 - abs(correlation)) / 2, 0.0))
+    )
     p_pair, p_together = min(1.0, 2 * pairs * tail), _together(z)
     return Finding(
         confidence=confidence,
         p_value=bonferroni([p_pair, p_together]),
-        shows=f"Among {steps:,} steps, steps {first} and {second} have the most correlated noise: {correlation:.3f}.",
+        shows=(
+            f"Among {steps:,} steps, steps {first} and {second} have the most correlated noise:"
+            f" {correlation:.3f}."
+        ),
         figures={
             "steps": steps,
             "correlation": correlation,  # the largest of any two steps, by size
@@ -136,7 +157,9 @@ def _largest_correlation(unit: FloatArray) -> tuple[float, tuple[int, int]]:
 
 
 def _together(z: FloatArray) -> float:
-    """Return the two-sided p-value of |sum of rows|^2 / T over all squares, of law Beta(k / 2, k (T - 1) / 2)."""
+    """Return the two-sided p-value of |sum of rows|^2 / T over all squares, of law Beta(k / 2, k (T
+    - 1) / 2).
+    """
     steps, directions = z.shape
     share = min(float(np.sum(z.sum(axis=0) ** 2) / steps / np.sum(z**2)), 1.0)
     below = float(betainc(directions / 2, directions * (steps - 1) / 2, share))

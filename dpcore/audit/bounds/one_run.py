@@ -1,6 +1,8 @@
-"""The audit in one run: fair coins put canaries in or out of the training data, and scores guess which are in.
+"""The audit in one run: fair coins put canaries in or out of the training data, and scores guess
+which are in.
 
-Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training run, arXiv 2305.08846, Theorem 5.2.
+Source: Steinke, Nasr and Jagielski 2023, Privacy auditing with one (1) training run, arXiv
+2305.08846, Theorem 5.2.
 """
 
 import math
@@ -12,13 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import at_least
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    bonferroni,
+    constant,
+    scores_and_flags,
+    trouble,
+)
 from dpcore.audit.bounds.score_laws import ScoreLaws
 from dpcore.privacy.mechanism import FloatArray
 from dpcore.privacy.report.numbers import outward
 
-# Shares of the canaries guessed to be in and to be out; the attacker abstains on the rest. In subsampled training few
-# canaries leave a trace, but a clear one, so some options guess only members.
+# Shares of the canaries guessed to be in and to be out; the attacker abstains on the rest. In
+# subsampled training few canaries leave a trace, but a clear one, so some options guess only
+# members.
 MEMBERS_ONLY, BOTH = (0.01, 0.03, 0.1, 0.25), (0.01, 0.05, 0.15, 0.3, 0.5)
 OPTIONS = (*((share, 0.0) for share in MEMBERS_ONLY), *((share, share) for share in BOTH))
 MAX_EPSILON = 100.0  # would take more than e^100 canaries
@@ -65,16 +76,19 @@ def options(canaries: int) -> list[tuple[int, int]]:
 def attempts(scores: FloatArray, included: NDArray[np.bool_]) -> tuple[Guesses, ...]:
     """Return the guesses of all options, each of which pays for all.
 
-    Canaries are first shuffled by a fixed seed: scores often come with members first, so the place of an equal score
-    would reveal membership.
+    Canaries are first shuffled by a fixed seed: scores often come with members first, so the place
+    of an equal score would reveal membership.
     """
     order = np.random.default_rng(PLACES).permutation(scores.size)
     scores, included = scores[order], included[order]
     return tuple(ranked(scores, included, *each) for each in options(scores.size))
 
 
-def one_run_p_value(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
-    """Bound the probability of this many right guesses if the training is (epsilon, delta)-DP for each canary:
+def one_run_p_value(
+    canaries: int, guesses: int, correct: int, epsilon: float, delta: float
+) -> float:
+    """Bound the probability of this many right guesses if the training is (epsilon, delta)-DP for
+    each canary:
 
         P[W >= v] + 2 m delta max over i = 1 ... v of P[v > W >= v - i] / i,   W of Bin(r, e^epsilon / (1 + e^epsilon))
 
@@ -104,20 +118,26 @@ def check_counts(canaries: int, guesses: int, correct: int) -> None:
 
 
 def one_run_epsilon(canaries: int, guesses: int, correct: int, delta: float, error: float) -> float:
-    """Return the largest epsilon whose p-value is at most `error`, or 0: a lower bound that fails no more often.
+    """Return the largest epsilon whose p-value is at most `error`, or 0: a lower bound that fails
+    no more often.
 
-    Training that is (e, delta)-DP is so at every epsilon above e, so a rejected epsilon lies below its own.
+    Training that is (e, delta)-DP is so at every epsilon above e, so a rejected epsilon lies below
+    its own.
 
     >>> round(one_run_epsilon(1000, 1000, 1000, 1e-5, 0.05), 2)
     5.78
     """
-    return largest(lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error, MAX_EPSILON)
+    return largest(
+        lambda epsilon: one_run_p_value(canaries, guesses, correct, epsilon, delta) <= error,
+        MAX_EPSILON,
+    )
 
 
 def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALVINGS) -> float:
     """Return the largest rejected number from 0 to `most`, from below; 0 if 0 is not rejected.
 
-    It doubles from 1, then halves the interval. Every number below a rejected one must be rejected too.
+    It doubles from 1, then halves the interval. Every number below a rejected one must be rejected
+    too.
 
     >>> round(largest(lambda number: number < 5, 100.0), 4), largest(lambda number: number < 500, 100.0)
     (5.0, 100.0)
@@ -138,7 +158,10 @@ def largest(rejected: Callable[[float], bool], most: float, halvings: int = HALV
 def sentence_of(best: Guesses, canaries: int, epsilon: float, condition: str = "") -> str:
     """Say how many of the guesses are right, and the lower bound of epsilon under its condition."""
     least = f"{outward(epsilon, math.floor)} {condition}".strip()
-    return f"{best.correct} of {best.made} guesses on {canaries:,} canaries are right: epsilon is at least {least}."
+    return (
+        f"{best.correct} of {best.made} guesses on {canaries:,} canaries are right: epsilon is at"
+        f" least {least}."
+    )
 
 
 def audit_one_run(
@@ -149,11 +172,12 @@ def audit_one_run(
     claimed: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> Finding:
-    """Bound epsilon from the scores of m canaries and their membership, both (m,); the p-value tests `claimed`.
+    """Bound epsilon from the scores of m canaries and their membership, both (m,); the p-value
+    tests `claimed`.
 
     Several numbers of guesses are tried, and Bonferroni's correction pays for all of them.
-    **Guarantees:** the bound fails with probability 1 - confidence at most, over the fair coins and the training,
-    whatever the dependence between scores.
+    **Guarantees:** the bound fails with probability 1 - confidence at most, over the fair coins and
+    the training, whatever the dependence between scores.
 
     >>> included = np.random.default_rng(0).random(1000) < 0.5
     >>> found = audit_one_run(included * 1.0, included, 1e-5, claimed=3.0)
@@ -162,13 +186,19 @@ def audit_one_run(
     """
     score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
-    if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
+    if (
+        note := trouble(scores=score)
+        or constant("scores", score)
+        or too_few(score.size, confidence)
+    ):
         return Finding(confidence=confidence, shows=note, figures={"canaries": score.size})
     tried = attempts(score, inside)
     epsilon, best = best_guesses(score.size, tried, delta, (1 - confidence) / len(tried))
     p_value = None
     if claimed is not None:
-        p_values = (one_run_p_value(score.size, each.made, each.correct, claimed, delta) for each in tried)
+        p_values = (
+            one_run_p_value(score.size, each.made, each.correct, claimed, delta) for each in tried
+        )
         p_value = bonferroni(p_values)
     return Finding(
         confidence=confidence,
@@ -184,19 +214,28 @@ def audit_one_run(
     )
 
 
-def best_guesses(canaries: int, tried: Sequence[Guesses], delta: float, error: float) -> tuple[float, Guesses]:
-    """Return the largest lower bound of epsilon that any of the guesses gives at an error, and those guesses."""
+def best_guesses(
+    canaries: int, tried: Sequence[Guesses], delta: float, error: float
+) -> tuple[float, Guesses]:
+    """Return the largest lower bound of epsilon that any of the guesses gives at an error, and
+    those guesses.
+    """
     found = [one_run_epsilon(canaries, each.made, each.correct, delta, error) for each in tried]
     best = int(np.argmax(found))
     return found[best], tried[best]
 
 
 def too_few(canaries: int, confidence: float) -> str:
-    """Return a sentence if even right guesses only would show nothing, as 2^-m exceeds the error allowed."""
+    """Return a sentence if even right guesses only would show nothing, as 2^-m exceeds the error
+    allowed.
+    """
     least = math.ceil(-math.log2(1 - confidence))
     if canaries >= least:
         return ""
-    return f"Nothing can be shown: {canaries} canaries are too few for a confidence of {confidence:g}; take {least}."
+    return (
+        f"Nothing can be shown: {canaries} canaries are too few for a confidence of {confidence:g};"
+        f" take {least}."
+    )
 
 
 def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
@@ -209,8 +248,12 @@ def most_of_one_run(canaries: int, delta: float, confidence: float = CONFIDENCE)
     return one_run_epsilon(canaries, canaries, canaries, delta, 1 - confidence)
 
 
-def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence: float = CONFIDENCE) -> float:
-    """Return the lower bound of epsilon from the expected number of right guesses, for scores with these laws."""
+def expected_of_one_run(
+    laws: ScoreLaws, canaries: int, delta: float, confidence: float = CONFIDENCE
+) -> float:
+    """Return the lower bound of epsilon from the expected number of right guesses, for scores with
+    these laws.
+    """
     check.whole(1, canaries=canaries)
     tried = [expected_guesses(laws, canaries, *each) for each in options(canaries)]
     return best_guesses(canaries, tried, delta, (1 - confidence) / len(tried))[0]
@@ -219,8 +262,8 @@ def expected_of_one_run(laws: ScoreLaws, canaries: int, delta: float, confidence
 def expected_guesses(laws: ScoreLaws, canaries: int, inside: int, outside: int) -> Guesses:
     """Return the average number of right guesses, rounded down, if half of the canaries are in.
 
-    The guesses "in" are the canaries beyond the score that leaves their share beyond it; the members among them are
-    right.
+    The guesses "in" are the canaries beyond the score that leaves their share beyond it; the
+    members among them are right.
     """
     false, true = laws.shares_above()
     beyond = (false + true) / 2  # falls with the score

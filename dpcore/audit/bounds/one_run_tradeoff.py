@@ -1,6 +1,8 @@
-"""The audit in one run against a trade-off function, sharper than against one pair: README.md, Theorems 5 and 6.
+"""The audit in one run against a trade-off function, sharper than against one pair: README.md,
+Theorems 5 and 6.
 
-Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv 2410.22235.
+Source: Mahloujifar, Melis and Chaudhuri 2024, Auditing f-differential privacy in one run, arXiv
+2410.22235.
 """
 
 import math
@@ -14,8 +16,23 @@ from numpy.typing import ArrayLike
 
 from dpcore import check
 from dpcore.audit.bounds.binomial import epsilon_with_noise, with_noise
-from dpcore.audit.bounds.finding import CONFIDENCE, Evidence, Finding, bonferroni, constant, scores_and_flags, trouble
-from dpcore.audit.bounds.one_run import Guesses, attempts, check_counts, largest, sentence_of, too_few
+from dpcore.audit.bounds.finding import (
+    CONFIDENCE,
+    Evidence,
+    Finding,
+    bonferroni,
+    constant,
+    scores_and_flags,
+    trouble,
+)
+from dpcore.audit.bounds.one_run import (
+    Guesses,
+    attempts,
+    check_counts,
+    largest,
+    sentence_of,
+    too_few,
+)
 from dpcore.privacy import gaussian
 from dpcore.privacy.certified.lattice import SMALLEST_SIGMA
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
@@ -26,15 +43,17 @@ from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 @final
 @dataclass(frozen=True)
 class NoiseFamily:
-    """The charged mechanism with another amount of noise; the strength s is noise charged over noise drawn.
+    """The charged mechanism with another amount of noise; the strength s is noise charged over
+    noise drawn.
 
-    Its trade-off functions f_s fall as s rises from 0, where no attack works. Each is the certified curve below the
-    exact one, so a refuted f_s refutes the mechanism.
+    Its trade-off functions f_s fall as s rises from 0, where no attack works. Each is the certified
+    curve below the exact one, so a refuted f_s refutes the mechanism.
     """
 
     mechanism: Mechanism
 
-    halvings: ClassVar[int] = 9  # of the interval between a strength and its double; a curve takes a tenth of a second
+    # Of the interval between a strength and its double; a curve takes a tenth of a second.
+    halvings: ClassVar[int] = 9
     condition: ClassVar[str] = "if all but the noise is as charged"  # of its epsilon
 
     @property
@@ -43,9 +62,12 @@ class NoiseFamily:
         return min(release.sigma for release in self.mechanism.releases) / SMALLEST_SIGMA
 
     def tradeoff(self, strength: float) -> Tradeoff:
-        """Return f_s, or a lower function if no release may have so much noise: to refute that refutes f_s."""
+        """Return f_s, or a lower function if no release may have so much noise: to refute that
+        refutes f_s.
+        """
         check.in_range(0, np.inf, strength=strength)
-        most = 0.999 * MAX_SIGMA / max(release.sigma for release in self.mechanism.releases)  # whatever it rounds to
+        # Whatever it rounds to.
+        most = 0.999 * MAX_SIGMA / max(release.sigma for release in self.mechanism.releases)
         return tradeoff_bounds(with_noise(self.mechanism, min(1 / max(strength, 1e-3), most))).lower
 
     def epsilon(self, strength: float, delta: float) -> float:
@@ -76,14 +98,17 @@ NODES = 2000  # of the table of g: evenly spaced, and evenly in logarithms from 
 
 
 class LeastError:
-    """Bounds g(power), the least type I error at a power, from below by a table, and by lines between its nodes.
+    """Bounds g(power), the least type I error at a power, from below by a table, and by lines
+    between its nodes.
 
     A convex g lies above the line through two neighbouring nodes, left of both and right of both.
     """
 
     def __init__(self, f: Tradeoff, top: float) -> None:
         share = np.geomspace(1e-9, 1, NODES)
-        power = np.unique(np.concatenate([[0.0], top * share, top * (1 - share), np.linspace(0, top, NODES)]))
+        power = np.unique(
+            np.concatenate([[0.0], top * share, top * (1 - share), np.linspace(0, top, NODES)])
+        )
         error = np.minimum(f.beta(1 - power), 1.0)  # f is its own inverse
         error[0] = 0.0
         slope = np.maximum(np.diff(error) / np.diff(power), 0.0)
@@ -114,7 +139,8 @@ def impossible(canaries: int, guesses: int, correct: int, tail: float, error: Le
 
 
 def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> float:
-    """Bound the probability of as many right guesses under the symmetric trade-off function f; at least 1e-12.
+    """Bound the probability of as many right guesses under the symmetric trade-off function f; at
+    least 1e-12.
 
     **Guarantees:** holds for every training whose trade-off function is not below f.
     Errors: ValueError unless correct <= guesses <= canaries.
@@ -127,14 +153,21 @@ def tradeoff_p_value(canaries: int, guesses: int, correct: int, f: Tradeoff) -> 
     if correct == 0:
         return 1.0
     error = LeastError(f, guesses / canaries)
-    rarity = largest(lambda nats: impossible(canaries, guesses, correct, math.exp(-nats), error), -math.log(MIN_TAIL))
+    rarity = largest(
+        lambda nats: impossible(canaries, guesses, correct, math.exp(-nats), error),
+        -math.log(MIN_TAIL),
+    )
     return math.exp(-rarity)
 
 
 def rejects(canaries: int, guesses: int, correct: int, f: Tradeoff, error: float) -> bool:
-    """True if under the trade-off function f this many right guesses are less probable than `error`."""
+    """True if under the trade-off function f this many right guesses are less probable than
+    `error`.
+    """
     check_counts(canaries, guesses, correct)
-    return correct > 0 and impossible(canaries, guesses, correct, error, LeastError(f, guesses / canaries))
+    return correct > 0 and impossible(
+        canaries, guesses, correct, error, LeastError(f, guesses / canaries)
+    )
 
 
 def audit_tradeoff(
@@ -146,17 +179,25 @@ def audit_tradeoff(
     claimed: Tradeoff | None = None,
     confidence: float = CONFIDENCE,
 ) -> Finding:
-    """Find the strongest member of a family that the scores of m canaries refute, and test the claim.
+    """Find the strongest member of a family that the scores of m canaries refute, and test the
+    claim.
 
-    Arguments are those of `audit_one_run`; training must not lie below the curve `claimed`, such as a certified one.
+    Arguments are those of `audit_one_run`; training must not lie below the curve `claimed`, such as
+    a certified one.
     """
     score, inside = scores_and_flags(scores, included)
     check.in_range(0, 1, ends="()", confidence=confidence)
-    if note := trouble(scores=score) or constant("scores", score) or too_few(score.size, confidence):
+    if (
+        note := trouble(scores=score)
+        or constant("scores", score)
+        or too_few(score.size, confidence)
+    ):
         return Finding(confidence=confidence, shows=note, figures={"canaries": score.size})
     tried = attempts(score, inside)
     strength, best = strongest(score.size, tried, family, (1 - confidence) / len(tried))
-    p_values = [tradeoff_p_value(score.size, each.made, each.correct, claimed) for each in tried if claimed]
+    p_values = [
+        tradeoff_p_value(score.size, each.made, each.correct, claimed) for each in tried if claimed
+    ]
     epsilon = family.epsilon(strength, delta)
     return Finding(
         confidence=confidence,
@@ -173,7 +214,9 @@ def audit_tradeoff(
     )
 
 
-def strongest(canaries: int, tried: Sequence[Guesses], family: Family, error: float) -> tuple[float, Guesses]:
+def strongest(
+    canaries: int, tried: Sequence[Guesses], family: Family, error: float
+) -> tuple[float, Guesses]:
     """Return the strongest member that any of the guesses rejects, and those guesses."""
     best = tried[0]
 

@@ -1,9 +1,12 @@
-"""The test of single steps: some contain a canary, and scores measure each release along its gradient.
+"""The test of single steps: some contain a canary, and scores measure each release along its
+gradient.
 
-A threshold turns each release into one bit. Bounds of its rates with and without the canary bound epsilon of all steps,
-whatever the noise (README.md, Theorem 8). To assume that a step is Gaussian shows more, but only as an estimate.
+A threshold turns each release into one bit. Bounds of its rates with and without the canary bound
+epsilon of all steps, whatever the noise (README.md, Theorem 8). To assume that a step is Gaussian
+shows more, but only as an estimate.
 
-Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section 2, for tests that bound a trade-off.
+Source: Nasr et al. 2023, arXiv 2302.07956, section 5; arXiv 1905.02383, section 2, for tests that
+bound a trade-off.
 """
 
 import math
@@ -33,13 +36,15 @@ def audit_per_step(
     threshold: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> Finding:
-    """Bound epsilon from scores of steps with the canary in the batch (n,) and of steps without it (k,).
+    """Bound epsilon from scores of steps with the canary in the batch (n,) and of steps without it
+    (k,).
 
-    A score is a step's release along the canary's gradient over the noise charged: Normal(1 / sigma, 1) with the canary
-    and Normal(0, 1) without, if noise is normal. Of the mechanism only steps and rates are used, not sigma.
-    **Guarantees:** if scores are independent and steps alike, epsilon and the figure `mu` fail together with
-    probability 1 - confidence at most. `mu` is a bound for a Gaussian step. Another step may hide an example better
-    than G_mu elsewhere on its curve, so `epsilon_if_gaussian` is an estimate.
+    A score is a step's release along the canary's gradient over the noise charged: Normal(1 /
+    sigma, 1) with the canary and Normal(0, 1) without, if noise is normal. Of the mechanism only
+    steps and rates are used, not sigma. **Guarantees:** if scores are independent and steps alike,
+    epsilon and the figure `mu` fail together with probability 1 - confidence at most. `mu` is a
+    bound for a Gaussian step. Another step may hide an example better than G_mu elsewhere on its
+    curve, so `epsilon_if_gaussian` is an estimate.
 
     >>> generator = np.random.default_rng(0)
     >>> whole = Mechanism.constant(q=1.0, sigma=1.0, steps=1)
@@ -48,7 +53,9 @@ def audit_per_step(
     (0.94, True)
     """
     inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
-    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
+    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant(
+        "scores", inside, outside
+    ):
         return Finding(confidence=confidence, shows=note)
     if threshold is None:
         # Halfway between the medians few scores of a Gaussian step show its power best.
@@ -67,8 +74,9 @@ def audit_per_step(
         epsilon=epsilon,
         evidence=Evidence.CONDITIONAL,
         shows=(
-            f"No step is mu-GDP for a mu below {nearest(mu, 3)}. Epsilon of all steps is at least "
-            f"{outward(epsilon, math.floor)}; about {nearest(if_gaussian, 3)} if steps are Gaussian (an estimate)."
+            f"No step is mu-GDP for a mu below {nearest(mu, 3)}. Epsilon of all steps is at least"
+            f" {outward(epsilon, math.floor)}; about {nearest(if_gaussian, 3)} if steps are"
+            " Gaussian (an estimate)."
         ),
         figures={
             "mu": mu,  # lower bound for a step whose trade-off is G_mu
@@ -78,14 +86,18 @@ def audit_per_step(
 
 
 def mu_at(rates: Rates) -> float:
-    """Return mu of the G_mu that passes through a true-positive and a false-positive rate; at least 0."""
+    """Return mu of the G_mu that passes through a true-positive and a false-positive rate; at least
+    0.
+    """
     if not 0 < rates.true_positives < 1 or not 0 < rates.false_positives < 1:
         return 0.0
     return max(float(ndtri(rates.true_positives) - ndtri(rates.false_positives)), 0.0)
 
 
 def composed_epsilon(rates: Rates, mechanism: Mechanism, delta: float) -> float:
-    """Bound epsilon from below by the bits of all steps at the most frequent rate: README.md, Theorem 8."""
+    """Bound epsilon from below by the bits of all steps at the most frequent rate: README.md,
+    Theorem 8.
+    """
     check.in_range(0, 1, delta=delta)
     counts: dict[float, int] = {}
     for release in mechanism.releases:
@@ -106,7 +118,9 @@ def _log_binomial(trials: int, rate: float) -> FloatArray:
 
 
 def _solved(log_p: FloatArray, log_r: FloatArray, delta: float) -> float:
-    """Return the largest epsilon at which the hockey-stick divergence of two laws exceeds delta; at least 0."""
+    """Return the largest epsilon at which the hockey-stick divergence of two laws exceeds delta; at
+    least 0.
+    """
     p, loss = np.exp(log_p), log_p - log_r
     kept = p > 0
 

@@ -28,7 +28,9 @@ class Power(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """True-positive rates at false-positive rates, with a band; without scores, empty arrays and a note."""
+    """True-positive rates at false-positive rates, with a band; without scores, empty arrays and a
+    note.
+    """
 
     false_positives: FloatArray  # (n,) rising, from 0 to 1
     seen: FloatArray  # (n,) of the scores that were seen
@@ -42,10 +44,12 @@ class Roc:
 
 
 def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = CONFIDENCE) -> Roc:
-    """Return the ROC curve of scores with (n,) and without (k,) the canary; high scores speak for it.
+    """Return the ROC curve of scores with (n,) and without (k,) the canary; high scores speak for
+    it.
 
-    At a false-positive rate x it has the true-positive rate of the best threshold with at most that rate.
-    **Guarantees:** for independent scores the true curve leaves the band with probability 1 - confidence at most.
+    At a false-positive rate x it has the true-positive rate of the best threshold with at most that
+    rate. **Guarantees:** for independent scores the true curve leaves the band with probability 1 -
+    confidence at most.
 
     >>> generator = np.random.default_rng(0)
     >>> found = roc_of(generator.normal(1, 1, 2000), generator.normal(0, 1, 2000))
@@ -55,13 +59,17 @@ def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = C
     inside, outside = numbers("scores_in", scores_in), numbers("scores_out", scores_out)
     check.in_range(0, 1, ends="()", confidence=confidence)
     sizes = (inside.size, outside.size)
-    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant("scores", inside, outside):
+    if note := trouble(scores_with_the_canary=inside, scores_without_it=outside) or constant(
+        "scores", inside, outside
+    ):
         return Roc(NONE, NONE, NONE, NONE, (), 0.5, sizes, confidence, note)
     low = min(1e-4, 0.5 / outside.size)
     rates = np.concatenate([[0.0], np.unique(np.append(np.geomspace(low, 1.0, POINTS), TOLD))])
     seen, above, below = _curves(inside, outside, rates, 1 - confidence)
     places = [int(np.searchsorted(rates, rate)) for rate in TOLD]
-    told = tuple(Power(float(rates[i]), float(seen[i]), float(above[i]), float(below[i])) for i in places)
+    told = tuple(
+        Power(float(rates[i]), float(seen[i]), float(above[i]), float(below[i])) for i in places
+    )
     curves = (read_only(rates), read_only(seen), read_only(above), read_only(below))
     return Roc(*curves, told, _area(inside, outside), sizes, confidence)
 
@@ -69,12 +77,16 @@ def roc_of(scores_in: ArrayLike, scores_out: ArrayLike, *, confidence: float = C
 def _curves(
     inside: FloatArray, outside: FloatArray, rates: FloatArray, error: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the curve seen, its lower bound and its upper bound at each of (n,) false-positive rates."""
-    thresholds = np.append(np.unique(np.concatenate([inside, outside]))[::-1], -np.inf)  # falling: more is positive
+    """Return the curve seen, its lower bound and its upper bound at each of (n,) false-positive
+    rates.
+    """
+    # Falling: more is positive.
+    thresholds = np.append(np.unique(np.concatenate([inside, outside]))[::-1], -np.inf)
     true, false = _counts(inside, thresholds), _counts(outside, thresholds)
     true_above, true_below = share_bounds(true, inside.size, error / 2)
     false_above, false_below = share_bounds(false, outside.size, error / 2)
-    # A threshold counts at x if its false-positive rate is at most x: surely in the lower, possibly in the upper bound.
+    # A threshold counts at x if its false-positive rate is at most x: surely in the lower, possibly
+    # in the upper bound.
     seen = _last(false / outside.size, true / inside.size, rates)
     return seen, _last(false_below, true_above, rates), _last(false_above, true_below, rates)
 
@@ -84,7 +96,9 @@ def _counts(scores: FloatArray, thresholds: FloatArray) -> IntArray:
 
 
 def _last(false: FloatArray, true: FloatArray, rates: FloatArray) -> FloatArray:
-    """Return the largest true-positive rate at a false-positive rate up to each rate; both rise; 0 for none."""
+    """Return the largest true-positive rate at a false-positive rate up to each rate; both rise; 0
+    for none.
+    """
     after = np.searchsorted(false, rates, side="right")
     return np.append(0.0, true)[after]
 
@@ -100,19 +114,28 @@ def levels(size: int) -> IntArray:
 
 
 def share_bounds(counts: IntArray, size: int, error: float) -> tuple[FloatArray, FloatArray]:
-    """Bound the probability of a score beyond each threshold (n,), from `counts` of `size` scores beyond it.
+    """Bound the probability of a score beyond each threshold (n,), from `counts` of `size` scores
+    beyond it.
 
     All bounds together fail with probability `error` at most.
     """
     rank = levels(size)
     each = error / (2 * rank.size)
-    lower, upper = np.append(0.0, rate_above(rank, size, each)), np.append(rate_below(rank - 1, size, each), 1.0)
+    lower, upper = (
+        np.append(0.0, rate_above(rank, size, each)),
+        np.append(rate_below(rank - 1, size, each), 1.0),
+    )
     # A threshold with k scores beyond it lies below the k-th largest score, and not below the next.
-    return lower[np.searchsorted(rank, counts, side="right")], upper[np.searchsorted(rank, counts + 1, side="left")]
+    return (
+        lower[np.searchsorted(rank, counts, side="right")],
+        upper[np.searchsorted(rank, counts + 1, side="left")],
+    )
 
 
 def _area(inside: FloatArray, outside: FloatArray) -> float:
-    """Return the share of pairs in which the score with the canary is larger; equal scores count half."""
+    """Return the share of pairs in which the score with the canary is larger; equal scores count
+    half.
+    """
     ordered = np.sort(outside)
     below, through = (np.searchsorted(ordered, inside, side=side) for side in ("left", "right"))
     return float(np.mean(below + through)) / 2 / outside.size

@@ -1,7 +1,7 @@
 """Tests of Poisson sampling, from the presence of some examples, the canaries, in each batch.
 
-Under Poisson sampling each test counts independent events of known probability, so each p-value is exactly binomial.
-README.md lists the faults that each test catches.
+Under Poisson sampling each test counts independent events of known probability, so each p-value is
+exactly binomial. README.md lists the faults that each test catches.
 """
 
 from collections.abc import Iterator
@@ -34,12 +34,13 @@ def audit_sampling(
     examples: int | None = None,
     confidence: float = CONFIDENCE,
 ) -> Finding:
-    """Test the presence of canaries in batches, (steps, canaries), against Poisson sampling at the rate q.
+    """Test the presence of canaries in batches, (steps, canaries), against Poisson sampling at the
+    rate q.
 
     The p-value combines several tests, and the sentence is that of the smallest of theirs.
-    `batch_sizes` (steps,), if known, count whole batches out of `examples`. Steps are in their order and begin with an
-    epoch. Canaries are chosen before any batch is drawn.
-    Errors: ValueError if shapes do not fit, or if sizes come without the number of examples.
+    `batch_sizes` (steps,), if known, count whole batches out of `examples`. Steps are in their
+    order and begin with an epoch. Canaries are chosen before any batch is drawn. Errors: ValueError
+    if shapes do not fit, or if sizes come without the number of examples.
 
     >>> drawn = np.random.default_rng(0).random((200, 50)) < 0.1
     >>> audit_sampling(drawn, 0.1).rejected, audit_sampling(np.roll(drawn, 1, axis=0) | drawn, 0.1).rejected
@@ -50,8 +51,13 @@ def audit_sampling(
     steps, canaries = inside.shape
     if inside.size * q < MIN_INCLUSIONS:
         expected = nearest(inside.size * q, 2)
-        note = f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times on average."
-        return Finding(confidence=confidence, shows=note, figures={"steps": steps, "canaries": canaries})
+        note = (
+            f"Nothing can be shown: {canaries} canaries in {steps} steps are drawn {expected} times"
+            " on average."
+        )
+        return Finding(
+            confidence=confidence, shows=note, figures={"steps": steps, "canaries": canaries}
+        )
     parts = [_rate(inside, q)]
     if steps > 1:
         parts += [_windows(inside, q), _preferred(inside, q), _repeated(inside, q)]
@@ -60,7 +66,9 @@ def audit_sampling(
     if batch_sizes is not None:
         sizes = np.asarray(batch_sizes, dtype=np.float64)
         if sizes.shape != (steps,):
-            raise ValueError(f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},).")
+            raise ValueError(
+                f"Expected batch_sizes of shape {sizes.shape} to have shape ({steps},)."
+            )
         parts += _size_tests(sizes, examples, q)
     drawn, error = int(inside.sum()), (1 - confidence) / 2
     return Finding(
@@ -80,7 +88,9 @@ def audit_sampling(
 
 def _rate(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     drawn = int(inside.sum())
-    sentence = f"A canary enters a batch at the rate {nearest(drawn / inside.size)}; q is {nearest(q)}."
+    sentence = (
+        f"A canary enters a batch at the rate {nearest(drawn / inside.size)}; q is {nearest(q)}."
+    )
     return SamplingTest("rate", float(two_sided(drawn, inside.size, q)), sentence)
 
 
@@ -91,22 +101,25 @@ def _windows(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     times = inside[: count * length].reshape(count, length, -1).sum(axis=1)  # (windows, canaries)
     once, chance = int(np.count_nonzero(times == 1)), length * q * (1 - q) ** (length - 1)
     sentence = (
-        f"Canaries are drawn exactly once in {length} steps in {nearest(100 * once / times.size, 3)} % of cases; "
-        f"{nearest(100 * chance, 3)} % are expected."
+        f"Canaries are drawn exactly once in {length} steps in"
+        f" {nearest(100 * once / times.size, 3)} % of cases; {nearest(100 * chance, 3)} % are"
+        " expected."
     )
     return SamplingTest("once an epoch", float(two_sided(once, times.size, chance)), sentence)
 
 
 def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
-    """Test whether canaries drawn more often in the first half of the steps are so in the independent second half."""
+    """Test whether canaries drawn more often in the first half of the steps are so in the
+    independent second half.
+    """
     half = len(inside) // 2
     times = inside[:half].sum(axis=0)
     order = np.argsort(-times, kind="stable")
     chosen = inside[half:, order[: max(len(order) // 2, 1)]]
     drawn = int(chosen.sum())
     sentence = (
-        f"The canaries drawn most in the first half of the steps enter a batch of the second half at the rate "
-        f"{nearest(drawn / chosen.size)}; q is {nearest(q)}."
+        "The canaries drawn most in the first half of the steps enter a batch of the second half"
+        f" at the rate {nearest(drawn / chosen.size)}; q is {nearest(q)}."
     )
     return SamplingTest("equal rates", float(at_least(drawn, chosen.size, q)), sentence)
 
@@ -114,8 +127,8 @@ def _preferred(inside: NDArray[np.bool_], q: float) -> SamplingTest:
 def _repeated(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     """Test whether batches at any fixed distance share more canaries than by chance.
 
-    For each distance L only the disjoint pairs (t, t + L) with t // L even are counted, so the count is
-    Binomial(pairs * canaries, q^2).
+    For each distance L only the disjoint pairs (t, t + L) with t // L even are counted, so the
+    count is Binomial(pairs * canaries, q^2).
     """
     steps, canaries = inside.shape
     common = _common(inside)
@@ -147,7 +160,10 @@ def _neighbours(inside: NDArray[np.bool_], q: float) -> SamplingTest:
     """Count batches with both canaries of a pair; each canary is in one pair."""
     even = inside.shape[1] // 2 * 2
     both, cases = int((inside[:, :even:2] & inside[:, 1:even:2]).sum()), len(inside) * even // 2
-    sentence = f"Both canaries of a pair are in a batch {both} times; {nearest(cases * q**2, 3)} are expected."
+    sentence = (
+        f"Both canaries of a pair are in a batch {both} times; {nearest(cases * q**2, 3)} are"
+        " expected."
+    )
     return SamplingTest("pairs of examples", float(two_sided(both, cases, q**2)), sentence)
 
 
@@ -162,7 +178,9 @@ def _inseparable(inside: NDArray[np.bool_], q: float) -> SamplingTest:
         f"The pair of canaries most often together shares {most} of {steps} batches; "
         f"{nearest(steps * q**2, 3)} are expected of one pair."
     )
-    return SamplingTest("any two examples", min(1.0, pairs * float(at_least(most, steps, q**2))), sentence)
+    return SamplingTest(
+        "any two examples", min(1.0, pairs * float(at_least(most, steps, q**2))), sentence
+    )
 
 
 def _common(rows: NDArray[np.bool_]):
@@ -172,23 +190,31 @@ def _common(rows: NDArray[np.bool_]):
 
 
 def _size_tests(sizes: FloatArray, examples: int | None, q: float) -> Iterator[SamplingTest]:
-    """Test the mean batch size, and the share of sizes between the quartiles of Binomial(examples, q)."""
+    """Test the mean batch size, and the share of sizes between the quartiles of Binomial(examples,
+    q).
+    """
     check.whole(1, examples=examples)
     number = int(examples or 0)
     for end in (sizes.min(initial=0), sizes.max(initial=0)):
         check.in_range(0, number, batch_size=float(end))
     total = float(sizes.sum())
-    mean = f"Batches have {nearest(total / sizes.size)} examples on average; {nearest(number * q)} are expected."
+    mean = (
+        f"Batches have {nearest(total / sizes.size)} examples on average; {nearest(number * q)} are"
+        " expected."
+    )
     yield SamplingTest("mean batch", float(two_sided(total, sizes.size * number, q)), mean)
     low, high, chance = middle(number, q)
     within = int(np.count_nonzero((sizes >= low) & (sizes <= high)))
     expected = nearest(sizes.size * chance, 3)
-    sentence = f"{within} of {sizes.size} batches have {low} to {high} examples; {expected} are expected."
+    sentence = (
+        f"{within} of {sizes.size} batches have {low} to {high} examples; {expected} are expected."
+    )
     yield SamplingTest("spread of batches", float(two_sided(within, sizes.size, chance)), sentence)
 
 
 def middle(examples: int, q: float) -> tuple[int, int, float]:
-    """Return the quartiles of Binomial(examples, q) and the probability between them, ends included.
+    """Return the quartiles of Binomial(examples, q) and the probability between them, ends
+    included.
 
     >>> [round(each, 4) for each in middle(60_000, 512 / 60_000)]
     [497, 527, 0.5085]

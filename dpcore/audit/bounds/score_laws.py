@@ -1,9 +1,10 @@
 """Theoretical laws of a canary's best score, in and out of the training data.
 
-The best score is the log-likelihood ratio of all releases along the canary's gradient: the sum over steps of
-ln(1 - q + q e^((2 o - 1) / (2 sigma^2))). Without the canary o is Normal(0, sigma^2); with it o is, with probability q,
-Normal(1, sigma^2) instead. The law is the composed law of the privacy loss, on the nearest nodes of a lattice, by one
-power in the Fourier domain: it serves drawings, not bounds.
+The best score is the log-likelihood ratio of all releases along the canary's gradient: the sum over
+steps of ln(1 - q + q e^((2 o - 1) / (2 sigma^2))). Without the canary o is Normal(0, sigma^2); with
+it o is, with probability q, Normal(1, sigma^2) instead. The law is the composed law of the privacy
+loss, on the nearest nodes of a lattice, by one power in the Fourier domain: it serves drawings, not
+bounds.
 """
 
 from dataclasses import dataclass
@@ -51,7 +52,9 @@ def step_score(released: FloatArray, q: float, sigma: float) -> FloatArray:
 
 
 def score_laws(mechanism: Mechanism) -> ScoreLaws:
-    """Return the laws of the summed score. Errors: ValueError if a small sigma makes the lattice too long.
+    """Return the laws of the summed score.
+
+    Errors: ValueError if a small sigma makes the lattice too long.
 
     >>> laws = score_laws(Mechanism.constant(q=1.0, sigma=2.0, steps=4))  # Normal(-1/2, 1) and Normal(1/2, 1)
     >>> [round(float(law @ laws.score), 3) for law in (laws.outside, laws.inside)]
@@ -77,12 +80,17 @@ def _moments(release: Release) -> tuple[tuple[float, float], float]:
     without, there = (np.exp(-(((x - shift) / release.sigma) ** 2) / 2) for shift in (0.0, 1.0))
     present = (1 - release.q) * without + release.q * there
     means = tuple(float(law @ score / law.sum()) for law in (without, present))
-    spread = [float(law @ (score - mean) ** 2 / law.sum()) for law, mean in zip((without, present), means, strict=True)]
+    spread = [
+        float(law @ (score - mean) ** 2 / law.sum())
+        for law, mean in zip((without, present), means, strict=True)
+    ]
     return (means[0], means[1]), max(spread)
 
 
 def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: int) -> FloatArray:
-    """Return the probabilities of the sum on nodes start ... start + size - 1, computed on a circle."""
+    """Return the probabilities of the sum on nodes start ... start + size - 1, computed on a
+    circle.
+    """
     transform = np.ones(size // 2 + 1, dtype=np.complex128)
     for release in mechanism.releases:
         transform *= np.asarray(rfft(_cells(release, mesh, size, side))) ** release.count
@@ -92,10 +100,18 @@ def _composed(mechanism: Mechanism, mesh: float, size: int, start: int, side: in
 
 
 def _cells(release: Release, mesh: float, size: int, side: int) -> FloatArray:
-    """Return the probabilities of one step's score at its nearest nodes, on a circle of `size` nodes."""
-    reach = step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma) / mesh
+    """Return the probabilities of one step's score at its nearest nodes, on a circle of `size`
+    nodes.
+    """
+    reach = (
+        step_score(np.array([-9 * release.sigma, 1 + 9 * release.sigma]), release.q, release.sigma)
+        / mesh
+    )
     first, last = int(np.floor(reach[0])) - 1, int(np.ceil(reach[1])) + 1
-    edge = _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release) / release.sigma
+    edge = (
+        _released(mesh * (np.arange(first, last + 2, dtype=np.float64) - 0.5), release)
+        / release.sigma
+    )
     without, there = (np.diff(ndtr(edge - shift / release.sigma)) for shift in (0.0, 1.0))
     mass = without if side == 0 else (1 - release.q) * without + release.q * there
     circle = np.zeros(size)

@@ -1,9 +1,11 @@
-"""Tests of independent scores, from canaries of many runs or from the steps of one run: README.md, Theorem 7.
+"""Tests of independent scores, from canaries of many runs or from the steps of one run: README.md,
+Theorem 7.
 
-The losses of one trained model are counted alike, but give an estimate: its examples are not independent.
+The losses of one trained model are counted alike, but give an estimate: its examples are not
+independent.
 
-Source: Nasr et al. 2023, Tight auditing of differentially private machine learning, arXiv 2302.07956; Kairouz, Oh and
-Viswanath 2015, arXiv 1311.0776, Theorem 2.1.
+Source: Nasr et al. 2023, Tight auditing of differentially private machine learning, arXiv
+2302.07956; Kairouz, Oh and Viswanath 2015, arXiv 1311.0776, Theorem 2.1.
 """
 
 import math
@@ -44,15 +46,23 @@ def _ratio(over: float, under: float) -> float:
     return log(over / under) if under > 0 else inf
 
 
-def rates_at(scores_in: FloatArray, scores_out: FloatArray, threshold: float, error: float) -> Rates:
-    """Bound both rates of a threshold chosen in advance; together they fail with probability `error` at most."""
+def rates_at(
+    scores_in: FloatArray, scores_out: FloatArray, threshold: float, error: float
+) -> Rates:
+    """Bound both rates of a threshold chosen in advance; together they fail with probability
+    `error` at most.
+    """
     right, wrong = np.count_nonzero(scores_in > threshold), np.count_nonzero(scores_out > threshold)
     above = float(rate_above(right, scores_in.size, error / 2))
     return Rates(threshold, above, float(rate_below(wrong, scores_out.size, error / 2)))
 
 
-def best_threshold(scores_in: FloatArray, scores_out: FloatArray, delta: float, error: float) -> float:
-    """Return the threshold, halfway between two scores, that would show the largest epsilon if chosen in advance."""
+def best_threshold(
+    scores_in: FloatArray, scores_out: FloatArray, delta: float, error: float
+) -> float:
+    """Return the threshold, halfway between two scores, that would show the largest epsilon if
+    chosen in advance.
+    """
     values = np.unique(np.concatenate([scores_in, scores_out]))
     thresholds = (values[1:] + values[:-1]) / 2
     right = scores_in.size - np.searchsorted(np.sort(scores_in), thresholds, side="right")
@@ -73,11 +83,13 @@ def audit_two_run(
     independent: bool = True,
     confidence: float = CONFIDENCE,
 ) -> Finding:
-    """Bound epsilon from scores with the canary, (n,), and without it, (k,); high scores speak for it.
+    """Bound epsilon from scores with the canary, (n,), and without it, (k,); high scores speak for
+    it.
 
-    Without a given threshold, the scores at even places choose one and the others are counted. Scores of separate runs
-    are `independent`; canaries of one run share its noise, and give an estimate.
-    **Guarantees:** for independent scores the bound fails with probability 1 - confidence at most.
+    Without a given threshold, the scores at even places choose one and the others are counted.
+    Scores of separate runs are `independent`; canaries of one run share its noise, and give an
+    estimate. **Guarantees:** for independent scores the bound fails with probability 1 - confidence
+    at most.
 
     >>> generator = np.random.default_rng(0)
     >>> found = audit_two_run(generator.normal(2, 1, 4000), generator.normal(0, 1, 4000), 1e-5)
@@ -96,16 +108,20 @@ def audit_two_run(
         epsilon=epsilon,
         evidence=Evidence.BOUND if independent else Evidence.ESTIMATE,
         shows=(
-            f"At least {nearest(100 * rates.true_positives, 3)} % of scores with the canary, and at most "
-            f"{nearest(100 * rates.false_positives, 3)} % of those without, exceed {nearest(rates.threshold)}: epsilon "
-            f"is at least {outward(epsilon, math.floor)}."
+            f"At least {nearest(100 * rates.true_positives, 3)} % of scores with the canary, and at"
+            f" most {nearest(100 * rates.false_positives, 3)} % of those without, exceed"
+            f" {nearest(rates.threshold)}: epsilon is at least {outward(epsilon, math.floor)}."
         ),
         figures={"rates": rates},
     )
 
 
 def counted_rates(
-    inside: FloatArray, outside: FloatArray, delta: float, threshold: float | None, confidence: float
+    inside: FloatArray,
+    outside: FloatArray,
+    delta: float,
+    threshold: float | None,
+    confidence: float,
 ) -> Rates | str:
     """Bound both rates of a threshold, or say why nothing follows.
 
@@ -135,16 +151,20 @@ def _too_few(inside: int, outside: int, confidence: float) -> str:
         if rate_above(inside, inside, error) > rate_below(0, outside, error):
             return ""
     return (
-        f"Nothing can be shown: {inside} scores with and {outside} without the canary are too few for a confidence of "
-        f"{confidence:g}."
+        f"Nothing can be shown: {inside} scores with and {outside} without the canary are too few"
+        f" for a confidence of {confidence:g}."
     )
 
 
-def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE) -> Finding:
-    """Compare the losses of training examples (n,) with those of other examples of the same kind (k,).
+def audit_losses(
+    members: ArrayLike, others: ArrayLike, delta: float, *, confidence: float = CONFIDENCE
+) -> Finding:
+    """Compare the losses of training examples (n,) with those of other examples of the same kind
+    (k,).
 
     Members tend to have a smaller loss, so a threshold separates them from others.
-    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, on small false-positive rates.
+    Source: Yeom et al. 2018, arXiv 1709.01604; Carlini et al. 2022, arXiv 2112.03570, on small
+    false-positive rates.
 
     >>> import numpy as np
     >>> generator = np.random.default_rng(0)
@@ -152,7 +172,9 @@ def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confide
     True
     """
     inside, outside = -numbers("members", members), -numbers("others", others)
-    if note := trouble(losses_of_members=inside, losses_of_others=outside) or constant("losses", inside, outside):
+    if note := trouble(losses_of_members=inside, losses_of_others=outside) or constant(
+        "losses", inside, outside
+    ):
         return Finding(confidence=confidence, shows=note)
     counted = audit_two_run(inside, outside, delta, independent=False, confidence=confidence)
     roc = roc_of(inside, outside, confidence=confidence)
@@ -162,11 +184,12 @@ def audit_losses(members: ArrayLike, others: ArrayLike, delta: float, *, confide
         figures |= {name: power.seen, f"{name}_above": power.above, f"{name}_below": power.below}
     if counted.epsilon is not None:
         shares = " and ".join(
-            f"{nearest(100 * each.seen, 3)} % of members at {nearest(100 * each.rate, 3)} % false positives"
+            f"{nearest(100 * each.seen, 3)} % of members at {nearest(100 * each.rate, 3)} % false"
+            " positives"
             for each in roc.told
         )
         shows = (
-            f"A threshold on the loss finds {shares}. If examples were independent, epsilon would be at least "
-            f"{outward(counted.epsilon, math.floor)} (an estimate)."
+            f"A threshold on the loss finds {shares}. If examples were independent, epsilon would"
+            f" be at least {outward(counted.epsilon, math.floor)} (an estimate)."
         )
     return replace(counted, evidence=Evidence.ESTIMATE, shows=shows, figures=figures)

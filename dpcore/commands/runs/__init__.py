@@ -20,7 +20,8 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     """Do the action and return its exit status."""
     arguments.check(arguments)
-    if not arguments.begins and not os.path.exists(state_directory() / FILE):  # a question makes no store
+    # A question makes no store.
+    if not arguments.begins and not os.path.exists(state_directory() / FILE):
         return _nothing(arguments)
     with open_store() as store:
         recover_dead(store)
@@ -32,6 +33,8 @@ def _nothing(arguments: argparse.Namespace) -> int:
     if asked is not None:
         run = asked if isinstance(asked, str) else asked[0]
         path = state_directory() / FILE
-        raise UnknownRun(f"Expected run={run!r} to be the id of a run; there is no store {path} yet.")
+        raise UnknownRun(
+            f"Expected run={run!r} to be the id of a run; there is no store {path} yet."
+        )
     print_json({"runs": []}) if arguments.json else print("No runs yet.")
     return 0

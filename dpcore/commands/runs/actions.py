@@ -43,13 +43,19 @@ def as_object(item: Run) -> dict[str, Any]:
 def in_columns(rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose columns are as wide as their widest cells."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)) for row in rows)
+    lines = (
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True))
+        for row in rows
+    )
     return "\n".join(line.rstrip() for line in lines)
 
 
 def _check_list(arguments: argparse.Namespace) -> None:
     if arguments.watch and (arguments.json or arguments.kind != TRAINING.name):
-        raise ValueError("Expected no --json and no --kind with --watch, which draws training runs in a terminal.")
+        raise ValueError(
+            "Expected no --json and no --kind with --watch, which draws training runs in a"
+            " terminal."
+        )
 
 
 def _list(store: Store, arguments: argparse.Namespace) -> int:
@@ -62,7 +68,10 @@ def _list(store: Store, arguments: argparse.Namespace) -> int:
         print_json({"runs": [as_object(item) for item in runs]})
         return 0
     rows = [("ID", "STATUS", "SUBMITTED", "PROGRESS", "NAME")]
-    rows += [(item.id, status_of(item), when(item.created), progress_of(item), name_of(item)) for item in runs]
+    rows += [
+        (item.id, status_of(item), when(item.created), progress_of(item), name_of(item))
+        for item in runs
+    ]
     print(in_columns(rows) if runs else "No runs yet.")
     if left_out := sum(counted(store, "kind").values()) - len(runs):
         print(f"Jobs of other kinds left out: {left_out}. --kind all lists them.", file=sys.stderr)
@@ -82,13 +91,25 @@ def _show(store: Store, arguments: argparse.Namespace) -> int:
         return 0
     starts = f", {start_of(store, item.id)}" if item.position else ""
     status = f"{status_of(item)}{starts}"
-    rows = [("id", item.id), ("name", name_of(item)), ("status", status), ("progress", progress_of(item))]
-    for label, moment in (("submitted", item.created), ("started", item.started), ("ended", item.ended)):
+    rows = [
+        ("id", item.id),
+        ("name", name_of(item)),
+        ("status", status),
+        ("progress", progress_of(item)),
+    ]
+    for label, moment in (
+        ("submitted", item.created),
+        ("started", item.started),
+        ("ended", item.ended),
+    ):
         rows.append((label, "-" if moment is None else when(moment)))
     rows.append(("events", str(item.sequence)))
     if item.imported:
         rows.append(("imported", f"{item.imported}; its figures were not measured here"))
-    rows += [(key, UNSET.get(key, "-") if value is None else str(value)) for key, value in item.settings.items()]
+    rows += [
+        (key, UNSET.get(key, "-") if value is None else str(value))
+        for key, value in item.settings.items()
+    ]
     print(in_columns(rows))
     if item.error:
         print(item.error.rstrip())
@@ -102,13 +123,20 @@ def _check_sweep(arguments: argparse.Namespace) -> None:
         name, between, values = each.partition("=")
         setting = name.strip().replace("-", "_")
         if not between or setting in axes:
-            raise ValueError(f"Expected --grid {each[:80]!r} to look like sigma=1,2,4, with each setting once.")
+            raise ValueError(
+                f"Expected --grid {each[:80]!r} to look like sigma=1,2,4, with each setting once."
+            )
         axes[setting] = values_of(setting, values)
         if getattr(arguments, setting, None) is not None:
-            raise ValueError(f"Expected no {option(setting)} beside --grid {setting}: it would change nothing.")
+            raise ValueError(
+                f"Expected no {option(setting)} beside --grid {setting}: it would change nothing."
+            )
         setattr(arguments, setting, axes[setting][0])
     arguments.name = text(arguments.name, MAX_NAME_CHARS, "name")
-    arguments.axes, arguments.configs = list(axes), sweep_of(config_of(arguments), axes, arguments.seeds)
+    arguments.axes, arguments.configs = (
+        list(axes),
+        sweep_of(config_of(arguments), axes, arguments.seeds),
+    )
 
 
 def _sweep(store: Store, arguments: argparse.Namespace) -> int:
@@ -143,7 +171,9 @@ def _resume(store: Store, arguments: argparse.Namespace) -> int:
         secret = store.secret(rest.before.id)
         point = resume_point_of(rest.said, rest.before.origin)
         # a bad checkpoint raises ValueError before anything is recorded
-        events = with_first_event(train(config, file=file, planned=rest.plan, secret=secret, resume_point=point))
+        events = with_first_event(
+            train(config, file=file, planned=rest.plan, secret=secret, resume_point=point)
+        )
         rest.submit(store, worker_name(os.getpid()))
     print(f"Recorded as run {rest.id}.", file=sys.stderr)
     finals: list[Finished] = []
@@ -174,7 +204,12 @@ def _agreed(runs: list[Run]) -> bool:
     if not sys.stdin.isatty():
         raise ValueError("Expected --yes without a terminal: a deleted run is gone for good.")
     named = ", ".join(f"{item.id} ({name_of(item)})" for item in runs)
-    print(f"Delete {named} with all events and checkpoints, for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(
+        f"Delete {named} with all events and checkpoints, for good? [y/N] ",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
@@ -208,7 +243,9 @@ def _export(store: Store, arguments: argparse.Namespace) -> int:
     except FileExistsError:
         raise ValueError(f"Expected nothing at {path}: export overwrites nothing.") from None
     except OSError as error:
-        raise ValueError(f"Expected {to} to be writable, but: {error.strerror or error}.") from error
+        raise ValueError(
+            f"Expected {to} to be writable, but: {error.strerror or error}."
+        ) from error
     if arguments.json:
         print_json({"runs": ids, "format": form.name, "to": str(path)})
     else:
@@ -247,7 +284,9 @@ def _check_import(arguments: argparse.Namespace) -> None:
             content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError for a NUL byte in the name
         why = getattr(error, "strerror", None) or error
-        raise ValueError(f"Expected {arguments.file!r} to be a readable file, but: {why}.") from error
+        raise ValueError(
+            f"Expected {arguments.file!r} to be a readable file, but: {why}."
+        ) from error
     arguments.run = read_run(content)
 
 
@@ -264,11 +303,16 @@ Act = Callable[[Store, argparse.Namespace], int]
 def add_actions(parser: Parser) -> None:
     """Add each action with its arguments; `act` does it and returns the exit status.
 
-    `check` raises ValueError before a store exists, and an action that `begins` makes a store if there is none.
+    `check` raises ValueError before a store exists, and an action that `begins` makes a store if
+    there is none.
     """
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    actions = parser.add_subparsers(
+        dest="action", required=True, metavar="ACTION", parser_class=Parser
+    )
 
-    def action(name: str, about: str, act: Act, check: Check = lambda _: None, *, begins: bool = False) -> Parser:
+    def action(
+        name: str, about: str, act: Act, check: Check = lambda _: None, *, begins: bool = False
+    ) -> Parser:
         made = actions.add_parser(name, help=about)
         made.set_defaults(act=act, check=check, begins=begins)
         return made
@@ -276,19 +320,38 @@ def add_actions(parser: Parser) -> None:
     one: dict[str, Any] = {"metavar": "ID", "help": "id of a run"}
     made = action("list", "list the runs, newest first", _list, _check_list)
     kinds = [*KINDS, ALL_KINDS]
-    made.add_argument("--kind", choices=kinds, default=TRAINING.name, help=f"kind of jobs (default {TRAINING.name})")
-    made.add_argument("--watch", action="store_true", help="show queued and running runs until Ctrl-C")
+    made.add_argument(
+        "--kind",
+        choices=kinds,
+        default=TRAINING.name,
+        help=f"kind of jobs (default {TRAINING.name})",
+    )
+    made.add_argument(
+        "--watch", action="store_true", help="show queued and running runs until Ctrl-C"
+    )
     made = action("show", "show a run and its settings", _show)
     made.add_argument("id", **one)
-    made.add_argument("--watch", action="store_true", help="show the run until it ends, with its accuracy as a curve")
+    made.add_argument(
+        "--watch",
+        action="store_true",
+        help="show the run until it ends, with its accuracy as a curve",
+    )
     action("cancel", "cancel a run; it stops within one step", _cancel).add_argument("id", **one)
-    action("resume", "continue an interrupted run here, under a new id", _resume).add_argument("id", **one)
-    made = action("export", "write runs as tables, scripts, a model card, ...", _export, _check_export)
+    action("resume", "continue an interrupted run here, under a new id", _resume).add_argument(
+        "id", **one
+    )
+    made = action(
+        "export", "write runs as tables, scripts, a model card, ...", _export, _check_export
+    )
     made.add_argument("id", nargs="+", **one)
     forms = "; ".join(f"{form.name}: {form.title}" for form in FORMS.values())
     made.add_argument("--format", choices=list(FORMS), default="json", help=forms)
-    made.add_argument("--to", metavar="PATH", help="file or folder to write (default: standard output)")
-    made = action("import", "import an exported run, marked as imported", _import, _check_import, begins=True)
+    made.add_argument(
+        "--to", metavar="PATH", help="file or folder to write (default: standard output)"
+    )
+    made = action(
+        "import", "import an exported run, marked as imported", _import, _check_import, begins=True
+    )
     made.add_argument("file", metavar="FILE", help="file of 'export --format json'")
     made = action("delete", "delete ended runs for good", _delete)
     made.add_argument("id", nargs="+", **one)
@@ -296,8 +359,16 @@ def add_actions(parser: Parser) -> None:
     made = action("sweep", "queue runs over one or two settings", _sweep, _check_sweep, begins=True)
     add_settings(made)
     grid = "a setting and its values, such as sigma=1,2,4; once or twice"
-    made.add_argument("--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid)
-    made.add_argument("--seeds", type=whole, default=1, metavar="COUNT", help="number of runs for each combination")
+    made.add_argument(
+        "--grid", action="append", required=True, metavar="SETTING=VALUE,...", help=grid
+    )
+    made.add_argument(
+        "--seeds",
+        type=whole,
+        default=1,
+        metavar="COUNT",
+        help="number of runs for each combination",
+    )
     made.add_argument("--name", default="", help="first words of the name of each run")
     for each in actions.choices.values():
         each.add_argument("--json", action="store_true", help="print JSON")

@@ -35,20 +35,26 @@ Wait = Callable[[float], object]  # of time.sleep
 
 
 def watch_one(store: Store, item: Run, *, as_json: bool = False, wait: Wait = time.sleep) -> int:
-    """Show a training run until it ends or until Ctrl-C, which does not end it; in a pipe, print its events."""
+    """Show a training run until it ends or until Ctrl-C, which does not end it; in a pipe, print
+    its events.
+    """
     if item.kind != TRAINING.name:
         raise ValueError(f"Expected run={item.id!r} to be a training run, not a {item.kind}.")
     if as_json or not sys.stdout.isatty():
         say = printer(as_json)
         return _follow(store, item, lambda _, __, new: [say(event) for event in new], wait)
     with Live(console=Console(), auto_refresh=False) as live:
-        return _follow(store, item, lambda now, said, _: live.update(_of_run(now, said), refresh=True), wait)
+        return _follow(
+            store, item, lambda now, said, _: live.update(_of_run(now, said), refresh=True), wait
+        )
 
 
 def watch_all(store: Store, *, wait: Wait = time.sleep) -> int:
     """Show queued and running training runs until Ctrl-C. Errors: ValueError without a terminal."""
     if not sys.stdout.isatty():
-        raise ValueError("Expected a terminal for --watch; 'runs list' without it prints the runs once.")
+        raise ValueError(
+            "Expected a terminal for --watch; 'runs list' without it prints the runs once."
+        )
     with suppress(KeyboardInterrupt), Live(console=Console(), auto_refresh=False) as live:
         for _ in count():
             recover_dead(store)
@@ -58,7 +64,10 @@ def watch_all(store: Store, *, wait: Wait = time.sleep) -> int:
 
 
 def _follow(
-    store: Store, item: Run, show: Callable[[Run, Sequence[Event], Sequence[Event]], object], wait: Wait
+    store: Store,
+    item: Run,
+    show: Callable[[Run, Sequence[Event], Sequence[Event]], object],
+    wait: Wait,
 ) -> int:
     """Show the run, all of its events, and the new ones, again and again until it has ended."""
     said: list[Event] = []
@@ -79,13 +88,23 @@ def _of_runs(items: Sequence[Run]) -> RenderableType:
     table = Table("ID", "STATUS", "", "PROGRESS", "NAME", box=None, header_style="")
     for item in sorted(items, key=lambda each: (each.position or 0, each.id))[:MAX_RUNS]:
         table.add_row(item.id, status_of(item), _bar(item), progress_of(item), Text(name_of(item)))
-    more = f"and {len(items) - MAX_RUNS} more" if len(items) > MAX_RUNS else "" if items else "No active runs."
+    more = (
+        f"and {len(items) - MAX_RUNS} more"
+        if len(items) > MAX_RUNS
+        else ""
+        if items
+        else "No active runs."
+    )
     return Group(table, Text(more))
 
 
 def _of_run(item: Run, said: Sequence[Event]) -> RenderableType:
     tests = [event for event in said if isinstance(event, Evaluated)]
-    lines = curve([(test.step, test.accuracy) for test in tests], _steps(item)) if tests else ["Not tested yet."]
+    lines = (
+        curve([(test.step, test.accuracy) for test in tests], _steps(item))
+        if tests
+        else ["Not tested yet."]
+    )
     head = Table.grid(padding=(0, 2))
     head.add_row(item.id, status_of(item), _bar(item), progress_of(item), _left(item, said))
     return Group(Text(name_of(item)), head, Text("\n".join(["", "test accuracy", *lines])))
@@ -120,5 +139,12 @@ def curve(points: Sequence[tuple[int, float]], steps: int) -> list[str]:
         row = round((high - y) / (high - low) * (ROWS - 1)) if high > low else 0
         grid[row][min(COLUMNS - 1, int(x / max(steps, 1) * COLUMNS))] = DOT
     levels = [high - (high - low) * row / (ROWS - 1) for row in range(ROWS)]
-    lines = [f"{percent(level, gap=''):>6} |{''.join(row).rstrip()}" for level, row in zip(levels, grid, strict=True)]
-    return [*(line.rstrip() for line in lines), f"{'':6} +{'-' * COLUMNS}", f"{'step':>6}  0{steps:>{COLUMNS - 1},}"]
+    lines = [
+        f"{percent(level, gap=''):>6} |{''.join(row).rstrip()}"
+        for level, row in zip(levels, grid, strict=True)
+    ]
+    return [
+        *(line.rstrip() for line in lines),
+        f"{'':6} +{'-' * COLUMNS}",
+        f"{'step':>6}  0{steps:>{COLUMNS - 1},}",
+    ]

@@ -58,7 +58,9 @@ class Category:
 
 @dataclass(frozen=True)
 class Ranges:
-    """A column of numbers: a feature for each range, 1 if the number lies in it; each start begins a range."""
+    """A column of numbers: a feature for each range, 1 if the number lies in it; each start begins
+    a range.
+    """
 
     name: str
     starts: tuple[float, ...]
@@ -87,7 +89,9 @@ class Ranges:
 Column = Number | Category | Ranges
 
 
-def features_of(columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]) -> FloatArray:
+def features_of(
+    columns: Sequence[Column], values: Sequence[Sequence[object] | NDArray]
+) -> FloatArray:
     """Return the features (n, d) of a table given column by column."""
     return np.hstack([column.features(each) for column, each in zip(columns, values, strict=True)])
 
@@ -108,7 +112,8 @@ def unit_rows(features: FloatArray, bound: float) -> FloatArray:
     rows = np.hstack([features, np.ones((len(features), 1))]) / bound
     with np.errstate(invalid="ignore"):  # `Problem` refuses numbers that are not finite
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)  # so that rounding takes no row beyond 1
+        # So that rounding takes no row beyond 1.
+        return rows / np.where(norms > 1, norms * (1 + 1e-15), 1.0)
 
 
 def _number(value: Any) -> float:

@@ -33,7 +33,8 @@ class Original:
     header: bool = False
     otherwise: int | None = None  # the class of any other word; None: there is none
     chosen: Callable[[Lines], Lines] = list  # selects the lines to keep
-    openml: int | None = None  # the table's number at openml.org, whose columns are named as the fields
+    # The table's number at openml.org, whose columns are named as the fields.
+    openml: int | None = None
 
     def table(self) -> Table:
         """Return the catalogue's entry."""
@@ -55,7 +56,9 @@ class Original:
         return self.rows(folder_of_tables())
 
     def rows(self, folder: Path) -> Rows:
-        """Read the table from a folder of its files; ValueError, as a sentence, if one is missing or wrong."""
+        """Read the table from a folder of its files; ValueError, as a sentence, if one is missing
+        or wrong.
+        """
         lines = [line for name in self.files for line in self._lines(folder, name)]
         values = self._values(self.chosen(lines))
         taken = [values[self.fields.index(column.name)] for column in self.columns]
@@ -67,7 +70,8 @@ class Original:
             raise ValueError(f"Expected {name} or {name}.gz in {folder}.")
         text = content(path, MAX_BYTES).decode("utf-8", errors="replace")
         for line in text.splitlines()[1 if self.header else 0 :]:
-            if line.strip() and not line.startswith("|"):  # Adult's test file begins with such a line
+            # Adult's test file begins with such a line.
+            if line.strip() and not line.startswith("|"):
                 yield line
 
     def _values(self, lines: Lines) -> list[Sequence[str]]:
@@ -80,7 +84,8 @@ class Original:
         for place, row in enumerate(rows, 1):
             if len(row) != len(self.fields):
                 raise ValueError(
-                    f"Expected {len(self.fields)} fields in each row of {self.files[0]}; row {place} has {len(row)}."
+                    f"Expected {len(self.fields)} fields in each row of {self.files[0]}; row"
+                    f" {place} has {len(row)}."
                 )
         if not rows:
             raise ValueError(f"Expected rows in {self.files[0]}; there are none.")
@@ -88,11 +93,13 @@ class Original:
 
     def _labels(self, values: Sequence[str]) -> np.ndarray:
         words = dict(self.words)
-        bare = [value.rstrip(".") for value in values]  # Adult's test file and KDDCup99 end words with a point
+        # Adult's test file and KDDCup99 end words with a point.
+        bare = [value.rstrip(".") for value in values]
         unknown = sorted({value for value in bare if value not in words})
         if unknown and self.otherwise is None:
             raise ValueError(
-                f"Expected the last field of {self.files[0]} to be one of {list(words)}, not {unknown[0]!r}."
+                f"Expected the last field of {self.files[0]} to be one of {list(words)}, not"
+                f" {unknown[0]!r}."
             )
         return np.array([words.get(value, self.otherwise) for value in bare], dtype=np.int64)
 

@@ -15,7 +15,10 @@ MIN_ROWS = 2  # to learn from: a formula of input perturbation divides by n - 1
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Training rows and test rows. Neighbours differ in one training row; the number of rows is public."""
+    """Training rows and test rows.
+
+    Neighbours differ in one training row; the number of rows is public.
+    """
 
     rows: FloatArray  # (n, d)
     labels: FloatArray  # (n,) of -1 and +1
@@ -32,14 +35,20 @@ class Problem:
             bad = ~np.isfinite(rows).all(axis=1)
             if bad.any():
                 raise ValueError(
-                    f"Expected finite features; {bad.sum()} of {len(rows)} rows have a missing or infinite one."
+                    f"Expected finite features; {bad.sum()} of {len(rows)} rows have a missing or"
+                    " infinite one."
                 )
             if (np.linalg.norm(rows, axis=1) > 1).any():
-                raise ValueError("Expected rows of norm at most 1; a longer one would be worth more than is charged.")
+                raise ValueError(
+                    "Expected rows of norm at most 1; a longer one would be worth more than is"
+                    " charged."
+                )
         if not (np.isin(self.labels, (-1, 1)).all() and np.isin(self.test_labels, (-1, 1)).all()):
             raise ValueError("Expected labels of -1 and +1.")
         if len(np.unique(self.labels)) < 2:
-            raise ValueError("Expected two classes among the rows to learn from; there is one only.")
+            raise ValueError(
+                "Expected two classes among the rows to learn from; there is one only."
+            )
 
     @property
     def examples(self) -> int:
@@ -74,8 +83,8 @@ class Rows:
 class Table:
     """A table of the catalogue.
 
-    Ranges of columns and the bound of norms are constants, never computed from the rows. We had seen some tables when
-    we chose them, and no budget covers that.
+    Ranges of columns and the bound of norms are constants, never computed from the rows. We had
+    seen some tables when we chose them, and no budget covers that.
     """
 
     name: str  # the id in requests and on the command line
@@ -89,7 +98,9 @@ class Table:
     absent: Callable[[], str] = lambda: ""  # a sentence on why it cannot be read; nothing if it can
 
     def pair(self, classes: tuple[str, ...]) -> tuple[str, str]:
-        """Return the two classes, by default the first two; ValueError unless they are two of the table's."""
+        """Return the two classes, by default the first two; ValueError unless they are two of the
+        table's.
+        """
         chosen = classes or self.classes[:2]
         if len(chosen) != 2 or chosen[0] == chosen[1]:
             raise ValueError(f"Expected classes={','.join(chosen)!r} to be two different ones.")
@@ -98,7 +109,9 @@ class Table:
         return chosen[0], chosen[1]
 
     def signs(self, labels: NDArray[np.generic], classes: tuple[str, ...] = ()) -> FloatArray:
-        """Return 1 where a row is of the first of two classes, -1 where it is of the second, and 0 elsewhere."""
+        """Return 1 where a row is of the first of two classes, -1 where it is of the second, and 0
+        elsewhere.
+        """
         first, second = self.pair(classes)
         own = labels == self.classes.index(first)
         other = ~own if second == REST else labels == self.classes.index(second)
@@ -116,7 +129,9 @@ class Table:
         return Problem(units[learnt], labels[learnt], units[tested], labels[tested])
 
 
-def parts_of(count: int, tests: NDArray[np.int64] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def parts_of(
+    count: int, tests: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the positions of training and of test rows, which depend on the number of rows alone.
 
     >>> [part.tolist() for part in parts_of(6)]
@@ -130,4 +145,5 @@ def parts_of(count: int, tests: NDArray[np.int64] | None = None) -> tuple[NDArra
 
 def shuffled(count: int) -> NDArray[np.int64]:
     """Return so many positions in an order that is always the same."""
-    return np.random.RandomState(0).permutation(count)  # NumPy never changes what this generator returns
+    # NumPy never changes what this generator returns.
+    return np.random.RandomState(0).permutation(count)

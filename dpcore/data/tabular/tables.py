@@ -1,8 +1,9 @@
-"""The tables of `tables.toml` (scikit-learn's small ones, and delimited text), and pairs of classes of images.
+"""The tables of `tables.toml` (scikit-learn's small ones, and delimited text), and pairs of classes
+of images.
 
-Adult: incomes above 50,000 dollars in 1994. Bank: clients who took a deposit after a call. KDDCup99: attacks among
-connections. Credit card fraud: all frauds and as many other payments. Images are of the full set if it is here, else
-of the sample.
+Adult: incomes above 50,000 dollars in 1994. Bank: clients who took a deposit after a call.
+KDDCup99: attacks among connections. Credit card fraud: all frauds and as many other payments.
+Images are of the full set if it is here, else of the sample.
 """
 
 from collections.abc import Callable
@@ -19,13 +20,16 @@ from dpcore.data.tabular.table import Rows, Table, shuffled
 from dpcore.privacy import words_in
 
 FACTS: dict[str, dict[str, Any]] = words_in(Path(__file__).with_name("tables.toml"))
-NUCLEI_SHARE = 0.7  # of the printed range of cell nuclei: few lie beyond, and the others fill more of [-1, 1]
+# Of the printed range of cell nuclei: few lie beyond, and the others fill more of [-1, 1].
+NUCLEI_SHARE = 0.7
 KDD_ROWS = 70_000  # as in the paper
 FRAUD = "1"
 
 
 def _column(name: str, *facts: Any) -> Column:
-    """Make a column of words from a text, or one of numbers from the lowest, the highest and maybe "log"."""
+    """Make a column of words from a text, or one of numbers from the lowest, the highest and maybe
+    "log".
+    """
     if isinstance(facts[0], str):
         return Category(name, tuple(facts[0].split()))
     low, high, *log = facts
@@ -79,7 +83,14 @@ def _scikit_table(name: str, columns: tuple[Column, ...]) -> Table:
         values, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
         return Rows(features_of(columns, list(values.T)), labels.astype(np.int64))
 
-    given = (name, facts["title"], tuple(facts["classes"]), len(columns), facts["bound"], facts["origin"])
+    given = (
+        name,
+        facts["title"],
+        tuple(facts["classes"]),
+        len(columns),
+        facts["bound"],
+        facts["origin"],
+    )
     return Table(*given, read, names_of(columns))
 
 
@@ -103,13 +114,23 @@ NUCLEI = tuple(
     for low, high in [ranges[place]]
 )
 ADULT = _original("adult", complete)
-READ = (ADULT, _original("bank"), _original("kddcup99", at_fixed_places), _original("credit_card", balanced))
+READ = (
+    ADULT,
+    _original("bank"),
+    _original("kddcup99", at_fixed_places),
+    _original("credit_card", balanced),
+)
 ORIGINALS = {each.name: each for each in READ}  # read from files that the user provides
 BUNDLED = (
     _scikit_table("breast_cancer", NUCLEI),
-    *(_scikit_table(name, tuple(_column(*each) for each in FACTS[name]["columns"])) for name in ("iris", "wine")),
+    *(
+        _scikit_table(name, tuple(_column(*each) for each in FACTS[name]["columns"]))
+        for name in ("iris", "wine")
+    ),
     _scikit_table("digits", tuple(Number(f"pixel {place}", 0.0, 16.0) for place in range(64))),
     _image_table(MNIST),
     _image_table(FASHION_MNIST),
 )
-TABLES = {each.name: each for each in (*BUNDLED, *(original.table() for original in ORIGINALS.values()))}
+TABLES = {
+    each.name: each for each in (*BUNDLED, *(original.table() for original in ORIGINALS.values()))
+}

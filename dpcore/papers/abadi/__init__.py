@@ -40,7 +40,9 @@ def _figure_3() -> tuple[Line, ...]:
     lines = []
     for sigma, pca_sigma, _ in NOISE:
         mechanism = numbers.with_pca(sigma, pca_sigma, int(steps[-1]) - 1)
-        lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"sigma {sigma:g}, PCA {pca_sigma:g}")
+        lines += epsilon_lines(
+            "moments", mechanism, epochs, steps, DELTA, f"sigma {sigma:g}, PCA {pca_sigma:g}"
+        )
     return tuple(lines)
 
 
@@ -59,7 +61,9 @@ LINES = {"figure_2": _figure_2, "figure_3": _figure_3, "figure_6": _figure_6}
 
 
 def _two_epsilons() -> Numbers:
-    spent = (ACCOUNTANTS[name].spent(CLAIM.mechanism, DELTA).value for name in (CERTIFIED, "strong"))
+    spent = (
+        ACCOUNTANTS[name].spent(CLAIM.mechanism, DELTA).value for name in (CERTIFIED, "strong")
+    )
     certified, strong = (outward(epsilon, math.ceil) for epsilon in spent)
     alone = float(numbers.one_step(SETTING.q, SETTING.sigma, CLAIM.mechanism.steps, DELTA))
     return {"certified": certified, "strong": strong, "alone": nearest(alone, 3)}
@@ -81,7 +85,9 @@ def _levels() -> Numbers:
 PAPER = Paper(
     **WORDS["paper"],
     entries=(*numbers.SLIDE_ENTRIES, *numbers.LOG_ENTRIES, *RUNS),
-    drawings=tuple(Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items()),
+    drawings=tuple(
+        Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items()
+    ),
     calculators=(numbers.AFFORDED,),
     sweeps=SWEEPS,
     findings=findings(WORDS, two_epsilons=_two_epsilons, calls=_calls, levels=_levels),

@@ -1,4 +1,6 @@
-"""Epsilons and deltas of paper 002 and of the log of its code, and the epochs that an epsilon affords."""
+"""Epsilons and deltas of paper 002 and of the log of its code, and the epochs that an epsilon
+affords.
+"""
 
 import math
 from bisect import bisect_right
@@ -30,8 +32,9 @@ MAX_EPOCHS = 2000
 def printed_strong(q: float, sigma: float, steps: FloatArray | int, delta: float) -> FloatArray:
     """Return epsilon by the strong composition that the slides plot, at each number of steps.
 
-    It takes q times the epsilon of one step for that of a sampled step, which is a bound only for small epsilons.
-    Source: found by recomputation, since no public code draws the curve; it gives the printed 9.34.
+    It takes q times the epsilon of one step for that of a sampled step, which is a bound only for
+    small epsilons. Source: found by recomputation, since no public code draws the curve; it gives
+    the printed 9.34.
 
     >>> float(printed_strong(0.01, 4.0, 10_000, 1e-5).round(3))
     9.339
@@ -41,20 +44,27 @@ def printed_strong(q: float, sigma: float, steps: FloatArray | int, delta: float
 
 
 def one_step(q: float, sigma: float, steps: FloatArray | int, delta: float) -> FloatArray:
-    """Return epsilon of one step without sampling, when the q T steps that sample an example share half of delta."""
+    """Return epsilon of one step without sampling, when the q T steps that sample an example share
+    half of delta.
+    """
     return np.sqrt(2 * np.log(1.25 * 2 * steps * q / delta)) / sigma
 
 
 def with_pca(sigma: float, pca_sigma: float, steps: int, layers: int = 1) -> Mechanism:
-    """Return the mechanism of DP-PCA on all data, then the steps, each with so many layers clipped separately.
+    """Return the mechanism of DP-PCA on all data, then the steps, each with so many layers clipped
+    separately.
 
-    The layers of one lot are one Gaussian: together they move by C sqrt(layers), with noise sigma C on each.
+    The layers of one lot are one Gaussian: together they move by C sqrt(layers), with noise sigma C
+    on each.
     """
-    return Mechanism((Release(1.0, pca_sigma), Release(SETTING.q, sigma / math.sqrt(layers), steps)))
+    return Mechanism(
+        (Release(1.0, pca_sigma), Release(SETTING.q, sigma / math.sqrt(layers), steps))
+    )
 
 
 def coded_moments(sigma: float, pca_sigma: float, calls: int) -> FloatArray:
-    """Return log-moments (32,) as the reference code adds them: of DP-PCA, and of each call for a layer of a lot.
+    """Return log-moments (32,) as the reference code adds them: of DP-PCA, and of each call for a
+    layer of a lot.
 
     Source: tensorflow/models, research/differential_privacy/privacy_accountant/tf/accountant.py.
     """
@@ -63,7 +73,8 @@ def coded_moments(sigma: float, pca_sigma: float, calls: int) -> FloatArray:
 
 
 def logged_delta(epsilon: float) -> float:
-    """Return delta after ten lots as the reference code's README logs it: sigma 4, DP-PCA of sigma 7, two calls a lot.
+    """Return delta after ten lots as the reference code's README logs it: sigma 4, DP-PCA of sigma
+    7, two calls a lot.
 
     >>> round(logged_delta(0.5), 7)
     0.0029139
@@ -88,7 +99,9 @@ def coded_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, c
 
 
 @lru_cache(maxsize=256)
-def certified_epochs(sigma: float, pca_sigma: float, epsilon: float, delta: float, layers: int) -> int:
+def certified_epochs(
+    sigma: float, pca_sigma: float, epsilon: float, delta: float, layers: int
+) -> int:
     """Return the most epochs of 100 lots with a proven epsilon at most this large, DP-PCA included."""
 
     def most_of(epochs: IntArray) -> int:
@@ -111,8 +124,14 @@ def _afforded(values: Mapping[str, float]) -> TextRows:
         (
             f"sigma {sigma:g}, PCA {pca_sigma:g}",
             f"{epsilon:g}",
-            *(f"{coded_epochs(sigma, pca_sigma, epsilon, delta, calls):,}" for calls in (1, LAYERS)),
-            *(f"{certified_epochs(sigma, pca_sigma, epsilon, delta, layers):,}" for layers in (1, LAYERS)),
+            *(
+                f"{coded_epochs(sigma, pca_sigma, epsilon, delta, calls):,}"
+                for calls in (1, LAYERS)
+            ),
+            *(
+                f"{certified_epochs(sigma, pca_sigma, epsilon, delta, layers):,}"
+                for layers in (1, LAYERS)
+            ),
         )
         for sigma, pca_sigma, epsilon in NOISE
     )
@@ -139,9 +158,11 @@ SLIDE_ENTRIES = (  # the two epsilons that they compare
 
 
 def excess() -> tuple[float, float]:
-    """Bound the excess of the code's largest log-moment of ten lots over ours, by the digits of the log.
+    """Bound the excess of the code's largest log-moment of ten lots over ours, by the digits of the
+    log.
 
-    From epsilon 1 on each delta is exp(moment - 32 epsilon), so each printed delta bounds the moment.
+    From epsilon 1 on each delta is exp(moment - 32 epsilon), so each printed delta bounds the
+    moment.
 
     >>> [round(1e6 * each, 2) for each in excess()]
     [1.63, 4.77]
@@ -157,7 +178,10 @@ def excess() -> tuple[float, float]:
 
 def _logged(epsilon: float, printed: str) -> Computed:
     least, most = excess()
-    millionths = {"least": placed(1e6 * least, math.floor, 1), "most": placed(1e6 * most, math.ceil, 1)}
+    millionths = {
+        "least": placed(1e6 * least, math.floor, 1),
+        "most": placed(1e6 * most, math.ceil, 1),
+    }
     return Computed(
         place="Reference code, README",
         quantity=f"delta at epsilon {epsilon:g} after {LOTS} lots of two calls",

@@ -1,4 +1,6 @@
-"""Paper 005: Tramer and Boneh train linear models on fixed features; and the best recipes that we found."""
+"""Paper 005: Tramer and Boneh train linear models on fixed features; and the best recipes that we
+found.
+"""
 
 from dpcore.papers.better_features.findings import FINDINGS
 from dpcore.papers.better_features.recipes import LADDERS, RECORD, TITLES, WORDS, run

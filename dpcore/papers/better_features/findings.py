@@ -20,24 +20,31 @@ def _features() -> str:
     said, holds = [], True
     for dataset, title in TITLES.items():
         cnn, linear, best = (
-            recorded(ID, run(dataset, rung, RECORD)) for rung in (recipes.PAPERS_CNN, LINEAR, recipes.BEST)
+            recorded(ID, run(dataset, rung, RECORD))
+            for rung in (recipes.PAPERS_CNN, LINEAR, recipes.BEST)
         )
         cheaper = recorded(ID, run(dataset, LINEAR, BELOW))
         if not (cnn and linear and best and cheaper):
             continue
-        tricks = [record for method in METHODS if (record := recorded("001", run_of_001(title, method)))]
-        holds = holds and linear.mean > cnn.mean and all(cheaper.mean > each.mean for each in tricks)
+        tricks = [
+            record for method in METHODS if (record := recorded("001", run_of_001(title, method)))
+        ]
+        holds = (
+            holds and linear.mean > cnn.mean and all(cheaper.mean > each.mean for each in tricks)
+        )
         said.append(
-            f"{title}: {cnn.mean:.2f} % by the network of SA-DPSGD's paper{_few(cnn)}, {linear.mean:.2f} by a linear "
-            f"model on the features ({cheaper.mean:.2f} at epsilon {BELOW:g}), {best.mean:.2f} by the best recipe "
-            f"found{_by_tricks(tricks)}"
+            f"{title}: {cnn.mean:.2f} % by the network of SA-DPSGD's paper{_few(cnn)},"
+            f" {linear.mean:.2f} by a linear model on the features ({cheaper.mean:.2f} at epsilon"
+            f" {BELOW:g}), {best.mean:.2f} by the best recipe found{_by_tricks(tricks)}"
         )
     verdict = "Yes" if holds else "Not always"
     return f"{verdict}, at certified epsilon {RECORD:g}. {'. '.join(said)}." if said else UNKNOWN
 
 
 def _by_tricks(records: list[Recorded]) -> str:
-    """Name the best accuracy of a paper's methods, and the epsilons that they spend; "" without records."""
+    """Name the best accuracy of a paper's methods, and the epsilons that they spend; "" without
+    records.
+    """
     if not records:
         return ""
     best = max(records, key=lambda record: record.mean)
@@ -54,9 +61,19 @@ def _few(*records: Recorded) -> str:
 
 def _figures() -> str:
     """Name our accuracies of a linear model, to stand beside the printed ones."""
-    found = [(title, recorded(ID, run(dataset, LINEAR, RECORD))) for dataset, title in TITLES.items()]
-    said = [f"{title} {record.mean:.2f} % ± {record.spread or 0:.2f}" for title, record in found if record]
-    return f"At certified epsilon {RECORD:g}, with settings of ours: {', '.join(said)}." if said else UNKNOWN
+    found = [
+        (title, recorded(ID, run(dataset, LINEAR, RECORD))) for dataset, title in TITLES.items()
+    ]
+    said = [
+        f"{title} {record.mean:.2f} % ± {record.spread or 0:.2f}"
+        for title, record in found
+        if record
+    ]
+    return (
+        f"At certified epsilon {RECORD:g}, with settings of ours: {', '.join(said)}."
+        if said
+        else UNKNOWN
+    )
 
 
 def _price() -> str:
@@ -65,15 +82,22 @@ def _price() -> str:
     for dataset, title in TITLES.items():
         cnn, best = (_cost(dataset, rung) for rung in (recipes.TUNED_CNN, recipes.BEST))
         if cnn and best:
-            said.append(f"{title} {best[0]:.2f} points{best[1]}, and {cnn[0]:.2f} with the CNN{cnn[1]}")
+            said.append(
+                f"{title} {best[0]:.2f} points{best[1]}, and {cnn[0]:.2f} with the CNN{cnn[1]}"
+            )
             less = less and best[0] < cnn[0]
     held = f"{'Yes' if less else 'Not always'}, beside the same recipe without privacy"
     return f"{held}: {'; '.join(said)}." if said else UNKNOWN
 
 
 def _cost(dataset: str, rung: str) -> tuple[float, str] | None:
-    """Return the points that privacy costs, and the number of seeds if they are few; None without both records."""
-    private, plain = recorded(ID, run(dataset, rung, RECORD)), recorded(ID, plain_run(dataset, rung))
+    """Return the points that privacy costs, and the number of seeds if they are few; None without
+    both records.
+    """
+    private, plain = (
+        recorded(ID, run(dataset, rung, RECORD)),
+        recorded(ID, plain_run(dataset, rung)),
+    )
     return (plain.mean - private.mean, _few(private, plain)) if private and plain else None
 
 

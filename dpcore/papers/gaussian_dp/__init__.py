@@ -7,5 +7,10 @@ from dpcore.papers.gaussian_dp.runs import RUNS, SWEEPS
 from dpcore.papers.paper import Paper
 
 PAPER = Paper(
-    **WORDS["paper"], entries=(*ENTRIES, *RUNS), drawings=DRAWINGS, sweeps=SWEEPS, findings=FINDINGS, remarks=REMARKS
+    **WORDS["paper"],
+    entries=(*ENTRIES, *RUNS),
+    drawings=DRAWINGS,
+    sweeps=SWEEPS,
+    findings=FINDINGS,
+    remarks=REMARKS,
 )

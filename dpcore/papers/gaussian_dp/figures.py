@@ -24,7 +24,11 @@ LENGTHS = (1, 100)  # numbers of steps in Figure 5, before that of the experimen
 
 def _figure_2() -> tuple[Line, ...]:
     mechanism = TABLE_1[2].mechanism
-    return tuple(line for name in ("moments", "gdp", CERTIFIED) for line in profile_lines(name, mechanism, DELTAS))
+    return tuple(
+        line
+        for name in ("moments", "gdp", CERTIFIED)
+        for line in profile_lines(name, mechanism, DELTAS)
+    )
 
 
 def _figure_3(row: PrivateRow, regions: bool) -> tuple[Line, ...]:
@@ -49,7 +53,9 @@ def _figure_4(usual: PrintedSetting, less: PrintedSetting) -> tuple[Line, ...]:
     for name, setting in (("moments", usual), ("gdp", less), (CERTIFIED, less)):
         steps = np.floor(epochs * setting.n / setting.batch).astype(np.int64)
         title = f"{ACCOUNTANTS[name].title}, sigma {setting.sigma:g}"
-        lines += epsilon_lines(name, claim_of(setting).mechanism, epochs, steps, setting.delta, title)
+        lines += epsilon_lines(
+            name, claim_of(setting).mechanism, epochs, steps, setting.delta, title
+        )
     return tuple(lines)
 
 

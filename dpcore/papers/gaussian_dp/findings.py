@@ -36,28 +36,47 @@ def _accuracy_of_the_limit() -> Numbers:
 
 def _less_noise() -> Numbers:
     spent = outward(certified_lower(claim_of(TOP_LESS)), math.floor)
-    steps, target = claim_of(TOP).mechanism.steps, EpsilonTarget(numbers.moments_epsilon(TOP), TOP.delta)
+    steps, target = (
+        claim_of(TOP).mechanism.steps,
+        EpsilonTarget(numbers.moments_epsilon(TOP), TOP.delta),
+    )
     sigma = solve("sigma", target, q=TOP.q, steps=steps).value
     return SIGMAS | {"spent": spent, "sigma": outward(sigma, math.ceil)}
 
 
 def _against_the_moments() -> Numbers:
-    gains = [1 - certified(claim_of(each)).value / numbers.moments_epsilon(each) for each in SETTINGS]
-    too_far = sum(numbers.central_epsilon(each) < certified_lower(claim_of(each)) for each in SETTINGS)
+    gains = [
+        1 - certified(claim_of(each)).value / numbers.moments_epsilon(each) for each in SETTINGS
+    ]
+    too_far = sum(
+        numbers.central_epsilon(each) < certified_lower(claim_of(each)) for each in SETTINGS
+    )
     least, most = (math.floor(100 * gain) for gain in (min(gains), max(gains)))
     return {"least": least, "most": most, "too_far": too_far, "all": len(SETTINGS)}
 
 
 def _before_the_end() -> Numbers:
-    """Find the epoch after which less noise provably costs more than the promise for the usual noise."""
+    """Find the epoch after which less noise provably costs more than the promise for the usual
+    noise.
+    """
     epochs = range(1, math.floor(TOP.epochs) + 1)
     steps = [math.floor(epoch / TOP.q) for epoch in epochs]
     least = ACCOUNTANTS[CERTIFIED].curve(claim_of(TOP_LESS).mechanism, steps, TOP.delta).lower
     promised = [numbers.moments_epsilon(replace(TOP, epochs=float(epoch))) for epoch in epochs]
     assert least is not None
-    crossed = next(i for i, (ours, theirs) in enumerate(zip(least, promised, strict=True)) if ours > theirs)
-    spent, promise = outward(float(least[crossed]), math.floor, 4), outward(promised[crossed], math.ceil, 4)
-    return SIGMAS | {"before": epochs[crossed] - 1, "epoch": epochs[crossed], "spent": spent, "promised": promise}
+    crossed = next(
+        i for i, (ours, theirs) in enumerate(zip(least, promised, strict=True)) if ours > theirs
+    )
+    spent, promise = (
+        outward(float(least[crossed]), math.floor, 4),
+        outward(promised[crossed], math.ceil, 4),
+    )
+    return SIGMAS | {
+        "before": epochs[crossed] - 1,
+        "epoch": epochs[crossed],
+        "spent": spent,
+        "promised": promise,
+    }
 
 
 def _higher() -> str:
@@ -68,8 +87,9 @@ def _higher() -> str:
         return UNKNOWN
     verdict = "Yes" if less.mean > more.mean else "Not here"
     return (
-        f"{verdict}, at the end: {less.mean:.2f} % with sigma {TOP_LESS.sigma:g}, {more.mean:.2f} with {TOP.sigma:g} "
-        f"after {TOP.epochs:g} epochs, one run each. But the smaller sigma spends more."
+        f"{verdict}, at the end: {less.mean:.2f} % with sigma {TOP_LESS.sigma:g}, {more.mean:.2f}"
+        f" with {TOP.sigma:g} after {TOP.epochs:g} epochs, one run each. But the smaller sigma"
+        " spends more."
     )
 
 
@@ -84,7 +104,9 @@ def _faster() -> str:
         told.setdefault(setting.sigma, []).append(f"{record.mean:.2f} after {epochs}")
         reached.append(record.mean >= float(printed))
     verdict = "Yes" if all(reached) else "Not to the epoch"
-    said = "; ".join(f"with sigma {sigma:g} accuracy is {', '.join(each)}" for sigma, each in told.items())
+    said = "; ".join(
+        f"with sigma {sigma:g} accuracy is {', '.join(each)}" for sigma, each in told.items()
+    )
     return f"{verdict}: {said}, in %, one run each."
 
 

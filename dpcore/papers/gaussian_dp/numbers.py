@@ -1,4 +1,6 @@
-"""Privacy numbers of paper 004: mu and two epsilons of each experiment, and those of its text and figures."""
+"""Privacy numbers of paper 004: mu and two epsilons of each experiment, and those of its text and
+figures.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -13,8 +15,11 @@ from dpcore.privacy.accountants import gdp
 from dpcore.privacy.mechanism import FloatArray, Mechanism
 
 WORDS = words_of("gaussian_dp")
-# The orders of the moments accountant's column, those of TensorFlow Privacy in 2019 (compute_dp_sgd_privacy.py).
-ORDERS: FloatArray = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60.0, 100)])
+# The orders of the moments accountant's column, those of TensorFlow Privacy in 2019
+# (compute_dp_sgd_privacy.py).
+ORDERS: FloatArray = np.concatenate(
+    [np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60.0, 100)]
+)
 ORDERS.setflags(write=False)
 
 MNIST = PrintedSetting(n=60_000, batch=256, sigma=1.3, epochs=15, clip_norm=1.5, dataset="mnist")
@@ -51,12 +56,17 @@ EXPERIMENTS = (*ON_MNIST, *TABLES.values())
 
 
 def claim_of(setting: PrintedSetting) -> PrintedClaim:
-    """Return the promise of a setting's printed epsilon for its steps rounded down, which is easier to keep."""
-    return PrintedClaim(Mechanism.constant(setting.q, setting.sigma, math.floor(setting.steps)), setting.delta)
+    """Return the promise of a setting's printed epsilon for its steps rounded down, which is easier
+    to keep.
+    """
+    return PrintedClaim(
+        Mechanism.constant(setting.q, setting.sigma, math.floor(setting.steps)), setting.delta
+    )
 
 
 def central_mu(setting: PrintedSetting) -> float:
-    """Return mu of the central limit theorem after T = epochs n / B steps, which the paper does not round.
+    """Return mu of the central limit theorem after T = epochs n / B steps, which the paper does not
+    round.
 
     Source: equation (3.1).
 
@@ -72,7 +82,8 @@ def central_epsilon(setting: PrintedSetting) -> float:
 
 
 def moments_epsilon(setting: PrintedSetting) -> float:
-    """Return epsilon by the paper's moments accountant: Renyi moments at `ORDERS`, T not rounded, tail bound.
+    """Return epsilon by the paper's moments accountant: Renyi moments at `ORDERS`, T not rounded,
+    tail bound.
 
     >>> round(moments_epsilon(TABLE_1[0]), 3)
     1.191
@@ -82,7 +93,8 @@ def moments_epsilon(setting: PrintedSetting) -> float:
 
 
 def less_noise(setting: PrintedSetting) -> float:
-    """Return the sigma at which the central limit theorem gives the moments accountant's epsilon of the setting.
+    """Return the sigma at which the central limit theorem gives the moments accountant's epsilon of
+    the setting.
 
     Source: equations (3.3) and (3.4).
     """
@@ -93,15 +105,27 @@ def less_noise(setting: PrintedSetting) -> float:
     return float(root_scalar(gap, bracket=(setting.sigma / 4, setting.sigma)).root)
 
 
-FORMULAS = {"mu": central_mu, "central": central_epsilon, "moments": moments_epsilon, "less_noise": less_noise}
+FORMULAS = {
+    "mu": central_mu,
+    "central": central_epsilon,
+    "moments": moments_epsilon,
+    "less_noise": less_noise,
+}
 
 
-def _entry(place: str, name: str, setting: PrintedSetting, printed: str, because: str = "") -> Computed:
+def _entry(
+    place: str, name: str, setting: PrintedSetting, printed: str, because: str = ""
+) -> Computed:
     """Return a printed number that a formula gives; those of epsilon claim privacy."""
-    quantity, claims = WORDS["quantities"][name].format(sigma=setting.sigma), name in ("central", "moments")
+    quantity, claims = (
+        WORDS["quantities"][name].format(sigma=setting.sigma),
+        name in ("central", "moments"),
+    )
     claim, bound = claim_of(setting) if claims else None, name == "moments"
     ours = lambda: FORMULAS[name](setting)  # noqa: E731
-    return Computed(place, quantity, printed, because, setting=setting, claim=claim, bound=bound, ours=ours)
+    return Computed(
+        place, quantity, printed, because, setting=setting, claim=claim, bound=bound, ours=ours
+    )
 
 
 ROW_2, ROW_3 = TABLE_1[1], TABLE_1[2]
@@ -121,5 +145,7 @@ TEXT = (  # the numbers that section 4.1 reads out of Table 1
         ours=lambda: 200 * (1 - ROW_2.delta) / (1 + math.exp(moments_epsilon(ROW_2))),
     ),
 )
-FIGURE_4 = tuple(_entry(**each | {"setting": SETTINGS[each["setting"]]}) for each in WORDS["figure_4"])
+FIGURE_4 = tuple(
+    _entry(**each | {"setting": SETTINGS[each["setting"]]}) for each in WORDS["figure_4"]
+)
 ENTRIES = (*OF_TABLES, *TEXT, *FIGURE_4)

@@ -2,9 +2,10 @@
 
 The table prints only orders of magnitude; here each has constant 1.
 
-Letters: n rows of d features, p parameters, T steps, G the Lipschitz constant and L the smoothness of the loss, Delta
-its strong convexity (lambda in the first two rows), D the largest norm of the parameters, alpha the learning rate, m
-the inner steps of DP-SVRG. For logistic regression on rows of norm at most 1: G = 1, L = 1/4 + Delta.
+Letters: n rows of d features, p parameters, T steps, G the Lipschitz constant and L the smoothness
+of the loss, Delta its strong convexity (lambda in the first two rows), D the largest norm of the
+parameters, alpha the learning rate, m the inner steps of DP-SVRG. For logistic regression on rows
+of norm at most 1: G = 1, L = 1/4 + Delta.
 """
 
 import math
@@ -52,7 +53,8 @@ class Learning:
 
     @property
     def unit_noise(self) -> float:
-        """Standard deviation of the exact (analytic) Gaussian mechanism at sensitivity 1, rounded up.
+        """Standard deviation of the exact (analytic) Gaussian mechanism at sensitivity 1, rounded
+        up.
 
         >>> round(Learning(100, 1, 1, 0.1, 1e-5, 1, 1.0).unit_noise, 1)
         30.7
@@ -61,7 +63,8 @@ class Learning:
 
 
 def slack(given: Learning) -> float:
-    """Return the rest of epsilon in objective perturbation: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n Delta)^2).
+    """Return the rest of epsilon in objective perturbation: epsilon - ln(1 + 2 L/(n Delta) + L^2/(n
+    Delta)^2).
 
     L is the smoothness of the loss without its regulariser: 1/4.
     """
@@ -70,12 +73,15 @@ def slack(given: Learning) -> float:
 
 
 def own_noise(given: Learning) -> float:
-    """Return the standard deviation by equation (9) of the paper with c = 1, which guarantees nothing.
+    """Return the standard deviation by equation (9) of the paper with c = 1, which guarantees
+    nothing.
 
     >>> round(own_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 2)
     1.54
     """
-    return rooted(given.steps * given.log / (given.n * (given.n - 1) * math.sqrt(given.convexity)), given)
+    return rooted(
+        given.steps * given.log / (given.n * (given.n - 1) * math.sqrt(given.convexity)), given
+    )
 
 
 def rooted(variance: float, given: Learning) -> float:
@@ -135,7 +141,9 @@ def own_risk(given: Learning) -> float:
 
 def chaudhuri_risk(given: Learning) -> float:
     """Objective perturbation of Chaudhuri et al. 2011: p^2 ln^2(p/delta) / (lambda n^2 epsilon^2)."""
-    return (given.p * math.log(given.p / given.delta) / (given.n * given.epsilon)) ** 2 / given.convexity
+    return (
+        given.p * math.log(given.p / given.delta) / (given.n * given.epsilon)
+    ) ** 2 / given.convexity
 
 
 def gradient_risk(given: Learning) -> float:
@@ -144,7 +152,8 @@ def gradient_risk(given: Learning) -> float:
 
 
 def local_noise(given: Learning) -> float:
-    """Return the standard deviation that makes each row private by itself: sensitivity 2, as norms are at most 1.
+    """Return the standard deviation that makes each row private by itself: sensitivity 2, as norms
+    are at most 1.
 
     >>> round(local_noise(Learning(699, 9, 9, 0.1, 1e-5, 100, 0.01)), 1)
     61.5

@@ -1,7 +1,8 @@
-"""Table 1 of paper 003 as a calculator: noise and excess risk of eleven methods of private learning, and a sound one.
+"""Table 1 of paper 003 as a calculator: noise and excess risk of eleven methods of private
+learning, and a sound one.
 
-The methods add noise to different quantities, which the table does not name: each row here does. If the constant of a
-formula is known or can be derived, the row has the noise with it too.
+The methods add noise to different quantities, which the table does not name: each row here does. If
+the constant of a formula is known or can be derived, the row has the noise with it too.
 """
 
 import math
@@ -33,10 +34,13 @@ class Row:
     noise: Formula | None = None  # with constant 1; a standard deviation, or a rate, by `unit`
     private_noise: Formula | None = None  # with the constant that makes it private
     risk: Formula | None = None  # excess empirical risk, with constant 1
-    uncovered: Callable[[Learning], str] = lambda _: ""  # says why the constant's theorem does not cover the values
+    # Says why the constant's theorem does not cover the values.
+    uncovered: Callable[[Learning], str] = lambda _: ""
 
     def cells(self, given: Learning) -> tuple[str, ...]:
-        """Return the row's texts, a column each; noise that keeps a promise is rounded to the safe side."""
+        """Return the row's texts, a column each; noise that keeps a promise is rounded to the safe
+        side.
+        """
         towards = math.floor if self.unit.startswith("rate") else math.ceil
         return (
             self.method,
@@ -50,11 +54,17 @@ class Row:
         """Return the noise that keeps epsilon, or why none does."""
         if why := self.uncovered(given):
             return f"none here, since {why}: {self.constant}"
-        return _filled_in(self.private_noise, given, lambda value: outward(value, towards), "; ", self.constant)
+        return _filled_in(
+            self.private_noise, given, lambda value: outward(value, towards), "; ", self.constant
+        )
 
 
 def _filled_in(
-    formula: Formula | None, given: Learning, said: Callable[[float], str], between: str, behind: str
+    formula: Formula | None,
+    given: Learning,
+    said: Callable[[float], str],
+    between: str,
+    behind: str,
 ) -> str:
     """Return the number with its formula or constant; only that, if there is no number."""
     if formula is None:
@@ -66,7 +76,11 @@ def _filled_in(
 def _too_flat(given: Learning) -> str:
     """Check that the summed objective is convex enough for the theorem of Kifer et al."""
     convexity, least = given.n * given.convexity, 2 * given.loss_smoothness / given.epsilon
-    return "" if convexity >= least else f"the sum's convexity is {short(convexity)}, below {short(least)}"
+    return (
+        ""
+        if convexity >= least
+        else f"the sum's convexity is {short(convexity)}, below {short(least)}"
+    )
 
 
 def _too_much(given: Learning) -> str:
@@ -90,7 +104,8 @@ FORMULAS: dict[str, dict[str, Any]] = {  # by the row
         "noise": formulas.kifer_noise,
         "private_noise": lambda given: 2 * formulas.kifer_noise(given),
         "risk": lambda given: (
-            given.p * (formulas.kifer_noise(given) / given.n) ** 2 / given.convexity + given.convexity * NORM**2
+            given.p * (formulas.kifer_noise(given) / given.n) ** 2 / given.convexity
+            + given.convexity * NORM**2
         ),
         "uncovered": _too_flat,
     },
@@ -102,9 +117,15 @@ FORMULAS: dict[str, dict[str, Any]] = {  # by the row
     },
     "zhang": {
         "noise": formulas.zhang_noise,
-        "private_noise": lambda given: 2 * LIPSCHITZ / (given.n * given.convexity) * given.unit_noise,
+        "private_noise": lambda given: (
+            2 * LIPSCHITZ / (given.n * given.convexity) * given.unit_noise
+        ),
         "risk": lambda given: (
-            given.smoothness * LIPSCHITZ**2 * given.p * given.log / (given.n * given.epsilon * given.convexity) ** 2
+            given.smoothness
+            * LIPSCHITZ**2
+            * given.p
+            * given.log
+            / (given.n * given.epsilon * given.convexity) ** 2
         ),
     },
     "wang_svrg": {
@@ -113,7 +134,9 @@ FORMULAS: dict[str, dict[str, Any]] = {  # by the row
     },
     "wang_descent": {
         "noise": formulas.gradient_noise,
-        "private_noise": lambda given: 2 * LIPSCHITZ / given.n * math.sqrt(given.steps) * given.unit_noise,
+        "private_noise": lambda given: (
+            2 * LIPSCHITZ / given.n * math.sqrt(given.steps) * given.unit_noise
+        ),
         "risk": formulas.gradient_risk,
     },
     "duchi": {"risk": lambda given: LIPSCHITZ * given.p / (given.epsilon * math.sqrt(given.n))},
@@ -128,7 +151,8 @@ ROWS = tuple(Row(**WORDS["rows"][name], **own) for name, own in FORMULAS.items()
 def _filled(values: Mapping[str, float]) -> TextRows:
     whole = {each.name for each in CALCULATOR.asks if each.whole}
     given: dict[str, Any] = {
-        name: int(value) if name in whole and value == int(value) else value for name, value in values.items()
+        name: int(value) if name in whole and value == int(value) else value
+        for name, value in values.items()
     }
     return tuple(row.cells(Learning(**given)) for row in ROWS)
 

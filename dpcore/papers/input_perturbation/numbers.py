@@ -1,4 +1,6 @@
-"""Comparisons of paper 003 that can be recomputed, the noise at each of the four places, its experiments and claims."""
+"""Comparisons of paper 003 that can be recomputed, the noise at each of the four places, its
+experiments and claims.
+"""
 
 import math
 from collections.abc import Callable
@@ -27,7 +29,8 @@ def _experiment(place: str, dataset: str, model: str) -> Experiment:
 
 
 EXPERIMENTS = tuple(_experiment(**each) for each in WORDS["experiments"])
-GIVEN = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)  # breast cancer; T, Delta ours
+# Breast cancer; T, Delta ours.
+GIVEN = Learning(n=699, p=9, d=9, epsilon=0.1, delta=1e-5, steps=100, convexity=0.01)
 EPSILONS = (0.01, 0.05, 0.1, 0.25)  # the ends of section 6's range and two between
 MANY = replace(GIVEN, n=10**9)  # enough rows for n - 1 to be n
 
@@ -49,12 +52,15 @@ def _over_theirs(noise: Callable[[Learning], float], given: Learning) -> float:
 
 
 def _gain_in_risk(other: Callable[[Learning], float], logs: Callable[[Learning], float]) -> float:
-    """Return the power of n in another method's excess risk over theirs, without these logarithms of n."""
+    """Return the power of n in another method's excess risk over theirs, without these logarithms
+    of n.
+    """
     return _power("n", lambda given: other(given) * logs(given) / formulas.own_risk(given))
 
 
 def local_epsilon(noise: float, delta: float) -> float:
-    """Return the exact epsilon of Gaussian noise of this standard deviation on one row of norm at most 1.
+    """Return the exact epsilon of Gaussian noise of this standard deviation on one row of norm at
+    most 1.
 
     >>> round(local_epsilon(2 * 30.75, 1e-5), 3)
     0.1
@@ -66,34 +72,54 @@ OURS: dict[str, Callable[[], float]] = {
     "bassily_noise": lambda: _power("n", _to_bassily),
     "bassily_noise_of_mean": lambda: _power("n", lambda given: _to_bassily(given) / given.n**2),
     "fukuchi_noise": lambda: _power("n", lambda given: _over_theirs(formulas.fukuchi_noise, given)),
-    "convexity": lambda: _power("convexity", lambda given: _over_theirs(formulas.gradient_noise, given)),
-    "inner_steps": lambda: _power("inner", lambda given: _over_theirs(formulas.reduced_noise, given)),
+    "convexity": lambda: _power(
+        "convexity", lambda given: _over_theirs(formulas.gradient_noise, given)
+    ),
+    "inner_steps": lambda: _power(
+        "inner", lambda given: _over_theirs(formulas.reduced_noise, given)
+    ),
     "bassily_risk": lambda: _gain_in_risk(
-        formulas.bassily_risk, lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2
+        formulas.bassily_risk,
+        lambda given: (math.log(given.n) / math.log(given.n / given.delta)) ** 2,
     ),
     "descent_risk": lambda: _gain_in_risk(formulas.gradient_risk, lambda given: math.log(given.n)),
-    "fukuchi_risk": lambda: _gain_in_risk(formulas.fukuchi_risk, lambda given: math.log(given.n) ** 2),
+    "fukuchi_risk": lambda: _gain_in_risk(
+        formulas.fukuchi_risk, lambda given: math.log(given.n) ** 2
+    ),
 }
 
 
 NUMBERS = vars(GIVEN) | {"ratio": _over_theirs(formulas.fukuchi_noise, GIVEN)}
-ENTRIES = tuple(Computed(**with_numbers(WORDS["entries"][name], **NUMBERS), ours=ours) for name, ours in OURS.items())
+ENTRIES = tuple(
+    Computed(**with_numbers(WORDS["entries"][name], **NUMBERS), ours=ours)
+    for name, ours in OURS.items()
+)
 
 
 def _places() -> tuple[Line, ...]:
     epsilons = np.geomspace(EPSILONS[0], EPSILONS[-1], 41)
     exact = 1 / gaussian.mu_of(epsilons, GIVEN.delta)  # at sensitivity 1
-    claimed = np.array([formulas.own_noise(replace(GIVEN, epsilon=each)) for each in epsilons.tolist()])
+    claimed = np.array(
+        [formulas.own_noise(replace(GIVEN, epsilon=each)) for each in epsilons.tolist()]
+    )
     return (
         Line("input, exact, for each row", epsilons, 2 * exact),
         Line("input, the paper's formula: no guarantee", epsilons, claimed),
-        Line("gradient, exact, in each of T steps", epsilons, 2 / GIVEN.n * math.sqrt(GIVEN.steps) * exact),
+        Line(
+            "gradient, exact, in each of T steps",
+            epsilons,
+            2 / GIVEN.n * math.sqrt(GIVEN.steps) * exact,
+        ),
         Line("output, exact, on each parameter", epsilons, 2 / (GIVEN.n * GIVEN.convexity) * exact),
     )
 
 
 DRAWINGS = (Drawing(**WORDS["drawing"], lines=_places),)
-PROMISED: dict[str, object] = {"epsilon": plain(GIVEN.epsilon), "delta": plain(GIVEN.delta), "steps": GIVEN.steps}
+PROMISED: dict[str, object] = {
+    "epsilon": plain(GIVEN.epsilon),
+    "delta": plain(GIVEN.delta),
+    "steps": GIVEN.steps,
+}
 
 
 def _private() -> Numbers:
@@ -105,8 +131,12 @@ def _private() -> Numbers:
 
 
 def _between() -> Numbers:
-    noises = [outward(formulas.local_noise(replace(GIVEN, epsilon=each)), math.ceil) for each in EPSILONS]
-    told = ", ".join(f"{noise} at epsilon {epsilon:g}" for epsilon, noise in zip(EPSILONS, noises, strict=True))
+    noises = [
+        outward(formulas.local_noise(replace(GIVEN, epsilon=each)), math.ceil) for each in EPSILONS
+    ]
+    told = ", ".join(
+        f"{noise} at epsilon {epsilon:g}" for epsilon, noise in zip(EPSILONS, noises, strict=True)
+    )
     return PROMISED | {"noises": told}
 
 
@@ -124,4 +154,6 @@ def _as_accurate() -> Numbers:
     return PROMISED | {name: outward(noise, math.ceil) for name, noise in noises.items()}
 
 
-FINDINGS = findings(WORDS, private=_private, between=_between, less_noise=_less_noise, as_accurate=_as_accurate)
+FINDINGS = findings(
+    WORDS, private=_private, between=_between, less_noise=_less_noise, as_accurate=_as_accurate
+)

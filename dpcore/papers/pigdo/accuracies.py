@@ -1,4 +1,6 @@
-"""Improvements that paper 000 prints, its claims on accuracies, and the answers of the recorded runs."""
+"""Improvements that paper 000 prints, its claims on accuracies, and the answers of the recorded
+runs.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -37,7 +39,10 @@ def _improvement(data: str, sigma: float, rival: str, printed: str) -> Computed:
     least, most = ahead(ours - ROUNDED, theirs + ROUNDED), ahead(ours + ROUNDED, theirs - ROUNDED)
     can = least <= made.theirs + made.tolerance and most >= made.theirs - made.tolerance
     why = "Accuracies that round to those can" if can else "No accuracies that round to those"
-    because = f"{row[PIADAM]} over {row[rival]} is {nearest(made.ours(), 3)} % more. {why} give {printed} %."
+    because = (
+        f"{row[PIADAM]} over {row[rival]} is {nearest(made.ours(), 3)} % more. {why} give"
+        f" {printed} %."
+    )
     return replace(made, because=because)
 
 
@@ -76,7 +81,10 @@ class Race:
         best = self.best.split(",")[0]
         theirs = [self.printed.get(name) for name in (FIVE[0], best)]
         printed = f" (printed: {theirs[0]} and {theirs[1]})" if all(theirs) else ""
-        return f"{self.where}: PIAdam {_said(self.own)}, {best} {_said(self.rivals[self.best])}{printed}"
+        return (
+            f"{self.where}: PIAdam {_said(self.own)}, {best}"
+            f" {_said(self.rivals[self.best])}{printed}"
+        )
 
 
 def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Race]:
@@ -87,7 +95,11 @@ def race(where: str, data: str, sigma: float, methods: Iterable[str]) -> list[Ra
         return []
     known = {name: record for name, record in rivals if record and record.data == own[1].data}
     printed = LEVELS.get(data, {}).get(sigma, {})
-    return [Race(f"{own[1].data.title} at sigma {sigma:g}, {where}", own[1], known, printed)] if known else []
+    return (
+        [Race(f"{own[1].data.title} at sigma {sigma:g}, {where}", own[1], known, printed)]
+        if known
+        else []
+    )
 
 
 def levels() -> list[Race]:
@@ -106,7 +118,9 @@ def kinds() -> list[Race]:
     for data in DEFAULT:
         for reading in ("as coded", "as written"):
             network = f"the {'code' if reading == 'as coded' else 'text'}'s network"
-            found += race(network, data, DEFAULT[data], [name_of(method, reading) for method in THREE])
+            found += race(
+                network, data, DEFAULT[data], [name_of(method, reading) for method in THREE]
+            )
     return found
 
 
@@ -117,12 +131,17 @@ def judged(races: list[Race], roughly: float) -> str:
     behind = [each for each in races if each.lead < -roughly]
     even = [each for each in races if -roughly <= each.lead < 0]
     verdict = "Not everywhere" if behind else "Yes, where it is recorded"
-    parts = [f"of {len(races)} comparisons that are recorded, PIAdam is ahead in {len(races) - len(behind + even)}"]
+    parts = [
+        f"of {len(races)} comparisons that are recorded, PIAdam is ahead in"
+        f" {len(races) - len(behind + even)}"
+    ]
     if roughly:
         parts.append(f"roughly equal (behind by {roughly:g} points at most) in {len(even)}")
     parts.append(f"behind in {len(behind)}")
     listed = "; ".join(each.told() for each in (*behind, *even))
-    return f"{verdict}: {', '.join(parts)}." + (f" Accuracies in % where a rival is ahead: {listed}." if listed else "")
+    return f"{verdict}: {', '.join(parts)}." + (
+        f" Accuracies in % where a rival is ahead: {listed}." if listed else ""
+    )
 
 
 def _said(record: Recorded) -> str:
@@ -133,7 +152,9 @@ def changes(sweeps: Iterable[Sweep]) -> dict[str, float]:
     """Return the change of accuracy, in points, over each sweep with at least two recorded values."""
     found = {}
     for sweep in sweeps:
-        means = [record.mean for record in (recorded(ID, config) for config in sweep.configs) if record]
+        means = [
+            record.mean for record in (recorded(ID, config) for config in sweep.configs) if record
+        ]
         if len(means) > 1:
             found[sweep.title] = max(means) - min(means)
     return found
@@ -145,4 +166,7 @@ def hidden_units() -> str:
     if not found:
         return UNKNOWN
     verdict = "Yes, where it is recorded" if max(found.values()) <= CHANGE else "Not everywhere"
-    return f"{verdict}: by {'; '.join(f'{change:.2f} points ({title})' for title, change in found.items())}."
+    return (
+        f"{verdict}: by"
+        f" {'; '.join(f'{change:.2f} points ({title})' for title, change in found.items())}."
+    )

@@ -7,8 +7,22 @@ from functools import partial
 from dpcore.papers.comparison import certified, certified_lower
 from dpcore.papers.entry import FEWER_POINTS, PrintedClaim
 from dpcore.papers.pigdo import theorem_3
-from dpcore.papers.pigdo.accuracies import IMPROVEMENTS, changes, hidden_units, judged, kinds, levels
-from dpcore.papers.pigdo.numbers import FIGURE_4_SETTING, MNIST, QUOTED, STEPS, drawn_at_the_end, epsilon_at_the_end
+from dpcore.papers.pigdo.accuracies import (
+    IMPROVEMENTS,
+    changes,
+    hidden_units,
+    judged,
+    kinds,
+    levels,
+)
+from dpcore.papers.pigdo.numbers import (
+    FIGURE_4_SETTING,
+    MNIST,
+    QUOTED,
+    STEPS,
+    drawn_at_the_end,
+    epsilon_at_the_end,
+)
 from dpcore.papers.pigdo.runs import EPSILONS, FIGURE_6B, SIGMA
 from dpcore.papers.pigdo.theorem_3 import DELTA, DOMINANT, WORDS, Counterexample, Lambda, claimed
 from dpcore.papers.words import Numbers, findings, remarks
@@ -32,7 +46,10 @@ def _mma_and_moments() -> Numbers:
 
 def _other_accountants() -> Numbers:
     mma = epsilon_at_the_end("mma")
-    return {f"above_{name}": math.floor(100 * (mma / epsilon_at_the_end(name) - 1)) for name in ("rdp", "moments")}
+    return {
+        f"above_{name}": math.floor(100 * (mma / epsilon_at_the_end(name) - 1))
+        for name in ("rdp", "moments")
+    }
 
 
 def _logarithm() -> Numbers:
@@ -49,8 +66,9 @@ def _logarithm() -> Numbers:
 
 def _told(each: Counterexample) -> str:
     return (
-        f"q = {each.q:g}, sigma = {each.sigma:g}, T = {each.steps:,}: it promises {short(each.claimed)}, at least "
-        f"{outward(each.lower, math.floor)} is proven (delta there is at least {outward(each.delta, math.floor)})"
+        f"q = {each.q:g}, sigma = {each.sigma:g}, T = {each.steps:,}: it promises"
+        f" {short(each.claimed)}, at least {outward(each.lower, math.floor)} is proven (delta there"
+        f" is at least {outward(each.delta, math.floor)})"
     )
 
 
@@ -79,34 +97,51 @@ def _three_epsilons() -> Numbers:
         exact = certified(PrintedClaim(mechanism, DELTA)).value
         right = short(claimed(0.01, sigma, mechanism.steps))
         parts.append(
-            f"{right} at sigma = {sigma:g} after {epochs} epochs (printed: {printed}; proven: {at_most(exact)})"
+            f"{right} at sigma = {sigma:g} after {epochs} epochs (printed: {printed}; proven:"
+            f" {at_most(exact)})"
         )
     return {"parts": "; ".join(parts)}
 
 
 def _two_at_a_time() -> Numbers:
-    one, two = (PrintedClaim(replace(MNIST, sigma=each).mechanism, DELTA) for each in (MNIST.sigma, MNIST.sigma / 2))
-    return {"coarse": outward(certified_lower(two), math.floor), "fine": at_most(certified(one).value)}
+    one, two = (
+        PrintedClaim(replace(MNIST, sigma=each).mechanism, DELTA)
+        for each in (MNIST.sigma, MNIST.sigma / 2)
+    )
+    return {
+        "coarse": outward(certified_lower(two), math.floor),
+        "fine": at_most(certified(one).value),
+    }
 
 
 def _delta() -> str:
-    """Name the steps that each epsilon of Figure 6(b) affords at its smallest and its largest delta."""
+    """Name the steps that each epsilon of Figure 6(b) affords at its smallest and its largest
+    delta.
+    """
     deltas, parts = [config.delta for config in FIGURE_6B[0].configs], []
     ends = deltas[0], deltas[-1]
     for epsilon in EPSILONS:
         mma, proven = (
             [
-                solve("steps", EpsilonTarget(epsilon, delta), q=MNIST.q, sigma=SIGMA, accountant=name).value
+                solve(
+                    "steps", EpsilonTarget(epsilon, delta), q=MNIST.q, sigma=SIGMA, accountant=name
+                ).value
                 for delta in ends
             ]
             for name in ("mma", CERTIFIED)
         )
         parts.append(
-            f"epsilon {epsilon:g} affords {mma[0]:,} steps by MMA at delta {plain(ends[0])} and {mma[1]:,} at "
-            f"{plain(ends[1])}, certified {proven[0]:,} and {proven[1]:,}"
+            f"epsilon {epsilon:g} affords {mma[0]:,} steps by MMA at delta {plain(ends[0])} and"
+            f" {mma[1]:,} at {plain(ends[1])}, certified {proven[0]:,} and {proven[1]:,}"
         )
-    changed = "; ".join(f"{change:.2f} points ({title})" for title, change in changes(FIGURE_6B).items())
-    said = f"Accuracy changes by {changed}." if changed else "How accuracy changes is not recorded yet."
+    changed = "; ".join(
+        f"{change:.2f} points ({title})" for title, change in changes(FIGURE_6B).items()
+    )
+    said = (
+        f"Accuracy changes by {changed}."
+        if changed
+        else "How accuracy changes is not recorded yet."
+    )
     return f"{said} The steps change much: at sigma {SIGMA:g} {'; '.join(parts)}."
 
 
@@ -137,7 +172,8 @@ MISCOUNTED = 60_000 / 50_000  # the published code takes CIFAR-10's q too small 
 
 
 def first_failing_epoch() -> int:
-    """Return the first epoch of Figure 4 at which the conditions fail, at the order that the proof uses.
+    """Return the first epoch of Figure 4 at which the conditions fail, at the order that the proof
+    uses.
 
     >>> first_failing_epoch()
     116
@@ -149,7 +185,9 @@ def first_failing_epoch() -> int:
 
 def _of_remarks() -> dict[str, object]:
     q, sigma, order = FIGURE_4_SETTING.q, FIGURE_4_SETTING.sigma, 10
-    sums = [short(sum(theorem_3.dropped_bounds(q, each, 3)) / (q / each) ** 3) for each in (1.0, 2.0)]
+    sums = [
+        short(sum(theorem_3.dropped_bounds(q, each, 3)) / (q / each) ** 3) for each in (1.0, 2.0)
+    ]
     ratios = [
         short(theorem_3.dropped_bounds(q, each, t)[2] / theorem_3.dropped_bounds(q, each, t + 1)[2])
         for each, t in ((1.0, 3), (2.0, 3), (2.0, 4))
@@ -161,7 +199,9 @@ def _of_remarks() -> dict[str, object]:
         "ratios": ratios,
         "least_q": outward(FAILS_FROM, math.ceil),
         "sums": sums,
-        "third": short(math.comb(order + 1, 3) * theorem_3.dropped_bounds(q, 1.0, 3)[2] / (q * order) ** 2),
+        "third": short(
+            math.comb(order + 1, 3) * theorem_3.dropped_bounds(q, 1.0, 3)[2] / (q * order) ** 2
+        ),
         "dominant_from": math.ceil(theorem_3.dominant_from(DELTA)),
         "first_failing": first_failing_epoch(),
         "restricted": RESTRICTED,

@@ -15,8 +15,11 @@ from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.numbers import short
 
-QUOTED = ((2.0, 260, "5.47"), (4.0, 100, "3.39"), (8.0, 30, "1.86"))  # section 5.2: sigma, epochs, epsilon
-MNIST = PrintedSetting(n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist")
+# Section 5.2: sigma, epochs, epsilon.
+QUOTED = ((2.0, 260, "5.47"), (4.0, 100, "3.39"), (8.0, 30, "1.86"))
+MNIST = PrintedSetting(
+    n=60_000, batch=600, sigma=4.0, epochs=100, clip_norm=4.0, optimizer="adam", dataset="mnist"
+)
 FIGURE_4_SETTING = replace(MNIST, sigma=2.0, epochs=400)  # of Figure 4
 STEPS = FIGURE_4_SETTING.mechanism.steps
 TEXTS = WORDS["entries"]
@@ -36,7 +39,11 @@ def _figure_4() -> tuple[Line, ...]:
     epochs = np.arange(5.0, 401.0, 5.0)
     steps = np.round(100 * epochs).astype(np.int64)
     return (
-        Line("“Moments accountant”, as drawn", epochs, closed_form(3, 0.01, 2.0, steps.astype(np.float64))),
+        Line(
+            "“Moments accountant”, as drawn",
+            epochs,
+            closed_form(3, 0.01, 2.0, steps.astype(np.float64)),
+        ),
         *(
             line
             for name in ("zcdp", "rdp", "mma", "moments", CERTIFIED)
@@ -47,7 +54,10 @@ def _figure_4() -> tuple[Line, ...]:
 
 def _quoted(sigma: float, epochs: int, printed: str) -> Computed:
     setting = replace(MNIST, sigma=sigma, epochs=epochs)
-    claim, right = PrintedClaim(setting.mechanism, DELTA), claimed(0.01, sigma, setting.mechanism.steps)
+    claim, right = (
+        PrintedClaim(setting.mechanism, DELTA),
+        claimed(0.01, sigma, setting.mechanism.steps),
+    )
     texts = with_numbers(TEXTS["quoted"], sigma=sigma, epochs=epochs, right=short(right))
     if short(right) == printed:
         texts["because"] = ""
@@ -78,9 +88,15 @@ RATIOS: dict[str, Callable[[], float]] = {
 }
 PROMISE = PrintedClaim(FIGURE_4_SETTING.mechanism, DELTA)
 ENTRIES = (
-    *(Computed(**TEXTS[name], setting=FIGURE_4_SETTING, claim=PROMISE, ours=ours) for name, ours in REMARK_4.items()),
+    *(
+        Computed(**TEXTS[name], setting=FIGURE_4_SETTING, claim=PROMISE, ours=ours)
+        for name, ours in REMARK_4.items()
+    ),
     *(_quoted(*each) for each in QUOTED),
-    *(Computed(**TEXTS[name], setting=FIGURE_4_SETTING, ours=ours) for name, ours in RATIOS.items()),
+    *(
+        Computed(**TEXTS[name], setting=FIGURE_4_SETTING, ours=ours)
+        for name, ours in RATIOS.items()
+    ),
     *(_promised(batch, 1.0, 100) for batch in (6000, 3000, 600)),
     _promised(600, 2.0, 1),
     Computed(**TEXTS["factor"], ours=lambda: 2 * math.log1p(0.1**2)),

@@ -1,8 +1,10 @@
-"""Accuracies that paper 000 prints, and its methods, as runs; and Figures 6, 7 and 9, which vary one setting.
+"""Accuracies that paper 000 prints, and its methods, as runs; and Figures 6, 7 and 9, which vary
+one setting.
 
-Its text and its code differ. "As coded" is the code's convolutional network with the optimizer on the noisy mean
-gradient (PIAdam is then Adam); "as written" is the text's layer of 1,000 units with each example's direction clipped,
-in the sound reading `scaled`. The code trains with Adam only; other methods on its network are ours.
+Its text and its code differ. "As coded" is the code's convolutional network with the optimizer on
+the noisy mean gradient (PIAdam is then Adam); "as written" is the text's layer of 1,000 units with
+each example's direction clipped, in the sound reading `scaled`. The code trains with Adam only;
+other methods on its network are ours.
 """
 
 from dataclasses import replace
@@ -21,16 +23,27 @@ FIVE = (PIADAM, *OVER, "DP-SGD")  # of Figures 6(a) and 9
 
 Values = dict[str, Any]  # fields of RunConfig
 
-COMMON: Values = {"source": "full", "activation": "relu", "batch": 600, "clip_norm": 4.0, "delta": 1e-5}
+COMMON: Values = {
+    "source": "full",
+    "activation": "relu",
+    "batch": 600,
+    "clip_norm": 4.0,
+    "delta": 1e-5,
+}
 EPOCHS = {8.0: 30.0, 4.0: 100.0, 2.0: 260.0}  # sigma -> epochs in section 5.2
 AT_FIRST = 1.25  # factor of EXP's initial noise over that of the others
 TEXTS, METHODS = WORDS["runs"], WORDS["methods"]
-BECAUSE = {method: each["because"].format(**TEXTS, at_first=AT_FIRST) for method, each in METHODS.items()}
-DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}  # sigma -> rate that gives EXP the same sum of 1 / sigma^2
+BECAUSE = {
+    method: each["because"].format(**TEXTS, at_first=AT_FIRST) for method, each in METHODS.items()
+}
+# Sigma -> rate that gives EXP the same sum of 1 / sigma^2.
+DECAY = {8.0: 0.01433, 4.0: 0.00421, 2.0: 0.00161}
 
 
 def run(data: str, method: str, sigma: float) -> RunConfig:
-    """Return a run of one of the paper's methods on one of its data sets, at one of its noise levels."""
+    """Return a run of one of the paper's methods on one of its data sets, at one of its noise
+    levels.
+    """
     noise: Values = {"sigma": sigma, "epochs": EPOCHS[sigma]}
     if method == "EXP":
         noise |= {"sigma": AT_FIRST * sigma, "rate": DECAY[sigma]}
@@ -46,7 +59,8 @@ CLOSE = (PIADAM, "ADADP", "ADPPL")  # these differ by less than a point on MNIST
 THREE = ("PIAdam", "PIRMSprop", "PIAdagrad")  # of Figure 3
 DEFAULT = {"MNIST": 4.0, "Fashion-MNIST": 4.0, "CIFAR-10": 2.0}  # sigma, by section 5
 LEVELS = {  # of Figures 5 and 8: data -> sigma -> method -> accuracy
-    data: {float(sigma): row for sigma, row in rows.items()} for data, rows in WORDS["levels"].items()
+    data: {float(sigma): row for sigma, row in rows.items()}
+    for data, rows in WORDS["levels"].items()
 }
 
 
@@ -60,7 +74,9 @@ def name_of(method: str, reading: str) -> str:
     return f"{method}, the code's network" if ours else f"{method}, {reading}"
 
 
-def _entry(place: str, data: str, method: str, sigma: float, printed: str, seeds: int = 1, note: str = "") -> Trained:
+def _entry(
+    place: str, data: str, method: str, sigma: float, printed: str, seeds: int = 1, note: str = ""
+) -> Trained:
     because = BECAUSE[method] + (f" {TEXTS['larger']}" if data == "CIFAR-10" else "")
     quantity = f"{data}, {method}, test accuracy, %, at sigma {sigma:g}"
     note = f"{note} {'' if data == 'MNIST' else TEXTS['epochs_ours']}".strip()
@@ -81,7 +97,9 @@ def _figure_3(data: str, reading: str) -> list[Trained]:
 def _levels(place: str, data: str) -> list[Trained]:
     """Return the accuracies at each noise level, on the network of the code."""
     return [
-        _entry(place, data, method, sigma, printed, SEEDS if method in CLOSE and len(row) > 2 else 1)
+        _entry(
+            place, data, method, sigma, printed, SEEDS if method in CLOSE and len(row) > 2 else 1
+        )
         for sigma, row in LEVELS[data].items()
         for method, printed in row.items()
     ]
@@ -92,7 +110,10 @@ def _within(place: str, data: str) -> list[Trained]:
     share, printed = WITHIN[data], LEVELS[data][2.0][PIADAM]
     least = float(printed) / (1 + share / 100)
     note = TEXTS["within"].format(printed=printed, share=share, least=least)
-    made = [_entry(place, data, method, 2.0, f"{printed} (within {share} %)", note=note) for method in OVER]
+    made = [
+        _entry(place, data, method, 2.0, f"{printed} (within {share} %)", note=note)
+        for method in OVER
+    ]
     return [replace(each, within=float(printed) - least) for each in made]
 
 
@@ -107,7 +128,9 @@ def _at_epsilon(method: str, sigma: float, epsilon: float, printed: str) -> Trai
 def _plain(data: str, epochs: float, printed: str) -> Trained:
     network: Values = {} if data == "CIFAR-10" else {"model": "mlp"}
     config = without_privacy(run(data, PIADAM, 4.0), epochs=epochs, **network)
-    return accuracy("Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, TEXTS["plain"])
+    return accuracy(
+        "Section 5.1", f"{data}, without privacy, test accuracy, %", printed, config, TEXTS["plain"]
+    )
 
 
 def _others(methods: dict[str, str]) -> list[Trained]:
@@ -135,12 +158,15 @@ RUNS = (
     *_within("Figure 8", "CIFAR-10"),
 )
 SIGMA = 4.0  # the default of section 5
-BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)  # epsilon by MMA of Figure 7's 100 epochs at the default
+# Epsilon by MMA of Figure 7's 100 epochs at the default.
+BUDGET = round(claimed(0.01, SIGMA, 10_000), 1)
 EPSILONS = (0.5, 2.0)  # of Figure 6(b)
 
 
 def _words(name: str, **numbers: object) -> dict[str, Any]:
-    return with_numbers(WORDS["sweeps"][name], sigma=SIGMA, budget=BUDGET, by_mma=TEXTS["by_mma"], **numbers)
+    return with_numbers(
+        WORDS["sweeps"][name], sigma=SIGMA, budget=BUDGET, by_mma=TEXTS["by_mma"], **numbers
+    )
 
 
 def _epsilons(method: str) -> Sweep:
@@ -150,7 +176,9 @@ def _epsilons(method: str) -> Sweep:
 
 
 def _panel(setting: str) -> tuple[Sweep, ...]:
-    """Return a panel of Figure 7 for each of the three methods, as written; two of them spend one budget."""
+    """Return a panel of Figure 7 for each of the three methods, as written; two of them spend one
+    budget.
+    """
     runs = {method: run("MNIST", name_of(method, "as written"), SIGMA) for method in THREE}
     if setting in ("batch", "sigma"):
         runs = {method: stopped(config, BUDGET) for method, config in runs.items()}
@@ -164,9 +192,11 @@ def _fashion(method: str) -> Sweep:
 
 
 FIGURE_6B = tuple(
-    sweep(stopped(run("MNIST", FIVE[0], SIGMA), epsilon), **_words("delta", epsilon=epsilon)) for epsilon in EPSILONS
+    sweep(stopped(run("MNIST", FIVE[0], SIGMA), epsilon), **_words("delta", epsilon=epsilon))
+    for epsilon in EPSILONS
 )
-FIGURE_7 = tuple(_panel(setting) for setting in ("width", "clip_norm", "batch", "sigma"))  # the panels (a) to (d)
+# The panels (a) to (d).
+FIGURE_7 = tuple(_panel(setting) for setting in ("width", "clip_norm", "batch", "sigma"))
 SWEEPS = (
     *(_epsilons(method) for method in FIVE),
     *FIGURE_6B,

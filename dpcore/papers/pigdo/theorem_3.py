@@ -20,8 +20,8 @@ from dpcore.privacy.report.numbers import nearest, outward, short
 def least_order(q: float) -> float:
     """Return the order below which inequality (8) of the proof fails, for every sigma.
 
-    It needs (e - 1) (lambda + 1) / (2 (1 - q) lambda) <= 1, so lambda >= 1 / (2 (1 - q) / (e - 1) - 1); never where
-    q > (3 - e)/2 = 0.14.
+    It needs (e - 1) (lambda + 1) / (2 (1 - q) lambda) <= 1, so lambda >= 1 / (2 (1 - q) / (e - 1) -
+    1); never where q > (3 - e)/2 = 0.14.
 
     >>> round(least_order(0.01), 2), least_order(0.2)
     (6.57, inf)
@@ -33,7 +33,8 @@ def least_order(q: float) -> float:
 def bounded_moment(q: float, sigma: float, order: int) -> float:
     """Integrate the log-moment that the proof bounds: ln E_{z ~ u0} [(u0(z)/u(z))^lambda].
 
-    u0 = N(0, sigma^2) and u = (1 - q) u0 + q N(1, sigma^2) are the laws without and with the example.
+    u0 = N(0, sigma^2) and u = (1 - q) u0 + q N(1, sigma^2) are the laws without and with the
+    example.
 
     >>> round(bounded_moment(0.01, 1.0, 10), 5)
     0.0075
@@ -44,9 +45,11 @@ def bounded_moment(q: float, sigma: float, order: int) -> float:
 
 
 def omitted_moment(q: float, sigma: float, order: int) -> float:
-    """Return the log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the proof omits.
+    """Return the log-moment of the other direction, ln E_{z ~ u} [(u(z)/u0(z))^lambda], which the
+    proof omits.
 
-    It is the larger one (Mironov, Talwar and Zhang 2019, arXiv 1908.10530, Theorem 5). Orders 1 to 127.
+    It is the larger one (Mironov, Talwar and Zhang 2019, arXiv 1908.10530, Theorem 5). Orders 1 to
+    127.
 
     >>> round(omitted_moment(0.01, 1.0, 10), 2)
     4.41
@@ -64,7 +67,8 @@ def assumed_moment(q: float, sigma: float, order: int) -> float:
 
 
 def dropped_bounds(q: float, sigma: float, t: int) -> tuple[float, float, float]:
-    """Return the proof's own bounds (14), (16) and (27) on the three parts of the term t that it drops, t >= 3.
+    """Return the proof's own bounds (14), (16) and (27) on the three parts of the term t that it
+    drops, t >= 3.
 
     >>> [round(each / 0.01**3, 1) for each in dropped_bounds(0.01, 1.0, 3)]
     [12.2, 1.0, 2377.2]
@@ -79,9 +83,11 @@ def dropped_bounds(q: float, sigma: float, t: int) -> tuple[float, float, float]
 
 
 def dominant_from(delta: float) -> float:
-    """Return the steps above which sigma / (q lambda) > 10 holds at the proof's order, for every q and sigma.
+    """Return the steps above which sigma / (q lambda) > 10 holds at the proof's order, for every q
+    and sigma.
 
-    There sigma / (q lambda) = (delta^(-1/T) - 1)^(-1/2), which is above 10 where T > ln(1/delta) / ln(1.01).
+    There sigma / (q lambda) = (delta^(-1/T) - 1)^(-1/2), which is above 10 where T > ln(1/delta) /
+    ln(1.01).
 
     >>> round(dominant_from(1e-5), 2)
     1157.04
@@ -93,8 +99,10 @@ WORDS = words_of("pigdo")
 DELTA = 1e-5
 RATES, SIGMAS = (0.1, 0.05, 0.02, 0.01), (1.0, 1.2, 1.5, 2.0)  # where to look
 STEPS = (1, 10, 100, 1000, 1500, 5000, 11_500)
-DOMINANT = 10  # the proof needs sigma / (q lambda) above it, so that each term is that many times the next
-MAX_DELTA, DELTAS = 0.5, 13  # a claimed epsilon is tested at 13 deltas up to 0.5, and then between two of these
+# The proof needs sigma / (q lambda) above it, so that each term is that many times the next.
+DOMINANT = 10
+# A claimed epsilon is tested at 13 deltas up to 0.5, and then between two of these.
+MAX_DELTA, DELTAS = 0.5, 13
 MAP_SIGMAS = np.geomspace(0.5, 8, 13).round(6)  # rounded, so that 1 is 1
 MAP_EPOCHS = np.array([0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 200, 400])
 MAP_RATE = 0.01  # of Figure 4
@@ -151,9 +159,9 @@ def claimed(q: float, sigma: float, steps: int, delta: float = DELTA) -> float:
 def closed_form(constant: int, q: float, sigma: float, steps: FloatArray | int) -> FloatArray:
     """Return constant q sqrt(T ln(1/delta)) / sigma at each T.
 
-    With 2 it is MMA's epsilon with gamma instead of log(1 + gamma), with 3 the curve that the paper calls moments
-    accountant. Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi et al. 2016, Theorem 1, leaves
-    the constant open; no accountant computes this.
+    With 2 it is MMA's epsilon with gamma instead of log(1 + gamma), with 3 the curve that the paper
+    calls moments accountant. Source: paper 000, section 5.2, "Comparing Privacy Accounting". Abadi
+    et al. 2016, Theorem 1, leaves the constant open; no accountant computes this.
 
     >>> [float(closed_form(constant, 0.01, 2.0, 40_000).round(4)) for constant in (2, 3)]
     [6.7861, 10.1792]
@@ -170,7 +178,9 @@ def own_order(q: float, sigma: float, steps: int, delta: float = DELTA) -> float
     return -2 * math.log(delta) / claimed(q, sigma, steps, delta)
 
 
-def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA) -> bool:
+def conditions_hold(
+    q: float, sigma: float, steps: int, which: Lambda, delta: float = DELTA
+) -> bool:
     """Return True if the theorem's own conditions are met.
 
     >>> [conditions_hold(0.01, 2.0, 1, which) for which in (Lambda.ANY, Lambda.OWN)]
@@ -178,21 +188,31 @@ def conditions_hold(q: float, sigma: float, steps: int, which: Lambda, delta: fl
     """
     if which is Lambda.ANY:
         largest = 0.1 / q**2  # the larger the order, the weaker the condition on epsilon
-        return sigma >= 1 and q * sigma < 1 <= largest and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
+        return (
+            sigma >= 1
+            and q * sigma < 1 <= largest
+            and claimed(q, sigma, steps, delta) > 0.002 * steps / largest
+        )
     stated = not failing_conditions(Mechanism.constant(q, sigma, steps), steps, delta)
-    return stated and (which is Lambda.OWN or sigma / (q * own_order(q, sigma, steps, delta)) > DOMINANT)
+    return stated and (
+        which is Lambda.OWN or sigma / (q * own_order(q, sigma, steps, delta)) > DOMINANT
+    )
 
 
 @cache
 def _below() -> tuple[Counterexample, ...]:
-    """Return the settings of the grid whose claim lies below the proven lower bound, the worst first."""
+    """Return the settings of the grid whose claim lies below the proven lower bound, the worst
+    first.
+    """
     found = []
     for q, sigma in itertools.product(RATES, SIGMAS):
         whole = Mechanism.constant(q, sigma, STEPS[-1])
         band = ACCOUNTANTS[CERTIFIED].curve(whole, STEPS, DELTA)
         promises = ACCOUNTANTS["mma"].curve(whole, STEPS, DELTA).epsilon
         assert band.lower is not None
-        for steps, promise, lower in zip(STEPS, promises.tolist(), band.lower.tolist(), strict=True):
+        for steps, promise, lower in zip(
+            STEPS, promises.tolist(), band.lower.tolist(), strict=True
+        ):
             found += [Counterexample(q, sigma, steps, promise, lower)] if lower > promise else []
     return tuple(sorted(found, key=lambda each: -each.excess))
 
@@ -200,7 +220,9 @@ def _below() -> tuple[Counterexample, ...]:
 @cache
 def counterexamples(which: Lambda) -> tuple[Counterexample, ...]:
     """Return those that meet the conditions, the worst first."""
-    return tuple(each for each in _below() if conditions_hold(each.q, each.sigma, each.steps, which))
+    return tuple(
+        each for each in _below() if conditions_hold(each.q, each.sigma, each.steps, which)
+    )
 
 
 AREAS = tuple(Area(**each) for each in WORDS["areas"])
@@ -216,9 +238,13 @@ def _cells() -> Cells:
         assert band.lower is not None
         for column, count in enumerate(band.steps.tolist()):
             failing = failing_conditions(Mechanism.constant(MAP_RATE, sigma, count), count, DELTA)
-            promise, low, high = (float(each[column]) for each in (claim.epsilon, band.lower, band.epsilon))
+            promise, low, high = (
+                float(each[column]) for each in (claim.epsilon, band.lower, band.epsilon)
+            )
             area[row, column] = _area(promise, low, high, bool(failing))
-            where = f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps)"
+            where = (
+                f"sigma {nearest(sigma)}, {nearest(MAP_EPOCHS[column])} epochs ({count:,} steps)"
+            )
             proven = f"proven {outward(low, math.floor)} to {outward(high, math.ceil)}"
             fails = f"; fails {', '.join(failing)}" if failing else "; all conditions met"
             texts.append(f"{where}: MMA claims {short(promise)}, {proven}{fails}")

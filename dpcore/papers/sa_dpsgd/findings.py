@@ -13,7 +13,8 @@ from dpcore.papers.words import Numbers, findings
 from dpcore.privacy.report.numbers import outward, percent, plain, short
 
 ONE = Selection(sigma=2.0, distance=6.0)  # one step, with any number of rejections
-MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=DATA["MNIST"]["limit"]), 1000  # with the paper's own limit
+# With the paper's own limit.
+MANY, STEPS = Selection(sigma=20.0, distance=30.0, limit=DATA["MNIST"]["limit"]), 1000
 
 
 def _free() -> Numbers:
@@ -27,25 +28,36 @@ def _free() -> Numbers:
 
 def _one_step() -> Numbers:
     counted = Selection(ONE.sigma, 0.0)  # accepts every proposal
-    return vars(ONE) | {"delta": outward(ONE.delta(0.5), math.floor), "counted": short(counted.delta(0.5))}
+    return vars(ONE) | {
+        "delta": outward(ONE.delta(0.5), math.floor),
+        "counted": short(counted.delta(0.5)),
+    }
 
 
 def _three() -> Numbers:
     parts = []
     for name in NAMES:
         tau, most = numbers.whole_epochs(name), DATA[name]["limit"] + 1
-        low, high = (outward(numbers.proven_epsilon(name, count), math.ceil) for count in (tau, most * tau))
+        low, high = (
+            outward(numbers.proven_epsilon(name, count), math.ceil) for count in (tau, most * tau)
+        )
         parts.append(
-            f"{name}: {low} for {tau:,} proposals, {high} for {tau:,} accepted steps with up to {most - 1} rejections "
-            "before each"
+            f"{name}: {low} for {tau:,} proposals, {high} for {tau:,} accepted steps with up to"
+            f" {most - 1} rejections before each"
         )
     return {"parts": "; ".join(parts)}
 
 
 def _gap() -> Numbers:
-    gaps = {name: [row[-2] - row[-1] for row in data["reaches"].values()] for name, data in DATA.items()}
+    gaps = {
+        name: [row[-2] - row[-1] for row in data["reaches"].values()] for name, data in DATA.items()
+    }
     growing = [name for name in NAMES if all(a <= b for a, b in pairwise(gaps[name]))]
-    others = [f"{name} {', '.join(f'{gap:.2f}' for gap in gaps[name])}" for name in NAMES if name not in growing]
+    others = [
+        f"{name} {', '.join(f'{gap:.2f}' for gap in gaps[name])}"
+        for name in NAMES
+        if name not in growing
+    ]
     return {"growing": " and ".join(growing), "others": "; ".join(others)}
 
 

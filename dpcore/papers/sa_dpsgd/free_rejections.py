@@ -1,27 +1,31 @@
 """The smallest mechanism in which rejected steps are not free, and its exact privacy.
 
-A proposal is N(x, sigma^2), where x is 0 without an example and 1 with it. It is good if it lies at least `distance`
-from 1/2; that test is public. The first good proposal is released, or, after `limit` rejections, the next one. Paper
-001 charges only the accepted step: one Gaussian of noise multiplier sigma.
+A proposal is N(x, sigma^2), where x is 0 without an example and 1 with it. It is good if it lies at
+least `distance` from 1/2; that test is public. The first good proposal is released, or, after
+`limit` rejections, the next one. Paper 001 charges only the accepted step: one Gaussian of noise
+multiplier sigma.
 
-**The law of the release.** p_x is the density of a proposal, A the set of good ones, a = p_x(A), by symmetry about 1/2
-the same for both x. Proposal i + 1 <= limit is released after i bad ones with density (1-a)^i p_x on A, the last one
-with density (1-a)^limit p_x everywhere. Together the density is p_x(w) times
+**The law of the release.** p_x is the density of a proposal, A the set of good ones, a = p_x(A), by
+symmetry about 1/2 the same for both x. Proposal i + 1 <= limit is released after i bad ones with
+density (1-a)^i p_x on A, the last one with density (1-a)^limit p_x everywhere. Together the density
+is p_x(w) times
 
     g(w) = (1 - (1-a)^limit) / a  if w is in A, else 0;  plus (1-a)^limit.     (1/a on A without a limit)
 
-**Its privacy.** g does not depend on x, so the loss at w stays (2 w - 1) / (2 sigma^2). But large losses lie in A, and
-occur up to limit + 1 times as often. With t = 1/2 + sigma^2 epsilon, beyond which the loss exceeds epsilon, the exact
-delta is the integral of g (p_1 - e^epsilon p_0) over w > t:
+**Its privacy.** g does not depend on x, so the loss at w stays (2 w - 1) / (2 sigma^2). But large
+losses lie in A, and occur up to limit + 1 times as often. With t = 1/2 + sigma^2 epsilon, beyond
+which the loss exceeds epsilon, the exact delta is the integral of g (p_1 - e^epsilon p_0) over w >
+t:
 
     (1 - (1-a)^limit) / a  D(max(t, 1/2 + distance))  +  (1-a)^limit  D(t),
     D(u) = Phi((1-u)/sigma) - e^epsilon Phi(-u/sigma),
 
 and the same for the other direction, since w -> 1 - w exchanges the two.
 
-**After several accepted steps** an attacker who notes only the side of 1/2 on which each lies sees independent coins,
-which show x with chance p, the integral of g p_1 over w > 1/2. Seeing less never tells more, so their delta, a sum of
-binomial probabilities, is a lower bound: k of T coins for x = 1 are a loss of (2 k - T) ln(p / (1-p)).
+**After several accepted steps** an attacker who notes only the side of 1/2 on which each lies sees
+independent coins, which show x with chance p, the integral of g p_1 over w > 1/2. Seeing less never
+tells more, so their delta, a sum of binomial probabilities, is a lower bound: k of T coins for x =
+1 are a loss of (2 k - T) ln(p / (1-p)).
 """
 
 import math
@@ -32,7 +36,8 @@ from scipy.special import bdtr, ndtr
 from dpcore import check
 from dpcore.privacy import gaussian
 
-MARGIN = 1e-10  # relative, of each probability: far more than rounding errors, for arguments of Phi below 40
+# Relative, of each probability: far more than rounding errors, for arguments of Phi below 40.
+MARGIN = 1e-10
 MAX_EPSILON = 700.0  # e^epsilon is still a float
 HALVINGS = 100
 
@@ -58,7 +63,9 @@ class Selection:
         >>> round(Selection(2.0, 6.0).good, 6)
         0.003557
         """
-        return float(ndtr((-0.5 - self.distance) / self.sigma) + ndtr((0.5 - self.distance) / self.sigma))
+        return float(
+            ndtr((-0.5 - self.distance) / self.sigma) + ndtr((0.5 - self.distance) / self.sigma)
+        )
 
     def delta(self, epsilon: float) -> float:
         """Return a lower bound of the delta that goes with epsilon >= 0, exact up to rounding.
@@ -74,7 +81,8 @@ class Selection:
         return reached / self.good * beyond + forced * self._gap(threshold, epsilon)
 
     def epsilon_after(self, steps: int, delta: float) -> float:
-        """Return a lower bound of epsilon after so many accepted steps, from the side on which each lies.
+        """Return a lower bound of epsilon after so many accepted steps, from the side on which each
+        lies.
 
         >>> one = Selection(2.0, 3.0, 10)
         >>> [round(each) for each in (one.accepted_only(1e-5, 100), one.epsilon_after(100, 1e-5))]
@@ -86,7 +94,11 @@ class Selection:
         low, high = 0.0, steps * odds
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (middle, high) if self._delta_of_sides(steps, middle, odds) > delta else (low, middle)
+            low, high = (
+                (middle, high)
+                if self._delta_of_sides(steps, middle, odds) > delta
+                else (low, middle)
+            )
         return low
 
     @property
@@ -98,12 +110,15 @@ class Selection:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """The chances that a good proposal ends it, and that the limit does, each exact even if it is small."""
+        """The chances that a good proposal ends it, and that the limit does, each exact even if it
+        is small.
+        """
         if self.limit == 0:
             return 0.0, 1.0
         if self.limit is None or self.good >= 1:
             return 1.0, 0.0
-        misses = self.limit * math.log1p(-self.good)  # the logarithm of the chance that all of them are bad
+        # The logarithm of the chance that all of them are bad.
+        misses = self.limit * math.log1p(-self.good)
         return -math.expm1(misses), math.exp(misses)
 
     def accepted_only(self, delta: float, steps: int = 1) -> float:
@@ -122,7 +137,8 @@ class Selection:
 
     def _delta_of_sides(self, steps: int, epsilon: float, odds: float) -> float:
         """Return the delta of so many coins, rounded down."""
-        most = math.floor((steps - epsilon / odds) / 2)  # coins for the wrong side with a loss of epsilon or more
+        # Coins for the wrong side with a loss of epsilon or more.
+        most = math.floor((steps - epsilon / odds) / 2)
         if most < 0:
             return 0.0
         wrong = 1 - self.right_side

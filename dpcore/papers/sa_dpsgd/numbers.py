@@ -1,6 +1,8 @@
-"""Accounting of paper 001: epsilon by its Theorem 1, as printed and as its proof means it, acceptance, and figures.
+"""Accounting of paper 001: epsilon by its Theorem 1, as printed and as its proof means it,
+acceptance, and figures.
 
-Its letters: tau accepted steps, alpha the order, Q the temperature, mu0 the largest number of rejections in a row.
+Its letters: tau accepted steps, alpha the order, Q the temperature, mu0 the largest number of
+rejections in a row.
 """
 
 import math
@@ -23,7 +25,8 @@ from dpcore.training.plan import plan
 DELTA, BUDGET, MAX_ORDER = 1e-5, 3.0, 64
 NAMES = tuple(DATA)
 Q0 = 10.0
-BATCHES = np.array([64, 128, 256, 512, 1024, 2048])  # for Figure 4b, whose own values are only in the image
+# For Figure 4b, whose own values are only in the image.
+BATCHES = np.array([64, 128, 256, 512, 1024, 2048])
 
 
 def setting(name: str) -> PrintedSetting:
@@ -40,14 +43,17 @@ def whole_epochs(name: str) -> int:
 
 @cache
 def _costs(q: float, sigma: float, printed: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the orders alpha = 2..64 and a step's ln A(alpha), A being the sum of equation (8), or A as printed."""
+    """Return the orders alpha = 2..64 and a step's ln A(alpha), A being the sum of equation (8), or
+    A as printed.
+    """
     orders = np.arange(2, MAX_ORDER + 1.0)
     logarithms = binomial_log_moments(q, sigma)[: orders.size]
     return orders, np.exp(np.minimum(logarithms, 700.0)) if printed else logarithms
 
 
 def theorem_1(q: float, sigma: float, tau: float, printed: bool = False) -> float:
-    """Return epsilon of tau steps by Theorem 1: as its proof means it, or without a logarithm, as equation (4) has it.
+    """Return epsilon of tau steps by Theorem 1: as its proof means it, or without a logarithm, as
+    equation (4) has it.
 
     min over alpha of tau ln A(alpha) / (alpha - 1) + ln(1/delta) / (alpha - 1).
 
@@ -59,7 +65,8 @@ def theorem_1(q: float, sigma: float, tau: float, printed: bool = False) -> floa
 
 
 def affordable(q: float, sigma: float, epsilon: float, printed: bool = False) -> int:
-    """Return the most steps that epsilon pays for by Theorem 1, as its proof means it or as equation (4) has it.
+    """Return the most steps that epsilon pays for by Theorem 1, as its proof means it or as
+    equation (4) has it.
 
     >>> [affordable(512 / 60_000, 1.23, 3.0, printed) for printed in (False, True)]
     [4698, 27]
@@ -69,7 +76,8 @@ def affordable(q: float, sigma: float, epsilon: float, printed: bool = False) ->
 
 
 def acceptance(rise: FloatArray, tau: int) -> FloatArray:
-    """Return the chance of equation (3) of accepting a step that raises the loss, after tau accepted steps.
+    """Return the chance of equation (3) of accepting a step that raises the loss, after tau
+    accepted steps.
 
     >>> acceptance(np.array([0.0, 1e-4, 1e-3]), 4680).round(4).tolist()
     [1.0, 0.0093, 0.0]
@@ -84,7 +92,9 @@ def proven_epsilon(name: str, steps: int) -> float:
 
 
 def saved_share(name: str, accuracy: str) -> float:
-    """Return the share of AUTO-S's steps that SA-DPSGD saves by Table 3, counting only accepted steps."""
+    """Return the share of AUTO-S's steps that SA-DPSGD saves by Table 3, counting only accepted
+    steps.
+    """
     *_, other, own = DATA[name]["reaches"][accuracy]
     q, sigma = setting(name).q, setting(name).sigma
     return 1 - affordable(q, sigma, own) / affordable(q, sigma, other)
@@ -93,8 +103,17 @@ def saved_share(name: str, accuracy: str) -> float:
 def _entries(name: str) -> tuple[Computed, ...]:
     column, tau, limit = setting(name), whole_epochs(name), DATA[name]["limit"]
     q, sigma, proposals = column.q, column.sigma, (limit + 1) * tau
-    numbers = {"name": name, "epochs": column.epochs, "tau": tau, "limit": limit, "proposals": proposals}
-    numbers |= {"as_printed": affordable(q, sigma, BUDGET, printed=True), "meant": affordable(q, sigma, BUDGET)}
+    numbers = {
+        "name": name,
+        "epochs": column.epochs,
+        "tau": tau,
+        "limit": limit,
+        "proposals": proposals,
+    }
+    numbers |= {
+        "as_printed": affordable(q, sigma, BUDGET, printed=True),
+        "meant": affordable(q, sigma, BUDGET),
+    }
     texts = {place: with_numbers(entry, **numbers) for place, entry in WORDS["entries"].items()}
     return (
         Computed(
@@ -104,7 +123,11 @@ def _entries(name: str) -> tuple[Computed, ...]:
             ours=lambda: theorem_1(q, sigma, tau),
             bound=True,
         ),
-        Computed(**texts["equation_4"], setting=column, ours=lambda: theorem_1(q, sigma, tau, printed=True)),
+        Computed(
+            **texts["equation_4"],
+            setting=column,
+            ours=lambda: theorem_1(q, sigma, tau, printed=True),
+        ),
         Computed(
             **texts["table_1"],
             setting=replace(column, epochs=(limit + 1) * column.epochs),
@@ -116,11 +139,23 @@ def _entries(name: str) -> tuple[Computed, ...]:
 
 def _figure_3() -> tuple[Line, ...]:
     name = "MNIST"
-    q, sigma, tau, limit = setting(name).q, setting(name).sigma, whole_epochs(name), DATA[name]["limit"]
+    q, sigma, tau, limit = (
+        setting(name).q,
+        setting(name).sigma,
+        whole_epochs(name),
+        DATA[name]["limit"],
+    )
     steps = np.arange(1, 41) * (tau // 40)
     x = steps.astype(np.float64)
-    lines = [Line("Accepted steps, by Theorem 1", x, np.array([theorem_1(q, sigma, each) for each in x.tolist()]))]
-    for proposals, rejected in ((1, "none"), (2, "half"), (limit + 1, f"{limit} of {limit + 1}")):  # fixed beforehand
+    lines = [
+        Line(
+            "Accepted steps, by Theorem 1",
+            x,
+            np.array([theorem_1(q, sigma, each) for each in x.tolist()]),
+        )
+    ]
+    # Fixed beforehand.
+    for proposals, rejected in ((1, "none"), (2, "half"), (limit + 1, f"{limit} of {limit + 1}")):
         every = Mechanism.constant(q, sigma, proposals * tau)
         curve = ACCOUNTANTS[CERTIFIED].curve(every, proposals * steps, DELTA)
         lines.append(Line(f"Certified, {rejected} rejected", x, curve.epsilon, CERTIFIED))
@@ -129,7 +164,10 @@ def _figure_3() -> tuple[Line, ...]:
 
 def _equation_3() -> tuple[Line, ...]:
     rise, end = np.geomspace(1e-7, 1e-4, 121), whole_epochs("MNIST")
-    return tuple(Line(f"after {tau:,} accepted steps", rise, acceptance(rise, tau)) for tau in (1, 100, 1000, end))
+    return tuple(
+        Line(f"after {tau:,} accepted steps", rise, acceptance(rise, tau))
+        for tau in (1, 100, 1000, end)
+    )
 
 
 def _figure_4b() -> tuple[Line, ...]:
@@ -153,7 +191,9 @@ def course_of(title: str, method: str) -> tuple[OnTheWay, ...]:
 
 
 def accuracy_lines(title: str) -> tuple[Line, ...]:
-    """Draw accuracy in percent against epsilon of every recorded method, and of the accepted steps alone."""
+    """Draw accuracy in percent against epsilon of every recorded method, and of the accepted steps
+    alone.
+    """
     lines = []
     for method in METHODS:
         course, charged = course_of(title, method), plan(run(title, method)).mechanism
@@ -163,13 +203,20 @@ def accuracy_lines(title: str) -> tuple[Line, ...]:
         if method == ANNEALED:
             counted = [each for each in course if each.accepted]
             lines.append(
-                _line(f"{method}, accepted steps alone", counted, [each.accepted or 0 for each in counted], charged)
+                _line(
+                    f"{method}, accepted steps alone",
+                    counted,
+                    [each.accepted or 0 for each in counted],
+                    charged,
+                )
             )
     return tuple(lines)
 
 
 def _line(name: str, course: Sequence[OnTheWay], steps: Sequence[int], charged: Mechanism) -> Line:
-    """Draw the tests of a run against the epsilon of its steps; tests at the same step share an epsilon."""
+    """Draw the tests of a run against the epsilon of its steps; tests at the same step share an
+    epsilon.
+    """
     counts, places = np.unique(steps, return_inverse=True)
     epsilon = ACCOUNTANTS[CERTIFIED].curve(charged, counts.tolist(), DELTA).epsilon[places]
     return Line(name, epsilon, np.array([100 * each.accuracy for each in course]))

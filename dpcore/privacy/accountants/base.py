@@ -29,7 +29,8 @@ def words_of(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Epsilon at each horizon (or delta), +inf where nothing is promised (see `note`); arrays are read-only copies.
+    """Epsilon at each horizon (or delta), +inf where nothing is promised (see `note`); arrays are
+    read-only copies.
 
     Bounds that cross are not kept: nothing is promised there, and the note says so.
     """
@@ -61,8 +62,10 @@ class Curve:
 class TradeoffCurve(NamedTuple):
     """The trade-off function after the whole mechanism, by an accountant."""
 
-    lower: Tradeoff | None  # the curve to show; None if nothing is promised, and then `note` says why
-    upper: Tradeoff | None  # proven not to be below the exact curve, only from a certified accountant
+    # The curve to show; None if nothing is promised, and then `note` says why.
+    lower: Tradeoff | None
+    # Proven not to be below the exact curve, only from a certified accountant.
+    upper: Tradeoff | None
     kind: Kind
     note: str = ""
 
@@ -70,20 +73,24 @@ class TradeoffCurve(NamedTuple):
 class Accountant(ABC):
     """Epsilon of a mechanism; subclasses are final and stateless and define `_account`.
 
-    They may define `own_tradeoff` if they know more than their privacy profile, and `hopeless` if they know beforehand
-    that they have no number. A RuntimeError of their numerics becomes +inf with the reason as note.
+    They may define `own_tradeoff` if they know more than their privacy profile, and `hopeless` if
+    they know beforehand that they have no number. A RuntimeError of their numerics becomes +inf
+    with the reason as note.
     """
 
     name: ClassVar[str]  # the id on the command line
     title: ClassVar[str]  # on pages
-    spellings: ClassVar[str] = ""  # regular expression for its names in texts, ignoring case; "" for none
+    # Regular expression for its names in texts, ignoring case; "" for none.
+    spellings: ClassVar[str] = ""
     note: ClassVar[str]  # one sentence on its use of the noise, which tells why curves differ
     source: ClassVar[str]  # the paper, with arXiv id and theorem
     kind: ClassVar[Kind]  # under its conditions; a curve may be of a weaker kind
     caveat: ClassVar[str]  # a warning; "" only for an unconditional bound
 
     def curve(self, mechanism: Mechanism, steps: ArrayLike, delta: float) -> Curve:
-        """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one delta in (0, 1)."""
+        """Epsilon after each of `steps` (n,), non-decreasing and at most `mechanism.steps`, at one
+        delta in (0, 1).
+        """
         horizons = checked_steps(steps, mechanism.steps)
         return self._answered(mechanism, horizons, checked_deltas(np.full(horizons.shape, delta)))
 
@@ -99,10 +106,13 @@ class Accountant(ABC):
     def profile(self, mechanism: Mechanism, deltas: ArrayLike) -> Curve:
         """Epsilon after the whole mechanism, at each of `deltas` (n,) in (0, 1)."""
         values = checked_deltas(deltas)
-        return self._answered(mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values)
+        return self._answered(
+            mechanism, np.full(values.shape, mechanism.steps, dtype=np.int64), values
+        )
 
     def tradeoff(self, mechanism: Mechanism, least: float) -> TradeoffCurve:
-        """The trade-off function after the whole mechanism: its own, or that of its pairs with delta >= `least`.
+        """The trade-off function after the whole mechanism: its own, or that of its pairs with
+        delta >= `least`.
 
         >>> from dpcore.privacy.accountants import ACCOUNTANTS
         >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: beta(0.05) = 0.7405
@@ -111,17 +121,24 @@ class Accountant(ABC):
         """
         if own := self.own_tradeoff(mechanism):
             return own
-        few, many = np.geomspace(least, FEW_BELOW, PAIRS // 2), np.linspace(FEW_BELOW, MAX_DELTA, PAIRS // 2)
+        few, many = (
+            np.geomspace(least, FEW_BELOW, PAIRS // 2),
+            np.linspace(FEW_BELOW, MAX_DELTA, PAIRS // 2),
+        )
         curve = self.profile(mechanism, np.unique(np.concatenate([few, many])))
         promised = bool(np.isfinite(curve.epsilon).any())
-        return TradeoffCurve(Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note)
+        return TradeoffCurve(
+            Pairs(curve.epsilon, curve.delta) if promised else None, None, curve.kind, curve.note
+        )
 
     def own_tradeoff(self, mechanism: Mechanism) -> TradeoffCurve | None:
         """A trade-off function that says more than the privacy profile; None by default."""
         return None
 
     def hopeless(self, mechanism: Mechanism) -> bool:
-        """True if it is known without counting that there is no number; a search then skips the mechanism."""
+        """True if it is known without counting that there is no number; a search then skips the
+        mechanism.
+        """
         return False
 
     def _answered(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
@@ -138,7 +155,8 @@ class Accountant(ABC):
 class AdditiveAccountant(Accountant):
     """An accountant whose cost adds up over uses and becomes epsilon at the end."""
 
-    without_cost: ClassVar[str] = ""  # the reason why a cost is infinite; {sigma} is the smallest sigma
+    # The reason why a cost is infinite; {sigma} is the smallest sigma.
+    without_cost: ClassVar[str] = ""
 
     @abstractmethod
     def cost(self, q: float, sigma: float) -> FloatArray:
@@ -154,20 +172,31 @@ class AdditiveAccountant(Accountant):
         costs = np.stack([self.cost(r.q, r.sigma) for r in mechanism.releases])  # (L, K)
         finite = np.where(np.isfinite(costs), costs, 0.0)
         total = compositions.astype(np.float64) @ finite  # (n, K)
-        endless = (compositions > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(np.float64) > 0
+        endless = (compositions > 0).astype(np.float64) @ (~np.isfinite(costs)).astype(
+            np.float64
+        ) > 0
         total[endless] = np.inf
         epsilon = np.where(steps == 0, 0.0, np.maximum(self.epsilon(total, delta), 0.0))
         note = "" if np.all(np.isfinite(costs)) else self._reason(mechanism)
         return Curve(steps, delta, epsilon, None, self.kind, note)
 
     def _reason(self, mechanism: Mechanism) -> str:
-        return self.without_cost.format(sigma=f"{min(release.sigma for release in mechanism.releases):g}")
+        return self.without_cost.format(
+            sigma=f"{min(release.sigma for release in mechanism.releases):g}"
+        )
 
 
 def checked_steps(steps: ArrayLike, most: int) -> IntArray:
-    """Return (n,) numbers of steps. Errors: ValueError unless they are whole, from 0 to `most`, and do not decrease."""
+    """Return (n,) numbers of steps.
+
+    Errors: ValueError unless they are whole, from 0 to `most`, and do not decrease.
+    """
     given = np.atleast_1d(np.asarray(steps))
-    if given.ndim != 1 or given.size == 0 or not np.array_equal(given, np.floor(given.astype(np.float64))):
+    if (
+        given.ndim != 1
+        or given.size == 0
+        or not np.array_equal(given, np.floor(given.astype(np.float64)))
+    ):
         raise ValueError(f"Expected steps={steps!r} to be whole numbers in one dimension.")
     horizons = given.astype(np.int64)
     check.whole(0, most, steps=int(horizons.min()))

@@ -15,7 +15,8 @@ MAX_EXPONENT = 600.0  # e^600 times 1e9 steps is still a float
 
 @final
 class Gdp(AdditiveAccountant):
-    """Epsilon of a mu-GDP mechanism with mu^2 = sum of q^2 (e^(1/sigma^2) - 1), the limit of many steps.
+    """Epsilon of a mu-GDP mechanism with mu^2 = sum of q^2 (e^(1/sigma^2) - 1), the limit of many
+    steps.
 
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> Gdp().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(3)
@@ -47,12 +48,15 @@ class Gdp(AdditiveAccountant):
 def mu_of(mechanism: Mechanism) -> float:
     """The mu of the central limit theorem after the whole mechanism; +inf if it has none.
 
-    Source: arXiv 1911.11607, equation (3.1), q sqrt(T (e^(1/sigma^2) - 1)) for equal steps; else the root of the sum of
-    squares.
+    Source: arXiv 1911.11607, equation (3.1), q sqrt(T (e^(1/sigma^2) - 1)) for equal steps; else
+    the root of the sum of squares.
 
     >>> round(mu_of(Mechanism.constant(0.01, 4.0, 10_000)), 4)
     0.254
     """
     return math.sqrt(
-        sum(release.count * float(Gdp().cost(release.q, release.sigma)[0]) for release in mechanism.releases)
+        sum(
+            release.count * float(Gdp().cost(release.q, release.sigma)[0])
+            for release in mechanism.releases
+        )
     )

@@ -1,8 +1,8 @@
 """The modified moments accountant (MMA): a closed form whose proof does not hold.
 
-Ding et al. 2022 bound one use by K(lambda) <= ln(1 + q^2 lambda^2 / sigma^2), set K(lambda) = lambda epsilon / 2 =
-ln(1/delta) over all uses, and eliminate lambda. The proof drops all terms past the third, and the elimination ignores
-the range of lambda. So the number is a claim.
+Ding et al. 2022 bound one use by K(lambda) <= ln(1 + q^2 lambda^2 / sigma^2), set K(lambda) =
+lambda epsilon / 2 = ln(1/delta) over all uses, and eliminate lambda. The proof drops all terms past
+the third, and the elimination ignores the range of lambda. So the number is a claim.
 """
 
 import math
@@ -19,7 +19,8 @@ NEWTON_STEPS = 200  # never reached: one step needs a few dozen, many steps a ha
 
 @final
 class Mma(Accountant):
-    """epsilon = 2 ln(1/delta) / lambda, where sum over uses of ln(1 + q^2 lambda^2 / sigma^2) = ln(1/delta).
+    """epsilon = 2 ln(1/delta) / lambda, where sum over uses of ln(1 + q^2 lambda^2 / sigma^2) =
+    ln(1/delta).
 
     >>> Mma().curve(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5).epsilon.round(3)
     array([6.786])
@@ -31,15 +32,19 @@ class Mma(Accountant):
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         orders = _orders(mechanism, steps, delta)
         epsilon = np.where(steps == 0, 0.0, -2 * np.log(delta) / orders)
-        failing = failing_conditions(mechanism, int(steps[-1]), float(delta[-1])) if steps[-1] else ()
+        failing = (
+            failing_conditions(mechanism, int(steps[-1]), float(delta[-1])) if steps[-1] else ()
+        )
         note = f"Outside its stated conditions: {'; '.join(failing)}." if failing else ""
         return Curve(steps, delta, epsilon, None, self.kind, note)
 
 
 def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[str, ...]:
-    """The conditions of Theorem 3 that the first `steps` steps break, each with the values that break it.
+    """The conditions of Theorem 3 that the first `steps` steps break, each with the values that
+    break it.
 
-    They are sigma >= 1; q < 1/sigma; lambda <= 1/(10 q^2); epsilon > 0.002 T / lambda, at the theorem's lambda.
+    They are sigma >= 1; q < 1/sigma; lambda <= 1/(10 q^2); epsilon > 0.002 T / lambda, at the
+    theorem's lambda.
 
     >>> failing_conditions(Mechanism.constant(0.01, 2.0, 40_000), 40_000, 1e-5)
     ('epsilon > 0.002 T/lambda (here 6.79 <= 23.6)',)
@@ -65,8 +70,9 @@ def failing_conditions(mechanism: Mechanism, steps: int, delta: float) -> tuple[
 
 def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatArray:
     """The lambda at which the claimed costs sum to ln(1/delta), (n,); 1 where steps = 0."""
-    # Newton on v = lambda^2, in which the sum is concave. It starts left of the root, at v = ln(1/delta) / (sum of
-    # q^2/sigma^2), and rises towards it. So epsilon is never below the formula's exact value.
+    # Newton on v = lambda^2, in which the sum is concave. It starts left of the root, at v =
+    # ln(1/delta) / (sum of q^2/sigma^2), and rises towards it. So epsilon is never below the
+    # formula's exact value.
     compositions = mechanism.compositions(steps).astype(np.float64)  # (n, L)
     squares = np.array([(r.q / r.sigma) ** 2 for r in mechanism.releases])  # (L,)
     target = -np.log(delta)
@@ -75,7 +81,9 @@ def _orders(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> FloatAr
     for _ in range(NEWTON_STEPS):
         scaled = squares * v[:, None]  # (n, L)
         gap = target - np.einsum("nl,nl->n", compositions, np.log1p(scaled))
-        slope = np.where(steps == 0, 1.0, np.einsum("nl,nl->n", compositions, squares / (1 + scaled)))
+        slope = np.where(
+            steps == 0, 1.0, np.einsum("nl,nl->n", compositions, squares / (1 + scaled))
+        )
         step = np.where(steps == 0, 0.0, np.maximum(gap, 0.0) / slope)
         v = v + step
         if np.all(step <= 1e-14 * v):

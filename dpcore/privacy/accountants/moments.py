@@ -9,10 +9,12 @@ from dpcore.privacy.mechanism import FloatArray
 
 @final
 class Moments(AdditiveAccountant):
-    """epsilon = min over lambda of (sum of alpha(lambda) + ln(1/delta)) / lambda, lambda = 1, 2, 3, ...
+    """epsilon = min over lambda of (sum of alpha(lambda) + ln(1/delta)) / lambda, lambda = 1, 2, 3,
+    ...
 
-    The paper stops at lambda = 32. Here lambda reaches as far as an order can matter, so that no optimum lies on the
-    boundary. alpha(lambda) = ln A(lambda + 1) is a binomial sum up to order 128 and an integral beyond.
+    The paper stops at lambda = 32. Here lambda reaches as far as an order can matter, so that no
+    optimum lies on the boundary. alpha(lambda) = ln A(lambda + 1) is a binomial sum up to order 128
+    and an integral beyond.
 
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> Moments().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(4)

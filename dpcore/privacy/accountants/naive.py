@@ -23,12 +23,18 @@ class Naive(Accountant):
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         each = per_use(mechanism, delta / np.maximum(steps, 1))
         return Curve(
-            steps, delta, np.einsum("nl,nl->n", mechanism.compositions(steps).astype(np.float64), each), None, self.kind
+            steps,
+            delta,
+            np.einsum("nl,nl->n", mechanism.compositions(steps).astype(np.float64), each),
+            None,
+            self.kind,
         )
 
 
 def per_use(mechanism: Mechanism, delta: FloatArray) -> FloatArray:
-    """Epsilon of one use of each release at per-use deltas, (n,) -> (n, L): exact at delta/q, then amplified by q."""
+    """Epsilon of one use of each release at per-use deltas, (n,) -> (n, L): exact at delta/q, then
+    amplified by q.
+    """
     q = np.array([release.q for release in mechanism.releases])
     mu = np.array([1 / release.sigma for release in mechanism.releases])
     whole = np.minimum(delta[:, None] / q, np.nextafter(1.0, 0.0))  # (n, L), below 1

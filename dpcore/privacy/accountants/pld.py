@@ -12,7 +12,9 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 @final
 class Pld(Accountant):
-    """Privacy-loss distributions: a dominating and a dominated law of each step, composed (certified/README.md)."""
+    """Privacy-loss distributions: a dominating and a dominated law of each step, composed
+    (certified/README.md).
+    """
 
     name, title, source, spellings, note, caveat = words_of("pld")
     kind: ClassVar[Kind] = Kind.CERTIFIED
@@ -24,7 +26,10 @@ class Pld(Accountant):
 
     def hopeless(self, mechanism: Mechanism) -> bool:
         """True if a sigma is too small for any lattice."""
-        return not unsampled(mechanism) and min(release.sigma for release in mechanism.releases) < SMALLEST_SIGMA
+        return (
+            not unsampled(mechanism)
+            and min(release.sigma for release in mechanism.releases) < SMALLEST_SIGMA
+        )
 
     def _account(self, mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> Curve:
         lower, upper, note = epsilon_bounds(mechanism, steps, delta)

@@ -9,7 +9,8 @@ from dpcore.privacy.mechanism import FloatArray
 
 @final
 class Rdp(AdditiveAccountant):
-    """epsilon = min over orders a > 1 of (sum of ln A(a) + ln(1/delta) - ln a) / (a - 1) + ln(1 - 1/a).
+    """epsilon = min over orders a > 1 of (sum of ln A(a) + ln(1/delta) - ln a) / (a - 1) + ln(1 -
+    1/a).
 
     >>> from dpcore.privacy.mechanism import Mechanism
     >>> Rdp().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(4)

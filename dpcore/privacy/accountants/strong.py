@@ -12,7 +12,8 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Mechanism
 
 @final
 class Strong(Accountant):
-    """Heterogeneous composition of amplified steps (epsilon, delta); the steps and the composition get half of delta.
+    """Heterogeneous composition of amplified steps (epsilon, delta); the steps and the composition
+    get half of delta.
 
     >>> Strong().curve(Mechanism.constant(0.01, 4.0, 10_000), 10_000, 1e-5).epsilon.round(1)
     array([14.3])
@@ -29,10 +30,11 @@ class Strong(Accountant):
 
 
 def composed(each: FloatArray, compositions: FloatArray, slack: FloatArray) -> FloatArray:
-    """Epsilon of `compositions` (n, L) of `each` (n, L) epsilon, at an extra delta of `slack` (n,) -> (n,).
+    """Epsilon of `compositions` (n, L) of `each` (n, L) epsilon, at an extra delta of `slack` (n,)
+    -> (n,).
 
-    It is the minimum of sum e and of sum e tanh(e/2) + sqrt(2 S ln(.)), where S = sum e^2 and the logarithm is of
-    1/slack or of e + sqrt(S)/slack. Source: arXiv 1311.0776, Theorem 3.5.
+    It is the minimum of sum e and of sum e tanh(e/2) + sqrt(2 S ln(.)), where S = sum e^2 and the
+    logarithm is of 1/slack or of e + sqrt(S)/slack. Source: arXiv 1311.0776, Theorem 3.5.
     """
     plain = np.einsum("nl,nl->n", compositions, each)
     drift = np.einsum("nl,nl->n", compositions, each * np.tanh(each / 2))

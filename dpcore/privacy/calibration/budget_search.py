@@ -1,4 +1,6 @@
-"""A search for the last value of one argument within a budget, which measures both ends of its bracket."""
+"""A search for the last value of one argument within a budget, which measures both ends of its
+bracket.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ SCAN = 96  # points of a scan for a cost that falls and rises again
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of one argument; x is ln value if the cost rises with the value, and -ln value if it falls."""
+    """A range of one argument; x is ln value if the cost rises with the value, and -ln value if it
+    falls.
+    """
 
     low: float
     high: float
@@ -71,12 +75,15 @@ class Bracket(NamedTuple):
         return 1.0 if self.outside is None else _slope(self.inside, self.outside, 1.0)
 
 
-def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0) -> Bracket:
+def bracket(
+    axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float = 1.0
+) -> Bracket:
     """Find two neighbouring values between which the cost crosses the budget.
 
-    `cost` rises with x, at first guess like e^(slope x); the first measurement is at the value `start`.
-    **Guarantees:** cost(inside) <= budget < cost(outside), both measured. Whole values are neighbours; others are
-    within 0.1 % of each other and cost(inside) >= 0.999 budget, unless the cost jumps between neighbours of six digits.
+    `cost` rises with x, at first guess like e^(slope x); the first measurement is at the value
+    `start`. **Guarantees:** cost(inside) <= budget < cost(outside), both measured. Whole values are
+    neighbours; others are within 0.1 % of each other and cost(inside) >= 0.999 budget, unless the
+    cost jumps between neighbours of six digits.
 
     >>> found = bracket(Axis(1, 1000, whole=True), lambda value: value**2, 50.0, start=100)
     >>> found.inside.value, found.outside.value
@@ -96,18 +103,24 @@ def bracket(axis: Axis, cost: Callable[[float], float], budget: float, start: fl
         slope = _slope(before, point, slope)
         if _settled(axis, inside, outside, budget):
             break
-        crossing = -inf if point.cost else inf  # predicted by the slope if the cost is finite and above 0
+        # Predicted by the slope if the cost is finite and above 0.
+        crossing = -inf if point.cost else inf
         if 0 < point.cost < inf:
             crossing = point.x + log(budget / point.cost) / slope
         value = _next(axis, Bracket(inside, outside), crossing, (slope, count))
         before = point
     else:
-        raise RuntimeError(f"The search for cost {budget:g} did not end after {MAX_POINTS} points; this is a defect.")
+        raise RuntimeError(
+            f"The search for cost {budget:g} did not end after {MAX_POINTS} points; this is a"
+            " defect."
+        )
     return Bracket(inside, outside)
 
 
 def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float | None:
-    """The last value of a scan within the budget; None if there is none. For costs that fall and rise again.
+    """The last value of a scan within the budget; None if there is none.
+
+    For costs that fall and rise again.
 
     >>> scanned(Axis(1, 100), lambda value: abs(value - 50), 1.0)
     50.9877
@@ -126,7 +139,11 @@ def scanned(axis: Axis, cost: Callable[[float], float], budget: float) -> float 
 
 def _slope(before: Point | None, point: Point, known: float) -> float:
     """d ln cost / dx between two points; `known` if they do not tell."""
-    if before is None or before.x == point.x or not (0 < before.cost < inf and 0 < point.cost < inf):
+    if (
+        before is None
+        or before.x == point.x
+        or not (0 < before.cost < inf and 0 < point.cost < inf)
+    ):
         return known
     found = log(point.cost / before.cost) / (point.x - before.x)
     return min(max(found, 0.02), 200.0) if found > 0 else known
@@ -159,13 +176,23 @@ def _next(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int])
 
 
 def _onward(axis: Axis, found: Bracket, crossing: float, state: tuple[float, int]) -> float:
-    """The value to measure next for the other end of the bracket, near the predicted crossing but not too far off."""
+    """The value to measure next for the other end of the bracket, near the predicted crossing but
+    not too far off.
+    """
     offset, count = state
     first, last = axis.ends
     nearest, farthest, one = 2 * offset * 4.0**count, 2.0 ** (count / 2), float(axis.whole)
     if found.inside is not None:
         x = found.inside.x + min(max(crossing + offset - found.inside.x, nearest), farthest)
-        return max(axis.value(min(x, last)), found.inside.value + one) if axis.rising else axis.value(min(x, last))
+        return (
+            max(axis.value(min(x, last)), found.inside.value + one)
+            if axis.rising
+            else axis.value(min(x, last))
+        )
     assert found.outside is not None
     x = found.outside.x - min(max(found.outside.x - crossing + offset, nearest), farthest)
-    return min(axis.value(max(x, first)), found.outside.value - one) if axis.rising else axis.value(max(x, first))
+    return (
+        min(axis.value(max(x, first)), found.outside.value - one)
+        if axis.rising
+        else axis.value(max(x, first))
+    )

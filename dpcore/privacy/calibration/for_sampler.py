@@ -16,18 +16,21 @@ from dpcore.privacy.sampling.base import Poisson
 from dpcore.privacy.sampling.replace_one import PoissonReplaceOne
 
 SOLVABLE_FOR_SAMPLERS = ("sigma", "steps")
-MAX_MEASUREMENTS, CLOSE_ENOUGH = 12, 0.98  # of a slow sampler: the search ends at this share of the target
-SLOPE, NEARBY = 2.0, 1.1  # default of d ln epsilon / d (-ln sigma), and the ratio of sigmas that measures it
+# Of a slow sampler: the search ends at this share of the target.
+MAX_MEASUREMENTS, CLOSE_ENOUGH = 12, 0.98
+# Default of d ln epsilon / d (-ln sigma), and the ratio of sigmas that measures it.
+SLOPE, NEARBY = 2.0, 1.1
 FARTHEST = 1.0  # step in ln sigma
 FAR_APART = 2.0  # first guess over the noise of Poisson batches if a record moves the sum by 2 C
 
 
 def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> Answer:
-    """The smallest sigma, to six digits, whose upper end of epsilon keeps the target over `steps` of the sampler.
+    """The smallest sigma, to six digits, whose upper end of epsilon keeps the target over `steps`
+    of the sampler.
 
-    **Guarantees:** as `solve`, with the upper end as the cost. For a slow sampler the answer is the first of a few
-    measurements that spends from 98 % to 100 % of the target.
-    Errors: ValueError for bad input or a target that no sigma from 0.01 to 1000 keeps.
+    **Guarantees:** as `solve`, with the upper end as the cost. For a slow sampler the answer is the
+    first of a few measurements that spends from 98 % to 100 % of the target. Errors: ValueError for
+    bad input or a target that no sigma from 0.01 to 1000 keeps.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> found = sigma_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(3.0, 1e-5), q=0.1, steps=10)
@@ -44,14 +47,18 @@ def sigma_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, steps: 
     start = _first_look(sampler, target, q, steps)
     found = search(axis, lambda sigma: measured(sigma).value, target.epsilon, *start)
     if found.inside is None:
-        raise ValueError(f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or raise epsilon.")
+        raise ValueError(
+            f"No sigma below 1000 reaches {target} in {steps} steps; lower the steps or raise"
+            " epsilon."
+        )
     sigma = found.inside.value
     drawn = Mechanism.constant(q, sigma, steps)
     return Answer("sigma", sigma, target, measured(sigma), _beyond(found), sampler.name, drawn)
 
 
 def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: float) -> Answer:
-    """The most steps, up to 10^7, whose upper end of epsilon keeps the target; whole epochs if the sampler has them.
+    """The most steps, up to 10^7, whose upper end of epsilon keeps the target; whole epochs if the
+    sampler has them.
 
     Errors: ValueError for bad input, or if the first step or epoch costs more than the target.
 
@@ -68,18 +75,32 @@ def steps_for_sampler(sampler: Sampler, target: EpsilonTarget, q: float, sigma: 
     def measured(count: int) -> Reading:
         return sampler.curve(q, sigma, count * unit, target.delta).last
 
-    found = bracket(axis, lambda count: measured(int(count)).value, target.epsilon, max(1.0, round(1 / q) / unit))
+    found = bracket(
+        axis,
+        lambda count: measured(int(count)).value,
+        target.epsilon,
+        max(1.0, round(1 / q) / unit),
+    )
     if found.inside is None:
-        first = f"{'epoch' if sampler.by_epoch else 'step'} costs epsilon={outward(measured(1).value, ceil)}"
-        raise ValueError(f"The first {first}, above {target}; raise sigma, lower q, or raise epsilon.")
+        first = (
+            f"{'epoch' if sampler.by_epoch else 'step'} costs"
+            f" epsilon={outward(measured(1).value, ceil)}"
+        )
+        raise ValueError(
+            f"The first {first}, above {target}; raise sigma, lower q, or raise epsilon."
+        )
     count, beyond = int(found.inside.value), _beyond(found)
     steps, after = count * unit, None if beyond is None else int(beyond) * unit
     drawn = Mechanism.constant(q, sigma, steps)
     return Answer("steps", steps, target, measured(count), after, sampler.name, drawn)
 
 
-def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -> tuple[float, float]:
-    """The first sigma to measure, and d ln epsilon / d (-ln sigma) there, both as for Poisson batches."""
+def _first_look(
+    sampler: Sampler, target: EpsilonTarget, q: float, steps: int
+) -> tuple[float, float]:
+    """The first sigma to measure, and d ln epsilon / d (-ln sigma) there, both as for Poisson
+    batches.
+    """
     far = FAR_APART if sampler.adjacency == PoissonReplaceOne.adjacency else 1.0
     try:
         found = solve("sigma", target, q=q, steps=steps)
@@ -90,8 +111,12 @@ def _first_look(sampler: Sampler, target: EpsilonTarget, q: float, steps: int) -
     return min(far * found.value, SIGMAS[1]), slope
 
 
-def _few_measurements(axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float) -> Bracket:
-    """Find two values around the crossing, by secants in logarithms that aim a little inside the budget."""
+def _few_measurements(
+    axis: Axis, cost: Callable[[float], float], budget: float, start: float, slope: float
+) -> Bracket:
+    """Find two values around the crossing, by secants in logarithms that aim a little inside the
+    budget.
+    """
     inside: Point | None = None
     outside: Point | None = None
     x, (first, last) = axis.place(start), axis.ends
@@ -102,7 +127,9 @@ def _few_measurements(axis: Axis, cost: Callable[[float], float], budget: float,
             inside = point
         else:
             outside = point
-        if (inside and inside.cost >= CLOSE_ENOUGH * budget) or (inside is None and point.x <= first):
+        if (inside and inside.cost >= CLOSE_ENOUGH * budget) or (
+            inside is None and point.x <= first
+        ):
             break
         x = _aimed(inside, outside, (1 + CLOSE_ENOUGH) / 2 * budget, slope)
     return Bracket(inside, outside)

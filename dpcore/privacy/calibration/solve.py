@@ -1,8 +1,9 @@
 """Calibration: the sigma, number of steps, sampling rate or batch that keeps a budget.
 
-The given values make a function from the unknown argument to a mechanism, an accountant turns that into a cost, and
-`bracket` finds the last argument within the budget. The cost by the certified accountant is the upper end of its band.
-`same_epsilon` finds the sigma that a tighter accountant allows at the epsilon of a looser one.
+The given values make a function from the unknown argument to a mechanism, an accountant turns that
+into a cost, and `bracket` finds the last argument within the budget. The cost by the certified
+accountant is the upper end of its band. `same_epsilon` finds the sigma that a tighter accountant
+allows at the epsilon of a looser one.
 """
 
 from collections.abc import Callable
@@ -59,8 +60,10 @@ class Answer:
     solved: str  # sigma, steps, q or batch
     value: float  # whole for steps and batch
     target: Target
-    reading: Reading  # the cost of `mechanism`, for a sampler of its batches; reading.value <= target.size
-    beyond: float | None  # the next value, which was measured and overshoots; None if the numbers or the range end
+    # The cost of `mechanism`, for a sampler of its batches; reading.value <= target.size.
+    reading: Reading
+    # The next value, which was measured and overshoots; None if the numbers or the range end.
+    beyond: float | None
     accountant: str  # or the sampler whose batches are not Poisson's
     mechanism: Mechanism
     notes: tuple[str, ...] = ()
@@ -99,7 +102,9 @@ class Search:
         return self.readings[value].value
 
     def _silence(self, value: float) -> float:
-        """Infinite if there is no mechanism, or none for which the accountant may have a number; otherwise 0."""
+        """Infinite if there is no mechanism, or none for which the accountant may have a number;
+        otherwise 0.
+        """
         try:
             return inf if ACCOUNTANTS[self.accountant].hopeless(self.mechanism(value)) else 0.0
         except ValueError:
@@ -122,7 +127,9 @@ class Search:
         if found.inside is None and ACCOUNTANTS[self.accountant].kind is not Kind.CERTIFIED:
             # Some formulas also need a sigma that is not too large.
             again = scanned(self.axis, self.cost, self.target.size)
-            found = found if again is None else bracket(self.axis, self.cost, self.target.size, again)
+            found = (
+                found if again is None else bracket(self.axis, self.cost, self.target.size, again)
+            )
         return found
 
 
@@ -130,7 +137,8 @@ def _answered(search: Search, examples: int | None, steps: int | None) -> Answer
     """The answer to a search. Errors: ValueError with a sentence if there is none."""
     if examples is not None:
         check.whole(1, examples=examples)
-    search.mechanism(search.axis.value(search.axis.ends[0]))  # raises for input that is bad at every value
+    # Raises for input that is bad at every value.
+    search.mechanism(search.axis.value(search.axis.ends[0]))
     inside, outside = search.found()
     if inside is None:
         assert outside is not None
@@ -175,7 +183,11 @@ def _end(search: Search, inside: float, outside: float | None) -> str:
     if outside is None:
         return f"Even {search.solved}={inside:g}, the end of the range, keeps {search.target}."
     past = search.readings[outside]
-    return f"Past {search.solved}={inside:g} there is no number: {past.note}" if isinf(past.value) else ""
+    return (
+        f"Past {search.solved}={inside:g} there is no number: {past.note}"
+        if isinf(past.value)
+        else ""
+    )
 
 
 def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
@@ -185,8 +197,13 @@ def _refusal(search: Search, cheapest: float, steps: int | None) -> str:
     if isinf(reading.value) and search.solved != "sigma":
         return f"{none} {_louder(search, cheapest)}".strip()
     cost = f"{word}={nearest(reading.value)}"
-    sentence = f"{REFUSALS[search.solved].format(cost=cost, target=search.target, steps=steps)} raise {word}."
-    silent = isinf(reading.value) or (reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED))
+    sentence = (
+        f"{REFUSALS[search.solved].format(cost=cost, target=search.target, steps=steps)} raise"
+        f" {word}."
+    )
+    silent = isinf(reading.value) or (
+        reading.note and reading.kind not in (Kind.CLAIMED, Kind.CERTIFIED)
+    )
     return f"{sentence} {none}" if silent else sentence
 
 
@@ -196,7 +213,9 @@ def _louder(search: Search, value: float) -> str:
         releases = search.mechanism(value).releases
     except ValueError:  # a schedule that ends earlier
         return ""
-    louder = Mechanism(tuple(replace(release, sigma=max(release.sigma, 1.0)) for release in releases))
+    louder = Mechanism(
+        tuple(replace(release, sigma=max(release.sigma, 1.0)) for release in releases)
+    )
     found = search.target.spent_by(ACCOUNTANTS[search.accountant], louder)
     return "" if isinf(found.value) else "Raise sigma."
 
@@ -212,15 +231,17 @@ def solve(
     accountant: str = CERTIFIED,
     recipe: Recipe = CONSTANT,
 ) -> Answer:
-    """Find the last value of the quantity `solved` that keeps the target; a value given for it is ignored.
+    """Find the last value of the quantity `solved` that keeps the target; a value given for it is
+    ignored.
 
-    It is the smallest (first) sigma from 0.01 to 1000, the most steps up to 10^7, the largest sampling rate q, or the
-    largest whole expected batch q n of n `examples`. In the other cases `examples` only serve to warn of delta >= 1/n.
-    Sigma and q have six digits. The epochs of a schedule without `level_steps` change with q.
-    **Guarantees:** the answer's cost was measured and is at most the target. One more step, or one more example in a
-    batch, was measured and overshoots. So does a sigma or q at most 0.1 % farther, and the answer's cost is at least
-    0.999 of the target, unless the cost jumps there.
-    Errors: ValueError for bad input, a missing value of `NEEDED`, or a target out of reach.
+    It is the smallest (first) sigma from 0.01 to 1000, the most steps up to 10^7, the largest
+    sampling rate q, or the largest whole expected batch q n of n `examples`. In the other cases
+    `examples` only serve to warn of delta >= 1/n. Sigma and q have six digits. The epochs of a
+    schedule without `level_steps` change with q. **Guarantees:** the answer's cost was measured and
+    is at most the target. One more step, or one more example in a batch, was measured and
+    overshoots. So does a sigma or q at most 0.1 % farther, and the answer's cost is at least 0.999
+    of the target, unless the cost jumps there. Errors: ValueError for bad input, a missing value of
+    `NEEDED`, or a target out of reach.
 
     >>> from dpcore.privacy.calibration.targets import EpsilonTarget
     >>> answer = solve("sigma", EpsilonTarget(3.0, 1e-5), q=0.01, steps=10_000)
@@ -274,11 +295,13 @@ def same_epsilon(
     accountants: tuple[str, ...] = ("gdp", CERTIFIED),
     recipe: Recipe = CONSTANT,
 ) -> tuple[Reading, list[Answer]]:
-    """The promise of `promised_by` at `sigma`, and the (first) sigma at which each of `accountants` still makes it.
+    """The promise of `promised_by` at `sigma`, and the (first) sigma at which each of `accountants`
+    still makes it.
 
-    Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), which set delta(epsilon) of the
-    central limit equal to that of the moments accountant. The promise is kept only if the answering accountant is a
-    bound, which the central limit is not. Errors: ValueError for bad input, or no finite promise.
+    Source: Bu, Dong, Long and Su 2020, arXiv 1911.11607, equations (3.3) and (3.4), which set
+    delta(epsilon) of the central limit equal to that of the moments accountant. The promise is kept
+    only if the answering accountant is a bound, which the central limit is not. Errors: ValueError
+    for bad input, or no finite promise.
 
     >>> promise, answers = same_epsilon(256 / 60000, 1.3, 4687, 1e-5)
     >>> [(answer.accountant, round(answer.value, 2)) for answer in answers]
@@ -290,6 +313,9 @@ def same_epsilon(
     promise = ACCOUNTANTS[promised_by].spent(mechanism, delta)
     epsilon = promise.value
     if not 0 < epsilon < inf:
-        raise ValueError(f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives {epsilon:g}.")
+        raise ValueError(
+            f"Expected promised_by={promised_by!r} to promise an epsilon above 0; it gives"
+            f" {epsilon:g}."
+        )
     target, known = EpsilonTarget(epsilon, delta), {"q": q, "steps": steps, "recipe": recipe}
     return promise, [solve("sigma", target, accountant=each, **known) for each in accountants]

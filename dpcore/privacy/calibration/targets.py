@@ -22,7 +22,8 @@ ALL_PAIRS_FROM = 1e-9  # the smallest delta that can matter to an advantage
 class Target(ABC):
     """A budget; subclasses are final and frozen."""
 
-    word: ClassVar[str]  # the bounded quantity, and the field of the bound: epsilon, advantage or mu
+    # The bounded quantity, and the field of the bound: epsilon, advantage or mu.
+    word: ClassVar[str]
 
     @property
     def size(self) -> float:
@@ -73,10 +74,11 @@ class EpsilonTarget(Target):
 @final
 @dataclass(frozen=True)
 class AdvantageTarget(Target):
-    """At most this advantage, an attacker's largest true-positive less false-positive rate; in (0, 1).
+    """At most this advantage, an attacker's largest true-positive less false-positive rate; in (0,
+    1).
 
-    It is delta(0) of the whole mechanism, the total variation distance. The reading is infinite, not 1, if an
-    accountant promises nothing.
+    It is delta(0) of the whole mechanism, the total variation distance. The reading is infinite,
+    not 1, if an accountant promises nothing.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP: 2 Phi(1/2) - 1
@@ -97,7 +99,8 @@ class AdvantageTarget(Target):
 @final
 @dataclass(frozen=True)
 class MuTarget(Target):
-    """At most this mu: f >= G_mu wherever both errors are at least delta; delta in (0, 1), mu above 0.
+    """At most this mu: f >= G_mu wherever both errors are at least delta; delta in (0, 1), mu above
+    0.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(1.0, 2.0, 4)  # exactly 1-GDP
@@ -127,7 +130,9 @@ class MuTarget(Target):
 def _reading(found: TradeoffCurve, number: Callable[[Tradeoff], float]) -> Reading:
     """A number of the curve to show, infinite without one, with its proven lower bound."""
     lower = None if found.upper is None else number(found.upper)
-    return Reading(inf if found.lower is None else number(found.lower), lower, found.kind, found.note)
+    return Reading(
+        inf if found.lower is None else number(found.lower), lower, found.kind, found.note
+    )
 
 
 def target_of(
@@ -136,7 +141,9 @@ def target_of(
     runs: NumberOfRuns | None = None,
     said: Callable[[str], str] = str,
 ) -> Target:
-    """The one target that has a size, by its word; an epsilon and a mu need a delta. `said` writes names in errors.
+    """The one target that has a size, by its word; an epsilon and a mu need a delta.
+
+    `said` writes names in errors.
 
     >>> print(target_of({"epsilon": 3.0, "advantage": None, "mu": None}, 1e-5))
     epsilon=3
@@ -144,7 +151,9 @@ def target_of(
     given = {word: size for word, size in sizes.items() if size is not None}
     if len(given) != 1:
         every, found = ([said(f"target_{word}") for word in words] for words in (sizes, given))
-        raise ValueError(f"Give exactly one of {', '.join(every)}, but found {' and '.join(found) or 'none'}.")
+        raise ValueError(
+            f"Give exactly one of {', '.join(every)}, but found {' and '.join(found) or 'none'}."
+        )
     ((word, size),) = given.items()
     if word == "advantage":
         return AdvantageTarget(size)

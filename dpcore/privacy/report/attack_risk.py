@@ -12,7 +12,8 @@ from dpcore.privacy.ends import safe_pair
 from dpcore.privacy.tradeoff import Tradeoff
 
 RATES = (0.01, 0.001)  # false-positive rates, each reported with its true-positive rate
-EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])  # at which delta is read off a trade-off function
+# At which delta is read off a trade-off function.
+EPSILONS = np.concatenate([[0.0], np.geomspace(1e-4, 500.0, 2000)])
 EVEN_PRIOR = 0.5
 
 
@@ -31,13 +32,15 @@ class Risks(NamedTuple):
     true_positives: dict[float, Between]  # false-positive rate -> largest true-positive rate
     mu: Between  # smallest mu with f >= G_mu wherever both errors are at least `least`
     least: float
-    sure: float  # upper bound of the posterior of an attacker who is 50 % sure, except with probability delta
+    # Upper bound of the posterior of an attacker who is 50 % sure, except with probability delta.
+    sure: float
     note: str = ""  # of the band
     empty: bool = False  # true if nothing is certified
 
 
 def risks_of(band: Band, delta: float) -> Risks:
-    """The numbers of a certified band between proven bounds, without attacks that have an error below delta.
+    """The numbers of a certified band between proven bounds, without attacks that have an error
+    below delta.
 
     >>> from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
     >>> from dpcore.privacy.mechanism import Mechanism
@@ -47,10 +50,22 @@ def risks_of(band: Band, delta: float) -> Risks:
     """
     check.delta(delta=delta)
     gain = _between(advantage(band.upper), advantage(band.lower), 1.0)
-    rates = {rate: _between(float(band.upper.power(rate)), float(band.lower.power(rate)), 1.0) for rate in RATES}
+    rates = {
+        rate: _between(float(band.upper.power(rate)), float(band.lower.power(rate)), 1.0)
+        for rate in RATES
+    }
     mu = _between(mu_above(band.upper, delta), mu_above(band.lower, delta), inf)
     error = Between(1 - gain.upper, 1 - gain.lower)
-    return Risks(gain, error, rates, mu, delta, posterior(band.lower, EVEN_PRIOR, delta), band.note, band.empty)
+    return Risks(
+        gain,
+        error,
+        rates,
+        mu,
+        delta,
+        posterior(band.lower, EVEN_PRIOR, delta),
+        band.note,
+        band.empty,
+    )
 
 
 def _between(lower: float, upper: float, most: float) -> Between:
@@ -60,7 +75,8 @@ def _between(lower: float, upper: float, most: float) -> Between:
 
 
 def advantage(f: Tradeoff) -> float:
-    """Largest true-positive less false-positive rate, which is the total variation distance delta(0).
+    """Largest true-positive less false-positive rate, which is the total variation distance
+    delta(0).
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(advantage(Gaussian(1.0)), 4)
@@ -72,7 +88,8 @@ def advantage(f: Tradeoff) -> float:
 def bayes_risk(f: Tradeoff, prior: float) -> float:
     """Smallest chance of a wrong guess for an attacker whose prior of participation is `prior`.
 
-    By duality it is min(prior, 1 - prior) (1 - delta(epsilon)), where e^epsilon is the prior odds above 1.
+    By duality it is min(prior, 1 - prior) (1 - delta(epsilon)), where e^epsilon is the prior odds
+    above 1.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(bayes_risk(Gaussian(1.0), 0.5), 4), round(bayes_risk(Gaussian(0.0), 0.1), 4)
@@ -84,12 +101,14 @@ def bayes_risk(f: Tradeoff, prior: float) -> float:
 
 
 def mu_above(f: Tradeoff, least: float) -> float:
-    """Smallest mu with f >= G_mu wherever both errors are at least `least`; the tightest Gaussian guarantee, no CLT.
+    """Smallest mu with f >= G_mu wherever both errors are at least `least`; the tightest Gaussian
+    guarantee, no CLT.
 
-    A G_mu has its own mu: a power read off it rounds to 1 from mu = 16.6 on. Any other f is linear between its corners
-    and G_mu is convex, so the corners are enough. Without a `least`, subsampling would count for nothing: with chance
-    q^T the example is in every batch, and far below that error rate f falls towards that of sqrt(T)/sigma.
-    Source: arXiv 1905.02383, Definition 2.6. Edge cases: mu at alpha = beta if no attack errs by `least`.
+    A G_mu has its own mu: a power read off it rounds to 1 from mu = 16.6 on. Any other f is linear
+    between its corners and G_mu is convex, so the corners are enough. Without a `least`,
+    subsampling would count for nothing: with chance q^T the example is in every batch, and far
+    below that error rate f falls towards that of sqrt(T)/sigma. Source: arXiv 1905.02383,
+    Definition 2.6. Edge cases: mu at alpha = beta if no attack errs by `least`.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(mu_above(Gaussian(0.7), 1e-5), 6)
@@ -105,11 +124,12 @@ def mu_above(f: Tradeoff, least: float) -> float:
 
 
 def posterior(f: Tradeoff, prior: float, chance: float) -> float:
-    """Largest posterior of an attacker with this prior, except with probability `chance` over the release.
+    """Largest posterior of an attacker with this prior, except with probability `chance` over the
+    release.
 
-    By Markov's inequality for the hockey stick P(loss > e) <= delta(epsilon) / (1 - e^(epsilon - e)) for every
-    epsilon < e. At the smallest e for which this is `chance` the odds grow by a factor of e^e at most.
-    **Guarantees:** never too small if f is not above the true curve.
+    By Markov's inequality for the hockey stick P(loss > e) <= delta(epsilon) / (1 - e^(epsilon -
+    e)) for every epsilon < e. At the smallest e for which this is `chance` the odds grow by a
+    factor of e^e at most. **Guarantees:** never too small if f is not above the true curve.
 
     >>> from dpcore.privacy.tradeoff import Gaussian
     >>> round(posterior(Gaussian(0.25), 0.5, 1e-5), 3)

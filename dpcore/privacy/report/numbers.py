@@ -17,15 +17,21 @@ WORDS = {
     Kind.APPROXIMATE: "approximation, no bound",
     Kind.CLAIMED: "claimed: the proof does not cover this case",
 }
-MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}  # before a number
-IN_A_WORD = {Kind.UPPER: "proven", Kind.APPROXIMATE: "approximation", Kind.CLAIMED: "without a proof that covers them"}
+# Before a number.
+MARKS = {Kind.UPPER: "≤", Kind.CERTIFIED: "≤", Kind.APPROXIMATE: "≈", Kind.CLAIMED: "claims"}
+IN_A_WORD = {
+    Kind.UPPER: "proven",
+    Kind.APPROXIMATE: "approximation",
+    Kind.CLAIMED: "without a proof that covers them",
+}
 
 
 def outward(value: float, towards: Callable[[Any], int], digits: int = DIGITS) -> str:
     """Write a bound of 0 or more in three significant digits, rounded away from the exact value.
 
     **Guarantees:** the text is not above the value (math.floor) or not below it (math.ceil).
-    **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten; inf is "infinite".
+    **Edge cases:** below 1e-300 it is "0" or "1e-300"; from 1e6 up and below 1e-6 a power of ten;
+    inf is "infinite".
 
     >>> outward(1.94651, math.floor), outward(1.94961, math.ceil), outward(0.0, math.floor)
     ('1.94', '1.95', '0')
@@ -52,7 +58,9 @@ def placed(value: float, towards: Callable[[Any], int], places: int) -> str:
     >>> placed(0.29, math.floor, 4), placed(0.12341, math.ceil, 4)
     ('0.2900', '0.1235')
     """
-    return f"{Decimal(towards(Decimal(repr(float(value))).scaleb(places))).scaleb(-places):.{places}f}"
+    return (
+        f"{Decimal(towards(Decimal(repr(float(value))).scaleb(places))).scaleb(-places):.{places}f}"
+    )
 
 
 def raised(value: float) -> float:
@@ -156,7 +164,11 @@ def spoken(word: str, number: str, kind: Kind) -> str:
     >>> [spoken("epsilon", "2.7", kind) for kind in (Kind.UPPER, Kind.APPROXIMATE, Kind.CLAIMED)]
     ['epsilon ≤ 2.7', 'epsilon ≈ 2.7', 'a claimed epsilon of 2.7']
     """
-    return f"a claimed {word} of {number}" if kind is Kind.CLAIMED else f"{word} {MARKS[kind]} {number}"
+    return (
+        f"a claimed {word} of {number}"
+        if kind is Kind.CLAIMED
+        else f"{word} {MARKS[kind]} {number}"
+    )
 
 
 def marked(value: float, kind: Kind, lower: float | None = None) -> str:

@@ -9,7 +9,16 @@ from dpcore.privacy import words_in
 from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.attack_risk import Between, Risks
-from dpcore.privacy.report.numbers import WORDS, nearest, outward, percent, plain, raised, rounded, spoken
+from dpcore.privacy.report.numbers import (
+    WORDS,
+    nearest,
+    outward,
+    percent,
+    plain,
+    raised,
+    rounded,
+    spoken,
+)
 from dpcore.privacy.report.verdict import unavailable
 from dpcore.privacy.sampling import Sampler, steps_of_epoch
 from dpcore.privacy.sampling.base import Poisson
@@ -19,7 +28,8 @@ TEXTS = words_in(Path(__file__).with_name("statement.toml"))
 NOT_COVERED: str = TEXTS["not_covered"]
 WIDE = 1.05  # ratio of upper to lower end above which a band is called proven, not certified
 ADD_REMOVE = Poisson.adjacency
-SAME = {ADD_REMOVE, "zero-out"}  # equal for Poisson batches: an absent record adds nothing to either
+# Equal for Poisson batches: an absent record adds nothing to either.
+SAME = {ADD_REMOVE, "zero-out"}
 UNIT = "one training example"
 ADJACENCY = "add/remove: data sets that differ by one example, present or absent"
 CHOSEN = ("10", "geometric:10")  # numbers of runs that are priced
@@ -37,13 +47,14 @@ def seed_warning(seeds: Sequence[int]) -> str:
     listed = ", ".join(map(str, seeds[:4])) + (", ..." if len(seeds) > 4 else "")
     fixed, it = ("seed is", "it") if len(seeds) == 1 else ("seeds are", "them")
     return (
-        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}. Anyone else can draw the "
-        "noise again and subtract it."
+        f"The {fixed} fixed ({listed}): epsilon holds only for those who do not know {it}. Anyone"
+        " else can draw the noise again and subtract it."
     )
 
 
 def delta_warning(delta: float, n: float | None) -> str:
-    """Warn that a delta of 1/n or more protects nobody; "" for a smaller delta or an unknown number n of examples.
+    """Warn that a delta of 1/n or more protects nobody; "" for a smaller delta or an unknown number
+    n of examples.
 
     >>> delta_warning(0.001, 1000)[:50], delta_warning(1e-5, 1000), delta_warning(0.1, None)
     ('delta = 0.001 is not below 1/n = 0.001: publishing', '', '')
@@ -66,12 +77,18 @@ def proven_range(sampler: Sampler, found: Reading) -> str:
     low = outward(found.lower or 0.0, math.floor)
     if math.isinf(found.value):
         return f"{named}no upper bound of epsilon is proven; epsilon is at least **{low}**."
-    word = "proven" if sampler.interval or found.value > WIDE * (found.lower or 0.0) else "certified"
-    return f"{named}epsilon is {word} to lie between **{low}** and **{outward(found.value, math.ceil)}**."
+    word = (
+        "proven" if sampler.interval or found.value > WIDE * (found.lower or 0.0) else "certified"
+    )
+    return (
+        f"{named}epsilon is {word} to lie between **{low}** and"
+        f" **{outward(found.value, math.ceil)}**."
+    )
 
 
 def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> str:
-    """Compare the epsilon of Poisson batches with the proven range for the sampler; "" for Poisson batches.
+    """Compare the epsilon of Poisson batches with the proven range for the sampler; "" for Poisson
+    batches.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> ends = [SAMPLERS[name].curve(512 / 60_000, 1.068, 4680, 1e-5).last for name in ("shuffle", "poisson")]
@@ -82,8 +99,8 @@ def counted_as_poisson(sampler: Sampler, found: Reading, poisson: Reading) -> st
         return ""
     if sampler.adjacency not in SAME:
         return (
-            f"The number for Poisson batches holds for {ADD_REMOVE}, this one for {sampler.adjacency}: "
-            "the two cannot be compared."
+            f"The number for Poisson batches holds for {ADD_REMOVE}, this one for"
+            f" {sampler.adjacency}: the two cannot be compared."
         )
     claim = f"{sampler.title}, and accounted as Poisson: claims {outward(poisson.value, math.ceil)}"
     if poisson.value < (found.lower or 0.0):
@@ -131,7 +148,17 @@ class Statement:
     def text(self) -> str:
         """The statement as plain text, a line for each fact."""
         facts = [f"{label}: {text}" for label, text in self.facts]
-        return "\n".join(["Privacy statement", *facts, self.odds, *(f"- {caveat}" for caveat in self.caveats)]) + "\n"
+        return (
+            "\n".join(
+                [
+                    "Privacy statement",
+                    *facts,
+                    self.odds,
+                    *(f"- {caveat}" for caveat in self.caveats),
+                ]
+            )
+            + "\n"
+        )
 
     def markdown(self) -> str:
         """The statement as Markdown, with the facts in a table."""
@@ -143,11 +170,18 @@ class Statement:
 
 
 def statement(
-    mechanism: Mechanism, curve: Curve, accountant: Accountant, found: Risks, n: float | None, seed: int | None = None
+    mechanism: Mechanism,
+    curve: Curve,
+    accountant: Accountant,
+    found: Risks,
+    n: float | None,
+    seed: int | None = None,
 ) -> Statement:
-    """The statement of the whole mechanism: epsilon from the last point of the accountant's curve, certified risks.
+    """The statement of the whole mechanism: epsilon from the last point of the accountant's curve,
+    certified risks.
 
-    `n` is the number of training examples, None if unknown. `seed` is the seed of a run whose seed is fixed.
+    `n` is the number of training examples, None if unknown. `seed` is the seed of a run whose seed
+    is fixed.
     """
     facts = (
         ("Unit of privacy", UNIT),
@@ -157,7 +191,10 @@ def statement(
         ("Epsilon, delta", _spent(curve, accountant)),
         *_chosen(mechanism, curve, accountant),
         ("Gaussian privacy", _mu(found)),
-        ("Best attack's advantage", f"{_between(found.advantage)} (true-positive less false-positive rate)"),
+        (
+            "Best attack's advantage",
+            f"{_between(found.advantage)} (true-positive less false-positive rate)",
+        ),
         *(
             (f"Best attack at {100 * rate:g} % false positives", _percent(at))
             for rate, at in found.true_positives.items()
@@ -167,14 +204,16 @@ def statement(
 
 
 def odds(found: Risks) -> str:
-    """Bound the posterior of an attacker who is 50 % sure, in a sentence; the probability delta is over the release."""
+    """Bound the posterior of an attacker who is 50 % sure, in a sentence; the probability delta is
+    over the release.
+    """
     sure = 100.0 if found.empty else min(math.ceil(1000 * found.sure) / 10, 100.0)
     if sure >= 100:
         certain = "certain" if found.empty or found.sure >= 1 else "more than 99.9 % certain"
         return f"Of a single unlucky person, an attacker who starts at 50 % may end up {certain}."
     return (
-        f"Of a single unlucky person, an attacker who starts at 50 % ends up at most {sure:.1f} % certain, "
-        f"except with probability delta = {plain(raised(found.least))}."
+        f"Of a single unlucky person, an attacker who starts at 50 % ends up at most {sure:.1f} %"
+        f" certain, except with probability delta = {plain(raised(found.least))}."
     )
 
 
@@ -191,7 +230,10 @@ def _released(mechanism: Mechanism) -> str:
     low, high = min(sigmas), max(sigmas)
     noise = nearest(low) if low == high else f"from {nearest(low)} to {nearest(high)}"
     count = "1 noisy sum" if mechanism.steps == 1 else f"{mechanism.steps:,} noisy sums"
-    return f"{count} of clipped gradients (noise multiplier {noise}), and all that follows, including the model"
+    return (
+        f"{count} of clipped gradients (noise multiplier {noise}), and all that follows, including"
+        " the model"
+    )
 
 
 def _spent(curve: Curve, accountant: Accountant) -> str:
@@ -200,13 +242,19 @@ def _spent(curve: Curve, accountant: Accountant) -> str:
     if math.isinf(epsilon):
         if least := curve.last.lower:
             return (
-                f"epsilon at least {outward(least, math.floor)} at delta = {plain(delta)}, no upper bound: {curve.note}"
+                f"epsilon at least {outward(least, math.floor)} at delta = {plain(delta)}, no upper"
+                f" bound: {curve.note}"
             )
-        return f"no epsilon at delta = {plain(raised(delta))}, {by}" + (f": {curve.note}" if curve.note else "")
+        return f"no epsilon at delta = {plain(raised(delta))}, {by}" + (
+            f": {curve.note}" if curve.note else ""
+        )
     if curve.lower is None:
         return f"epsilon = {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
     low = outward(float(curve.lower[-1]), math.floor)
-    return f"epsilon between {low} and {outward(epsilon, math.ceil)} at delta = {plain(raised(delta))}, {by}"
+    return (
+        f"epsilon between {low} and {outward(epsilon, math.ceil)} at delta ="
+        f" {plain(raised(delta))}, {by}"
+    )
 
 
 def _chosen(mechanism: Mechanism, curve: Curve, accountant: Accountant) -> list[tuple[str, str]]:
@@ -214,8 +262,12 @@ def _chosen(mechanism: Mechanism, curve: Curve, accountant: Accountant) -> list[
     if len(mechanism.releases) > MAX_KINDS or math.isinf(curve.last.value):
         return []
     numbers = [read_runs(each) for each in CHOSEN]
-    planned, drawn = (best_of(each, [mechanism], accountant, float(curve.delta[-1])) for each in numbers)
-    words = [spoken("epsilon", rounded(each.value, each.kind), each.kind) for each in (planned, drawn)]
+    planned, drawn = (
+        best_of(each, [mechanism], accountant, float(curve.delta[-1])) for each in numbers
+    )
+    words = [
+        spoken("epsilon", rounded(each.value, each.kind), each.kind) for each in (planned, drawn)
+    ]
     text = f"{words[0]}; or {words[1]} for {numbers[1].phrase.removeprefix('the best of ')}{SECRET}"
     return [("As the best of 10 runs", text)]
 
@@ -224,7 +276,10 @@ def _mu(found: Risks) -> str:
     if math.isinf(found.mu.upper):
         return "no finite mu is proven"
     least = plain(raised(found.least))
-    return f"mu {_between(found.mu)}, for attacks that err at least {least} either way (certified, no CLT)"
+    return (
+        f"mu {_between(found.mu)}, for attacks that err at least {least} either way (certified, no"
+        " CLT)"
+    )
 
 
 def _between(bounds: Between) -> str:
@@ -232,7 +287,10 @@ def _between(bounds: Between) -> str:
 
 
 def _percent(bounds: Between) -> str:
-    low, high = (outward(100 * value, way) for value, way in zip(bounds, (math.floor, math.ceil), strict=True))
+    low, high = (
+        outward(100 * value, way)
+        for value, way in zip(bounds, (math.floor, math.ceil), strict=True)
+    )
     return f"finds between {low} % and {high} % of those who took part"
 
 
@@ -245,7 +303,8 @@ def _caveats(curve: Curve, found: Risks, n: float | None, seed: int | None) -> t
         special.append(found.note)
     if not curve.kind.is_bound:
         special.append(
-            f"This epsilon is no bound ({WORDS[curve.kind]}). The attacker's figures are bounds: trust those."
+            f"This epsilon is no bound ({WORDS[curve.kind]}). The attacker's figures are bounds:"
+            " trust those."
         )
     if warning := delta_warning(float(curve.delta[-1]), n):
         special.append(warning)

@@ -21,13 +21,16 @@ class Worth(StrEnum):
     LOOSE = "loose"  # above it by more
     CLAIMS_LESS = "claims_less"  # below the proven lower bound
     OUTSIDE = "outside"  # a claim whose own conditions fail
-    UNDECIDED = "undecided"  # an unproven number inside the band, or no band, or one that is too wide
+    # An unproven number inside the band, or no band, or one that is too wide.
+    UNDECIDED = "undecided"
     NOT_AVAILABLE = "not_available"  # the accountant gives no finite number
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a number, and its ratio to the certified upper bound: inf if that is 0, NaN if it is infinite."""
+    """The verdict on a number, and its ratio to the certified upper bound: inf if that is 0, NaN if
+    it is infinite.
+    """
 
     worth: Worth
     text: str
@@ -35,14 +38,20 @@ class Verdict:
 
 
 def verdict(curve: Curve, band: Curve) -> Verdict:
-    """Judge the curve's last point. Errors: ValueError if steps or delta differ, or `band` has no lower bound."""
+    """Judge the curve's last point.
+
+    Errors: ValueError if steps or delta differ, or `band` has no lower bound.
+    """
     if not (np.array_equal(curve.steps, band.steps) and np.array_equal(curve.delta, band.delta)):
         raise ValueError("Expected both curves to have the same steps and delta.")
     return judged(curve.last, band.last)
 
 
 def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
-    """Judge a number of `word` by the certified band of its mechanism. Errors: ValueError without a lower bound."""
+    """Judge a number of `word` by the certified band of its mechanism.
+
+    Errors: ValueError without a lower bound.
+    """
     if band.lower is None:
         raise ValueError("Expected band=... to hold a proven lower bound.")
     epsilon, kind, note = reading.value, reading.kind, reading.note
@@ -57,15 +66,27 @@ def judged(reading: Reading, band: Reading, word: str = "epsilon") -> Verdict:
         text = f"Claims more privacy than there is: {share} below {proven}."
         return Verdict(Worth.CLAIMS_LESS, f"{text} {note}".strip(), ratio)
     if math.isinf(epsilon):
-        return Verdict(Worth.NOT_AVAILABLE, unavailable(note) or f"Gives no finite {word} here.", ratio)
+        return Verdict(
+            Worth.NOT_AVAILABLE, unavailable(note) or f"Gives no finite {word} here.", ratio
+        )
     if kind is Kind.CLAIMED and note:
         return Verdict(Worth.OUTSIDE, note, ratio)
     if math.isinf(upper):
         sound = "Sound by its own proof, but" if kind is Kind.UPPER else "Unproven, and"
-        return Verdict(Worth.UNDECIDED, f"{sound} there is no certified value to compare with.", ratio)
+        return Verdict(
+            Worth.UNDECIDED, f"{sound} there is no certified value to compare with.", ratio
+        )
     if epsilon < upper and kind is not Kind.UPPER:
-        return Verdict(Worth.UNDECIDED, "Inside the certified band: too close to the exact value to tell.", ratio)
-    unproven = "" if kind is Kind.UPPER else "Here it is on the safe side, but that is not proven in general."
+        return Verdict(
+            Worth.UNDECIDED,
+            "Inside the certified band: too close to the exact value to tell.",
+            ratio,
+        )
+    unproven = (
+        ""
+        if kind is Kind.UPPER
+        else "Here it is on the safe side, but that is not proven in general."
+    )
     if ratio <= TIGHT and upper > TIGHT * lower:
         text = f"{unproven or 'Sound.'} The certified band is too wide to tell how tight it is."
         return Verdict(Worth.UNDECIDED, text, ratio)
@@ -86,12 +107,17 @@ def _excess(ratio: float) -> str:
     if ratio >= LARGE:
         return f"{outward(ratio, math.floor)} times the certified value"
     if ratio >= 3:
-        return f"{ratio:.2g} times the certified value" if ratio < 99.5 else f"{ratio:,.0f} times the certified value"
+        return (
+            f"{ratio:.2g} times the certified value"
+            if ratio < 99.5
+            else f"{ratio:,.0f} times the certified value"
+        )
     return f"{100 * (ratio - 1):.0f} % above the certified value"
 
 
 def unavailable(note: str, lower: float = 0.0) -> str:
-    """Turn the reason why there is no upper bound, from a curve's note, into a sentence; "" without a reason.
+    """Turn the reason why there is no upper bound, from a curve's note, into a sentence; "" without
+    a reason.
 
     >>> unavailable("The form does not exist.")
     'n/a, because the form does not exist.'
@@ -103,7 +129,8 @@ def unavailable(note: str, lower: float = 0.0) -> str:
 
 
 def lowered(sentence: str) -> str:
-    """Lower the first letter of a sentence, unless the sentence begins with a name or a symbol, such as q or RDP.
+    """Lower the first letter of a sentence, unless the sentence begins with a name or a symbol,
+    such as q or RDP.
 
     >>> lowered("Needs more steps."), lowered("RDP is infinite.")
     ('needs more steps.', 'RDP is infinite.')
@@ -115,9 +142,14 @@ def _of_band(lower: float, upper: float, note: str, word: str) -> Verdict:
     if math.isinf(upper):
         text = unavailable(note, lower) or "No certified upper bound here."
         return Verdict(Worth.NOT_AVAILABLE, text, math.nan)
-    text = f"Certified: the exact {word} lies between {outward(lower, math.floor)} and {outward(upper, math.ceil)}."
+    text = (
+        f"Certified: the exact {word} lies between {outward(lower, math.floor)} and"
+        f" {outward(upper, math.ceil)}."
+    )
     text = f"{text} {note}".strip()
-    return Verdict(Worth.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Worth.LOOSE, text, 1.0)
+    return Verdict(
+        Worth.SOUND_AND_TIGHT if upper <= TIGHT * lower or upper == 0 else Worth.LOOSE, text, 1.0
+    )
 
 
 def _ratio(epsilon: float, upper: float) -> float:

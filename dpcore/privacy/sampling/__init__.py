@@ -30,8 +30,8 @@ SAMPLERS: dict[str, Sampler] = {
 
 FORMS = "; ".join(each.form or name for name, each in SAMPLERS.items())
 NOT_PROVEN = (
-    "Nothing is proven here for b-min-sep sampling (Dong, Ganesh 2026, arXiv:2602.09338), nor for matrix mechanisms "
-    "with random allocation (Choquette-Choo et al. 2024, arXiv:2410.06266)."
+    "Nothing is proven here for b-min-sep sampling (Dong, Ganesh 2026, arXiv:2602.09338), nor for"
+    " matrix mechanisms with random allocation (Choquette-Choo et al. 2024, arXiv:2410.06266)."
 )
 
 
@@ -46,8 +46,18 @@ def sampler_of(text: str) -> Sampler:
     check.one_of(SAMPLERS, sampler=name)
     made = {PoissonGroup.name: PoissonGroup, TruncatedPoisson.name: TruncatedPoisson}.get(name)
     if len(numbers) != SAMPLERS[name].form.count(":"):
-        raise ValueError(f"Expected sampler={check.verbatim(text)} to be {SAMPLERS[name].form or name}.")
+        raise ValueError(
+            f"Expected sampler={check.verbatim(text)} to be {SAMPLERS[name].form or name}."
+        )
     return made(*(read_whole(each, "sampler") for each in numbers)) if made else SAMPLERS[name]
 
 
-__all__ = ["FORMS", "NOT_PROVEN", "SAMPLERS", "OtherCurve", "Sampler", "sampler_of", "steps_of_epoch"]
+__all__ = [
+    "FORMS",
+    "NOT_PROVEN",
+    "SAMPLERS",
+    "OtherCurve",
+    "Sampler",
+    "sampler_of",
+    "steps_of_epoch",
+]

@@ -27,7 +27,8 @@ MAX_DELTA = 1 - 1e-6  # a larger delta gets this one's epsilon as upper end, and
 ROUNDED = 1e-6  # relative: above the error of 1 less the total variation
 LITTLE_NOISE = 0.5  # below this sigma one bit of each step may say more than the laws of a round
 POINTS = 40  # of a curve over a whole training
-DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))  # of the pairs
+# Of the pairs.
+DELTAS = np.unique(np.concatenate([np.logspace(-9, -2, 36), np.linspace(0.02, 0.98, 49)]))
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -44,7 +45,9 @@ class OtherCurve(NamedTuple):
 
 
 class Sampler(ABC):
-    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and never change."""
+    """Epsilon of many Gaussian steps on batches drawn in one way; subclasses are final and never
+    change.
+    """
 
     name: ClassVar[str]  # the id on the command line
     form: ClassVar[str] = ""  # of an id with numbers, and what these are
@@ -55,15 +58,17 @@ class Sampler(ABC):
     adjacency: str  # only epsilons of one adjacency can be compared
     records: int = 1  # of one person, who is present or absent
     interval: ClassVar[bool] = False  # true if only two far ends are proven
-    by_epoch: ClassVar[bool] = False  # true if a record is in one batch of each epoch, so that whole epochs count
+    # True if a record is in one batch of each epoch, so that whole epochs count.
+    by_epoch: ClassVar[bool] = False
     slow: ClassVar[bool] = False  # true if a curve may take seconds
     least_q: ClassVar[float] = 0.0  # a smaller q would take minutes
 
     def curve(self, q: float, sigma: float, steps: ArrayLike, delta: float) -> Curve:
-        """Lower and upper epsilon after each of `steps` (n,), which do not decrease, at one delta in (0, 1).
+        """Lower and upper epsilon after each of `steps` (n,), which do not decrease, at one delta
+        in (0, 1).
 
-        `q` is the share of all records in a batch, `sigma` the noise's standard deviation over the clipping norm. An
-        epoch is round(1/q) steps. Errors: ValueError.
+        `q` is the share of all records in a batch, `sigma` the noise's standard deviation over the
+        clipping norm. An epoch is round(1/q) steps. Errors: ValueError.
         """
         check.delta(delta=delta)
         Release(q, sigma)  # checks both
@@ -74,10 +79,14 @@ class Sampler(ABC):
         """Lower and upper epsilon after all steps, at each of `deltas` (n,)."""
         values = checked_deltas(deltas)
         Release(q, sigma)
-        return self._answered(q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values)
+        return self._answered(
+            q, sigma, checked_steps(np.full(values.shape, steps), MAX_STEPS), values
+        )
 
     def _answered(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> Curve:
-        """The curve; 0 where delta alone covers the release, with a note where nothing can be counted."""
+        """The curve; 0 where delta alone covers the release, with a note where nothing can be
+        counted.
+        """
         lower, upper = np.zeros(steps.shape), np.zeros(steps.shape)
         rows = np.flatnonzero((steps > 0) & (1 - delta > self._same(q, sigma, steps)))
         if rows.size == 0:
@@ -94,7 +103,10 @@ class Sampler(ABC):
     def _counted(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         """The bounds of `_account`, or none and the reason."""
         if q < self.least_q:
-            note = f"Nothing is counted for {self.phrase} with q below {self.least_q:g}: it would take minutes."
+            note = (
+                f"Nothing is counted for {self.phrase} with q below {self.least_q:g}: it would take"
+                " minutes."
+            )
         else:
             try:
                 return self._account(q, sigma, steps, delta)
@@ -105,8 +117,9 @@ class Sampler(ABC):
     def _same(self, q: float, sigma: float, steps: IntArray) -> FloatArray:
         """A lower bound of 1 less the total variation of neighbours after each of (n,) steps.
 
-        A record moves the sums of all rounds by the root of their number times m, its move in one round. Or it moves
-        each round by m with probability q, and the mass common to every round is common to all.
+        A record moves the sums of all rounds by the root of their number times m, its move in one
+        round. Or it moves each round by m with probability q, and the mass common to every round is
+        common to all.
         """
         moved = (2.0 if self.adjacency == "replace-one" else 1.0) * np.arange(self.records + 1)
         rounds, rate = (epochs_around(q, steps)[1], 1.0) if self.by_epoch else (steps, q)
@@ -115,9 +128,11 @@ class Sampler(ABC):
         return np.maximum(each, whole) * (1 - ROUNDED)
 
     def _bits(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> FloatArray:
-        """A lower bound from one bit of each step, or of each whole epoch where a record is in one of its steps; (n,).
+        """A lower bound from one bit of each step, or of each whole epoch where a record is in one
+        of its steps; (n,).
 
-        Within the first epoch the bit is the largest sum so far, which has the record with a chance of q for each step.
+        Within the first epoch the bit is the largest sum so far, which has the record with a chance
+        of q for each step.
         """
         if not self.by_epoch:
             return counted_epsilons(self.seen(q), sigma, steps, delta)
@@ -136,7 +151,9 @@ class Sampler(ABC):
         """The chance that a batch has any of the records."""
         return float(chances(q, self.records)[1:].sum())
 
-    def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
+    def other_curves(
+        self, q: float, sigma: float, steps: IntArray, delta: float
+    ) -> tuple[OtherCurve, ...]:
         """Curves of other methods for such batches; none by default."""
         return ()
 
@@ -144,8 +161,8 @@ class Sampler(ABC):
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         """Lower and upper epsilon for each pair of (n,) steps, above 0, and (n,) deltas.
 
-        The note says why there is no closer bound, if there is a reason; that of the band's width is added later.
-        Errors: RuntimeError.
+        The note says why there is no closer bound, if there is a reason; that of the band's width
+        is added later. Errors: RuntimeError.
         """
 
 
@@ -155,7 +172,9 @@ def chances(q: float, records: int) -> FloatArray:
     >>> chances(0.5, 2)
     array([0.25, 0.5 , 0.25])
     """
-    return np.array([comb(records, j) * q**j * (1 - q) ** (records - j) for j in range(records + 1)])
+    return np.array(
+        [comb(records, j) * q**j * (1 - q) ** (records - j) for j in range(records + 1)]
+    )
 
 
 def steps_of_epoch(q: float) -> int:
@@ -167,14 +186,19 @@ def steps_of_epoch(q: float) -> int:
     return max(1, round(1 / q))
 
 
-def certified(steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, reason: str = "") -> Curve:
-    """The curve of two proven bounds, each of which also holds for more, or fewer, steps at the same delta.
+def certified(
+    steps: IntArray, delta: FloatArray, lower: FloatArray, upper: FloatArray, reason: str = ""
+) -> Curve:
+    """The curve of two proven bounds, each of which also holds for more, or fewer, steps at the
+    same delta.
 
     `reason` says why there is no closer bound; without one the note tells of a wide band.
     """
     lower, upper = never_falling(lower, delta), never_falling(-upper[::-1], delta[::-1])[::-1] * -1
     last = steps == steps[-1]
-    return Curve(steps, delta, upper, lower, Kind.CERTIFIED, reason or width_note(lower[last], upper[last]))
+    return Curve(
+        steps, delta, upper, lower, Kind.CERTIFIED, reason or width_note(lower[last], upper[last])
+    )
 
 
 def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
@@ -188,7 +212,8 @@ def epochs_around(q: float, steps: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
-    """Raise each of (n,) lower ends of rising steps to those before it at the same delta, which still hold.
+    """Raise each of (n,) lower ends of rising steps to those before it at the same delta, which
+    still hold.
 
     >>> never_falling(np.array([2.0, 1.0, 0.5, 3.0]), np.array([0.1, 0.1, 0.2, 0.1])).tolist()
     [2.0, 2.0, 0.5, 3.0]
@@ -201,7 +226,8 @@ def never_falling(lower: FloatArray, delta: FloatArray) -> FloatArray:
 
 
 def epochs_meant(q: float, steps: int) -> float:
-    """The number of epochs that `steps` steps of Poisson batches stand for: q T, without rounding up to a step.
+    """The number of epochs that `steps` steps of Poisson batches stand for: q T, without rounding
+    up to a step.
 
     >>> epochs_meant(0.0256, 196), epochs_meant(0.01, 250)
     (5.0, 2.5)
@@ -212,7 +238,8 @@ def epochs_meant(q: float, steps: int) -> float:
 
 
 def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
-    """The steps of the same training with this sampler: whole epochs remain whole, of round(1/q) batches.
+    """The steps of the same training with this sampler: whole epochs remain whole, of round(1/q)
+    batches.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> [steps_counted(SAMPLERS[name], 0.0256, 196) for name in ("poisson", "shuffle")]
@@ -226,9 +253,11 @@ def steps_counted(sampler: Sampler, q: float, steps: int) -> int:
 
 
 def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatArray]:
-    """The points of a curve over such a training: (n,) steps of the sampler from 0 on, and their epochs.
+    """The points of a curve over such a training: (n,) steps of the sampler from 0 on, and their
+    epochs.
 
-    For samplers that go by epochs these are whole epochs and the end: the bounds are step functions.
+    For samplers that go by epochs these are whole epochs and the end: the bounds are step
+    functions.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> [each.tolist() for each in points_of(SAMPLERS["shuffle"], 0.1, 25)]
@@ -239,7 +268,9 @@ def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatAr
         at = np.unique(np.linspace(0, last, POINTS).round().astype(np.int64))
         return at, at.astype(np.float64) * q
     length, epochs = steps_of_epoch(q), epochs_meant(q, steps)
-    whole = np.unique(np.linspace(0, floor(epochs), min(floor(epochs), POINTS) + 1).round().astype(np.int64))
+    whole = np.unique(
+        np.linspace(0, floor(epochs), min(floor(epochs), POINTS) + 1).round().astype(np.int64)
+    )
     if whole[-1] * length == last:
         return whole * length, whole.astype(np.float64)
     return np.append(whole * length, last), np.append(whole.astype(np.float64), epochs)
@@ -248,8 +279,9 @@ def points_of(sampler: Sampler, q: float, steps: int) -> tuple[IntArray, FloatAr
 def tradeoff_band(sampler: Sampler, q: float, sigma: float, steps: int) -> Band:
     """The symmetric band after `steps` of the sampler's own steps, from its profile alone.
 
-    The pairs of the upper ends give the curve below; the lower ends, each at the next smaller epsilon, give the curve
-    above. Edge cases: without a finite upper end the band is empty, and its lower curve is 0. Errors: ValueError.
+    The pairs of the upper ends give the curve below; the lower ends, each at the next smaller
+    epsilon, give the curve above. Edge cases: without a finite upper end the band is empty, and its
+    lower curve is 0. Errors: ValueError.
 
     >>> from dpcore.privacy.sampling import SAMPLERS
     >>> band = tradeoff_band(SAMPLERS["fixed_order"], q=0.1, sigma=2.0, steps=40)  # exactly G_1, at 0.05 it is 0.7405
@@ -284,18 +316,20 @@ class Poisson(Sampler):
 def banded(q: float, sigma: float, steps: int, bands: int) -> Mechanism:
     """The DP-SGD with the cost of `steps` iterations of a matrix mechanism with b = `bands` bands.
 
-    The examples are cut into b parts. Iteration i draws a Poisson batch of part i mod b at the rate b q, which has q n
-    examples on average. The noise is sigma times the largest column norm of the strategy matrix. Each example can only
-    be in one of b consecutive iterations, so the whole costs as much as steps/b steps of DP-SGD at the rate b q.
-    Source: Choquette-Choo et al. 2023, arXiv 2306.08153, Theorem 1.
-    Errors: ValueError if b q is above 1.
+    The examples are cut into b parts. Iteration i draws a Poisson batch of part i mod b at the rate
+    b q, which has q n examples on average. The noise is sigma times the largest column norm of the
+    strategy matrix. Each example can only be in one of b consecutive iterations, so the whole costs
+    as much as steps/b steps of DP-SGD at the rate b q. Source: Choquette-Choo et al. 2023, arXiv
+    2306.08153, Theorem 1. Errors: ValueError if b q is above 1.
 
     >>> banded(0.01, 4.0, 1000, 8)
     Mechanism(releases=(Release(q=0.08, sigma=4.0, count=125),))
     """
     check.whole(1, MAX_BANDS, bands=bands)
     if q * bands > 1:
-        raise ValueError(f"Expected bands={bands} to be at most 1/q = {1 / q:g}: a part must hold a batch.")
+        raise ValueError(
+            f"Expected bands={bands} to be at most 1/q = {1 / q:g}: a part must hold a batch."
+        )
     return Mechanism.constant(q * bands, sigma, int(rounds_of(steps, bands)[0]))
 
 

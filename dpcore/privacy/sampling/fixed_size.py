@@ -1,10 +1,11 @@
-"""Batches of one fixed size, drawn without replacement, and neighbours in which one record is replaced.
+"""Batches of one fixed size, drawn without replacement, and neighbours in which one record is
+replaced.
 
-A replaced record moves the sum by up to 2 C, twice as far as under add/remove: the base is N(2, sigma^2) against
-N(0, sigma^2), in units of C. This file has three bounds or estimates of a step.
+A replaced record moves the sum by up to 2 C, twice as far as under add/remove: the base is N(2,
+sigma^2) against N(0, sigma^2), in units of C. This file has three bounds or estimates of a step.
 
-Sources: Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9; Wang, Balle, Kasiviswanathan 2019, arXiv 1808.00087,
-Theorem 27; Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 5.4.
+Sources: Balle, Barthe, Gaboardi 2018, arXiv 1807.01647, Theorem 9; Wang, Balle, Kasiviswanathan
+2019, arXiv 1808.00087, Theorem 27; Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 5.4.
 """
 
 from functools import lru_cache
@@ -24,23 +25,36 @@ from dpcore.privacy.mechanism import FloatArray, IntArray, Kind, Mechanism
 from dpcore.privacy.sampling.base import OtherCurve, Sampler, words_of
 from dpcore.privacy.sampling.orders import order_bounds
 from dpcore.privacy.sampling.replace_one import deviation
-from dpcore.privacy.sampling.round_laws import NODES, lattice, laws_of_halves, most_nodes, on_the_line, upper_bounds
+from dpcore.privacy.sampling.round_laws import (
+    NODES,
+    lattice,
+    laws_of_halves,
+    most_nodes,
+    on_the_line,
+    upper_bounds,
+)
 
 HIGHEST_ORDER = 256
 MAX_EXPONENT = 600.0  # e^600 is still a float
 ORDERS = np.arange(2.0, HIGHEST_ORDER + 1)
-STEP = 0.02  # of the quadrature, in standard deviations: its error is e^-1000 of the largest value nearby
+# Of the quadrature, in standard deviations: its error is e^-1000 of the largest value nearby.
+STEP = 0.02
 FARTHER = 14.0  # standard deviations beyond the peak of the integrand
 MARGIN = 1e-9  # relative: above the error of the quadrature
-MESH = 0.3  # in standard deviations of a step's loss; a finer mesh takes seconds and gains a thousandth
+# In standard deviations of a step's loss; a finer mesh takes seconds and gains a thousandth.
+MESH = 0.3
 
 
-def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float, most: int = NODES) -> StepLaws:
-    """The laws of a pair that dominates a step with batches of a share q of all records, on about `most` nodes.
+def fixed_size_laws(
+    q: float, sigma: float, mesh: float, tail: float, most: int = NODES
+) -> StepLaws:
+    """The laws of a pair that dominates a step with batches of a share q of all records, on about
+    `most` nodes.
 
-    For t >= 1 the hockey-stick divergence of neighbours is at most that of (1-q) N(0) + q N(2) and N(0), in both
-    directions (Balle et al.). So the pair has those masses at t > 1, their mirror image at t < 1, the rest at t = 1.
-    The dominated law is not valid for the step. Errors: RuntimeError if e^loss overflows.
+    For t >= 1 the hockey-stick divergence of neighbours is at most that of (1-q) N(0) + q N(2) and
+    N(0), in both directions (Balle et al.). So the pair has those masses at t > 1, their mirror
+    image at t < 1, the rest at t = 1. The dominated law is not valid for the step. Errors:
+    RuntimeError if e^loss overflows.
     """
     half = 0.5 * sigma  # the noise over the largest move of one record
     lowest = 0.0 if q == 1 else float(np.log1p(-q))
@@ -50,24 +64,29 @@ def fixed_size_laws(q: float, sigma: float, mesh: float, tail: float, most: int 
     x = position_at(q, half, lattice(0.0, last + 1, mesh, sigma) - lowest)
     none, own = (on_the_line(x - at, half)[1:] for at in (0, 1))
     above = np.stack([none, (1 - q) * none + q * own])
-    halves = np.concatenate([above[::-1, ::-1], above], axis=1)  # the mirror image swaps the masses under P and Q
+    # The mirror image swaps the masses under P and Q.
+    halves = np.concatenate([above[::-1, ::-1], above], axis=1)
     halves[:, above.shape[1]] += max(1 - float(halves[0].sum()), 0.0)
     return laws_of_halves(halves, -last * mesh, mesh)
 
 
 @lru_cache(maxsize=256)
 def log_moments(q: float, sigma: float) -> FloatArray:
-    """An upper bound of the Renyi log-moments (a - 1) D_a of one step at a = 2..HIGHEST_ORDER, (K,), read-only.
+    """An upper bound of the Renyi log-moments (a - 1) D_a of one step at a = 2..HIGHEST_ORDER,
+    (K,), read-only.
 
-    Source: arXiv 1808.00087, Theorem 27: ln of 1 + q^2 binom(a, 2) min(4 (e^(4/sigma^2) - 1), 2 e^(4/sigma^2)) plus the
-    sum over j = 3..a of q^j binom(a, j) min(4 sqrt(B(2 floor(j/2)) B(2 ceil(j/2))), 2 e^(2 j (j-1)/sigma^2)), where
-    B(l) is the l-th central moment of the ratio N(2, sigma^2)/N(0, sigma^2).
+    Source: arXiv 1808.00087, Theorem 27: ln of 1 + q^2 binom(a, 2) min(4 (e^(4/sigma^2) - 1), 2
+    e^(4/sigma^2)) plus the sum over j = 3..a of q^j binom(a, j) min(4 sqrt(B(2 floor(j/2)) B(2
+    ceil(j/2))), 2 e^(2 j (j-1)/sigma^2)), where B(l) is the l-th central moment of the ratio N(2,
+    sigma^2)/N(0, sigma^2).
     """
     base = 0.5 * sigma
     j = np.arange(2, HIGHEST_ORDER + 1)
     moment = 0.5 * j * (j - 1) / base**2  # ln E[ratio^j]
     central = _log_central_moments(base)  # of 2, 4, ..
-    parts = np.minimum(log(4) + 0.5 * (central[j // 2 - 1] + central[(j + 1) // 2 - 1]), log(2) + moment)
+    parts = np.minimum(
+        log(4) + 0.5 * (central[j // 2 - 1] + central[(j + 1) // 2 - 1]), log(2) + moment
+    )
     rise = moment[0] + log(-np.expm1(-moment[0]))
     parts[0] = min(log(4) + rise, log(2) + moment[0])
     terms = np.full((j.size, j.size + 1), -inf)
@@ -81,7 +100,10 @@ def log_moments(q: float, sigma: float) -> FloatArray:
 
 
 def _log_central_moments(base: float) -> FloatArray:
-    """ln E[(w - 1)^l] for l = 2, 4, .. HIGHEST_ORDER and lognormal w of mean 1, by the trapezoidal rule."""
+    """ln E[(w - 1)^l] for l = 2, 4, ..
+
+    HIGHEST_ORDER and lognormal w of mean 1, by the trapezoidal rule.
+    """
     even = np.arange(2, HIGHEST_ORDER + 1, 2)
     values = np.empty(even.size)
     for at, order in enumerate(even):
@@ -91,12 +113,15 @@ def _log_central_moments(base: float) -> FloatArray:
         # ln |w - 1| without cancellation; -infinity at w = 1.
         with np.errstate(divide="ignore"):
             distance = np.maximum(exponent, 0.0) + np.log(-np.expm1(-np.abs(exponent)))
-        values[at] = float(np.logaddexp.reduce(order * distance - 0.5 * z**2)) + log(STEP / sqrt(2 * pi))
+        values[at] = float(np.logaddexp.reduce(order * distance - 0.5 * z**2)) + log(
+            STEP / sqrt(2 * pi)
+        )
     return values + MARGIN
 
 
 def clt_mu(q: float, sigma: float) -> float:
-    """The mu of the central limit theorem after one step, an approximation that grows with the root of the steps.
+    """The mu of the central limit theorem after one step, an approximation that grows with the root
+    of the steps.
 
     Source: arXiv 1905.02383, Corollary 5.4, for a base that is 1/s-GDP: sqrt(2) q times the root of
     e^(1/s^2) Phi(1.5/s) + 3 Phi(-0.5/s) - 2, with s = sigma/2.
@@ -125,7 +150,9 @@ class FixedSize(Sampler):
     slow: ClassVar[bool] = True
     least_q: ClassVar[float] = 1e-4
 
-    def other_curves(self, q: float, sigma: float, steps: IntArray, delta: float) -> tuple[OtherCurve, ...]:
+    def other_curves(
+        self, q: float, sigma: float, steps: IntArray, delta: float
+    ) -> tuple[OtherCurve, ...]:
         """The central limit theorem, an approximation, and the Renyi bound."""
         deltas = np.full(steps.shape, delta)
         mu = clt_mu(q, sigma) * np.sqrt(steps)
@@ -133,7 +160,8 @@ class FixedSize(Sampler):
         bound = np.where(steps > 0, np.maximum(with_orders, 0.0), 0.0)
         return (
             OtherCurve(
-                "Central limit theorem", Curve(steps, deltas, gaussian.epsilon_of(deltas, mu), None, Kind.APPROXIMATE)
+                "Central limit theorem",
+                Curve(steps, deltas, gaussian.epsilon_of(deltas, mu), None, Kind.APPROXIMATE),
             ),
             OtherCurve("Rényi bound", Curve(steps, deltas, bound, None, Kind.UPPER)),
         )
@@ -142,6 +170,8 @@ class FixedSize(Sampler):
         if q == 1:
             return EpsilonBounds(*order_bounds(sigma / 2, steps, delta))
         tail, mesh = CUT_OFF * float(delta.min()) / int(steps[-1]), MESH * deviation(q, sigma)
-        upper = upper_bounds(fixed_size_laws(q, sigma, mesh, tail, most_nodes(steps.size)), steps, delta)
+        upper = upper_bounds(
+            fixed_size_laws(q, sigma, mesh, tail, most_nodes(steps.size)), steps, delta
+        )
         lower = epsilon_bounds(Mechanism.constant(q, sigma / 2, int(steps[-1])), steps, delta).lower
         return EpsilonBounds(lower, upper)

@@ -1,7 +1,8 @@
-"""Poisson batches, for neighbours that differ by all records of one person: k of them are present, or none.
+"""Poisson batches, for neighbours that differ by all records of one person: k of them are present,
+or none.
 
-A step is dominated by P = sum over j of Bin(k, q)(j) N(j, sigma^2) and Q = N(0, sigma^2), and is that pair for records
-that pull in one direction. README.md has the proof.
+A step is dominated by P = sum over j of Bin(k, q)(j) N(j, sigma^2) and Q = N(0, sigma^2), and is
+that pair for records that pull in one direction. README.md has the proof.
 """
 
 from functools import partial
@@ -18,7 +19,14 @@ from dpcore.privacy.certified.step_law import StepLaws
 from dpcore.privacy.mechanism import FloatArray, IntArray
 from dpcore.privacy.sampling.base import Sampler, chances, words_of
 from dpcore.privacy.sampling.orders import order_bounds
-from dpcore.privacy.sampling.round_laws import NODES, SMALLEST_MASS, lattice, laws_of_halves, on_the_line, step_bounds
+from dpcore.privacy.sampling.round_laws import (
+    NODES,
+    SMALLEST_MASS,
+    lattice,
+    laws_of_halves,
+    on_the_line,
+    step_bounds,
+)
 
 MAX_RECORDS = 100  # the chances for more would err by more than is charged
 ROUNDS = 100  # of Newton's method, at most; it needs about five
@@ -42,12 +50,16 @@ class Mixture(NamedTuple):
     def places(self, loss: FloatArray) -> FloatArray:
         """The places with (n,) losses, -infinity at or below the lowest one.
 
-        The logarithm of the part with j >= 1 is convex and rises, so Newton's method falls to a place from any above.
+        The logarithm of the part with j >= 1 is convex and rises, so Newton's method falls to a
+        place from any above.
         """
         lowest, found = log(self.chance[0]), np.full(loss.shape, -np.inf)
         y = loss[loss > lowest]
         aim = y + np.log(-np.expm1(lowest - y))
-        start, slope = np.log(self.chance) - 0.5 * (self.moved / self.sigma) ** 2, self.moved / self.sigma**2
+        start, slope = (
+            np.log(self.chance) - 0.5 * (self.moved / self.sigma) ** 2,
+            self.moved / self.sigma**2,
+        )
         start, slope = start[1:, None], slope[1:, None]
         x = np.min((aim - start) / slope, axis=0)
         for _ in range(ROUNDS):
@@ -92,13 +104,16 @@ def group_laws(step: Mixture, mesh: float, tail: float, most: int = NODES) -> St
     mesh = max(mesh, (high - low) / most)
     count = int(np.ceil((high - low) / mesh)) + 2
     x = step.places(lattice(low, count, mesh, sigma))
-    parts = [each * on_the_line(x - j, sigma) for j, each in zip(step.moved, step.chance, strict=True)]
+    parts = [
+        each * on_the_line(x - j, sigma) for j, each in zip(step.moved, step.chance, strict=True)
+    ]
     return laws_of_halves(np.stack([on_the_line(x, sigma), np.sum(parts, axis=0)]), low, mesh)
 
 
 @final
 class PoissonGroup(Sampler):
-    """Poisson batches, for neighbours that differ by `records` records, each of which has coins of its own.
+    """Poisson batches, for neighbours that differ by `records` records, each of which has coins of
+    its own.
 
     >>> PoissonGroup(4).curve(0.01, 1.0, 1000, 1e-5).epsilon.round(2)
     array([8.91])

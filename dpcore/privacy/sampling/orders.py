@@ -1,9 +1,10 @@
 """Batches cut from the data in an order: a known order, which amplifies nothing, or a shuffled one.
 
-Most training code shuffles, and nobody can account for that closely. The lower bound here follows from the largest
-coordinate. Let every record but one add -1 to the sum of its step, and that one 1 or nothing. Relative to a full step
-without it, one step of T lies at 2 or at 1 and all others at 0, in an unknown order. The largest coordinate reveals no
-more than all coordinates, so its divergence is a lower bound.
+Most training code shuffles, and nobody can account for that closely. The lower bound here follows
+from the largest coordinate. Let every record but one add -1 to the sum of its step, and that one 1
+or nothing. Relative to a full step without it, one step of T lies at 2 or at 1 and all others at 0,
+in an unknown order. The largest coordinate reveals no more than all coordinates, so its divergence
+is a lower bound.
 
 Source: Chua et al. 2024, arXiv 2403.17673, section 4 (one epoch). Several epochs are composed here.
 """
@@ -28,16 +29,16 @@ MIN_SLICES = 10  # slices of a law, at least
 MIN_SHOWN_MASS = 0.5  # of P's mass, in these slices
 MESH = 0.02  # of the losses of an epoch, in their standard deviations
 NOTHING_CLOSER = (
-    "An interval, not a band: nothing closer is proven. Most libraries shuffle like this and print the number for "
-    "Poisson batches, which can lie far below the proven lower end."
+    "An interval, not a band: nothing closer is proven. Most libraries shuffle like this and print"
+    " the number for Poisson batches, which can lie far below the proven lower end."
 )
 
 
 def one_epoch(steps: int, sigma: float, delta: FloatArray, own: float = 2.0) -> FloatArray:
     """A lower bound of epsilon after one epoch of `steps` steps, at (n,) deltas; (n,).
 
-    P(largest > C) - e^epsilon Q(largest > C) is a lower bound of delta for every threshold C; the best one counts. The
-    record's step lies at `own`, or at 1 less without the record.
+    P(largest > C) - e^epsilon Q(largest > C) is a lower bound of delta for every threshold C; the
+    best one counts. The record's step lies at `own`, or at 1 less without the record.
 
     >>> one_epoch(117, 1.068, np.array([1e-5])).round(4)
     array([3.5465])
@@ -46,37 +47,53 @@ def one_epoch(steps: int, sigma: float, delta: FloatArray, own: float = 2.0) -> 
     shown, otherwise = (-np.expm1(_log_below(place, at, steps, sigma)) for at in (own, own - 1))
     left = shown * (1 - LOST) - delta[:, None]  # (n, C)
     useful = (left > 0) & (otherwise > SMALLEST_MASS)  # smaller floats lack digits
-    told = np.log(np.where(useful, left, 1.0)) - np.log(np.where(useful, otherwise * (1 + LOST), 1.0))
+    told = np.log(np.where(useful, left, 1.0)) - np.log(
+        np.where(useful, otherwise * (1 + LOST), 1.0)
+    )
     return np.maximum(told.max(axis=1), 0.0)
 
 
-def many_epochs(steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray) -> FloatArray:
-    """A lower bound of epsilon after each of (n,) numbers of epochs, not decreasing, each in a new order; (n,).
+def many_epochs(
+    steps: int, sigma: float, epochs: IntArray, delta: FloatArray, ceiling: FloatArray
+) -> FloatArray:
+    """A lower bound of epsilon after each of (n,) numbers of epochs, not decreasing, each in a new
+    order; (n,).
 
-    `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError if there is too little noise for any law.
+    `ceiling` (n,) is an epsilon known to suffice. Errors: RuntimeError if there is too little noise
+    for any law.
     """
     pair = _slices(steps, sigma)
     if pair.loss.size < MIN_SLICES or pair.numerator.sum() < MIN_SHOWN_MASS:
-        raise RuntimeError("There is so little noise that hardly any slice has mass under both laws.")
+        raise RuntimeError(
+            "There is so little noise that hardly any slice has mass under both laws."
+        )
     tail = CUT_OFF * float(delta.min()) / int(epochs[-1])
     deviation = float(np.sqrt(pair.numerator @ pair.loss**2 - (pair.numerator @ pair.loss) ** 2))
     law = laws_of_atoms(pair, MESH * deviation, tail).laws.dominated
-    return composed_epsilons([law], epochs[:, None], delta, moments_of(law, epochs, delta), -1, ceiling)
+    return composed_epsilons(
+        [law], epochs[:, None], delta, moments_of(law, epochs, delta), -1, ceiling
+    )
 
 
 def _thresholds(steps: int, sigma: float) -> FloatArray:
     """Places from below the largest of pure noise to above that of the record's own step."""
     noise = -float(ndtri(1 / (steps + 1)))  # about the largest of `steps` normal numbers
-    return np.linspace(min(noise * sigma, 1) - REACH * sigma, max(noise * sigma, 2) + REACH * sigma, THRESHOLDS)
+    return np.linspace(
+        min(noise * sigma, 1) - REACH * sigma, max(noise * sigma, 2) + REACH * sigma, THRESHOLDS
+    )
 
 
 def _log_below(place: FloatArray, own: float, steps: int, sigma: float) -> FloatArray:
-    """Log probability that all coordinates lie below each place, if the record's own step lies at `own`."""
+    """Log probability that all coordinates lie below each place, if the record's own step lies at
+    `own`.
+    """
     return log_ndtr((place - own) / sigma) + (steps - 1) * log_ndtr(place / sigma)
 
 
 def _slices(steps: int, sigma: float) -> AtomPair:
-    """The pair of laws of the slice of the largest coordinate, with a little less mass under P and more under Q."""
+    """The pair of laws of the slice of the largest coordinate, with a little less mass under P and
+    more under Q.
+    """
     place = _thresholds(steps, sigma)
     numerator, denominator = (_between(_log_below(place, own, steps, sigma)) for own in (2.0, 1.0))
     live = (numerator > SMALLEST_MASS) & (denominator > SMALLEST_MASS)
@@ -104,13 +121,18 @@ class FixedOrder(Sampler):
     by_epoch: ClassVar[bool] = True
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
-        _, epochs = epochs_around(q, steps)  # the first batch of an epoch releases its records at once
+        # The first batch of an epoch releases its records at once.
+        _, epochs = epochs_around(q, steps)
         return EpsilonBounds(*order_bounds(sigma, epochs, delta))
 
 
-def order_bounds(sigma: float, epochs: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def order_bounds(
+    sigma: float, epochs: IntArray, delta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Lower and upper epsilon after (n,) numbers of epochs in a known order, at (n,) deltas."""
-    bounds = epsilon_bounds(Mechanism.constant(1.0, sigma, max(int(np.max(epochs)), 1)), epochs, delta)
+    bounds = epsilon_bounds(
+        Mechanism.constant(1.0, sigma, max(int(np.max(epochs)), 1)), epochs, delta
+    )
     return bounds.lower, bounds.upper
 
 
@@ -136,8 +158,11 @@ class Shuffle(Sampler):
             epochs, known, length = whole[rows], delta[rows], steps_of_epoch(q)
             lower[rows] = one_epoch(length, sigma, known)
             _, ceiling = order_bounds(sigma, epochs, known)
-            with suppress(RuntimeError):  # too little noise for the laws of many epochs: only one is counted
-                lower[rows] = np.maximum(lower[rows], many_epochs(length, sigma, epochs, known, ceiling))
+            # Too little noise for the laws of many epochs: only one is counted.
+            with suppress(RuntimeError):
+                lower[rows] = np.maximum(
+                    lower[rows], many_epochs(length, sigma, epochs, known, ceiling)
+                )
         return EpsilonBounds(lower, upper, NOTHING_CLOSER)
 
 

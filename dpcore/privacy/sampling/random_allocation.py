@@ -1,15 +1,18 @@
-"""Random allocation, also called balls in bins: each record joins one batch of an epoch, drawn for it alone.
+"""Random allocation, also called balls in bins: each record joins one batch of an epoch, drawn for
+it alone.
 
-An epoch of T steps is the pair P = mean over t of N(e_t, sigma^2 I) and Q = N(0, sigma^2 I), whose likelihood ratio is
-the mean of T independent lognormal ratios w_t of mean 1. A mean-preserving spread of each w is a spread of their sum.
-So a law of w on a grid gives a dominating law of the epoch, by one power in the Fourier domain, and a contraction gives
-a dominated law.
+An epoch of T steps is the pair P = mean over t of N(e_t, sigma^2 I) and Q = N(0, sigma^2 I), whose
+likelihood ratio is the mean of T independent lognormal ratios w_t of mean 1. A mean-preserving
+spread of each w is a spread of their sum. So a law of w on a grid gives a dominating law of the
+epoch, by one power in the Fourier domain, and a contraction gives a dominated law.
 
-An even grid up to the largest ratios begins too far from 0, and a ratio rounded down to 0 is an infinite loss in the
-add direction. For little noise and few steps, the points are even in logarithms: two laws are added point by point, and
-each sum is split between the points beside it, which is a spread again. README.md has the proof.
+An even grid up to the largest ratios begins too far from 0, and a ratio rounded down to 0 is an
+infinite loss in the add direction. For little noise and few steps, the points are even in
+logarithms: two laws are added point by point, and each sum is split between the points beside it,
+which is a spread again. README.md has the proof.
 
-Source: Feldman, Shenfeld 2026, arXiv 2602.17284, for the sum of lognormals; the bounds are derived here.
+Source: Feldman, Shenfeld 2026, arXiv 2602.17284, for the sum of lognormals; the bounds are derived
+here.
 """
 
 from functools import lru_cache, partial
@@ -35,7 +38,13 @@ from dpcore.privacy.certified.step_law import (
 from dpcore.privacy.mechanism import MIN_SIGMA, FloatArray, IntArray, read_only
 from dpcore.privacy.sampling.base import Sampler, epochs_around, steps_of_epoch, words_of
 from dpcore.privacy.sampling.orders import one_epoch, order_bounds
-from dpcore.privacy.sampling.round_laws import NODES, AtomPair, RoundLaws, bounds_around, laws_of_atoms
+from dpcore.privacy.sampling.round_laws import (
+    NODES,
+    AtomPair,
+    RoundLaws,
+    bounds_around,
+    laws_of_atoms,
+)
 
 MAX_EXPONENT = 300.0  # the square of e^300 is still a float
 POINTS = 600  # of the first law
@@ -55,7 +64,10 @@ WIDE = 1.01  # upper over lower end above which another law of the sum is tried
 
 
 def largest(sigma: float, tail: float) -> float:
-    """The ratio beyond which the record's own step has `tail` mass. Errors: RuntimeError if it overflows."""
+    """The ratio beyond which the record's own step has `tail` mass.
+
+    Errors: RuntimeError if it overflows.
+    """
     exponent = 0.5 / sigma**2 - float(ndtri(tail)) / sigma
     if max(exponent, sigma**-2) > MAX_EXPONENT:
         raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios overflow.")
@@ -68,7 +80,9 @@ def place_of(sigma: float, w: float) -> float:
 
 
 def cells_between(sigma: float, w: FloatArray) -> Cells:
-    """Cells between w[0] = 0, w[2], .., halved at w[1], w[3], .., with masses under N(0, sigma^2), N(1, sigma^2)."""
+    """Cells between w[0] = 0, w[2], .., halved at w[1], w[3], .., with masses under N(0, sigma^2),
+    N(1, sigma^2).
+    """
     with np.errstate(divide="ignore"):
         x = sigma**2 * np.log(w) + 0.5
     mass = np.stack([normal_between(x / sigma), normal_between((x - 1) / sigma)])
@@ -76,7 +90,9 @@ def cells_between(sigma: float, w: FloatArray) -> Cells:
 
 
 def beyond(sigma: float, end: float) -> Beyond:
-    """The mass above a ratio, and the excess of its part of the mean over that mass at the ratio itself."""
+    """The mass above a ratio, and the excess of its part of the mean over that mass at the ratio
+    itself.
+    """
     x = place_of(sigma, end)
     mass = float(ndtr(-x / sigma))
     return Beyond(mass, max(float(ndtr((1 - x) / sigma)) - mass * end, 0.0))
@@ -91,8 +107,11 @@ class Splits(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tuple[FloatArray, FloatArray, float]:
-    """A dominating law of the sum of `steps` ratios: its values (N,), their masses under Q, and the error of those.
+def sum_of_ratios(
+    steps: int, sigma: float, tail: float, fineness: float
+) -> tuple[FloatArray, FloatArray, float]:
+    """A dominating law of the sum of `steps` ratios: its values (N,), their masses under Q, and the
+    error of those.
 
     Values beyond the last point move down to it, and the missing part of the mean lies at infinity.
     Errors: RuntimeError if ratios lie too far apart.
@@ -101,7 +120,8 @@ def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tup
     one, splits = dominating(cells_between(sigma, _halved(points))), _splits(points)
     one[-1] += beyond(sigma, float(points[-1])).mass
     total, count, error = one, 1, steps * _rounded(one, points, splits, steps)
-    for bit in bin(steps)[3:]:  # from the second binary digit on: each doubles, and a 1 adds one more
+    # From the second binary digit on: each doubles, and a 1 adds one more.
+    for bit in bin(steps)[3:]:
         total, count = _added(total, total, splits), 2 * count
         error += steps / count * _rounded(total, points, splits, steps)
         if bit == "1":
@@ -111,11 +131,16 @@ def sum_of_ratios(steps: int, sigma: float, tail: float, fineness: float) -> tup
 
 
 def _points(steps: int, sigma: float, tail: float, count: int) -> FloatArray:
-    """The point 0, and points from below the smallest ratio that counts to the sum's largest. Errors: RuntimeError."""
+    """The point 0, and points from below the smallest ratio that counts to the sum's largest.
+
+    Errors: RuntimeError.
+    """
     first = -0.5 / sigma**2 + float(ndtri(tail)) / sigma
     last = log(largest(sigma, tail)) + log(steps)
     if last - first > MAX_LOG_GAP * count:
-        raise RuntimeError(f"At sigma={sigma:g} one step reveals so much that its ratios are too far apart to add.")
+        raise RuntimeError(
+            f"At sigma={sigma:g} one step reveals so much that its ratios are too far apart to add."
+        )
     return read_only(np.concatenate([[0.0], np.exp(np.linspace(first, last, count))]))
 
 
@@ -123,7 +148,9 @@ def _splits(points: FloatArray) -> Splits:
     total = np.minimum(points[:, None] + points, points[-1]).ravel()
     lower = np.clip(np.searchsorted(points, total, side="right") - 1, 0, points.size - 2)
     share = np.clip((total - points[lower]) / (points[lower + 1] - points[lower]), 0.0, 1.0)
-    terms = np.bincount(lower, minlength=points.size) + np.bincount(lower + 1, minlength=points.size)
+    terms = np.bincount(lower, minlength=points.size) + np.bincount(
+        lower + 1, minlength=points.size
+    )
     return Splits(lower, share, terms)
 
 
@@ -142,7 +169,9 @@ def _added(first: FloatArray, second: FloatArray, splits: Splits) -> FloatArray:
 
 
 class Ratio(NamedTuple):
-    """The law of one ratio w under Q: masses at first, first + grid, ..; the rest of its mean 1 lies at infinity."""
+    """The law of one ratio w under Q: masses at first, first + grid, ..; the rest of its mean 1
+    lies at infinity.
+    """
 
     first: float
     grid: float
@@ -168,20 +197,24 @@ def allocation_laws(
     *,
     few: bool = False,
 ) -> RoundLaws:
-    """The laws of an epoch of `steps` steps on about `most` nodes at most, without about `tail` mass at an end.
+    """The laws of an epoch of `steps` steps on about `most` nodes at most, without about `tail`
+    mass at an end.
 
-    `few` adds up few ratios on points that are even in logarithms, in both directions: over many epochs with little
-    noise, ratios of middle size matter most.
-    Errors: RuntimeError if the grid would be too long.
+    `few` adds up few ratios on points that are even in logarithms, in both directions: over many
+    epochs with little noise, ratios of middle size matter most. Errors: RuntimeError if the grid
+    would be too long.
     """
     if steps > MAX_EPOCH_STEPS:
-        raise RuntimeError(f"An epoch of {steps:,} steps is too long: at most {MAX_EPOCH_STEPS:,} can be counted.")
+        raise RuntimeError(
+            f"An epoch of {steps:,} steps is too long: at most {MAX_EPOCH_STEPS:,} can be counted."
+        )
     end = largest(sigma, LOST * fineness)
     deviation = float(np.sqrt(np.expm1(sigma**-2)))
     grid = GRID * fineness * deviation
     ratios = FIRST_NODES / fineness
     wide = max(grid, largest(sigma, tail) / ratios)
-    # Without the record small ratios matter: hardly any may be 0, and the largest carry little of the mean.
+    # Without the record small ratios matter: hardly any may be 0, and the largest carry little of
+    # the mean.
     least = 0.5 * exp(-0.5 / sigma**2 + float(ndtri(tail ** (1 / steps))) / sigma)
     narrow = max(min(grid, least), end / ratios)
     if few:
@@ -223,7 +256,9 @@ def contracted(sigma: float, grid: float, tail: float) -> Ratio:
 
 
 def _nodes(sigma: float, grid: float, tail: float) -> IntArray:
-    """The nodes of a grid, up to the place where the record's own step has `tail` mass; the last are far apart."""
+    """The nodes of a grid, up to the place where the record's own step has `tail` mass; the last
+    are far apart.
+    """
     core = int((1 + CORE * float(np.sqrt(np.expm1(sigma**-2)))) / grid) + 1
     return widening(int(np.ceil(largest(sigma, tail) / grid)) + 2, core)
 
@@ -236,13 +271,16 @@ def _halved(nodes: IntArray | FloatArray) -> FloatArray:
 def contracted_mean(steps: int, sigma: float, grid: float, tail: float) -> Atoms:
     """A dominated law of the mean of `steps` ratios under P.
 
-    What a contracted ratio lacks of its mean 1 counts nowhere: at infinity only a spread may keep it.
+    What a contracted ratio lacks of its mean 1 counts nowhere: at infinity only a spread may keep
+    it.
     """
     return _mean_of(contracted(sigma, grid, tail), steps, record=True)._replace(infinite=0.0)
 
 
 def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
-    """The law of the mean of the ratios, under P, where one ratio is drawn in proportion to its size, or under Q."""
+    """The law of the mean of the ratios, under P, where one ratio is drawn in proportion to its
+    size, or under Q.
+    """
     if np.count_nonzero(ratio.mass) == 1:  # all ratios are one number, and so is their mean
         node = np.flatnonzero(ratio.mass)
         mass = ratio.mass[node]
@@ -252,14 +290,19 @@ def _mean_of(ratio: Ratio, steps: int, record: bool) -> Atoms:
     without = LossLaw(ratio.first, ratio.grid, ratio.mass, 0.0)
     own = LossLaw(ratio.first, ratio.grid, own_mass, max(1 - float(own_mass.sum()), 0.0))
     losses, counts = ([without, own], [steps - 1, 1]) if record else ([without], [steps])
-    composed = composed_loss(losses, np.array(counts), np.ones(len(losses)), _moments(losses, steps))
-    begin = round((composed.start - steps * ratio.first) / ratio.grid)  # whole, so that places are hardly rounded
+    composed = composed_loss(
+        losses, np.array(counts), np.ones(len(losses)), _moments(losses, steps)
+    )
+    # Whole, so that places are hardly rounded.
+    begin = round((composed.start - steps * ratio.first) / ratio.grid)
     t = ratio.first + (begin + np.arange(composed.mass.size)) * ratio.grid / steps
     return Atoms(t, composed.mass, composed.infinite if record else 0.0, composed.error, record)
 
 
 def _of_few(steps: int, sigma: float, tail: float, fineness: float, record: bool) -> Atoms:
-    """The law of the mean of the ratios from a dominating law on points that are even in logarithms."""
+    """The law of the mean of the ratios from a dominating law on points that are even in
+    logarithms.
+    """
     total, mass, error = sum_of_ratios(steps, sigma, tail, fineness)
     t = total / steps
     shown = mass * t if record else mass
@@ -273,7 +316,9 @@ def _moments(losses: list[LossLaw], steps: int) -> LogMoments:
     deviation = float(np.sqrt(steps * (mass @ (places - 1) ** 2)))
     farthest = 100 / min(deviation, float(places[-1]))
     orders = np.geomspace(min(0.01 / deviation, 1 / places[-1]), farthest, ORDERS)
-    return log_moments_of(losses, np.concatenate([-orders[::-1], [0.0], orders]), np.full(len(losses), places[-1]))
+    return log_moments_of(
+        losses, np.concatenate([-orders[::-1], [0.0], orders]), np.full(len(losses), places[-1])
+    )
 
 
 def _deviation(atoms: Atoms) -> float:
@@ -287,13 +332,19 @@ def _on_losses(atoms: Atoms, mesh: float, tail: float, most: int) -> RoundLaws:
     """The laws of an epoch on a lattice of losses, from the masses of its mean ratios."""
     live = atoms.t > 0
     t, mass = atoms.t[live], atoms.mass[live]
-    pair = AtomPair(np.log(t), mass / t, mass) if atoms.record else AtomPair(np.log(t), mass, mass * t)
+    pair = (
+        AtomPair(np.log(t), mass / t, mass) if atoms.record else AtomPair(np.log(t), mass, mass * t)
+    )
     laws = laws_of_atoms(pair, mesh, tail, atoms.infinite, add=not atoms.record, most=most)
     return RoundLaws(laws.laws, atoms.error + laws.error)
 
 
-def allocation_bounds(length: int, sigma: float, whole: IntArray, begun: IntArray, delta: FloatArray) -> EpsilonBounds:
-    """Lower epsilon after (n,) whole epochs of `length` steps, and upper epsilon after (n,) that have begun."""
+def allocation_bounds(
+    length: int, sigma: float, whole: IntArray, begun: IntArray, delta: FloatArray
+) -> EpsilonBounds:
+    """Lower epsilon after (n,) whole epochs of `length` steps, and upper epsilon after (n,) that
+    have begun.
+    """
     known, enough = order_bounds(sigma, begun, delta)
     if length == 1:
         return EpsilonBounds(known, enough)
@@ -314,10 +365,12 @@ def allocation_bounds(length: int, sigma: float, whole: IntArray, begun: IntArra
 
 
 def drawn_as_a_whole(chosen: int, steps: int) -> tuple[float, int]:
-    """q and the number of steps of the random allocation whose upper bound holds for steps drawn as a whole.
+    """q and the number of steps of the random allocation whose upper bound holds for steps drawn as
+    a whole.
 
-    A record is in `chosen` of `steps` steps, and all sets of so many are alike. Blocks are of equal size, the shorter
-    one where `chosen` does not divide `steps`. Source: README.md, Theorem 14. Errors: ValueError.
+    A record is in `chosen` of `steps` steps, and all sets of so many are alike. Blocks are of equal
+    size, the shorter one where `chosen` does not divide `steps`. Source: README.md, Theorem 14.
+    Errors: ValueError.
 
     >>> drawn_as_a_whole(3, 12), drawn_as_a_whole(5, 12)
     ((0.25, 12), (0.5, 10))
@@ -363,11 +416,17 @@ class RandomAllocationOnce(Sampler):
 
     def _account(self, q: float, sigma: float, steps: IntArray, delta: FloatArray) -> EpsilonBounds:
         whole, begun = epochs_around(q, steps)
-        known = np.unique(np.concatenate([whole[whole > 0], begun]))  # between two, either is a bound
+        # Between two, either is a bound.
+        known = np.unique(np.concatenate([whole[whole > 0], begun]))
         known = known[known <= (sigma / MIN_SIGMA) ** 2]
         if known.size > HORIZONS:
-            known = known[np.unique(np.geomspace(1, known.size, HORIZONS).round().astype(np.int64)) - 1]
-        before, after = np.searchsorted(known, whole, side="right") - 1, np.searchsorted(known, begun)
+            known = known[
+                np.unique(np.geomspace(1, known.size, HORIZONS).round().astype(np.int64)) - 1
+            ]
+        before, after = (
+            np.searchsorted(known, whole, side="right") - 1,
+            np.searchsorted(known, begun),
+        )
         (_, upper), lower, note = order_bounds(sigma, begun, delta), np.zeros(steps.shape), ""
         for place, epochs in enumerate(known):
             rows = np.flatnonzero((before == place) | (after == place))

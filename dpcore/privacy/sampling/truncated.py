@@ -1,8 +1,9 @@
 """Poisson batches that are cut to a largest size B, by a uniform choice of B of their records.
 
-Given the other records that are left in a batch, a record is among them by a coin whose chance depends on their number
-alone. So a step is dominated by a mixture of Poisson steps at these rates, one of which is drawn and told. README.md
-has the proof. Source of the sampler: Ganesh 2025, arXiv 2508.15089; the bounds are derived here.
+Given the other records that are left in a batch, a record is among them by a coin whose chance
+depends on their number alone. So a step is dominated by a mixture of Poisson steps at these rates,
+one of which is drawn and told. README.md has the proof. Source of the sampler: Ganesh 2025, arXiv
+2508.15089; the bounds are derived here.
 """
 
 from collections.abc import Callable
@@ -40,7 +41,9 @@ HalvesOn = Callable[[FloatArray], FloatArray]
 
 
 class Coins(NamedTuple):
-    """The coin of a record, given the others that are left: q beside few of them, `rate` beside B - 1, 0 beside B."""
+    """The coin of a record, given the others that are left: q beside few of them, `rate` beside B -
+    1, 0 beside B.
+    """
 
     few: float  # chance of fewer than B - 1 others, not too small
     full: float  # chance of B - 1 others: times `rate` not too small
@@ -51,8 +54,8 @@ class Coins(NamedTuple):
 def coins_of(q: float, largest: int, examples: int) -> Coins:
     """The coins of each of n = `examples` records, for batches of at most B = `largest` < n.
 
-    With M drawn from Bin(n, q), the record is there beside B - 1 others with chance (B/n) P(M >= B), and without it
-    these are left with chance (B/n) P(M = B) (1-q)/q.
+    With M drawn from Bin(n, q), the record is there beside B - 1 others with chance (B/n) P(M >=
+    B), and without it these are left with chance (B/n) P(M = B) (1-q)/q.
     """
     b, n = largest, examples
     told = b / n * float(betainc(b, n - b + 1, q))
@@ -71,17 +74,23 @@ def _larger(q: float, b: int, n: int) -> float:
         products = np.cumprod((n - b + 1 - j) / (b + j) * odds)
         total = 1 + float(products.sum())
     ratio = max(n - b - TERMS, 0) / (b + TERMS) * odds
-    return total + float(products[-1]) * ratio / (1 - ratio) if isfinite(total) and ratio < 1 else inf
+    return (
+        total + float(products[-1]) * ratio / (1 - ratio) if isfinite(total) and ratio < 1 else inf
+    )
 
 
-def truncated_laws(coins: Coins, q: float, sigma: float, mesh: float, tail: float, most: int = NODES) -> StepLaws:
+def truncated_laws(
+    coins: Coins, q: float, sigma: float, mesh: float, tail: float, most: int = NODES
+) -> StepLaws:
     """The laws of a pair that dominates a step, in both directions, on about `most` nodes at most.
 
     Its dominated law is not valid for the step.
 
     Errors: RuntimeError if e^loss overflows.
     """
-    rates = [(chance, rate) for chance, rate in ((coins.few, q), (coins.full, coins.rate)) if chance > 0]
+    rates = [
+        (chance, rate) for chance, rate in ((coins.few, q), (coins.full, coins.rate)) if chance > 0
+    ]
     ends = [_ends(rate, sigma, tail) for _, rate in rates]
     shares = [(chance, partial(_poisson, rate, sigma)) for chance, rate in rates]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
@@ -97,7 +106,9 @@ def displacing_laws(
     tail: float,
     most: int = NODES,
 ) -> StepLaws:
-    """The laws of another such pair: in a batch that is cut, the record takes the place of another one."""
+    """The laws of another such pair: in a batch that is cut, the record takes the place of another
+    one.
+    """
     b, n = largest, examples
     cut = min(b / n * float(betainc(b + 1, n - b, q)) / q * (1 + MARGIN), 1.0)
     few = min(1 - float(betainc(b, n - b, q)) + MARGIN, 1 - cut)
@@ -120,12 +131,17 @@ def _least(rate: float) -> float:
     return 0.0 if rate == 1 else log1p(-rate)
 
 
-def _mixed(shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float) -> StepLaws:
-    """The laws of pairs with these chances, one of which is drawn and told; what is left tells nothing."""
+def _mixed(
+    shares: list[tuple[float, HalvesOn]], low: float, high: float, sigma: float, mesh: float
+) -> StepLaws:
+    """The laws of pairs with these chances, one of which is drawn and told; what is left tells
+    nothing.
+    """
     first, last = floor(min(low / mesh, -1)), ceil(max(high / mesh, 1)) + 1
     y = lattice(first * mesh, last - first + 1, mesh, sigma)
     halves = np.sum([share * halves_on(y) for share, halves_on in shares], axis=0)
-    halves[:, 1 - 2 * first] += max(1 - sum(share for share, _ in shares), 0.0)  # beside the node of loss 0
+    # Beside the node of loss 0.
+    halves[:, 1 - 2 * first] += max(1 - sum(share for share, _ in shares), 0.0)
     return laws_of_halves(halves, first * mesh, mesh)
 
 
@@ -137,7 +153,9 @@ def _poisson(rate: float, sigma: float, y: FloatArray) -> FloatArray:
 
 
 def _displacing(q: float, sigma: float, y: FloatArray) -> FloatArray:
-    """The same of (1-q) N(0) + q N(2) and (1-q) N(0) + q N(1) at losses above 0, and below of N(0) and the latter."""
+    """The same of (1-q) N(0) + q N(2) and (1-q) N(0) + q N(1) at losses above 0, and below of N(0)
+    and the latter.
+    """
     below, x = _poisson(q, sigma, -y[y <= 0][::-1])[::-1, :0:-1], _far(q, sigma, y[y >= 0])
     none, one, two = (on_the_line(x - at, sigma)[1:] for at in (0, 1, 2))
     above = np.stack([(1 - q) * none + q * one, (1 - q) * none + q * two])
@@ -150,7 +168,9 @@ def _far(q: float, sigma: float, y: FloatArray) -> FloatArray:
     a, b = log(q) - 2 / sigma**2, y + log(q) - 0.5 / sigma**2
     with np.errstate(divide="ignore"):
         rise = np.log1p(-q) + np.log(np.expm1(y))
-        return sigma**2 * (np.logaddexp(b, 0.5 * np.logaddexp(2 * b, log(4) + a + rise)) - log(2) - a)
+        return sigma**2 * (
+            np.logaddexp(b, 0.5 * np.logaddexp(2 * b, log(4) + a + rise)) - log(2) - a
+        )
 
 
 @final
@@ -178,9 +198,13 @@ class TruncatedPoisson(Sampler):
         if self.largest >= self.examples:
             return Poisson()._account(q, sigma, steps, delta)
         coins = coins_of(q, self.largest, self.examples)
-        lower = epsilon_bounds(Mechanism.constant(coins.seen, sigma, int(steps[-1])), steps, delta).lower
+        lower = epsilon_bounds(
+            Mechanism.constant(coins.seen, sigma, int(steps[-1])), steps, delta
+        ).lower
         tail = CUT_OFF * float(delta.min()) / int(steps[-1])
-        spread = coins.few * deviation(q, sigma) ** 2 + coins.full * deviation(coins.rate, sigma) ** 2
+        spread = (
+            coins.few * deviation(q, sigma) ** 2 + coins.full * deviation(coins.rate, sigma) ** 2
+        )
         mesh, most = MESH * float(np.sqrt(spread)), most_nodes(steps.size)
         upper = upper_bounds(truncated_laws(coins, q, sigma, mesh, tail, most), steps, delta)
         if np.any(upper > WIDE * lower):
@@ -191,6 +215,8 @@ class TruncatedPoisson(Sampler):
         rows = np.flatnonzero(cut < MAX_SHARE_OF_DELTA * delta)
         if rows.size:
             left = (delta - cut)[rows] * (1 - MARGIN)
-            plain = epsilon_bounds(Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left).upper
+            plain = epsilon_bounds(
+                Mechanism.constant(q, sigma, int(steps[-1])), steps[rows], left
+            ).upper
             upper[rows] = np.minimum(upper[rows], plain)
         return EpsilonBounds(lower, upper)

@@ -1,6 +1,8 @@
-"""Epsilon of the best of several private runs, from the privacy profile of one; README.md is the proof.
+"""Epsilon of the best of several private runs, from the privacy profile of one; README.md is the
+proof.
 
-The number K of runs is fixed and known, or drawn in secret from a law that does not depend on the data.
+The number K of runs is fixed and known, or drawn in secret from a law that does not depend on the
+data.
 """
 
 from collections.abc import Sequence
@@ -21,18 +23,27 @@ SHAPES = {"geometric": 1.0, "logarithmic": 0.0}  # of a negative binomial law wi
 OTHERS = {"negative_binomial": "shape", "binomial": "trials"}  # a number beside the mean
 LAWS = (FIXED, *SHAPES, "poisson", *OTHERS)
 MAY_BE_NONE = ("poisson", "binomial")  # laws under which there may be no run at all
-FORMS = "10 for a fixed number, or a law with its mean, such as geometric:10, logarithmic:10, poisson:10, \
-negative_binomial:10:0.5 with its shape, or binomial:10:20 with its trials"
-SECRET = ", if nobody learns how many there were or anything of the others, and the score uses no training examples"
+FORMS = (
+    "10 for a fixed number, or a law with its mean, such as geometric:10, logarithmic:10,"
+    " poisson:10, negative_binomial:10:0.5 with its shape, or binomial:10:20 with its trials"
+)
+SECRET = (
+    ", if nobody learns how many there were or anything of the others, and the score uses no"
+    " training examples"
+)
 MOST_RUNS, LEAST_SHAPE, MOST_SHAPE, MOST_TRIALS = 10**5, -0.5, 100, 10**9
 CELLS = 8000  # of the error rates of tests
 FIRST_CELL = 1e-6  # over the square of the mean: the end of the first of them
-DELTAS = np.linspace(0.01, 0.999, 60)  # of the profile; 120 smaller ones are spread evenly in logarithms
+# Of the profile; 120 smaller ones are spread evenly in logarithms.
+DELTAS = np.linspace(0.01, 0.999, 60)
 BELOW = 1e-3  # of delta over the mean: the smallest of these
 MARGIN = 1e-9  # relative: above the rounding of every term
 HIGHEST = 200.0  # epsilon: beyond, weights that underflow might matter
 HALVINGS = 60
-TOO_LARGE = f"No epsilon up to {HIGHEST:g} is proven for the best of the runs, and a larger one is not counted."
+TOO_LARGE = (
+    f"No epsilon up to {HIGHEST:g} is proven for the best of the runs, and a larger one is not"
+    " counted."
+)
 
 
 @final
@@ -72,7 +83,9 @@ class NumberOfRuns:
         ('binomial:10:20', '10')
         """
         named = [] if self.law == FIXED else [self.law]
-        return ":".join([*named, _exact(self.mean), *([_exact(self.other)] if self.law in OTHERS else [])])
+        return ":".join(
+            [*named, _exact(self.mean), *([_exact(self.other)] if self.law in OTHERS else [])]
+        )
 
     @property
     def phrase(self) -> str:
@@ -94,7 +107,9 @@ class NumberOfRuns:
 
     @property
     def some(self) -> float:
-        """The chance of any run at all, without which nothing is published, to some units of itself."""
+        """The chance of any run at all, without which nothing is published, to some units of
+        itself.
+        """
         if self.law == "poisson":
             return -expm1(-self.mean)
         if self.law == "binomial":
@@ -102,7 +117,9 @@ class NumberOfRuns:
         return 1.0
 
     def weight(self, u: FloatArray) -> FloatArray:
-        """F'(1 - u) / F'(1) of the generating function F(x) = E x^K, at (n,) chances u of a better run; 1 to 0."""
+        """F'(1 - u) / F'(1) of the generating function F(x) = E x^K, at (n,) chances u of a better
+        run; 1 to 0.
+        """
         if self.law == "poisson":
             return np.exp(-self.mean * u)
         if self.law == "binomial":
@@ -142,14 +159,18 @@ def read_runs(text: str) -> NumberOfRuns:
     return NumberOfRuns(law, *(int(each) if each.is_integer() else each for each in values))
 
 
-def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Accountant, delta: float) -> Reading:
-    """Epsilon of publishing the best of the runs at one delta, by this accountant; its kind is the accountant's.
+def best_of(
+    number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Accountant, delta: float
+) -> Reading:
+    """Epsilon of publishing the best of the runs at one delta, by this accountant; its kind is the
+    accountant's.
 
-    A fixed number is that many runs of each setting, all of which may be published. Otherwise each run has one of the
-    settings, picked at random, and only the best may be published, neither the others nor their number.
-    **Guarantees:** the value is not below the exact epsilon for any score that is computed from a run's output. The
-    lower bound, if the accountant has one, is that of one run: a score may be the same for all. A setting picked at
-    random has none: what the pick hides is not counted.
+    A fixed number is that many runs of each setting, all of which may be published. Otherwise each
+    run has one of the settings, picked at random, and only the best may be published, neither the
+    others nor their number. **Guarantees:** the value is not below the exact epsilon for any score
+    that is computed from a run's output. The lower bound, if the accountant has one, is that of one
+    run: a score may be the same for all. A setting picked at random has none: what the pick hides
+    is not counted.
 
     >>> from dpcore.privacy.accountants import ACCOUNTANTS
     >>> whole = Mechanism.constant(0.01, 4.0, 10_000)
@@ -159,9 +180,15 @@ def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Acc
     """
     seen = delta_of_one(number, delta)
     asked = min(seen, 1 - MARGIN)
-    alone = max((accountant.spent(each, asked) for each in settings), key=lambda each: each.lower or 0.0)
+    alone = max(
+        (accountant.spent(each, asked) for each in settings), key=lambda each: each.lower or 0.0
+    )
     if number.law == FIXED:
-        counts = [replace(each, count=each.count * int(number.mean)) for one in settings for each in one.releases]
+        counts = [
+            replace(each, count=each.count * int(number.mean))
+            for one in settings
+            for each in one.releases
+        ]
         return replace(accountant.spent(Mechanism(tuple(counts)), delta), lower=alone.lower)
     least = max(BELOW * delta / max(number.mean, 1.0), check.SMALLEST_DELTA)
     deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
@@ -180,7 +207,8 @@ def best_of(number: NumberOfRuns, settings: Sequence[Mechanism], accountant: Acc
 
 
 def delta_of_one(number: NumberOfRuns, delta: float) -> float:
-    """The delta at which epsilon of one run is a lower bound for the best, not too small; from 1 on there is none.
+    """The delta at which epsilon of one run is a lower bound for the best, not too small; from 1 on
+    there is none.
 
     >>> delta_of_one(NumberOfRuns("fixed", 10), 1e-5), round(delta_of_one(NumberOfRuns("poisson", 1e-17), 1e-18), 6)
     (1e-05, 0.1)
@@ -194,7 +222,9 @@ def delta_of_one(number: NumberOfRuns, delta: float) -> float:
 
 
 def selected_epsilon(number: NumberOfRuns, one: Tradeoff, delta: float) -> float:
-    """Epsilon, up to HIGHEST, at which the best of a random number of runs has this delta, from one run's function."""
+    """Epsilon, up to HIGHEST, at which the best of a random number of runs has this delta, from one
+    run's function.
+    """
     share, log_ratio = shifts(number, one)
     enough = lambda epsilon: delta_of(share, log_ratio, number.mean, one, epsilon) <= delta  # noqa: E731
     if enough(0.0) or not enough(HIGHEST):
@@ -216,8 +246,12 @@ def shifts(number: NumberOfRuns, one: Tradeoff) -> tuple[FloatArray, FloatArray]
         return share, np.log(np.diff(y) / share * (1 - MARGIN))
 
 
-def delta_of(share: FloatArray, log_ratio: FloatArray, mean: float, one: Tradeoff, epsilon: float) -> float:
-    """Delta of the best run at one epsilon: the mean number of runs times a mixture of one run's shifted deltas."""
+def delta_of(
+    share: FloatArray, log_ratio: FloatArray, mean: float, one: Tradeoff, epsilon: float
+) -> float:
+    """Delta of the best run at one epsilon: the mean number of runs times a mixture of one run's
+    shifted deltas.
+    """
     at = np.maximum(epsilon + log_ratio, -MAX_EPSILON)
     within = one.delta(np.abs(at))
     each = np.where(at >= 0, within, -np.expm1(-np.abs(at)) + np.exp(-np.abs(at)) * within)

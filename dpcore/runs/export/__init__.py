@@ -10,7 +10,8 @@ from dpcore.runs.history import RunRecord
 __all__ = ["FORMS", "FolderForm", "Form", "RunRecord", "TextForm", "file_name", "record_of"]
 
 FORMS: dict[str, Form] = {
-    each.name: each for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT, OPACUS, DP_ACCOUNTING, DP_EVENT, CARD)
+    each.name: each
+    for each in (CSV, JSON, TENSORBOARD, MLFLOW, SCRIPT, OPACUS, DP_ACCOUNTING, DP_EVENT, CARD)
 }
 
 

@@ -15,11 +15,14 @@ from dpcore.runs.store import Store
 def record_of(store: Store, run: str) -> RunRecord:
     """Read the run as it is now.
 
-    Errors: UnknownRun; ValueError for a job of another kind, unreadable settings, or a run that has not begun.
+    Errors: UnknownRun; ValueError for a job of another kind, unreadable settings, or a run that has
+    not begun.
     """
     found = store.run(run)  # before its events, so that an ended run has all of them
     if found.kind != TRAINING.name:
-        raise ValueError(f"Run {run} is a job of kind {found.kind}; only training runs can be exported.")
+        raise ValueError(
+            f"Run {run} is a job of kind {found.kind}; only training runs can be exported."
+        )
     made = RunRecord(found, History().followed_by([event for _, event in store.tail(run)]))
     if not made.history.events:
         raise ValueError(f"Run {run} is {found.status} and has no events yet.")
@@ -65,5 +68,6 @@ def optional(package: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ValueError(
-            f"The package {package} is missing; 'pip install -r requirements-export.txt' installs it."
+            f"The package {package} is missing; 'pip install -r requirements-export.txt'"
+            " installs it."
         ) from error

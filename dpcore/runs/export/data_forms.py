@@ -23,14 +23,20 @@ MAX_REASON_CHARS = 500  # of the reason of a failure
 def run_json(records: Sequence[RunRecord]) -> str:
     """One object with format, version, the run, settings, plan and events.
 
-    It leaves out the secret seed, the worker, the owner, and all but the last line of a traceback. Numbers that are not
-    finite, which older versions stored, are null.
+    It leaves out the secret seed, the worker, the owner, and all but the last line of a traceback.
+    Numbers that are not finite, which older versions stored, are null.
     """
     (record,) = records
     run = record.run
-    told = {name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")}
+    told = {
+        name: getattr(run, name) for name in ("id", "name", "status", "created", "started", "ended")
+    }
     lines = (run.error or "").strip().splitlines()  # the last has the error without paths
-    told |= {"error": lines[-1][:MAX_REASON_CHARS] if lines else "", "tags": run.tags, "note": run.note}
+    told |= {
+        "error": lines[-1][:MAX_REASON_CHARS] if lines else "",
+        "tags": run.tags,
+        "note": run.note,
+    }
     told["origin"] = run.origin or {}
     whole = {
         "format": FORMAT,
@@ -44,7 +50,9 @@ def run_json(records: Sequence[RunRecord]) -> str:
     return json.dumps(finite(whole), allow_nan=False, separators=(",", ":")) + "\n"
 
 
-JSON = TextForm("json", "The whole run as JSON, for import elsewhere", ".json", "application/json", run_json)
+JSON = TextForm(
+    "json", "The whole run as JSON, for import elsewhere", ".json", "application/json", run_json
+)
 
 
 class Figure(NamedTuple):
@@ -64,7 +72,11 @@ def figures_of(record: RunRecord) -> list[Figure]:
     """
     mechanism, steps = record.plan.mechanism, [test.step for test in record.history.evaluated]
     at = [record.plan.compositions_at(step) for step in steps]
-    curve = ACCOUNTANTS[CERTIFIED].curve(mechanism, at, record.config.delta) if mechanism and at else None
+    curve = (
+        ACCOUNTANTS[CERTIFIED].curve(mechanism, at, record.config.delta)
+        if mechanism and at
+        else None
+    )
     spent = iter(curve.epsilon.tolist() if curve else ())
     found = []
     for sequence, event in enumerate(record.history.events, 1):
@@ -72,13 +84,18 @@ def figures_of(record: RunRecord) -> list[Figure]:
             case Stepped():
                 named, epoch = _of_steps(event), event.epoch
             case Evaluated():
-                named, epoch = [*_of_test(event), ("privacy/epsilon", next(spent, None))], event.epoch
+                named, epoch = (
+                    [*_of_test(event), ("privacy/epsilon", next(spent, None))],
+                    event.epoch,
+                )
             case Finished():
                 named, epoch = [("run/seconds", event.seconds)], event.step * record.config.q
             case _:
                 continue
         for name, value in named:
-            if value is not None and (math.isfinite(value) or (name == "privacy/epsilon" and value == math.inf)):
+            if value is not None and (
+                math.isfinite(value) or (name == "privacy/epsilon" and value == math.inf)
+            ):
                 found.append(Figure(sequence, event.step, epoch, name, value))
     return found
 
@@ -87,7 +104,10 @@ def _of_steps(event: Stepped) -> list[tuple[str, float | None]]:
     return [
         ("train/loss", event.loss),
         ("train/clipped", event.clipped),
-        *((f"train/norm {at:g}", norm) for at, norm in zip(NORM_QUANTILES, event.norms, strict=False)),
+        *(
+            (f"train/norm {at:g}", norm)
+            for at, norm in zip(NORM_QUANTILES, event.norms, strict=False)
+        ),
         ("train/steps per second", event.steps_per_second),
         ("train/accepted", event.accepted),
     ]
@@ -99,12 +119,16 @@ def _of_test(event: Evaluated) -> list[tuple[str, float | None]]:
         ("test/loss", event.loss),
         ("test/averaged accuracy", event.averaged_accuracy),
         ("test/RMSE", event.rmse),
-        *((f"test/accuracy of class {place}", value) for place, value in enumerate(event.per_class)),
+        *(
+            (f"test/accuracy of class {place}", value)
+            for place, value in enumerate(event.per_class)
+        ),
     ]
 
 
 def tidy_csv(records: Sequence[RunRecord]) -> str:
-    """One row for each figure of each run, with a column for each setting that differs from its default.
+    """One row for each figure of each run, with a column for each setting that differs from its
+    default.
 
     Epsilon is certified. A secret seed is empty. An imported run names its original.
     """
@@ -122,7 +146,21 @@ def tidy_csv(records: Sequence[RunRecord]) -> str:
         for record in records
         for figure in figures_of(record)
     ]
-    return as_csv(["run", "name", "status", "imported", "event", "step", "epoch", "figure", "value", *settings], rows)
+    return as_csv(
+        [
+            "run",
+            "name",
+            "status",
+            "imported",
+            "event",
+            "step",
+            "epoch",
+            "figure",
+            "value",
+            *settings,
+        ],
+        rows,
+    )
 
 
 CSV = TextForm("csv", "Tidy CSV, a row for each figure", ".csv", "text/csv", tidy_csv, several=True)
@@ -137,5 +175,9 @@ def dp_event_json(records: Sequence[RunRecord]) -> str:
 
 
 DP_EVENT = TextForm(
-    "dp-event", "Its releases as a DpEvent of dp-accounting (JSON)", ".dp-event.json", "application/json", dp_event_json
+    "dp-event",
+    "Its releases as a DpEvent of dp-accounting (JSON)",
+    ".dp-event.json",
+    "application/json",
+    dp_event_json,
 )

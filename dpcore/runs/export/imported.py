@@ -1,8 +1,9 @@
 """Import of runs: read the output of `run_json`, check every value, and keep the run as imported.
 
-**Guarantees:** nothing in a file is executed, and sizes are bounded. As for any run, the settings determine the cost: a
-plan that does not follow from them is refused, and so is an event that no such run has at that place. Nobody here
-measured its figures, so lists, charts, tables and exports mark it as imported, and fronts and averages leave it out.
+**Guarantees:** nothing in a file is executed, and sizes are bounded. As for any run, the settings
+determine the cost: a plan that does not follow from them is refused, and so is an event that no
+such run has at that place. Nobody here measured its figures, so lists, charts, tables and exports
+mark it as imported, and fronts and averages leave it out.
 """
 
 import json
@@ -16,7 +17,16 @@ from dpcore import check
 from dpcore.data.catalogue import DATASETS
 from dpcore.runs.editing import MAX_NAME_CHARS, MAX_NOTE_CHARS, clean, text
 from dpcore.runs.export.data_forms import FORMAT, MAX_REASON_CHARS, VERSION
-from dpcore.runs.export.imported_events import events_from, only, parsed, record, shortly, table, typed, typed_table
+from dpcore.runs.export.imported_events import (
+    events_from,
+    only,
+    parsed,
+    record,
+    shortly,
+    table,
+    typed,
+    typed_table,
+)
 from dpcore.runs.record import IMPORTED, Status, row_of
 from dpcore.runs.store import Store
 from dpcore.runs.store_file import Database
@@ -72,9 +82,14 @@ def read_run(content: bytes) -> ImportedRun:
     """Read the run of a file. Errors: ValueError names the wrong part in a sentence."""
     whole = parsed(content)
     if whole.get("format") != FORMAT:
-        raise ValueError(f"Expected the file to be of the format {FORMAT!r}, as 'runs export --format json' writes it.")
+        raise ValueError(
+            f"Expected the file to be of the format {FORMAT!r}, as 'runs export --format json'"
+            " writes it."
+        )
     if whole.get("version") != VERSION:
-        raise ValueError(f"Expected the file to be of version {VERSION} of its format: another program wrote it.")
+        raise ValueError(
+            f"Expected the file to be of version {VERSION} of its format: another program wrote it."
+        )
     only(whole, PARTS, "the file")
     config = record(whole["settings"], RunConfig, "the settings")
     given = typed_table(whole["plan"], PLAN, "the plan", ("spent", ALREADY_RELEASED))
@@ -83,20 +98,31 @@ def read_run(content: bytes) -> ImportedRun:
     events = events_from(whole["events"], config, plan)
     columns = _columns(table(whole["run"], "the run"), events)
     here, there = DATASETS[config.dataset].fingerprint, json.loads(columns["origin"]).get("data")
-    own, pixels = config.dataset not in DATASETS.shipped, (config.features, config.views) == ("pixels", 1)
+    own, pixels = (
+        config.dataset not in DATASETS.shipped,
+        (config.features, config.views) == ("pixels", 1),
+    )
     if own and pixels and there not in (None, here):  # a fingerprint of features would tell nothing
-        raise ValueError(f"Expected a run on the images that are called {config.dataset} here; it was on others.")
+        raise ValueError(
+            f"Expected a run on the images that are called {config.dataset} here; it was on others."
+        )
     return ImportedRun(config, plan, events, columns)
 
 
 def take_in(
-    store: Store, imported: ImportedRun, owner: str = "", guard: Callable[[Database], None] = lambda db: None
+    store: Store,
+    imported: ImportedRun,
+    owner: str = "",
+    guard: Callable[[Database], None] = lambda db: None,
 ) -> str:
     """Keep the run as `owner`'s, ended and without a secret seed; return its new id.
 
     `guard` may raise an error in the transaction. `within_limits.keep` also checks the limits.
     """
-    row = row_of(store.new_id(), imported.config, "", planned=imported.plan) | {"secret": None, "owner": owner}
+    row = row_of(store.new_id(), imported.config, "", planned=imported.plan) | {
+        "secret": None,
+        "owner": owner,
+    }
     (run,) = store.add_rows([row | imported.columns], imported.events, guard)
     return run
 
@@ -114,12 +140,17 @@ def _affirmed(config: RunConfig, plan: Plan) -> Plan:
     kinds = {(each.q, each.sigma) for each in own}
     most = MAX_EARLIER_RUNS * sum(each.count for each in own)
     if plan.repeated > most or any((each.q, each.sigma) not in kinds for each in spent):
-        raise ValueError("Expected what the plan says was spent before to be releases of the same settings.")
+        raise ValueError(
+            "Expected what the plan says was spent before to be releases of the same settings."
+        )
     return plan
 
 
 def _affordable_steps(config: RunConfig) -> int:
-    """The steps of a run with these settings. Errors: ValueError if `stop_epsilon` allows none, or has no answer."""
+    """The steps of a run with these settings.
+
+    Errors: ValueError if `stop_epsilon` allows none, or has no answer.
+    """
     try:
         return plan_of(config).steps
     except RuntimeError as error:
@@ -138,7 +169,9 @@ def _columns(values: dict[str, Any], events: tuple[Event, ...]) -> dict[str, Any
             check.in_range(0, time.time() + DAY, **{name: run[name]})
     moments = [run[name] for name in ("created", "started", "ended") if run[name] is not None]
     if moments != sorted(moments):
-        raise ValueError("Expected the run to be created, to start and to end in this order; its times differ.")
+        raise ValueError(
+            "Expected the run to be created, to start and to end in this order; its times differ."
+        )
     if not isinstance(note, str):
         raise ValueError("Expected the note of the run to be a text.")
     if not re.fullmatch("[0-9a-z]{1,40}", run["id"]):
@@ -167,7 +200,8 @@ def _origin(value: Any) -> dict[str, str]:
         said = typed(values[name], str, f"{name} in the origin of the run")
         if not re.fullmatch(ORIGIN[name], said):
             raise ValueError(
-                f"Expected {name} in the origin of the run to be as runs here note it, not {shortly(said)}."
+                f"Expected {name} in the origin of the run to be as runs here note it, not"
+                f" {shortly(said)}."
             )
         found[name] = said
     return found

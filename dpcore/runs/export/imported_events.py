@@ -37,16 +37,26 @@ shortly = _SHORT.repr  # a value in an error
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """Read the JSON object of a file; ValueError, and no other error, for a file that is too large or wrong."""
+    """Read the JSON object of a file; ValueError, and no other error, for a file that is too large
+    or wrong.
+    """
     if len(content) > MAX_BYTES:
-        raise ValueError(f"Expected the file to have at most {MAX_BYTES:,} bytes, as exported runs have.")
+        raise ValueError(
+            f"Expected the file to have at most {MAX_BYTES:,} bytes, as exported runs have."
+        )
     try:
-        found = json.loads(content.decode(), parse_constant=_no_number, object_pairs_hook=_each_once)
+        found = json.loads(
+            content.decode(), parse_constant=_no_number, object_pairs_hook=_each_once
+        )
     except RecursionError:
-        raise ValueError("Expected the file to be an exported run, but it is nested too deeply.") from None
+        raise ValueError(
+            "Expected the file to be an exported run, but it is nested too deeply."
+        ) from None
     except ValueError as error:  # also for bytes that are no text
         why = str(error).split(";")[0]
-        raise ValueError(f"Expected the file to be an exported run in JSON, but it is not: {why}.") from None
+        raise ValueError(
+            f"Expected the file to be an exported run in JSON, but it is not: {why}."
+        ) from None
     return table(found, "the file")
 
 
@@ -68,15 +78,21 @@ def table(value: Any, name: str) -> dict[str, Any]:
     return value
 
 
-def only(values: Mapping[str, Any], known: Set[str], name: str, optional: Collection[str] = ()) -> None:
+def only(
+    values: Mapping[str, Any], known: Set[str], name: str, optional: Collection[str] = ()
+) -> None:
     """Raise ValueError if a key is unknown, or missing and not optional."""
     if unknown := [key for key in values if key not in known]:
-        raise ValueError(f"Expected {name} to have no key {shortly(unknown[0])}: this version knows none.")
+        raise ValueError(
+            f"Expected {name} to have no key {shortly(unknown[0])}: this version knows none."
+        )
     if lost := sorted(known - values.keys() - set(optional)):
         raise ValueError(f"Expected {name} to have the key {lost[0]!r}.")
 
 
-def typed_table(value: Any, kinds: Mapping[str, Any], name: str, optional: Collection[str] = ()) -> dict[str, Any]:
+def typed_table(
+    value: Any, kinds: Mapping[str, Any], name: str, optional: Collection[str] = ()
+) -> dict[str, Any]:
     """Check an object's values against their types; only optional ones may be missing."""
     given = table(value, name)
     only(given, kinds.keys(), name, optional)
@@ -90,7 +106,8 @@ def record(values: Any, kind: type[Value], name: str) -> Value:
 
 
 def typed(value: Any, kind: Any, name: str) -> Any:
-    """Convert the value to the type, such as lists to tuples; ValueError names one that is wrong or too long.
+    """Convert the value to the type, such as lists to tuples; ValueError names one that is wrong or
+    too long.
 
     Texts, which pages, terminals and files print, lose their control characters.
 
@@ -110,7 +127,9 @@ def typed(value: Any, kind: Any, name: str) -> Any:
 
 def _items(value: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, ...]:
     if not isinstance(value, list) or len(value) > MAX_ITEMS:
-        raise ValueError(f"Expected {name} to be a list of at most {MAX_ITEMS:,}, but it is {shortly(value)}.")
+        raise ValueError(
+            f"Expected {name} to be a list of at most {MAX_ITEMS:,}, but it is {shortly(value)}."
+        )
     if kinds[-1] is ...:
         return tuple(typed(each, kinds[0], name) for each in value)
     if len(value) != len(kinds):
@@ -125,7 +144,10 @@ def _is_whole(value: Any) -> bool:
 _SIMPLE = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     int: ("a whole number of at most 63 bits", _is_whole),
-    float: ("a finite number", lambda value: _is_whole(value) or (isinstance(value, float) and math.isfinite(value))),
+    float: (
+        "a finite number",
+        lambda value: _is_whole(value) or (isinstance(value, float) and math.isfinite(value)),
+    ),
     str: (
         f"a text of at most {MAX_TEXT_CHARS:,} characters",
         lambda value: isinstance(value, str) and len(value) <= MAX_TEXT_CHARS,
@@ -138,7 +160,9 @@ MAX_STEPS_PER_SECOND = 1e16  # more steps than a run has, within one tick of a c
 
 
 def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]:
-    """Read the events of a run; ValueError names the first that a run of this plan cannot have at its place."""
+    """Read the events of a run; ValueError names the first that a run of this plan cannot have at
+    its place.
+    """
     if not isinstance(values, list) or not 0 < len(values) <= MAX_ITEMS:
         raise ValueError(f"Expected the events to be a list of 1 to {MAX_ITEMS:,} of them.")
     events = tuple(_event(each, f"event {number}") for number, each in enumerate(values, 1))
@@ -148,7 +172,9 @@ def events_from(values: Any, config: RunConfig, plan: Plan) -> tuple[Event, ...]
             raise ValueError(f"Expected event {number} to be possible at its place, but {why}.")
         before = event
     last, tests = events[-1], [event for event in events if isinstance(event, Evaluated)]
-    if isinstance(last, Finished) and (not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)):
+    if isinstance(last, Finished) and (
+        not tests or (tests[-1].step, tests[-1].accuracy) != (last.step, last.accuracy)
+    ):
         raise ValueError("Expected the run to finish with the accuracy of its last test.")
     return events
 
@@ -164,7 +190,11 @@ def _event(value: Any, name: str) -> Event:
 def _wrong_place(event: Event, before: Event | None, steps: int) -> str:
     """The reason why the event cannot follow the one before it; empty if it can."""
     if isinstance(event, Preparing):
-        return "" if before is None or isinstance(before, Preparing) else "features come before the start"
+        return (
+            ""
+            if before is None or isinstance(before, Preparing)
+            else "features come before the start"
+        )
     if isinstance(event, Started):
         return "" if before is None or isinstance(before, Preparing) else "a run starts once"
     if before is None or isinstance(before, Preparing):
@@ -187,28 +217,42 @@ def _wrong(event: Event, config: RunConfig, plan: Plan) -> str:
         wrong["its epoch does not match its step"] = not _near(event.epoch, event.step * config.q)
     match event:
         case Started():
-            right = (event.examples, event.steps) == (config.examples, plan.steps) and _near(event.q, config.q)
-            wrong["its data or its steps differ from the settings"] = not right or event.parameters <= 0
+            right = (event.examples, event.steps) == (config.examples, plan.steps) and _near(
+                event.q, config.q
+            )
+            wrong["its data or its steps differ from the settings"] = (
+                not right or event.parameters <= 0
+            )
         case Preparing():
-            wrong["it is not a part of its images"] = not 0 < event.done <= event.total or event.step != 0
+            wrong["it is not a part of its images"] = (
+                not 0 < event.done <= event.total or event.step != 0
+            )
         case Stepped():
             norms = len(event.norms) == len(NORM_QUANTILES) and min(event.norms) >= 0
-            wrong["its clipped share or norms are impossible"] = not (_shares([event.clipped]) and norms)
+            wrong["its clipped share or norms are impossible"] = not (
+                _shares([event.clipped]) and norms
+            )
             speed = 0 <= event.steps_per_second <= MAX_STEPS_PER_SECOND
-            wrong["its speed or its decisions are impossible"] = not speed or not set(event.decisions) <= set("ar")
+            wrong["its speed or its decisions are impossible"] = not speed or not set(
+                event.decisions
+            ) <= set("ar")
         case Evaluated():
             shares = _shares([event.accuracy, event.averaged_accuracy, *event.per_class])
             right = shares and (event.rmse or 0) >= 0 and len(event.per_class) <= classes
             wrong["its accuracies are impossible"] = not right
             rows = event.answers or ()
-            right = len(rows) <= SHOWN_EXAMPLES and all(len(row) == classes and _shares(row) for row in rows)
+            right = len(rows) <= SHOWN_EXAMPLES and all(
+                len(row) == classes and _shares(row) for row in rows
+            )
             wrong["its answers do not fit its classes"] = not right
         case Finished():
             shares = _shares([event.accuracy, event.averaged_accuracy])
             right = event.step == plan.steps and shares and 0 <= event.seconds <= MAX_SECONDS
             wrong["its last step, accuracy or time is impossible"] = not right
             rows = event.confusion
-            square = rows is None or (len(rows) == classes and all(len(row) == classes for row in rows))
+            square = rows is None or (
+                len(rows) == classes and all(len(row) == classes for row in rows)
+            )
             right = square and all(count >= 0 for row in rows or () for count in row)
             wrong["its table of mistakes does not fit its classes"] = not right
     if isinstance(event, Stepped | Finished):

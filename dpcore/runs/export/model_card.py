@@ -15,7 +15,9 @@ from dpcore.runs.in_words import escaped, when
 from dpcore.training.models import MODELS, WIDTH
 from dpcore.training.optimizers import OPTIMIZERS
 
-BEFORE = "Earlier attempts of this run released {count:,} of the sums with other noise. All are charged."
+BEFORE = (
+    "Earlier attempts of this run released {count:,} of the sums with other noise. All are charged."
+)
 NO_LINK = "<!-- -->@"  # an @ that a comment parts from the name before it
 
 
@@ -47,21 +49,27 @@ def _table(rows: Mapping[str, str]) -> str:
 def _what(record: RunRecord) -> dict[str, str]:
     config, plan, history = record.config, record.plan, record.history
     started, data = history.started, DATASETS[config.dataset]
-    early = f", {record.run.status.value} after {history.step:,} of them" if history.finished is None else ""
+    early = (
+        f", {record.run.status.value} after {history.step:,} of them"
+        if history.finished is None
+        else ""
+    )
     chosen = {name: value for name, value in config.chosen().items() if name != "seed"}
     network, usual = MODELS[config.model], config.width == WIDTH and not config.pca
     about = f"{config.width:,} hidden units." if network.wide and not usual else network.note
     return {
-        "Data": f"{data.title} ({config.source}): {config.examples:,} training examples, {len(data.classes)} classes",
+        "Data": (
+            f"{data.title} ({config.source}): {config.examples:,} training examples,"
+            f" {len(data.classes)} classes"
+        ),
         "Origin of the data": f"{data.origin}. Licence: {data.licence}",
         "Network": f"{config.model}, {config.activation}. {about}",
         "Parameters": f"{started.parameters:,}" if started else "not said",
         "Optimizer": f"{OPTIMIZERS[config.optimizer].title}. {OPTIMIZERS[config.optimizer].note}",
         "Training": f"{plan.steps:,} steps of an expected batch of {config.batch:,}{early}",
-        "Settings that differ from their defaults": _plain(
-            ", ".join(f"{name} = {value}" for name, value in chosen.items())
-        )
-        or "none",
+        "Settings that differ from their defaults": (
+            _plain(", ".join(f"{name} = {value}" for name, value in chosen.items())) or "none"
+        ),
     }
 
 
@@ -69,13 +77,19 @@ def _results(record: RunRecord) -> str:
     if not record.history.evaluated:
         return "It was not tested."
     last = record.history.evaluated[-1]
-    rows = {"Test accuracy": f"{percent(last.accuracy, 2)} after {last.step:,} steps", "Test loss": nearest(last.loss)}
+    rows = {
+        "Test accuracy": f"{percent(last.accuracy, 2)} after {last.step:,} steps",
+        "Test loss": nearest(last.loss),
+    }
     if last.averaged_accuracy is not None:
         rows["Test accuracy of the averaged weights"] = percent(last.averaged_accuracy, 2)
     if last.rmse is not None:
         rows["Root mean square error of the expected class"] = nearest(last.rmse)
     classes = DATASETS[record.config.dataset].classes
-    rows |= {f"Accuracy of {_plain(name)}": percent(each) for name, each in zip(classes, last.per_class, strict=False)}
+    rows |= {
+        f"Accuracy of {_plain(name)}": percent(each)
+        for name, each in zip(classes, last.per_class, strict=False)
+    }
     return _table(rows)
 
 
@@ -92,17 +106,29 @@ def _privacy(record: RunRecord) -> str:
 
 def _provenance(record: RunRecord) -> dict[str, str]:
     run, seed = record.run, record.config.seed
-    rows = {"Run": run.id, "Status": run.status.value, "Seed": "secret" if seed is None else f"{seed}, chosen"}
-    for label, moment in (("Submitted", run.created), ("Started", run.started), ("Ended", run.ended)):
+    rows = {
+        "Run": run.id,
+        "Status": run.status.value,
+        "Seed": "secret" if seed is None else f"{seed}, chosen",
+    }
+    for label, moment in (
+        ("Submitted", run.created),
+        ("Started", run.started),
+        ("Ended", run.ended),
+    ):
         if moment is not None:
             rows[label] = when(moment, utc=True)
     if run.parent:
         rows["Continues run"] = run.parent
     if run.imported:
         rows["Imported"] = f"{_plain(run.imported)}; not measured here"
-    origin = {_plain(name.capitalize()): _plain(text) for name, text in where_trained(record).items()}
+    origin = {
+        _plain(name.capitalize()): _plain(text) for name, text in where_trained(record).items()
+    }
     told = {name: text for name, text in origin.items() if name not in rows}
     return rows | (told or {"Machine and versions": "not recorded"})
 
 
-CARD = TextForm("card", "A model card with the privacy statement", ".md", "text/markdown", model_card)
+CARD = TextForm(
+    "card", "A model card with the privacy statement", ".md", "text/markdown", model_card
+)

@@ -1,4 +1,5 @@
-"""Scripts that repeat a run with this program or with Opacus, or recompute its epsilon with dp-accounting.
+"""Scripts that repeat a run with this program or with Opacus, or recompute its epsilon with
+dp-accounting.
 
 Each fills a template in `templates`.
 """
@@ -21,7 +22,8 @@ WORDS = tomllib.loads(Path(__file__).with_name("scripts.toml").read_text(encodin
 
 
 def script(records: Sequence[RunRecord]) -> str:
-    """A script that trains a run again with this program: bit for bit if its seed was chosen, else with fresh noise.
+    """A script that trains a run again with this program: bit for bit if its seed was chosen, else
+    with fresh noise.
 
     It holds the settings, origin and result of the run, and no secret.
     """
@@ -30,7 +32,11 @@ def script(records: Sequence[RunRecord]) -> str:
     origin = where_trained(record)
     about = [WORDS["secret" if record.config.seed is None else "chosen"]]
     if finished is None:
-        about.append(WORDS["part"].format(status=record.run.status.value, done=record.history.step, steps=steps))
+        about.append(
+            WORDS["part"].format(
+                status=record.run.status.value, done=record.history.step, steps=steps
+            )
+        )
     if record.not_measured:
         about.append(record.not_measured)
     if not origin:
@@ -64,11 +70,14 @@ def as_code(values: Mapping[str, Any]) -> str:
     return "\n".join(["{", *lines, "}"]) if lines else "{}"
 
 
-SCRIPT = TextForm("script", "A script that trains it again with dpcore", ".py", "text/x-python", script)
+SCRIPT = TextForm(
+    "script", "A script that trains it again with dpcore", ".py", "text/x-python", script
+)
 
 
 def opacus_script(records: Sequence[RunRecord]) -> str:
-    """A script that repeats a run with Opacus, another implementation of the private step, on the same data and model.
+    """A script that repeats a run with Opacus, another implementation of the private step, on the
+    same data and model.
 
     Errors: ValueError says why Opacus cannot.
     """
@@ -98,10 +107,14 @@ def obstacle(config: RunConfig) -> str:
     against = {
         "the run has no noise": not config.private or config.sigma == 0,
         f"it has no optimizer {config.optimizer}": not OPTIMIZERS[config.optimizer].in_torch,
-        f"it has no clipping {config.clipping} with the sensitivity of this one": config.clipping != "flat",
+        f"it has no clipping {config.clipping} with the sensitivity of this one": (
+            config.clipping != "flat"
+        ),
         "it has no DP-PCA": config.pca > 0,
         "it accepts every step": config.acceptance != "none",
-        "its gradients of ids were never compared with those of this program": DATASETS[config.dataset].ids > 0,
+        "its gradients of ids were never compared with those of this program": (
+            DATASETS[config.dataset].ids > 0
+        ),
     }
     for name, setting in settings_of(type(config)).items():
         new = name not in WORDS["repeated"] and name in config.chosen() and setting.is_used(config)
@@ -109,11 +122,16 @@ def obstacle(config: RunConfig) -> str:
     return next((why for why, holds in against.items() if holds), "")
 
 
-OPACUS = TextForm("opacus", "A script that repeats it with Opacus", ".py", "text/x-python", opacus_script)
+OPACUS = TextForm(
+    "opacus", "A script that repeats it with Opacus", ".py", "text/x-python", opacus_script
+)
 
 
 def dp_accounting_script(records: Sequence[RunRecord]) -> str:
-    """A script that recomputes a run's epsilon with dp-accounting. Errors: ValueError for a run without epsilon."""
+    """A script that recomputes a run's epsilon with dp-accounting.
+
+    Errors: ValueError for a run without epsilon.
+    """
     (record,) = records
     releases = record.needed_mechanism("to recompute").releases
     return filled(
@@ -122,12 +140,20 @@ def dp_accounting_script(records: Sequence[RunRecord]) -> str:
         steps=record.history.step,
         before=WORDS["before"].format(count=record.plan.repeated) if record.plan.spent else "",
         imported=_last_line(record.not_measured),
-        several=WORDS["alike"] if len(releases) == 1 else WORDS["unalike"].format(kinds=len(releases)),
+        several=(
+            WORDS["alike"] if len(releases) == 1 else WORDS["unalike"].format(kinds=len(releases))
+        ),
         delta=float(record.config.delta),
-        releases="\n".join(f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in releases),
+        releases="\n".join(
+            f"    ({float(each.q)!r}, {float(each.sigma)!r}, {each.count})," for each in releases
+        ),
     )
 
 
 DP_ACCOUNTING = TextForm(
-    "dp-accounting", "A script that recomputes epsilon with dp-accounting", ".py", "text/x-python", dp_accounting_script
+    "dp-accounting",
+    "A script that recomputes epsilon with dp-accounting",
+    ".py",
+    "text/x-python",
+    dp_accounting_script,
 )

@@ -14,7 +14,8 @@ from dpcore.runs.record import Status
 
 
 def tensorboard_events(records: Sequence[RunRecord], folder: Path) -> None:
-    """Write the runs below the folder, with the time of the start for each event, since no other is recorded.
+    """Write the runs below the folder, with the time of the start for each event, since no other is
+    recorded.
 
     The name of an imported run's folder says so.
     """
@@ -24,20 +25,27 @@ def tensorboard_events(records: Sequence[RunRecord], folder: Path) -> None:
         from tensorboard.summary.writer.event_file_writer import EventFileWriter
     for record in records:
         began = record.run.started or record.run.created
-        writer = EventFileWriter(str(folder / f"{record.run.id}{'-imported' if record.run.imported else ''}"))
+        writer = EventFileWriter(
+            str(folder / f"{record.run.id}{'-imported' if record.run.imported else ''}")
+        )
         for figure in figures_of(record):
             if math.isfinite(figure.value):
                 value = Summary.Value(tag=figure.name, simple_value=figure.value)
-                writer.add_event(Event(step=figure.step, wall_time=began, summary=Summary(value=[value])))
+                writer.add_event(
+                    Event(step=figure.step, wall_time=began, summary=Summary(value=[value]))
+                )
         writer.close()
 
 
-TENSORBOARD = FolderForm("tensorboard", "TensorBoard events, a folder for each run", tensorboard_events)
+TENSORBOARD = FolderForm(
+    "tensorboard", "TensorBoard events, a folder for each run", tensorboard_events
+)
 
 
 EXPERIMENT = "dpcore"
 AT_ONCE = 1000  # metrics that MLflow takes at once
-STATUS = {Status.FINISHED: "FINISHED", Status.RUNNING: "RUNNING", Status.FAILED: "FAILED"}  # others are KILLED
+# Others are KILLED.
+STATUS = {Status.FINISHED: "FINISHED", Status.RUNNING: "RUNNING", Status.FAILED: "FAILED"}
 
 
 def mlflow_runs(records: Sequence[RunRecord], folder: Path) -> None:
@@ -64,13 +72,21 @@ def _write(client: Any, experiment: str, record: RunRecord) -> None:
 
     run = record.run
     start, end = (round(1000 * (moment or run.created)) for moment in (run.started, run.ended))
-    made = client.create_run(experiment, start_time=start, run_name=run.name[:MAX_NAME_CHARS] or run.id).info.run_id
-    chosen = record.config.to_json() | {"seed": "secret" if record.config.seed is None else record.config.seed}
+    made = client.create_run(
+        experiment, start_time=start, run_name=run.name[:MAX_NAME_CHARS] or run.id
+    ).info.run_id
+    chosen = record.config.to_json() | {
+        "seed": "secret" if record.config.seed is None else record.config.seed
+    }
     params = [Param(name, str(value)) for name, value in chosen.items()]
     told = (run.origin or {}) | {"run": run.id, "note": run.note, "tags": ", ".join(run.tags)}
-    client.log_batch(made, params=params, tags=[RunTag(f"dpcore.{name}", said) for name, said in told.items()])
+    client.log_batch(
+        made, params=params, tags=[RunTag(f"dpcore.{name}", said) for name, said in told.items()]
+    )
     metrics = [
-        Metric(each.name, each.value, start, each.step) for each in figures_of(record) if math.isfinite(each.value)
+        Metric(each.name, each.value, start, each.step)
+        for each in figures_of(record)
+        if math.isfinite(each.value)
     ]
     for first in range(0, len(metrics), AT_ONCE):
         client.log_batch(made, metrics=metrics[first : first + AT_ONCE])

@@ -1,4 +1,6 @@
-"""The pool of a Ray cluster, with the interface of the local one; a process of its own, the head, talks to Ray."""
+"""The pool of a Ray cluster, with the interface of the local one; a process of its own, the head,
+talks to Ray.
+"""
 
 import json
 import math
@@ -19,14 +21,17 @@ Share = TypeVar("Share", int, float)
 HEAD = "dpcore.runs.ray_pool.head"  # the module of the process that talks to Ray
 AGAIN = 2.0  # seconds from the end of a head to the next
 SILENT = (
-    "The Ray cluster at {address} did not answer in time. Runs stay queued until it does; docs/cluster.md says how to "
-    "start one."
+    "The Ray cluster at {address} did not answer in time. Runs stay queued until it does;"
+    " docs/cluster.md says how to start one."
 )
 ENDED = "The process that talks to the Ray cluster ended; {log} says why. It starts again."
 
 
 def pool_here(store: Store) -> "RayPool":
-    """The pool that the environment names: DPCORE_RAY_ADDRESS or RAY_ADDRESS, and a run's share. Errors: StoreError."""
+    """The pool that the environment names: DPCORE_RAY_ADDRESS or RAY_ADDRESS, and a run's share.
+
+    Errors: StoreError.
+    """
     address = os.environ.get("DPCORE_RAY_ADDRESS") or os.environ.get("RAY_ADDRESS") or "auto"
     return RayPool(store, address, _share("DPCORE_RAY_CPUS", int), _share("DPCORE_RAY_GPUS", float))
 
@@ -36,20 +41,27 @@ def _share(name: str, kind: Callable[[str], Share]) -> Share:
     with suppress(ValueError):
         if 0 < (value := kind(text)) < math.inf:
             return value
-    raise StoreError(f"Set {name} to a {'whole ' if kind is int else ''}number above 0, not {text!r}.")
+    raise StoreError(
+        f"Set {name} to a {'whole ' if kind is int else ''}number above 0, not {text!r}."
+    )
 
 
 class RayPool(PoolThread):
     """Do the runs of `store` on a Ray cluster, as many at once as it has room for; the others wait.
 
-    During `trouble` no run moves to this machine. Closing the pool ends the head and its tasks: their runs are queued
-    again and continue from their checkpoints. `address` is host:port, or "auto" for this machine's cluster. Each run
-    takes `cpus` threads, and `gpus` of a GPU if it asks for one and there is one. `train` names the function that
-    trains.
+    During `trouble` no run moves to this machine. Closing the pool ends the head and its tasks:
+    their runs are queued again and continue from their checkpoints. `address` is host:port, or
+    "auto" for this machine's cluster. Each run takes `cpus` threads, and `gpus` of a GPU if it asks
+    for one and there is one. `train` names the function that trains.
     """
 
     def __init__(
-        self, store: Store, address: str, cpus: int = 1, gpus: float = 1.0, train: str = TRAINING.work
+        self,
+        store: Store,
+        address: str,
+        cpus: int = 1,
+        gpus: float = 1.0,
+        train: str = TRAINING.work,
     ) -> None:
         super().__init__(store, "dpcore-ray-pool")
         self.address = address
@@ -79,7 +91,9 @@ class RayPool(PoolThread):
     def _follow(self, log: IO[bytes]) -> None:
         """Start a head, and take its lines until it ends."""
         said = {"connecting": False, "trouble": None}
-        with start_process(HEAD, self.store.home, self._options, log, output=subprocess.PIPE) as self._head:
+        with start_process(
+            HEAD, self.store.home, self._options, log, output=subprocess.PIPE
+        ) as self._head:
             if self._stop.is_set():  # `close` has not seen it
                 self._head.terminate()
             for line in self._head.stdout or ():
@@ -87,4 +101,6 @@ class RayPool(PoolThread):
                 if not said["connecting"]:
                     self.trouble = said["trouble"]
         if not self._stop.is_set() and said["trouble"] is None:
-            self.trouble = (SILENT if said["connecting"] else ENDED).format(address=self.address, log=self.log)
+            self.trouble = (SILENT if said["connecting"] else ENDED).format(
+                address=self.address, log=self.log
+            )

@@ -1,9 +1,11 @@
-"""The head: the only process of a home that talks to the Ray cluster and records what the nodes say.
+"""The head: the only process of a home that talks to the Ray cluster and records what the nodes
+say.
 
-`RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends its drivers if the
-cluster goes, and may wait long for a silent cluster. Its standard output says, in lines of JSON, why no run can start.
-Its runs end with it, and the next head continues them from their checkpoints. A head that Ray keeps waiting for too
-long ends, even where Ray ignores signals, and leaves its stack in the log.
+`RayPool` starts it as `python -m dpcore.runs.ray_pool.head`, apart from the pages, since Ray ends
+its drivers if the cluster goes, and may wait long for a silent cluster. Its standard output says,
+in lines of JSON, why no run can start. Its runs end with it, and the next head continues them from
+their checkpoints. A head that Ray keeps waiting for too long ends, even where Ray ignores signals,
+and leaves its stack in the log.
 """
 
 import faulthandler
@@ -43,14 +45,19 @@ class StatusPipe:
 
 
 def serve(store: Store, options: dict[str, Any], pipe: StatusPipe) -> str | None:
-    """Do runs on the cluster until SIGTERM, or while the parent lives; the reason if that is impossible."""
+    """Do runs on the cluster until SIGTERM, or while the parent lives; the reason if that is
+    impossible.
+    """
     parent = options.pop("parent")
     pipe.say(connecting=True)
     faulthandler.dump_traceback_later(CONNECT, exit=True)
     try:
         from dpcore.runs.ray_pool.ray_cluster import RayCluster, Unreachable
     except ImportError as error:
-        return f"DPCORE_POOL=ray needs Ray, but: {error}. Install requirements-ray.txt. Runs stay queued."
+        return (
+            f"DPCORE_POOL=ray needs Ray, but: {error}. Install requirements-ray.txt. Runs stay"
+            " queued."
+        )
     try:
         streams = Streams(store, RayCluster(options.pop("address")), **options)
     except Unreachable as error:

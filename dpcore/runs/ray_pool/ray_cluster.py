@@ -28,8 +28,8 @@ class RayCluster:
             ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
         except (OSError, RuntimeError, ValueError, RayError) as error:
             raise Unreachable(
-                f"The Ray cluster at {address} does not accept this machine: {' '.join(str(error).split())} Runs stay "
-                "queued."
+                f"The Ray cluster at {address} does not accept this machine:"
+                f" {' '.join(str(error).split())} Runs stay queued."
             ) from error
 
     def start(self, job: Job, train: str, shape: Shape) -> Any:
@@ -38,7 +38,9 @@ class RayCluster:
 
     def ready(self, streams: Sequence[Any], within: float) -> Sequence[Any]:
         """The streams that have a message, or have ended, within so many seconds."""
-        return ray.wait(list(streams), num_returns=len(streams), timeout=within)[0] if streams else []
+        return (
+            ray.wait(list(streams), num_returns=len(streams), timeout=within)[0] if streams else []
+        )
 
     def take(self, stream: Any) -> Any:
         """The next message of the task. Errors: Gone."""
@@ -57,12 +59,19 @@ class RayCluster:
     def room(self, shape: Shape) -> int:
         """The number of further tasks of this shape that may fit now."""
         free = ray.available_resources()
-        return int(min(free.get("CPU", 0.0) / shape.cpus, free.get("GPU", 0.0) / shape.gpus if shape.gpus else 1e9))
+        return int(
+            min(
+                free.get("CPU", 0.0) / shape.cpus,
+                free.get("GPU", 0.0) / shape.gpus if shape.gpus else 1e9,
+            )
+        )
 
     def fits(self, shape: Shape) -> bool:
         """Return whether a task of this shape fits on some empty node."""
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        return any(has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes)
+        return any(
+            has.get("CPU", 0) >= shape.cpus and has.get("GPU", 0) >= shape.gpus for has in nodes
+        )
 
     def has_gpus(self) -> bool:
         return ray.cluster_resources().get("GPU", 0) > 0
@@ -86,7 +95,9 @@ def probe(address: str) -> None:
     if address == "auto":  # Ray finds this machine's cluster
         return
     if not host or "/" in host or not port.isdecimal():
-        raise Unreachable(f"Write the Ray address as host:port, as `ray start` prints it, not {address!r}.")
+        raise Unreachable(
+            f"Write the Ray address as host:port, as `ray start` prints it, not {address!r}."
+        )
     try:
         socket.create_connection((host, int(port)), PROBE_SECONDS).close()
     except (OSError, OverflowError, ValueError) as error:  # ValueError: an impossible name

@@ -31,7 +31,8 @@ NO_LIMIT = 2**31  # runs at once: the cluster has its own limit
 
 
 def shapes_of(has_gpus: bool, cpus: int, gpus: float) -> list[Shape]:
-    """The shapes of tasks: with GPUs in the cluster, runs that ask for a GPU or any device get a share of one.
+    """The shapes of tasks: with GPUs in the cluster, runs that ask for a GPU or any device get a
+    share of one.
 
     >>> [str(shape) for shape in shapes_of(True, 2, 0.25)]
     ['2 CPU and 0.25 GPU', '2 CPU']
@@ -68,7 +69,13 @@ class Streams:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._store, self._cluster, self._train, self._cpus, self._gpus = store, cluster, train, cpus, gpus
+        self._store, self._cluster, self._train, self._cpus, self._gpus = (
+            store,
+            cluster,
+            train,
+            cpus,
+            gpus,
+        )
         self._clock, self._pause = clock, pause
         self._strangers = Heartbeats(store, clock=clock)
         self._looked, self._failures, self._not_before = -math.inf, 0, -math.inf
@@ -100,7 +107,9 @@ class Streams:
             except Gone as error:
                 self._lose(task, f"Its worker {task.name} is gone: {error}")
                 if task.placed is None:
-                    self._note_failure(f"Workers on the Ray cluster end without taking a run. {error}")
+                    self._note_failure(
+                        f"Workers on the Ray cluster end without taking a run. {error}"
+                    )
                 return
             match said:
                 case Hello():
@@ -109,7 +118,8 @@ class Streams:
                     self._record(task, said)
                 case Ended():
                     its_own = self._store.end(task.run.id, said.status, said.error, task.name)
-                    if its_own and said.status is Status.FINISHED:  # else another worker may have the run
+                    # Else another worker may have the run.
+                    if its_own and said.status is Status.FINISHED:
                         checkpoint_path(self._store.home, task.run.id).unlink(missing_ok=True)
                     self._end(task)
             task.heard = None
@@ -120,7 +130,9 @@ class Streams:
         here, there = dpcore.__version__, hello.version
         if here != there:
             self._lose(task, "")
-            self._note_failure(f"Expected dpcore {here} on every node, but {hello.node} has {there}.")
+            self._note_failure(
+                f"Expected dpcore {here} on every node, but {hello.node} has {there}."
+            )
         else:
             task.placed, self._failures, self.trouble = self._clock(), 0, None
 
@@ -133,7 +145,8 @@ class Streams:
         stop = self._store.append(run, said.event, task.name)
         task.heard = None  # not to be recorded twice, whatever fails from here on
         if stop:
-            self._store.end(run, Status.CANCELLED, None, task.name)  # no change if it is another worker's
+            # No change if it is another worker's.
+            self._store.end(run, Status.CANCELLED, None, task.name)
             self._end(task)
         task.beaten = self._clock()
 
@@ -190,10 +203,15 @@ class Streams:
         if not waiting or self._clock() < self._not_before:
             return
         for shape in shapes_of(self._cluster.has_gpus(), self._cpus, self._gpus):
-            if not any(not shape.devices or run.settings.get("device", "cpu") in shape.devices for run in waiting):
+            if not any(
+                not shape.devices or run.settings.get("device", "cpu") in shape.devices
+                for run in waiting
+            ):
                 continue
             if not self._cluster.fits(shape):
-                self.trouble = f"No node of the Ray cluster has {shape}, which a run takes. Runs stay queued."
+                self.trouble = (
+                    f"No node of the Ray cluster has {shape}, which a run takes. Runs stay queued."
+                )
                 continue
             new = sum(self._clock() - task.born < NEW_SECONDS for task in self.tasks)
             for _ in range(self._cluster.room(shape) - new):

@@ -58,10 +58,11 @@ class Features(NamedTuple):
 
 
 def read(path: Path, key: Key) -> Features | None:
-    """The features with that key; None if the file is missing, incomplete, altered or of another key.
+    """The features with that key; None if the file is missing, incomplete, altered or of another
+    key.
 
-    They are mapped from the file, so that processes share them: nobody writes into a named file, and a removed one
-    lasts as long as it is mapped.
+    They are mapped from the file, so that processes share them: nobody writes into a named file,
+    and a removed one lasts as long as it is mapped.
     """
     try:
         with open_regular(path) as file:
@@ -89,11 +90,12 @@ UNFINISHED_FOR = 3600.0  # seconds without a change after which an unfinished fi
 def load_or_compute(
     part: Images, kind: str, views: int, *, cores: int | None = None, root: Path | None = None
 ) -> Steps[Features]:
-    """The features of all examples of a part, in their order, for each of `views` views, with progress.
+    """The features of all examples of a part, in their order, for each of `views` views, with
+    progress.
 
-    They are read from the features' folder below the root (None: the data root), or computed and kept there; equal bits
-    either way. Processes that need the same ones at once each compute them. Errors: ValueError for examples that the
-    kind does not take.
+    They are read from the features' folder below the root (None: the data root), or computed and
+    kept there; equal bits either way. Processes that need the same ones at once each compute them.
+    Errors: ValueError for examples that the kind does not take.
     """
     folder = (root or data_root()) / "features"
     key = key_of(part, kind, views)
@@ -112,16 +114,24 @@ def key_of(part: Images, kind: str, views: int) -> Key:
 
 
 def keep(folder: Path, key: Key, values: Tensor, digest: str) -> str:
-    """Write the features into the folder, in place of older ones if needed; return a sentence on a failure, or ""."""
+    """Write the features into the folder, in place of older ones if needed; return a sentence on a
+    failure, or "".
+    """
     if key.size > MAX_BYTES:
-        return f"The features are not kept: {key.size} bytes are more than the {MAX_BYTES} that {folder} may hold."
+        return (
+            f"The features are not kept: {key.size} bytes are more than the {MAX_BYTES} that"
+            f" {folder} may hold."
+        )
     try:
         make_room(folder, HEADER + key.size)
         with whole_file(folder / key.name, shared=True) as file:
             file.write(key.header(digest))
             file.write(np.ascontiguousarray(values.numpy(), KIND).data)
     except OSError as error:
-        return f"The features could not be kept in {folder}, so the next run computes them again; {error}."
+        return (
+            f"The features could not be kept in {folder}, so the next run computes them again;"
+            f" {error}."
+        )
     return ""
 
 
@@ -131,7 +141,8 @@ def make_room(folder: Path, size: int) -> None:
         with suppress(FileNotFoundError):  # another process has just renamed or removed it
             if time.time() - file.stat().st_mtime > UNFINISHED_FOR:
                 file.unlink()
-    with suppress(FileNotFoundError):  # another process has just removed one, since it makes room itself
+    # Another process has just removed one, since it makes room itself.
+    with suppress(FileNotFoundError):
         files = sorted(folder.glob("*.features"), key=lambda file: file.stat().st_mtime)
         while files and size + sum(file.stat().st_size for file in files) > MAX_BYTES:
             files.pop(0).unlink()

@@ -1,4 +1,6 @@
-"""Features of all images of a set, in pieces of one size, each on one thread, so that the bits never change."""
+"""Features of all images of a set, in pieces of one size, each on one thread, so that the bits
+never change.
+"""
 
 import hashlib
 import math
@@ -18,16 +20,19 @@ SIZE = 32  # images of a piece, which fits into a core's cache
 AT_ONCE = 4  # pieces of a core between two reports of progress
 
 Result = TypeVar("Result")
-Steps = Generator[tuple[int, int], None, Result]  # work that yields the number of finished images, and the total
+# Work that yields the number of finished images, and the total.
+Steps = Generator[tuple[int, int], None, Result]
 
 
 def compute_features(
     images: NDArray[np.uint8], kind: FeatureKind, views: int, cores: int | None = None
 ) -> Steps[Tensor]:
-    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the CPU, with progress.
+    """The features (n, views, channels, h, w) of images (n, H, W) or (n, 3, H, W), float16 on the
+    CPU, with progress.
 
-    **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses), and those of an
-    example depend on the example alone. Errors: ValueError for images of another shape.
+    **Guarantees:** the bits are the same for any number of `cores` (None: as many as torch uses),
+    and those of an example depend on the example alone. Errors: ValueError for images of another
+    shape.
     """
     shape = kind.shape_of(image_shape(images))
     threads = Cores(cores)
@@ -56,9 +61,13 @@ def run_to_end(steps: Steps[Result]) -> Result:
 
 
 def image_shape(images: NDArray[np.uint8]) -> tuple[int, ...]:
-    """Channels, height and width of images, the own shape of others; ValueError for grey images (n, 1, H, W)."""
+    """Channels, height and width of images, the own shape of others; ValueError for grey images (n,
+    1, H, W).
+    """
     if images.ndim == 4 and images.shape[1] == 1:
-        raise ValueError(f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone.")
+        raise ValueError(
+            f"Expected shape={images.shape[1:]} of a grey image to be its height and width alone."
+        )
     return (1, *images.shape[1:]) if images.ndim == 3 else images.shape[1:]
 
 
@@ -67,27 +76,39 @@ def features_of_piece(images: NDArray[np.uint8], kind: FeatureKind, views: int) 
     """The features (b, views, channels, h, w) of b images, at most a piece."""
     piece = scaled(torch.tensor(images))
     full = torch.cat([piece, piece.new_zeros(SIZE - len(piece), *piece.shape[1:])])
-    seen = views_of(full, views).unbind(1)  # one view at a time, so that as many images are computed at once
+    # One view at a time, so that as many images are computed at once.
+    seen = views_of(full, views).unbind(1)
     return torch.stack([kind.transform(each.contiguous()).half() for each in seen], 1)[: len(piece)]
 
 
 def scaled(values: Tensor) -> Tensor:
-    """Scale bytes of grey images (n, H, W) to (n, 1, H, W) in [0, 1], of colour images to [-1, 1]; float32."""
-    return values[:, None].float().div_(255) if values.dim() == 3 else values.float().div_(127.5).sub_(1.0)
+    """Scale bytes of grey images (n, H, W) to (n, 1, H, W) in [0, 1], of colour images to [-1, 1];
+    float32.
+    """
+    return (
+        values[:, None].float().div_(255)
+        if values.dim() == 3
+        else values.float().div_(127.5).sub_(1.0)
+    )
 
 
-SEED = 426  # the first seed whose first three views and the image lie far apart on all sides; chosen without any image
+# The first seed whose first three views and the image lie far apart on all sides; chosen without
+# any image.
+SEED = 426
 ANGLE = math.radians(8)  # each is drawn uniformly from minus to plus this
 SCALE = 0.06
 SHIFT = 1.5  # pixels, along either axis
-GRID = 2**20  # a matrix is rounded to multiples of 1 / GRID, so that it is the same on every machine
+# A matrix is rounded to multiples of 1 / GRID, so that it is the same on every machine.
+GRID = 2**20
 
 
 def views_of(images: Tensor, count: int) -> Tensor:
-    """The views (B, count, C, H, W) of images (B, C, H, W); the first is the image itself, bit for bit.
+    """The views (B, count, C, H, W) of images (B, C, H, W); the first is the image itself, bit for
+    bit.
 
-    A hash of its number decides a view, whatever the number of views. A pixel between four others is their weighted
-    mean. Pixels from outside are 0 in grey, the background, and reflected in colour.
+    A hash of its number decides a view, whatever the number of views. A pixel between four others
+    is their weighted mean. Pixels from outside are 0 in grey, the background, and reflected in
+    colour.
     """
     return torch.stack([images, *(copy_of(images, view) for view in range(1, count))], 1)
 
@@ -104,9 +125,12 @@ def copy_of(images: Tensor, view: int) -> Tensor:
 
 
 def matrix(view: int) -> NDArray[np.float64]:
-    """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle -> (row, column)."""
+    """The matrix (2, 3) from a pixel of a view to its origin: (row, column, 1) from the middle ->
+    (row, column).
+    """
     words = np.frombuffer(hashlib.sha256(f"{SEED} {view}".encode()).digest(), "<u8")
-    turn, size, down, right = (float(word >> 11) / 2**52 - 1 for word in words.tolist())  # in [-1, 1)
+    # In [-1, 1).
+    turn, size, down, right = (float(word >> 11) / 2**52 - 1 for word in words.tolist())
     angle, scale = ANGLE * turn, 1 + SCALE * size
     cosine, sine = scale * math.cos(angle), scale * math.sin(angle)
     rows = [[cosine, -sine, SHIFT * down], [sine, cosine, SHIFT * right]]
@@ -115,7 +139,9 @@ def matrix(view: int) -> NDArray[np.float64]:
 
 @cache
 def neighbours(view: int, height: int, width: int, reflects: bool) -> tuple[Tensor, Tensor]:
-    """The places (4, H W) of the four neighbours in the image of each pixel of a view, and their weights (4, H W)."""
+    """The places (4, H W) of the four neighbours in the image of each pixel of a view, and their
+    weights (4, H W).
+    """
     rows, columns = np.mgrid[:height, :width].astype(float).reshape(2, -1)
     middle = np.array([[(height - 1) / 2], [(width - 1) / 2]])
     centred = np.stack([rows - middle[0], columns - middle[1], np.ones(height * width)])

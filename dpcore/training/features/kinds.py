@@ -1,4 +1,6 @@
-"""Kinds of inputs of a network: the example itself, or features that look at no data; free of torch."""
+"""Kinds of inputs of a network: the example itself, or features that look at no data; free of
+torch.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from dpcore.data.catalogue import Dataset
 from dpcore.privacy import named_words
-from dpcore.training.features.shapes import FILTERS, MIXTURES, SECOND, WHITENED, Shape, scattered_shape
+from dpcore.training.features.shapes import (
+    FILTERS,
+    MIXTURES,
+    SECOND,
+    WHITENED,
+    Shape,
+    scattered_shape,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -23,13 +32,16 @@ TEXTS = Path(__file__).with_name("kinds.toml")
 class FeatureKind:
     """A kind of features as a run names it: a fixed function of one example."""
 
-    name: str  # in configurations, addresses, on the command line, and in the files that keep features
+    # In configurations, addresses, on the command line, and in the files that keep features.
+    name: str
     title: str
     note: str  # one line on its values and cost
     source: str
-    shape_of: Callable[[Shape], Shape]  # the shape of an example -> that of its features; ValueError for others
+    # The shape of an example -> that of its features; ValueError for others.
+    shape_of: Callable[[Shape], Shape]
     transform: Callable[[Tensor], Tensor]  # images (B, C, H, W) -> features (B, channels, h, w)
-    version: int = 1  # rises with every change of a value, so that features of another version are computed again
+    # Rises with every change of a value, so that features of another version are computed again.
+    version: int = 1
 
     def takes(self, dataset: Dataset) -> bool:
         """True if the data set's examples have them."""
@@ -41,12 +53,16 @@ class FeatureKind:
 
 
 def late(place: str) -> Callable[..., Any]:
-    """The function at a place below this package, "module:name", which loads torch when it is first called."""
+    """The function at a place below this package, "module:name", which loads torch when it is first
+    called.
+    """
     return lambda *given: resolve_name(f"dpcore.training.{place}")(*given)
 
 
 def _kind(name: str, shape_of: Callable[[Shape], Shape], place: str) -> FeatureKind:
-    return FeatureKind(**named_words(TEXTS, name), shape_of=shape_of, transform=late(f"features.{place}"))
+    return FeatureKind(
+        **named_words(TEXTS, name), shape_of=shape_of, transform=late(f"features.{place}")
+    )
 
 
 GREY = partial(scattered_shape, grey=True)
@@ -60,7 +76,10 @@ PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES = (
     _kind("scatter_cosines", BOTH, "random_maps:scatter_cosines"),
     _kind("patches", OF_PATCHES, "whitened_patches:whitened_patches"),
 )
-KINDS = {each.name: each for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES)}
+KINDS = {
+    each.name: each
+    for each in (PIXELS, SCATTER, SCATTER_UPRIGHT, SCATTER_RANDOM, SCATTER_COSINES, PATCHES)
+}
 
 
 def kinds_for(dataset: Dataset) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ Transform = Callable[[Tensor], Tensor]  # per-example gradients (B, d) -> (B, d)
 class ClippedSum(NamedTuple):
     """The results for one batch."""
 
-    shares: Tensor  # (cores, d) sums of factor * gradient over each core's share, overwritten by the next call
+    # (cores, d) sums of factor * gradient over each core's share, overwritten by the next call.
+    shares: Tensor
     losses: Tensor  # (B,)
     norms: Tensor  # (B,) norms before clipping, or upper bounds if views may cancel
     clipped: Tensor  # (B,) true if any factor is below 1
@@ -41,12 +42,15 @@ class Treatment(NamedTuple):
 
     def factors(self, squares: Tensor) -> Tensor:
         """The factor of each group's gradient: squared norms (groups, B) -> (groups, B)."""
-        factors = self.clipping.factors(squares / (1 - self.norm_error))  # at least the real squared norms
+        # At least the real squared norms.
+        factors = self.clipping.factors(squares / (1 - self.norm_error))
         return factors if self.padding is None else factors.masked_fill(self.padding, 0.0)
 
 
 class Engine(ABC):
-    """A module whose parameters lie in one vector, and the clipped sums of its per-example gradients."""
+    """A module whose parameters lie in one vector, and the clipped sums of its per-example
+    gradients.
+    """
 
     name: str  # of the method, with a reason if it is the slow one
     chunk: int  # rows at once; an example has one for each view
@@ -76,21 +80,25 @@ class Engine(ABC):
     ) -> ClippedSum:
         """The sum over the batch of factor * gradient, for examples x (B, ...) and labels y (B,).
 
-        With K > 1 views x is (B, K, ...): the gradient of an example is the mean over its views, and that mean is
-        clipped, so the sensitivity is that of one view. float16 becomes float32 a part at a time.
-        `inverse` is 1 / D^2 for a public diagonal D (d,), and the factors are those of u = gradient / D. The sum is of
-        factor * gradient = D * factor * u: divided by D it has the clipping's sensitivity, so its noise is scaled by D.
-        `transform` replaces the gradients by functions of them; only the vmap engine can apply it.
-        **Guarantees:** D^-1 times factor * gradient is no longer than the clipping's sensitivity, as real numbers: the
-        norms behind the factors are raised by the most that rounding can lower them. This does not cover the rounding
-        of the sum itself, see the README of this folder.
-        Rows where `padding` (B,) is true add nothing, and their results mean nothing.
-        Edge cases: an empty batch gives zeros; flat clipping to inf gives the plain sum.
-        Errors: ValueError for x of another number of views, RuntimeError for a transform that cannot be applied.
-        Source of the mean over views: De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
+        With K > 1 views x is (B, K, ...): the gradient of an example is the mean over its views,
+        and that mean is clipped, so the sensitivity is that of one view. float16 becomes float32 a
+        part at a time. `inverse` is 1 / D^2 for a public diagonal D (d,), and the factors are those
+        of u = gradient / D. The sum is of factor * gradient = D * factor * u: divided by D it has
+        the clipping's sensitivity, so its noise is scaled by D. `transform` replaces the gradients
+        by functions of them; only the vmap engine can apply it. **Guarantees:** D^-1 times factor *
+        gradient is no longer than the clipping's sensitivity, as real numbers: the norms behind the
+        factors are raised by the most that rounding can lower them. This does not cover the
+        rounding of the sum itself, see the README of this folder. Rows where `padding` (B,) is true
+        add nothing, and their results mean nothing. Edge cases: an empty batch gives zeros; flat
+        clipping to inf gives the plain sum. Errors: ValueError for x of another number of views,
+        RuntimeError for a transform that cannot be applied. Source of the mean over views: De et
+        al. 2022, arXiv 2204.13650, "augmentation multiplicity".
         """
         if self.views > 1 and x.shape[1:2] != (self.views,):
-            raise ValueError(f"Expected x of shape {tuple(x.shape)} to be (B, {self.views}, ...): an example's views.")
+            raise ValueError(
+                f"Expected x of shape {tuple(x.shape)} to be (B, {self.views}, ...): an example's"
+                " views."
+            )
         if transform is not None and not self.transforms:
             raise RuntimeError(f"{self.name} forms no gradients to transform")
         scale = None if inverse is None else shaped(inverse, self._shapes)
@@ -104,10 +112,13 @@ class Engine(ABC):
         busy, parts = self._parts(len(x))
 
         def add_share(core: int) -> None:
-            for i, part in enumerate(parts[core::busy]):  # the first one overwrites the previous step's sum
+            # The first one overwrites the previous step's sum.
+            for i, part in enumerate(parts[core::busy]):
                 own = treatment if padding is None else treatment._replace(padding=padding[part])
                 rows = self._numbers(x[part])
-                losses[part], squares, factors = self._add(rows, y[part], own, self._sums[core], min(i, 1))
+                losses[part], squares, factors = self._add(
+                    rows, y[part], own, self._sums[core], min(i, 1)
+                )
                 norms[part] = squares.sum(0).sqrt_()
                 clipped[part] = (factors < 1).any(0)
 
@@ -116,7 +127,9 @@ class Engine(ABC):
         return ClippedSum(shares, losses, norms, clipped)
 
     def logits(self, x: Tensor) -> Tensor:
-        """The outputs (B, classes) for examples (B, ...), or the mean over K > 1 views (B, K, ...): no privacy cost."""
+        """The outputs (B, classes) for examples (B, ...), or the mean over K > 1 views (B, K, ...):
+        no privacy cost.
+        """
 
         def outputs(part: slice) -> Tensor:
             rows = self._numbers(x[part])
@@ -131,7 +144,8 @@ class Engine(ABC):
         return x.to(self._totals.dtype) if x.is_floating_point() else x
 
     def _fitting(self, work: Callable[[], Result]) -> Result:
-        """Return the work's result; smaller parts are used from now on if a GPU's memory is too small.
+        """Return the work's result; smaller parts are used from now on if a GPU's memory is too
+        small.
 
         The work draws nothing random, so it can be repeated. A recording cannot begin again.
         """
@@ -145,7 +159,9 @@ class Engine(ABC):
             self.chunk //= 2  # out here the exception no longer holds the parts that were too large
 
     def _parts(self, size: int) -> tuple[int, list[slice]]:
-        """The number of busy cores, and the parts of a batch: nearly equal, as many for each core, at most a chunk."""
+        """The number of busy cores, and the parts of a batch: nearly equal, as many for each core,
+        at most a chunk.
+        """
         busy = min(self._cores.count, -(-size * self.views // MIN_ROWS_OF_CORE), size)
         most = max(1, self.chunk // self.views)
         count = min(size, busy * -(-size // (busy * most))) if busy else 0
@@ -155,7 +171,8 @@ class Engine(ABC):
     def _add(
         self, x: Tensor, y: Tensor, treatment: Treatment, sums: list[Tensor], beta: int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Set sums <- beta sums + clipped gradients, shaped as the parameters, for x (B, ...), or (B, K, ...) of views.
+        """Set sums <- beta sums + clipped gradients, shaped as the parameters, for x (B, ...), or
+        (B, K, ...) of views.
 
         Returns losses (B,), squared norms (groups, B) and factors (groups, B).
         """

@@ -1,7 +1,8 @@
 """Ways to shorten each example's gradient; free of torch at import.
 
-Every variant turns the squared norms of an example's groups (one group for each layer with parameters) into factors.
-Its sensitivity is the most that one example can then move the sum of the gradients, in units of C.
+Every variant turns the squared norms of an example's groups (one group for each layer with
+parameters) into factors. Its sensitivity is the most that one example can then move the sum of the
+gradients, in units of C.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class Clipping(ABC):
 class Flat(Clipping):
     """min(1, C / norm) of the whole gradient; 1 where the norm is 0 or C is infinite.
 
-    **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the real ones.
+    **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the
+    real ones.
 
     >>> import torch
     >>> Flat(2.0).factors(torch.tensor([[0.0, 0.25, 9.0], [0.0, 0.0, 7.0]]))
@@ -66,7 +68,8 @@ class Flat(Clipping):
 class AutoS(Clipping):
     """C / (norm + 0.01), which brings every gradient nearly to norm C, without a threshold.
 
-    **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the real ones.
+    **Guarantees:** factor * norm <= C, rounding included, for squared norms that are at least the
+    real ones.
 
     >>> import torch
     >>> AutoS(2.0).factors(torch.tensor([[0.0, 3.9601]]))
@@ -88,7 +91,8 @@ class AutoS(Clipping):
 
 @final
 class PerLayer(Clipping):
-    """min(1, C / norm) for each layer on its own; k layers move the sum by up to C sqrt(k) together.
+    """min(1, C / norm) for each layer on its own; k layers move the sum by up to C sqrt(k)
+    together.
 
     >>> import torch
     >>> PerLayer(2.0).factors(torch.tensor([[16.0, 1.0], [1.0, 64.0]])), PerLayer.sensitivity(4)

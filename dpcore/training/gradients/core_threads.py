@@ -24,10 +24,12 @@ def one_thread() -> Iterator[None]:
 
 
 class Cores:
-    """The calling thread and helpers, together as many as torch would use, each with one torch thread.
+    """The calling thread and helpers, together as many as torch would use, each with one torch
+    thread.
 
-    Torch's own threads wait for one another after every operation and block their cores meanwhile. On a busy machine
-    each wait lasts until the last thread gets a core; with whole shares of a batch there is one wait.
+    Torch's own threads wait for one another after every operation and block their cores meanwhile.
+    On a busy machine each wait lasts until the last thread gets a core; with whole shares of a
+    batch there is one wait.
     """
 
     def __init__(self, count: int | None = None) -> None:
@@ -43,7 +45,10 @@ class Cores:
         return one_thread() if self._helpers else nullcontext()
 
     def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        """The result of each piece of work, in order; a free core takes the next piece. Call it in `working`."""
+        """The result of each piece of work, in order; a free core takes the next piece.
+
+        Call it in `working`.
+        """
         if not self._helpers or len(items) < 2:
             return [work(item) for item in items]
         left, results = iter(enumerate(items)), {}
@@ -60,6 +65,7 @@ class Cores:
 
 
 def _alone(everyone: Barrier) -> None:
-    torch.get_num_threads()  # a thread's first call takes the global number, and would undo an earlier set
+    # A thread's first call takes the global number, and would undo an earlier set.
+    torch.get_num_threads()
     torch.set_num_threads(1)
     everyone.wait()

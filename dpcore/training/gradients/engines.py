@@ -1,4 +1,6 @@
-"""The two engines of clipped sums: one pass through known layers (`BookKeeping`), or vmap(grad) (`PerExample`)."""
+"""The two engines of clipped sums: one pass through known layers (`BookKeeping`), or vmap(grad)
+(`PerExample`).
+"""
 
 from typing import final
 
@@ -74,7 +76,9 @@ class BookKeeping(Engine):
 def _chunk(module: nn.Sequential) -> int:
     if any(isinstance(child, nn.Conv2d) for child in module):
         return CHUNK_CONV
-    widest = max((child.weight[0].nbytes for child in module if isinstance(child, nn.Linear)), default=0)
+    widest = max(
+        (child.weight[0].nbytes for child in module if isinstance(child, nn.Linear)), default=0
+    )
     return min(CHUNK, CHUNK_BYTES // max(1, widest)) or 1
 
 
@@ -92,14 +96,18 @@ KNOWN = {
 
 
 def layer_of(child: nn.Module, views: int) -> layers.Layer:
-    """The book-keeping layer of a child; with parameters it averages its gradients over an example's views."""
+    """The book-keeping layer of a child; with parameters it averages its gradients over an
+    example's views.
+    """
     if views > 1 and any(True for _ in child.parameters()):
         return AVERAGED[type(child)](child, views)
     return KNOWN[type(child)](child)
 
 
 def cross_entropy(logits: Tensor, y: Tensor, views: int) -> tuple[Tensor, Tensor]:
-    """Each example's mean loss over its views (B,), and its gradient at their logits (B views, classes)."""
+    """Each example's mean loss over its views (B,), and its gradient at their logits (B views,
+    classes).
+    """
     if views > 1:
         y = y[:, None].expand(-1, views).flatten()
     logarithms = torch.log_softmax(logits, 1)
@@ -111,7 +119,9 @@ def cross_entropy(logits: Tensor, y: Tensor, views: int) -> tuple[Tensor, Tensor
 
 
 def flat(x: Tensor) -> Tensor:
-    """(B, ...) -> (B, -1) in memory order: a network that flattens first needs no other order, and no copy."""
+    """(B, ...) -> (B, -1) in memory order: a network that flattens first needs no other order, and
+    no copy.
+    """
     return x.flatten(1)
 
 
@@ -130,7 +140,8 @@ class PerExample(Engine):
     transforms = True
 
     def __init__(self, module: nn.Module, why: str, views: int = 1) -> None:
-        super().__init__(module, Cores(1), views)  # torch.func keeps a stack that threads must not share
+        # Torch.func keeps a stack that threads must not share.
+        super().__init__(module, Cores(1), views)
         self.name = f"vmap: {why}"
         self.chunk = max(1, min(64, views * (ROWS // self.parameters.nbytes)))
         self._sizes = group_sizes(module)
@@ -172,35 +183,57 @@ class PerExample(Engine):
         if inverse is None:
             return torch.stack([squared_norms(part) for part in parts])
         weights = torch.cat([part.flatten() for part in inverse]).split(self._sizes)
-        return torch.stack([squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)])
+        return torch.stack(
+            [squared_norms(part, weight) for part, weight in zip(parts, weights, strict=True)]
+        )
 
 
-BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)  # mixes the examples of a batch, so per-example gradients do not exist
+# Mixes the examples of a batch, so per-example gradients do not exist.
+BATCH_NORM = (nn.modules.batchnorm._BatchNorm,)
 
 
-def engine_of(module: nn.Module, cores: Cores, *, transforms: bool = False, views: int = 1) -> Engine:
-    """The fastest engine that is exact for the module; `transforms` asks for one that takes transforms.
+def engine_of(
+    module: nn.Module, cores: Cores, *, transforms: bool = False, views: int = 1
+) -> Engine:
+    """The fastest engine that is exact for the module; `transforms` asks for one that takes
+    transforms.
 
     With K > 1 views it averages the gradients of each example's views before it clips.
-    Errors: ValueError for views below 1, for BatchNorm, for layers that keep running statistics, for embeddings with
-    max_norm or scale_grad_by_freq, and for parameters that are not trained.
+    Errors: ValueError for views below 1, for BatchNorm, for layers that keep running statistics,
+    for embeddings with max_norm or scale_grad_by_freq, and for parameters that are not trained.
     """
     check.whole(1, views=views)
     for child in module.modules():
         if isinstance(child, BATCH_NORM):
-            raise ValueError(f"Expected no {type(child).__name__}: it mixes the examples of a batch; use GroupNorm.")
+            raise ValueError(
+                f"Expected no {type(child).__name__}: it mixes the examples of a batch; use"
+                " GroupNorm."
+            )
         if getattr(child, "track_running_stats", False):
-            raise ValueError(f"Expected no {type(child).__name__} with running statistics: noise does not cover them.")
-        if isinstance(child, nn.Embedding) and (child.max_norm is not None or child.scale_grad_by_freq):
-            raise ValueError("Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither.")
+            raise ValueError(
+                f"Expected no {type(child).__name__} with running statistics: noise does not cover"
+                " them."
+            )
+        if isinstance(child, nn.Embedding) and (
+            child.max_norm is not None or child.scale_grad_by_freq
+        ):
+            raise ValueError(
+                "Expected no Embedding with max_norm or scale_grad_by_freq: noise covers neither."
+            )
     if not all(weight.requires_grad for weight in module.parameters()):
-        raise ValueError("Expected every parameter to be trained: put frozen layers in front of the module.")
-    why = unknown(module, views) or ("every example's gradient is transformed" if transforms else "")
+        raise ValueError(
+            "Expected every parameter to be trained: put frozen layers in front of the module."
+        )
+    why = unknown(module, views) or (
+        "every example's gradient is transformed" if transforms else ""
+    )
     return PerExample(module, why, views) if why else BookKeeping(module, cores, views)  # type: ignore[arg-type]
 
 
 def unknown(module: nn.Module, views: int = 1) -> str:
-    """The reason why the book-keeping engine does not take the module, as a phrase; empty if it does."""
+    """The reason why the book-keeping engine does not take the module, as a phrase; empty if it
+    does.
+    """
     if not isinstance(module, nn.Sequential):
         return f"{type(module).__name__} is not a Sequential"
     for child in module:
@@ -212,9 +245,13 @@ def unknown(module: nn.Module, views: int = 1) -> str:
             usual = child.padding_mode == "zeros" and not isinstance(child.padding, str)
             if not usual or child.groups != 1 or tuple(child.dilation) != (1, 1):
                 return "no book-keeping for a grouped, dilated or unusually padded Conv2d"
-        if isinstance(child, nn.MaxPool2d) and (child.ceil_mode or child.dilation not in (1, (1, 1))):
+        if isinstance(child, nn.MaxPool2d) and (
+            child.ceil_mode or child.dilation not in (1, (1, 1))
+        ):
             return "no book-keeping for a dilated or ceil_mode MaxPool2d"
-        if isinstance(child, nn.Embedding) and (child.padding_idx is not None or child is not module[0]):
+        if isinstance(child, nn.Embedding) and (
+            child.padding_idx is not None or child is not module[0]
+        ):
             return "no book-keeping for an Embedding with padding_idx or behind another layer"
         if isinstance(child, nn.Flatten) and (child.start_dim, child.end_dim) != (1, -1):
             return "no book-keeping for a partial Flatten"

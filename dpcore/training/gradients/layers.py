@@ -1,13 +1,16 @@
-"""Layers of the book-keeping engine: forward, backward, and the norm and clipped sum of each example's gradient.
+"""Layers of the book-keeping engine: forward, backward, and the norm and clipped sum of each
+example's gradient.
 
-One forward and one backward pass give the per-example gradient norms, and the clipped sum follows from the kept values.
-Images are (B, H, W, channels) here, as a product over unfolded patches returns them.
+One forward and one backward pass give the per-example gradient norms, and the clipped sum follows
+from the kept values. Images are (B, H, W, channels) here, as a product over unfolded patches
+returns them.
 
-With K views the loss of an example is the mean over them. The loss gradients here are already divided by K, and the
-example's gradient is the sum over the consecutive rows of its views: (B K, ...).
+With K views the loss of an example is the mean over them. The loss gradients here are already
+divided by K, and the example's gradient is the sum over the consecutive rows of its views: (B K,
+...).
 
-Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at small cost"; for views
-De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
+Source: Bu et al. 2022, arXiv 2210.00038, "Differentially private optimization on large model at
+small cost"; for views De et al. 2022, arXiv 2204.13650, "augmentation multiplicity".
 """
 
 from abc import ABC, abstractmethod
@@ -30,10 +33,13 @@ from dpcore.training.gradients.rounding import (
     squared_norms,
 )
 
-NARROW = 16  # up to so many outputs a product is twice as fast with them first: 1.3 us a row of 3,969, not 2.8
+# Up to so many outputs a product is twice as fast with them first: 1.3 us a row of 3,969, not 2.8.
+NARROW = 16
 Kept = Any  # values that a layer keeps from its forward pass
-AddSum = Callable[[Tensor, list[Tensor], int], None]  # factors (B,), sums shaped as the parameters, beta in {0, 1}:
-# sums <- beta sums + sum over the batch of factor * gradient; at beta = 0 the sums may hold anything
+# Factors (B,), sums shaped as the parameters, beta in {0, 1}:
+AddSum = Callable[[Tensor, list[Tensor], int], None]
+# sums <- beta sums + sum over the batch of factor * gradient; at beta = 0 the sums may hold
+# anything
 
 
 class Layer(ABC):
@@ -45,17 +51,23 @@ class Layer(ABC):
 
     @abstractmethod
     def backward(self, kept: Kept, g: Tensor) -> Tensor:
-        """The loss gradient at the input, from `g` at the output; a layer without parameters may overwrite `g`."""
+        """The loss gradient at the input, from `g` at the output; a layer without parameters may
+        overwrite `g`.
+        """
 
 
 class ParametricLayer(Layer):
     """A layer with parameters."""
 
     @abstractmethod
-    def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
-        """Squared gradient norm of each example (B,), and a function that adds the weighted sum of the gradients.
+    def book(
+        self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None
+    ) -> tuple[Tensor, AddSum]:
+        """Squared gradient norm of each example (B,), and a function that adds the weighted sum of
+        the gradients.
 
-        With `inverse`, 1 / D^2 shaped as the parameters, the norm is that of gradient / D, elementwise.
+        With `inverse`, 1 / D^2 shaped as the parameters, the norm is that of gradient / D,
+        elementwise.
         """
 
     @abstractmethod
@@ -67,7 +79,8 @@ class ParametricLayer(Layer):
 class Linear(ParametricLayer):
     """nn.Linear on (B, in). The gradient of example i is g_i a_i^T, so its norm is |g_i| |a_i|.
 
-    Divided by D its squared norm is (g_i^2)^T (1 / D^2) a_i^2, one more product without forming the gradient.
+    Divided by D its squared norm is (g_i^2)^T (1 / D^2) a_i^2, one more product without forming the
+    gradient.
     """
 
     def __init__(self, module: nn.Linear) -> None:
@@ -76,7 +89,9 @@ class Linear(ParametricLayer):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         if x.dim() != 2:
-            raise ValueError(f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}.")
+            raise ValueError(
+                f"Expected the input of a Linear layer to be (B, in), not {tuple(x.shape)}."
+            )
         weight, bias = self.module.weight, self.module.bias
         if not self._narrow:
             return F.linear(x, weight, bias), x
@@ -86,7 +101,9 @@ class Linear(ParametricLayer):
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         return g @ self.module.weight
 
-    def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+    def book(
+        self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None
+    ) -> tuple[Tensor, AddSum]:
         if inverse is not None:
             return weighted(kept.square(), g.square(), inverse), partial(add_products, kept, g)
         inputs = squared_norms(kept) if self.module.bias is None else squared_norms(kept) + 1.0
@@ -94,15 +111,16 @@ class Linear(ParametricLayer):
 
     def operations(self) -> int:
         outputs, inputs = self.module.weight.shape
-        return max(outputs, operations(outputs)) + operations(inputs)  # with a D a product adds up the outputs
+        # With a D a product adds up the outputs.
+        return max(outputs, operations(outputs)) + operations(inputs)
 
 
 @final
 class Conv2d(ParametricLayer):
     """nn.Conv2d as a product with the unfolded input, which forward, norms and sums share.
 
-    The gradient of example i is the (out, K) matrix g_i^T U_i, where U_i (positions, K) are its unfolded patches. The
-    positions of all views of an example lie side by side, as in one image.
+    The gradient of example i is the (out, K) matrix g_i^T U_i, where U_i (positions, K) are its
+    unfolded patches. The positions of all views of an example lie side by side, as in one image.
     """
 
     def __init__(self, module: nn.Conv2d, views: int = 1) -> None:
@@ -112,7 +130,8 @@ class Conv2d(ParametricLayer):
     def forward(self, x: Tensor) -> tuple[Tensor, Any]:
         height, width = self.padding
         padded = F.pad(x, (0, 0, width, width, height, height))
-        patches = unfold(padded, self.module.kernel_size, self.module.stride)  # (B, h, w, kh, kw, C)
+        # (B, h, w, kh, kw, C).
+        patches = unfold(padded, self.module.kernel_size, self.module.stride)
         size, rows, columns = patches.shape[:3]
         unfolded = patches.reshape(size, rows * columns, -1)  # (B, P, K)
         flat = unfolded.view(-1, unfolded.shape[2])
@@ -128,7 +147,9 @@ class Conv2d(ParametricLayer):
         folded = fold(patches, shape, self.module.stride)
         return folded[:, height : shape[1] - height, width : shape[2] - width]
 
-    def book(self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+    def book(
+        self, kept: Any, g: Tensor, inverse: list[Tensor] | None = None
+    ) -> tuple[Tensor, AddSum]:
         unfolded, _ = kept
         out, channels = self.module.out_channels, self.module.in_channels
         by_position = g.reshape(len(g) // self._views, -1, out)  # (B, P, out)
@@ -141,7 +162,11 @@ class Conv2d(ParametricLayer):
             squares = squares + squared_norms(biases, inverse[1] if inverse else None)
 
         def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
-            total = (factors @ kernels).view(out, *self.module.kernel_size, channels).permute(0, 3, 1, 2)
+            total = (
+                (factors @ kernels)
+                .view(out, *self.module.kernel_size, channels)
+                .permute(0, 3, 1, 2)
+            )
             sums[0].copy_(total + sums[0] if beta else total)
             if biases is not None:
                 torch.addmv(sums[1], biases.T, factors, beta=beta, out=sums[1])
@@ -154,9 +179,13 @@ class Conv2d(ParametricLayer):
 
 @final
 class Activation(Layer):
-    """nn.Tanh or nn.ReLU: a function, and its backward function of a gradient and the function's value."""
+    """nn.Tanh or nn.ReLU: a function, and its backward function of a gradient and the function's
+    value.
+    """
 
-    def __init__(self, function: Callable[[Tensor], Tensor], back: Callable[[Tensor, Tensor], Tensor]) -> None:
+    def __init__(
+        self, function: Callable[[Tensor], Tensor], back: Callable[[Tensor, Tensor], Tensor]
+    ) -> None:
         self._function, self._back = function, back
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -167,8 +196,12 @@ class Activation(Layer):
         return self._back(g, kept)
 
 
-TANH = Activation(torch.tanh, lambda g, y: torch.ops.aten.tanh_backward.grad_input(g, y, grad_input=g))
-RELU = Activation(torch.relu, lambda g, y: torch.ops.aten.threshold_backward.grad_input(g, y, 0, grad_input=g))
+TANH = Activation(
+    torch.tanh, lambda g, y: torch.ops.aten.tanh_backward.grad_input(g, y, grad_input=g)
+)
+RELU = Activation(
+    torch.relu, lambda g, y: torch.ops.aten.threshold_backward.grad_input(g, y, 0, grad_input=g)
+)
 
 
 @final
@@ -186,7 +219,9 @@ class MaxPool2d(Layer):
     def backward(self, kept: Any, g: Tensor) -> Tensor:
         image, chosen = kept
         back = torch.ops.aten.max_pool2d_with_indices_backward
-        return back(g.permute(0, 3, 1, 2), image, *self.window, (1, 1), False, chosen).permute(0, 2, 3, 1)
+        return back(g.permute(0, 3, 1, 2), image, *self.window, (1, 1), False, chosen).permute(
+            0, 2, 3, 1
+        )
 
 
 @final
@@ -203,13 +238,17 @@ class Flatten(Layer):
 
 
 def weighted(x: Tensor, g: Tensor, inverse: list[Tensor]) -> Tensor:
-    """g^T (1 / D^2) x of each row, for x (B, in) and g (B, out), plus the term of the bias, if any: (B,)."""
+    """g^T (1 / D^2) x of each row, for x (B, in) and g (B, out), plus the term of the bias, if any:
+    (B,).
+    """
     biases = torch.mv(g, inverse[1]) if len(inverse) == 2 else x.new_zeros(len(x))
     return biases.add_(row_sums((g @ inverse[0]).mul_(x)))
 
 
 def add_products(x: Tensor, g: Tensor, factors: Tensor, sums: list[Tensor], beta: int) -> None:
-    """Set sums <- beta sums + the sum over rows of factor * g x^T, and of factor * g for a bias; overwrites g."""
+    """Set sums <- beta sums + the sum over rows of factor * g x^T, and of factor * g for a bias;
+    overwrites g.
+    """
     if len(sums) == 2:
         torch.addmv(sums[1], g.T, factors, beta=beta, out=sums[1])
     torch.addmm(sums[0], g.mul_(factors[:, None]).T, x, beta=beta, out=sums[0])
@@ -230,7 +269,8 @@ def unfold(x: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...]) -> Tenso
 
 
 def fold(patches: Tensor, shape: tuple[int, ...], stride: tuple[int, ...]) -> Tensor:
-    """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W, C).
+    """The sum of overlapping patches, the transpose of `unfold`: (B, h, w, kh, kw, C) -> (B, H, W,
+    C).
 
     Patches that do not overlap are added together: ceil(kh / stride)^2 additions of strided views.
     """
@@ -263,9 +303,11 @@ class MeanOfRows(nn.Module):
 
 
 class Factors(nn.Module):
-    """Join two rows of factors (B, 2, k + m): the first k of both multiplied, the others side by side (B, k + 2 m).
+    """Join two rows of factors (B, 2, k + m): the first k of both multiplied, the others side by
+    side (B, k + 2 m).
 
-    Source: He et al. 2017, arXiv 1708.05031, equations (8) and (12): both branches of neural collaborative filtering.
+    Source: He et al. 2017, arXiv 1708.05031, equations (8) and (12): both branches of neural
+    collaborative filtering.
     """
 
     def __init__(self, multiplied: int) -> None:
@@ -280,10 +322,12 @@ class Factors(nn.Module):
 
 @final
 class Embedding(ParametricLayer):
-    """nn.Embedding on ids (B, T). An id that occurs several times in an example has one row of its gradient.
+    """nn.Embedding on ids (B, T).
 
-    So the loss gradients of equal ids are added up before the norm. The sum's squared norm can be T times the sum of
-    the squared norms.
+    An id that occurs several times in an example has one row of its gradient.
+
+    So the loss gradients of equal ids are added up before the norm. The sum's squared norm can be T
+    times the sum of the squared norms.
     """
 
     def __init__(self, module: nn.Embedding) -> None:
@@ -291,13 +335,17 @@ class Embedding(ParametricLayer):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         if x.dim() != 2 or x.is_floating_point() or x.shape[1] > MAX_IDS:
-            raise ValueError(f"Expected the input of an Embedding to be ids (B, T <= {MAX_IDS}), not {x.shape}.")
+            raise ValueError(
+                f"Expected the input of an Embedding to be ids (B, T <= {MAX_IDS}), not {x.shape}."
+            )
         return nn.functional.embedding(x, self.module.weight), x
 
     def backward(self, kept: Tensor, g: Tensor) -> Tensor:
         raise RuntimeError("ids have no gradient: an Embedding is the first layer")
 
-    def book(self, kept: Tensor, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+    def book(
+        self, kept: Tensor, g: Tensor, inverse: list[Tensor] | None = None
+    ) -> tuple[Tensor, AddSum]:
         ids, rows = by_id(kept, g)
 
         def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
@@ -341,7 +389,9 @@ class FactorRows(Layer):
 
 
 def by_id(ids: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-    """The distinct ids of each example, then NONE (B, T), and their summed gradients, then zeros (B, T, d)."""
+    """The distinct ids of each example, then NONE (B, T), and their summed gradients, then zeros
+    (B, T, d).
+    """
     ordered, order = ids.long().sort(1)
     starts = torch.ones_like(ordered)
     starts[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
@@ -363,14 +413,16 @@ def rows_added(rows: Tensor, places: Tensor, count: int) -> Tensor:
 class LinearOfViews(ParametricLayer):
     """nn.Linear. The gradient of an example, the sum over its views of g_v a_v^T, is not formed.
 
-    README.md, "Views", has its squared norm. Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u a_v), with elementwise
-    products in brackets.
+    README.md, "Views", has its squared norm. Divided by D a pair has (g_u g_v)^T (1 / D^2) (a_u
+    a_v), with elementwise products in brackets.
     """
 
     def __init__(self, module: nn.Linear, views: int) -> None:
         self._layer, self._views = Linear(module), views
         outputs, inputs = module.weight.shape
-        self._operations = max(self._layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2)
+        self._operations = max(
+            self._layer.operations(), gram_operations(outputs) + gram_operations(inputs) + 2
+        )
 
     def forward(self, x: Tensor) -> tuple[Tensor, Kept]:
         return self._layer.forward(x)
@@ -378,10 +430,15 @@ class LinearOfViews(ParametricLayer):
     def backward(self, kept: Kept, g: Tensor) -> Tensor:
         return self._layer.backward(kept, g)
 
-    def book(self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None) -> tuple[Tensor, AddSum]:
+    def book(
+        self, kept: Kept, g: Tensor, inverse: list[Tensor] | None = None
+    ) -> tuple[Tensor, AddSum]:
         views = self._views
-        x, rows = kept.unflatten(0, (-1, views)), g.unflatten(0, (-1, views))  # (B, K, in), (B, K, out)
-        products, lengths = self._products(x, rows) if inverse is None else self._scaled_products(x, rows, inverse)
+        # (B, K, in), (B, K, out).
+        x, rows = kept.unflatten(0, (-1, views)), g.unflatten(0, (-1, views))
+        products, lengths = (
+            self._products(x, rows) if inverse is None else self._scaled_products(x, rows, inverse)
+        )
 
         def add_sum(factors: Tensor, sums: list[Tensor], beta: int) -> None:
             add_products(kept, g, factors[:, None].expand(-1, views).flatten(), sums, beta)
@@ -389,18 +446,23 @@ class LinearOfViews(ParametricLayer):
         return raised(products, lengths, self._operations), add_sum
 
     def _products(self, x: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
-        """The products of the views' gradients with one another (B, K, K), and their lengths (B, K)."""
+        """The products of the views' gradients with one another (B, K, K), and their lengths (B,
+        K).
+        """
         inputs, outputs = gram(x), gram(g)
         if self._layer.module.bias is not None:
             inputs.add_(1.0)
         lengths = [(part.diagonal(dim1=1, dim2=2) + TINY).sqrt_() for part in (inputs, outputs)]
         return inputs.mul_(outputs), lengths[0].mul_(lengths[1])
 
-    def _scaled_products(self, x: Tensor, g: Tensor, inverse: list[Tensor]) -> tuple[Tensor, Tensor]:
+    def _scaled_products(
+        self, x: Tensor, g: Tensor, inverse: list[Tensor]
+    ) -> tuple[Tensor, Tensor]:
         """The products and lengths of the gradients divided by D."""
         products = x.new_empty(len(x), self._views, self._views)
         for u in range(self._views):
-            pairs = [(part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)]  # with itself and later ones
+            # With itself and later ones.
+            pairs = [(part[:, u:] * part[:, u : u + 1]).flatten(0, 1) for part in (x, g)]
             row = weighted(pairs[0], pairs[1], inverse).unflatten(0, (-1, self._views - u))
             products[:, u, u:] = products[:, u:, u] = row
         return products, (products.diagonal(dim1=1, dim2=2) + TINY).sqrt_()

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-UNIT = 2.0**-24  # half the distance from 1 to the next float32, the largest relative error of one operation
-TINY = 2.0**-80  # too small to matter in a squared norm, and above the loss by underflow divided by UNIT
+# Half the distance from 1 to the next float32, the largest relative error of one operation.
+UNIT = 2.0**-24
+# Too small to matter in a squared norm, and above the loss by underflow divided by UNIT.
+TINY = 2.0**-80
 WHOLE = 1024  # terms that are added up at once; longer rows are added up in blocks
 TERMS_AT_ONCE = 4096  # terms of a product of rows at once; shorter pieces take a third more time
 
@@ -45,12 +47,13 @@ def gram(rows: Tensor) -> Tensor:
 
 
 def raised(products: Tensor, lengths: Tensor, operations: int) -> Tensor:
-    """The squared norm of a sum of K vectors, raised by the most that rounding can take: (B, K, K), (B, K) -> (B,).
+    """The squared norm of a sum of K vectors, raised by the most that rounding can take: (B, K, K),
+    (B, K) -> (B,).
 
-    `products` are those of the vectors with one another, each after at most `operations` operations; `lengths` are the
-    vectors' lengths.
-    **Guarantees:** the root is at least the norm of the sum of real numbers, and of the sum that float32 makes of its
-    terms times a factor (the theorem of README.md). Edge cases: overflow is infinite.
+    `products` are those of the vectors with one another, each after at most `operations`
+    operations; `lengths` are the vectors' lengths. **Guarantees:** the root is at least the norm of
+    the sum of real numbers, and of the sum that float32 makes of its terms times a factor (the
+    theorem of README.md). Edge cases: overflow is infinite.
     """
     views = lengths.shape[1]
     error = relative_error(operations + 4 * views + 14)
@@ -79,7 +82,8 @@ def block(terms: int) -> int:
 
 
 def operations(terms: int) -> int:
-    """The most rounded operations between a number and a sum of `terms` by `row_sums` or `squared_norms`.
+    """The most rounded operations between a number and a sum of `terms` by `row_sums` or
+    `squared_norms`.
 
     Two are for a square and its weight, three for the root in `vector_norm` and its square.
 
@@ -98,7 +102,8 @@ def most_operations(terms: int) -> int:
     """
     alone = operations(min(terms, WHOLE))
     root = math.ceil(math.sqrt(terms))
-    return alone if terms <= WHOLE else max(alone, 5 + 2 * root + root + 1)  # blocks have from root to 2 root terms
+    # Blocks have from root to 2 root terms.
+    return alone if terms <= WHOLE else max(alone, 5 + 2 * root + root + 1)
 
 
 def gram_operations(terms: int) -> int:
@@ -113,8 +118,8 @@ def gram_operations(terms: int) -> int:
 def relative_error(operations: int) -> float:
     """The largest relative error of a sum of positive numbers.
 
-    Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", Lemma 3.1: gamma_n = n u / (1 - n u), for
-    every order of the sum, with or without fused operations.
+    Source: Higham 2002, "Accuracy and Stability of Numerical Algorithms", Lemma 3.1: gamma_n = n u
+    / (1 - n u), for every order of the sum, with or without fused operations.
 
     >>> relative_error(1000) < 6e-5
     True

@@ -10,5 +10,17 @@ from dpcore.training.optimizers.plain import ADAGRAD, ADAM, RMSPROP, SGD
 __all__ = ["OPTIMIZERS", "Optimizer"]
 
 OPTIMIZERS = {
-    each.name: each for each in (SGD, ADAM, ADAM_BC, ADAGRAD, RMSPROP, PI_ADAM, PI_RMSPROP, PI_ADAGRAD, ADADP, ADPPL)
+    each.name: each
+    for each in (
+        SGD,
+        ADAM,
+        ADAM_BC,
+        ADAGRAD,
+        RMSPROP,
+        PI_ADAM,
+        PI_RMSPROP,
+        PI_ADAGRAD,
+        ADADP,
+        ADPPL,
+    )
 }

@@ -1,20 +1,24 @@
-"""PIAdam, PIAdagrad and PIRMSprop, and the three readings that turn a row of Table 1 of paper 000 into an optimizer.
+"""PIAdam, PIAdagrad and PIRMSprop, and the three readings that turn a row of Table 1 of paper 000
+into an optimizer.
 
-A row gives a direction f / (sqrt(s) + a) from a history of gradients. The paper does not name these gradients:
+A row gives a direction f / (sqrt(s) + a) from a history of gradients. The paper does not name these
+gradients:
 
 * scaled (R2c, sound, the default): D = sqrt(s) + a follows from noisy history and is public. Each gradient is divided
-  by D and clipped, and the sum gets noise; history and step see D times the release. a is a multiple A of r, the root
-  mean square of sqrt(s). D is relative to r + a, so that its root mean square is at most 1 and C keeps the units of
-  gradients: D = (sqrt(s) / r + A) / (1 + A). The first D is 1.
+  by D and clipped, and the sum gets noise; history and step see D times the release. a is a
+  multiple A of r, the root mean square of sqrt(s). D is relative to r + a, so that its root mean
+  square is at most 1 and C keeps the units of gradients: D = (sqrt(s) / r + A) / (1 + A). The first
+  D is 1.
 * literal (R2, sound): each example's gradient goes through the row with noisy public history, and the resulting
-  direction is clipped. The history absorbs the released direction (R2a), which is the only release; the step is -lr
-  times that release.
+  direction is clipped. The history absorbs the released direction (R2a), which is the only release;
+  the step is -lr times that release.
 * raw (R3, **unsound**): as literal, with a history of gradients without noise. One example then changes the directions
   of all others in later steps, and no clipping bounds that: a demonstration without an epsilon.
 
-**Soundness:** scaled and literal add noise of sigma C to a sum that one example moves by at most C, given public
-values: charged as DP-SGD. Source: paper 000, section 4.1 and Table 1; scaling as in AdaDPS, arXiv 2202.05963. Its code
-has other optimizers: `adam`, `adagrad` and `rmsprop` on the noisy mean gradient (R1).
+**Soundness:** scaled and literal add noise of sigma C to a sum that one example moves by at most C,
+given public values: charged as DP-SGD. Source: paper 000, section 4.1 and Table 1; scaling as in
+AdaDPS, arXiv 2202.05963. Its code has other optimizers: `adam`, `adagrad` and `rmsprop` on the
+noisy mean gradient (R1).
 """
 
 from __future__ import annotations
@@ -22,13 +26,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, square_mean, words_of
+from dpcore.training.optimizers.base import (
+    Optimizer,
+    State,
+    Tensor,
+    UpdateRules,
+    square_mean,
+    words_of,
+)
 from dpcore.training.optimizers.plain import BETA1, BETA2, absorb_moments, absorb_square
 
 READINGS = {  # reading -> one line on its use of an example, and on its charge
-    "scaled": "R2c: gradients are divided by noisy public history, clipped, noised. Charges each step at (q, sigma).",
-    "literal": "R2: each example goes through the update rule with noisy state. Charges each step at (q, sigma).",
-    "raw": "R3, unsound: the state sees gradients without noise, so no epsilon is given. A demonstration.",
+    "scaled": (
+        "R2c: gradients are divided by noisy public history, clipped, noised. Charges each step at"
+        " (q, sigma)."
+    ),
+    "literal": (
+        "R2: each example goes through the update rule with noisy state. Charges each step at (q,"
+        " sigma)."
+    ),
+    "raw": (
+        "R3, unsound: the state sees gradients without noise, so no epsilon is given. A"
+        " demonstration."
+    ),
 }
 FLOOR = 1.0  # A
 SMALL = 1e-8  # the a of the literal direction, as Adam's
@@ -40,7 +60,8 @@ class Row(NamedTuple):
 
     starts: tuple[float, ...]  # of the history, a state
     absorb: Callable[[Tensor, State], None]  # as an optimizer's
-    first: Callable[[Tensor, State], tuple[Tensor, float]]  # the gradient, the history that absorbed it -> f
+    # The gradient, the history that absorbed it -> f.
+    first: Callable[[Tensor, State], tuple[Tensor, float]]
     second: Callable[[State], tuple[Tensor, float]]  # s
 
 
@@ -56,11 +77,14 @@ def optimizer_of(name: str, row: Row) -> Optimizer:
 def scaled(row: Row) -> UpdateRules:
     """Step -lr f / (sqrt(s) + a)."""
 
-    def step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+    def step(
+        parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
+    ) -> None:
         assert scale is not None  # there is one after the first step
         first, factor = row.first(gradient, state)
         bias = row.second(state)[1]
-        divisor = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + FLOOR) / factor))  # sqrt(s) + a
+        # Sqrt(s) + a.
+        divisor = scale * ((state.mean * bias + TINY).sqrt_() * ((1 + FLOOR) / factor))
         parameters.addcdiv_(first, divisor, value=-lr)
 
     return UpdateRules(
@@ -74,7 +98,8 @@ def scaled(row: Row) -> UpdateRules:
 
 
 def scale_of(second: Tensor, mean: Tensor) -> Tensor:
-    """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d); r^2 is the mean of s over all coordinates.
+    """D = (sqrt(s) / r + A) / (1 + A), between A / (1 + A) and sqrt(d); r^2 is the mean of s over
+    all coordinates.
 
     >>> import torch
     >>> scale_of(torch.tensor([0.0, 2.0]), torch.tensor(1.0))
@@ -84,9 +109,13 @@ def scale_of(second: Tensor, mean: Tensor) -> Tensor:
 
 
 def literal(row: Row, *, raw: bool) -> UpdateRules:
-    """Step -lr u, where u is the noisy mean of clipped directions; the history is of u, or of raw gradients."""
+    """Step -lr u, where u is the noisy mean of clipped directions; the history is of u, or of raw
+    gradients.
+    """
 
-    def step(parameters: Tensor, direction: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+    def step(
+        parameters: Tensor, direction: Tensor, state: State, lr: float, scale: Tensor | None
+    ) -> None:
         parameters.add_(direction, alpha=-lr)
 
     def transform(history: State) -> Callable[[Tensor], Tensor]:
@@ -100,11 +129,14 @@ def literal(row: Row, *, raw: bool) -> UpdateRules:
         return direction
 
     if raw:
-        return UpdateRules(row.starts, lambda gradient, state: None, step, transform=transform, peek=row.absorb)
+        return UpdateRules(
+            row.starts, lambda gradient, state: None, step, transform=transform, peek=row.absorb
+        )
     return UpdateRules(row.starts, row.absorb, step, transform=transform)
 
 
-# f = m / (1 - .9^t); s = v / (1 - .999^t). Adam's recursion is on the means without correction, unlike in the table.
+# f = m / (1 - .9^t); s = v / (1 - .999^t). Adam's recursion is on the means without correction,
+# unlike in the table.
 ADAM_ROW = Row(
     (0.0, 0.0),
     absorb_moments,
@@ -113,10 +145,14 @@ ADAM_ROW = Row(
 )
 # f = g; s <- s + g^2 from 0.
 ADAGRAD_ROW = Row(
-    (0.0,), absorb_square, first=lambda gradient, state: (gradient, 1.0), second=lambda state: (state.vectors[0], 1.0)
+    (0.0,),
+    absorb_square,
+    first=lambda gradient, state: (gradient, 1.0),
+    second=lambda state: (state.vectors[0], 1.0),
 )
 RMSPROP_BETA2 = 0.99  # noisy squares need a longer memory than the usual 0.9
-# f = g; s without its start bias, so that the first steps are no longer than the rest. The table gives no beta2.
+# f = g; s without its start bias, so that the first steps are no longer than the rest. The table
+# gives no beta2.
 RMSPROP_ROW = Row(
     (0.0,),
     square_mean(RMSPROP_BETA2),

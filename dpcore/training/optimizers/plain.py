@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from dpcore.training.optimizers.base import Optimizer, State, Tensor, UpdateRules, square_mean, words_of
+from dpcore.training.optimizers.base import (
+    Optimizer,
+    State,
+    Tensor,
+    UpdateRules,
+    square_mean,
+    words_of,
+)
 
 
 def sgd(momentum: float, reading: str) -> UpdateRules:
-    """v <- momentum v + g; step -lr v. The state is v, or nothing without momentum, the heavy ball of 2011.11660."""
+    """v <- momentum v + g; step -lr v.
+
+    The state is v, or nothing without momentum, the heavy ball of 2011.11660.
+    """
 
     def absorb(gradient: Tensor, state: State) -> None:
         for velocity in state.vectors[:1]:
@@ -15,7 +25,9 @@ def sgd(momentum: float, reading: str) -> UpdateRules:
     return UpdateRules((0.0,) if momentum else (), absorb, sgd_step)
 
 
-def sgd_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+def sgd_step(
+    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
+) -> None:
     """Step -lr v, or -lr g without momentum."""
     parameters.add_(state.vectors[0] if state.vectors else gradient, alpha=-lr)
 
@@ -37,8 +49,12 @@ def absorb_moments(gradient: Tensor, state: State) -> None:
     second.mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
 
 
-def adam_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
-    """Step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias, as in the scripts of Bu et al."""
+def adam_step(
+    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
+) -> None:
+    """Step -lr m_hat / (sqrt(v_hat) + 1e-8), hats without the start bias, as in the scripts of Bu
+    et al.
+    """
     first, second = state.vectors
     bias = 1 - BETA1**state.count
     divisor = (second * (bias**2 / (1 - BETA2**state.count))).sqrt_().add_(ADAM_EPS * bias)
@@ -58,7 +74,9 @@ def absorb_square(gradient: Tensor, state: State) -> None:
     state.vectors[0].addcmul_(gradient, gradient)
 
 
-def adagrad_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+def adagrad_step(
+    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
+) -> None:
     """Step -lr g / sqrt(s)."""
     parameters.addcmul_(gradient, state.vectors[0].rsqrt(), value=-lr)
 
@@ -66,12 +84,16 @@ def adagrad_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, 
 ADAGRAD = Optimizer(
     **words_of("adagrad"),
     rules=lambda momentum, reading: UpdateRules((ADAGRAD_START,), absorb_square, adagrad_step),
-    in_torch="return torch.optim.Adagrad(weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0)",
+    in_torch=(
+        "return torch.optim.Adagrad(weights, lr=config.lr, initial_accumulator_value=0.1, eps=0.0)"
+    ),
 )
 DECAY, RMSPROP_EPS, RMSPROP_START = 0.9, 1e-10, 1.0  # as in TensorFlow 1
 
 
-def rmsprop_step(parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None) -> None:
+def rmsprop_step(
+    parameters: Tensor, gradient: Tensor, state: State, lr: float, scale: Tensor | None
+) -> None:
     """Step -lr g / sqrt(s + 1e-10)."""
     parameters.addcmul_(gradient, (state.vectors[0] + RMSPROP_EPS).rsqrt_(), value=-lr)
 

@@ -18,7 +18,10 @@ from dpcore.training.perturbation.task import Task, released
 from dpcore.training.randomness.streams import new_secret
 
 AT_ONCE = 5e7  # product of rows, parameters and fits computed together
-OVERFLOW = "Training overflows. Lower the step size, raise the regulariser, or choose an epsilon nearer to 1."
+OVERFLOW = (
+    "Training overflows. Lower the step size, raise the regulariser, or choose an epsilon nearer"
+    " to 1."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +36,8 @@ class Ground:
 
 
 def compare(request: Request, secret: int | None = None) -> Iterator[Event]:
-    """Yield the events of a comparison: Prepared, a Measured or Skipped for each method and epsilon, Finished.
+    """Yield the events of a comparison: Prepared, a Measured or Skipped for each method and
+    epsilon, Finished.
 
     `secret` is the seed if the request has none; None draws a fresh one.
     Errors: ValueError, as a sentence, if the table is missing or makes no problem.
@@ -60,29 +64,44 @@ def notes_on(ground: Ground) -> tuple[str, ...]:
     if small := delta_warning(request.delta, task.examples):
         notes.append(small)
     if count := ground.problem.constant_columns:
-        notes.append(f"Features with one value in all rows: {count}. They are useless and only add noise.")
+        notes.append(
+            f"Features with one value in all rows: {count}. They are useless and only add noise."
+        )
     if not is_exact(task):
-        notes.append("L* is the smallest loss that long gradient descent found, so a gap may be below 0.")
+        notes.append(
+            "L* is the smallest loss that long gradient descent found, so a gap may be below 0."
+        )
     if request.seed is not None:
         notes.append(seed_warning([request.seed]))
     return tuple(notes)
 
 
 def _measured(ground: Ground, method: Method) -> Iterator[Event]:
-    """Yield the events of one method, fitting as many epsilons together as memory and patience allow."""
+    """Yield the events of one method, fitting as many epsilons together as memory and patience
+    allow.
+    """
     request = ground.request
-    seeds, epsilons = (request.seeds, request.epsilons) if method.takes_epsilon else (1, (math.inf,))
+    seeds, epsilons = (
+        (request.seeds, request.epsilons) if method.takes_epsilon else (1, (math.inf,))
+    )
     together = max(1, int(AT_ONCE / (seeds * ground.task.examples * ground.task.parameters)))
     for first in range(0, len(epsilons), together):
         yield from _fitted(ground, method, epsilons[first : first + together], seeds)
 
 
-def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: int) -> Iterator[Event]:
-    from dpcore.training.gradients.core_threads import one_thread  # here, not above: torch takes seconds to load
+def _fitted(
+    ground: Ground, method: Method, epsilons: Sequence[float], seeds: int
+) -> Iterator[Event]:
+    # Here, not above: torch takes seconds to load.
+    from dpcore.training.gradients.core_threads import one_thread
     from dpcore.training.perturbation.noise import stream_of
 
     task, problem = ground.task, ground.problem
-    public = {"table": ground.request.dataset, "classes": ground.request.classes, "task": repr(task)}
+    public = {
+        "table": ground.request.dataset,
+        "classes": ground.request.classes,
+        "task": repr(task),
+    }
     public |= {"method": method.name}
     draws = [
         stream_of(ground.start, public | {"epsilon": epsilon, "number": number})
@@ -103,7 +122,18 @@ def _fitted(ground: Ground, method: Method, epsilons: Sequence[float], seeds: in
         yield Skipped(method.name, shown[0], reason)
         return
     gaps = (losses - ground.least).reshape(-1, seeds).tolist()
-    accuracies = task.model.accuracies(thetas, problem.test_rows, problem.test_labels).reshape(-1, seeds).tolist()
+    accuracies = (
+        task.model.accuracies(thetas, problem.test_rows, problem.test_labels)
+        .reshape(-1, seeds)
+        .tolist()
+    )
     for place, epsilon in enumerate(epsilons):
         noise, obstacles = method.noise(task, epsilon), method.obstacles(task, epsilon)
-        yield Measured(method.name, shown[place], noise, tuple(accuracies[place]), tuple(gaps[place]), obstacles)
+        yield Measured(
+            method.name,
+            shown[place],
+            noise,
+            tuple(accuracies[place]),
+            tuple(gaps[place]),
+            obstacles,
+        )

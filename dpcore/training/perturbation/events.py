@@ -20,7 +20,10 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Measured:
-    """One method at one epsilon, over all seeds. With an obstacle, nothing proves the epsilon requested."""
+    """One method at one epsilon, over all seeds.
+
+    With an obstacle, nothing proves the epsilon requested.
+    """
 
     method: str
     epsilon: float | None  # None: the method takes none
@@ -52,4 +55,5 @@ class Finished:
 
 
 Event = Prepared | Measured | Skipped | Finished
-KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}  # by their names in the store
+# By their names in the store.
+KINDS: dict[str, type] = {kind.__name__.lower(): kind for kind in get_args(Event)}

@@ -1,4 +1,6 @@
-"""Training without noise: gradient descent, minimisers with a known tolerance, and training on perturbed rows."""
+"""Training without noise: gradient descent, minimisers with a known tolerance, and training on
+perturbed rows.
+"""
 
 from dataclasses import replace
 
@@ -14,23 +16,35 @@ NOT_REACHED = "The solver found no minimiser; raise the regulariser."
 MIN_FACTOR = 1e-12  # of a Newton step
 
 
-def descended(task: Task, rows: FloatArray, labels: FloatArray, linear: FloatArray | None = None) -> FloatArray:
-    """Return the parameters (S, p) after T steps of gradient descent with each linear term (S, p); (1, p) without."""
+def descended(
+    task: Task, rows: FloatArray, labels: FloatArray, linear: FloatArray | None = None
+) -> FloatArray:
+    """Return the parameters (S, p) after T steps of gradient descent with each linear term (S, p);
+    (1, p) without.
+    """
     thetas = task.model.start(task.features)[None]
     for _ in range(task.steps):
         slopes = task.model.gradients(thetas, rows, labels)
-        thetas = thetas - task.rate * ((slopes if linear is None else slopes + linear) + task.regulariser * thetas)
+        thetas = thetas - task.rate * (
+            (slopes if linear is None else slopes + linear) + task.regulariser * thetas
+        )
     return thetas
 
 
 def minimiser(
-    rows: FloatArray, labels: FloatArray, curvature: float, tolerance: float, linear: FloatArray | float = 0.0
+    rows: FloatArray,
+    labels: FloatArray,
+    curvature: float,
+    tolerance: float,
+    linear: FloatArray | float = 0.0,
 ) -> FloatArray:
-    """Minimise mean ln(1 + exp(-y theta . x)) + (curvature / 2) |theta|^2 + linear . theta; return theta (p,).
+    """Minimise mean ln(1 + exp(-y theta . x)) + (curvature / 2) |theta|^2 + linear . theta; return
+    theta (p,).
 
-    **Guarantees:** the gradient's norm there is at most the tolerance, so the exact minimiser is at most tolerance /
-    curvature away; otherwise RuntimeError. Newton's steps are halved until the gradient is shorter than before: short
-    steps always shorten it, as the objective is strictly convex.
+    **Guarantees:** the gradient's norm there is at most the tolerance, so the exact minimiser is at
+    most tolerance / curvature away; otherwise RuntimeError. Newton's steps are halved until the
+    gradient is shorter than before: short steps always shorten it, as the objective is strictly
+    convex.
     """
     signed = labels[:, None] * rows
     theta = np.zeros(rows.shape[1])
@@ -51,7 +65,9 @@ def minimiser(
         except np.linalg.LinAlgError as error:
             raise RuntimeError(NOT_REACHED) from error
         factor = 1.0
-        while np.linalg.norm(after := slope(theta - factor * step)) >= length and factor > MIN_FACTOR:
+        while (
+            np.linalg.norm(after := slope(theta - factor * step)) >= length and factor > MIN_FACTOR
+        ):
             factor /= 2
         theta, gradient = theta - factor * step, after
     raise RuntimeError(NOT_REACHED)
@@ -68,10 +84,14 @@ def is_exact(task: Task) -> bool:
 
 
 def best(task: Task, problem: Problem) -> FloatArray:
-    """Return the minimiser (1, p) of the objective; without strong convexity, the end of long gradient descent."""
+    """Return the minimiser (1, p) of the objective; without strong convexity, the end of long
+    gradient descent.
+    """
     if is_exact(task):
         return minimiser(problem.rows, problem.labels, task.regulariser, BASELINE_TOLERANCE)[None]
-    longer = replace(task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate))
+    longer = replace(
+        task, steps=LONG_DESCENT * task.steps, given_rate=min(task.rate, task.most_rate)
+    )
     return descended(longer, problem.rows, problem.labels)
 
 
@@ -79,7 +99,9 @@ PERTURBED_TOLERANCE = 1e-7  # of the gradient's norm, for rows of norm 1
 
 
 def learnt(task: Task, rows: FloatArray, labels: FloatArray) -> FloatArray:
-    """Return the minimiser (p,) of the objective on these rows; without strong convexity, the end of descent."""
+    """Return the minimiser (p,) of the objective on these rows; without strong convexity, the end
+    of descent.
+    """
     length = float(np.sqrt((rows**2).sum(axis=1).mean()))
     if is_exact(task):
         return minimiser(rows, labels, task.regulariser, PERTURBED_TOLERANCE * max(1.0, length))

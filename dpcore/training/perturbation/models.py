@@ -1,4 +1,6 @@
-"""Models of a comparison: loss, gradients and their proven bounds, for several parameter vectors at once."""
+"""Models of a comparison: loss, gradients and their proven bounds, for several parameter vectors at
+once.
+"""
 
 from abc import ABC, abstractmethod
 from typing import final
@@ -17,7 +19,8 @@ class RowModel(ABC):
     note: str
     convex: bool  # is the loss of every row convex in theta?
     linear: bool  # is the score linear in theta, and so the Hessian of a row's loss of rank 1?
-    lipschitz: float | None  # G: bound of the loss's gradient for rows of norm at most 1; None: no bound
+    # G: bound of the loss's gradient for rows of norm at most 1; None: no bound.
+    lipschitz: float | None
     smoothness: float | None  # of the loss of one row of norm at most 1; None: no bound
 
     @abstractmethod
@@ -34,17 +37,31 @@ class RowModel(ABC):
 
     @abstractmethod
     def gradients(
-        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+        self,
+        thetas: FloatArray,
+        rows: FloatArray,
+        labels: FloatArray,
+        clip_norm: float | None = None,
     ) -> FloatArray:
-        """Return the mean gradient of the loss under every vector (S, p), each row's clipped if there is a norm."""
+        """Return the mean gradient of the loss under every vector (S, p), each row's clipped if
+        there is a norm.
+        """
 
     @abstractmethod
     def row_gradients(
-        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+        self,
+        thetas: FloatArray,
+        rows: FloatArray,
+        labels: FloatArray,
+        clip_norm: float | None = None,
     ) -> FloatArray:
-        """Return the gradient (S, p) of the loss of one row for each vector: rows (S, d), labels (S,)."""
+        """Return the gradient (S, p) of the loss of one row for each vector: rows (S, d), labels
+        (S,).
+        """
 
-    def losses(self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, regulariser: float) -> FloatArray:
+    def losses(
+        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, regulariser: float
+    ) -> FloatArray:
         """Return L(theta) = mean loss of the rows + (regulariser / 2) |theta|^2, (S,)."""
         mean = np.logaddexp(0, -labels * self.scores(thetas, rows)).mean(axis=1)
         return mean + regulariser / 2 * (thetas**2).sum(axis=1)
@@ -61,7 +78,10 @@ def slopes(scores: FloatArray, labels: FloatArray) -> FloatArray:
 
 @final
 class Logistic(RowModel):
-    """f = theta . x. The gradient of a row's loss is a multiple of the row, between 0 and 1 of -y x."""
+    """f = theta . x.
+
+    The gradient of a row's loss is a multiple of the row, between 0 and 1 of -y x.
+    """
 
     name = "logistic"
     title = "Logistic regression"
@@ -81,14 +101,26 @@ class Logistic(RowModel):
         return thetas @ rows.T
 
     def gradients(
-        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+        self,
+        thetas: FloatArray,
+        rows: FloatArray,
+        labels: FloatArray,
+        clip_norm: float | None = None,
     ) -> FloatArray:
-        return _clipped(slopes(self.scores(thetas, rows), labels), rows, clip_norm) @ rows / len(rows)
+        return (
+            _clipped(slopes(self.scores(thetas, rows), labels), rows, clip_norm) @ rows / len(rows)
+        )
 
     def row_gradients(
-        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+        self,
+        thetas: FloatArray,
+        rows: FloatArray,
+        labels: FloatArray,
+        clip_norm: float | None = None,
     ) -> FloatArray:
-        return _clipped(slopes((thetas * rows).sum(axis=1), labels), rows, clip_norm)[:, None] * rows
+        return (
+            _clipped(slopes((thetas * rows).sum(axis=1), labels), rows, clip_norm)[:, None] * rows
+        )
 
 
 def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float | None) -> FloatArray:
@@ -104,12 +136,16 @@ def _clipped(weights: FloatArray, rows: FloatArray, clip_norm: float | None) -> 
 class Mlp(RowModel):
     """f = v . tanh(W x), with as many hidden units as features.
 
-    Source: Kang et al., input perturbation, section 6: one hidden layer of the input's size; no activation is named.
+    Source: Kang et al., input perturbation, section 6: one hidden layer of the input's size; no
+    activation is named.
     """
 
     name = "mlp"
     title = "Network with one hidden layer"
-    note = "As many tanh units as features. The loss is not convex, and only clipping bounds its gradients."
+    note = (
+        "As many tanh units as features. The loss is not convex, and only clipping bounds its"
+        " gradients."
+    )
     convex = False
     linear = False
     lipschitz = None
@@ -123,20 +159,35 @@ class Mlp(RowModel):
         return drawn / np.sqrt(features)
 
     def scores(self, thetas: FloatArray, rows: FloatArray) -> FloatArray:
-        return np.stack([hidden @ outer for hidden, outer in (_forward(theta, rows) for theta in thetas)])
+        return np.stack(
+            [hidden @ outer for hidden, outer in (_forward(theta, rows) for theta in thetas)]
+        )
 
     def gradients(
-        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+        self,
+        thetas: FloatArray,
+        rows: FloatArray,
+        labels: FloatArray,
+        clip_norm: float | None = None,
     ) -> FloatArray:
         return np.stack([_gradient(theta, rows, labels, clip_norm) for theta in thetas])
 
     def row_gradients(
-        self, thetas: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None = None
+        self,
+        thetas: FloatArray,
+        rows: FloatArray,
+        labels: FloatArray,
+        clip_norm: float | None = None,
     ) -> FloatArray:
-        inner, outer = thetas[:, rows.shape[1] :].reshape(len(rows), rows.shape[1], -1), thetas[:, : rows.shape[1]]
+        inner, outer = (
+            thetas[:, rows.shape[1] :].reshape(len(rows), rows.shape[1], -1),
+            thetas[:, : rows.shape[1]],
+        )
         hidden = np.tanh(np.einsum("shd,sd->sh", inner, rows))
         back = outer * (1 - hidden**2)
-        weights = _clipped_layers(slopes((hidden * outer).sum(axis=1), labels), hidden, back, rows, clip_norm)[:, None]
+        weights = _clipped_layers(
+            slopes((hidden * outer).sum(axis=1), labels), hidden, back, rows, clip_norm
+        )[:, None]
         products = np.einsum("sh,sd->shd", weights * back, rows)
         return np.concatenate([weights * hidden, products.reshape(len(rows), -1)], axis=1)
 
@@ -147,7 +198,9 @@ def _forward(theta: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArra
     return np.tanh(rows @ theta[features:].reshape(features, features).T), theta[:features]
 
 
-def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None) -> FloatArray:
+def _gradient(
+    theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm: float | None
+) -> FloatArray:
     """Return the mean gradient (p,) of the rows, each one's clipped if there is a norm.
 
     The gradient of a row is r (h, (v (1 - h^2)) x^T), which gives its norm without computing it.
@@ -160,7 +213,11 @@ def _gradient(theta: FloatArray, rows: FloatArray, labels: FloatArray, clip_norm
 
 
 def _clipped_layers(
-    weights: FloatArray, hidden: FloatArray, back: FloatArray, rows: FloatArray, clip_norm: float | None
+    weights: FloatArray,
+    hidden: FloatArray,
+    back: FloatArray,
+    rows: FloatArray,
+    clip_norm: float | None,
 ) -> FloatArray:
     """Reduce the weights (n,) so that no row's gradient is longer than the clipping norm."""
     if clip_norm is None:

@@ -16,10 +16,11 @@ from dpcore.training.randomness.streams import digest
 
 @final
 class Stream:
-    """Random numbers from AES in counter mode; normals and uniforms have two keys, so that neither shifts the other.
+    """Random numbers from AES in counter mode; normals and uniforms have two keys, so that neither
+    shifts the other.
 
-    **Guarantees:** as in training runs, each normal number is within rounding of a Gaussian one, except with a
-    probability that is charged.
+    **Guarantees:** as in training runs, each normal number is within rounding of a Gaussian one,
+    except with a probability that is charged.
     """
 
     def __init__(self, seed: SeedSequence) -> None:
@@ -37,5 +38,7 @@ class Stream:
 
 
 def stream_of(start: int, what: dict[str, Any]) -> Stream:
-    """Return the stream of a fit; another seed, or any other setting of the fit, gives an independent one."""
+    """Return the stream of a fit; another seed, or any other setting of the fit, gives an
+    independent one.
+    """
     return Stream(SeedSequence(digest(what, start)))

@@ -1,4 +1,6 @@
-"""Request of a comparison: flat, JSON, and checked when it is made; free of torch, so that pages may import it."""
+"""Request of a comparison: flat, JSON, and checked when it is made; free of torch, so that pages
+may import it.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,7 +11,8 @@ from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
 from dpcore.training.perturbation.task import Task
 
-EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # the paper's lie between 0.01 and 0.25
+# The paper's lie between 0.01 and 0.25.
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 MAX_EPSILONS, MAX_SEEDS, MAX_STEPS = 50, 100, 100_000
 MIN_EPSILON, MAX_EPSILON = 1e-4, 1e6
 MAX_REGULARISER, MAX_RATE = 1e3, 1e6
@@ -30,9 +33,11 @@ class Request:
     epsilons: tuple[float, ...] = EPSILONS
     delta: float = 1e-5
     seeds: int = 10  # fits of each method at each epsilon, each with its own noise
-    seed: int | None = None  # fixed: anybody who knows it can draw the noise again; None: a fresh secret
+    # Fixed: anybody who knows it can draw the noise again; None: a fresh secret.
+    seed: int | None = None
     steps: int = 50  # T of gradient descent
-    rate: float | None = None  # alpha of gradient descent; None: the largest that output perturbation allows
+    # Alpha of gradient descent; None: the largest that output perturbation allows.
+    rate: float | None = None
     regulariser: float = 0.01  # Dl: the objective has (Dl / 2) |theta|^2
     clip_norm: float = 1.0  # G of a model whose gradients have no bound
 
@@ -44,13 +49,17 @@ class Request:
         check.one_of(MODELS, model=self.model)
         if not self.methods:
             raise ValueError("Expected at least one method.")
-        check.one_of(METHODS, **{f"method {place}": name for place, name in enumerate(self.methods, 1)})
+        check.one_of(
+            METHODS, **{f"method {place}": name for place, name in enumerate(self.methods, 1)}
+        )
         check.whole(1, MAX_EPSILONS, **{"number of epsilons": len(self.epsilons)})
         for epsilon in self.epsilons:
             check.in_range(MIN_EPSILON, MAX_EPSILON, epsilon=epsilon)
         for name in ("methods", "epsilons"):
             if len(set(getattr(self, name))) < len(getattr(self, name)):
-                raise ValueError(f"Expected each of {name} once: a second one would draw the same noise.")
+                raise ValueError(
+                    f"Expected each of {name} once: a second one would draw the same noise."
+                )
         check.delta(delta=self.delta)
         check.whole(1, MAX_SEEDS, seeds=self.seeds)
         check.whole(1, MAX_STEPS, steps=self.steps)
@@ -64,7 +73,9 @@ class Request:
     @property
     def results(self) -> int:
         """Number of results: each method at each epsilon, or once if it takes none."""
-        return sum(len(self.epsilons) if METHODS[name].takes_epsilon else 1 for name in self.methods)
+        return sum(
+            len(self.epsilons) if METHODS[name].takes_epsilon else 1 for name in self.methods
+        )
 
     def task(self, examples: int, features: int) -> Task:
         """Return the public facts of its fits on so many rows."""
@@ -73,7 +84,10 @@ class Request:
 
     def to_json(self) -> dict[str, Any]:
         """Return a flat JSON object."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Request":

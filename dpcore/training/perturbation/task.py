@@ -14,15 +14,18 @@ from dpcore.training.perturbation.models import MODELS, RowModel
 if TYPE_CHECKING:
     from dpcore.training.perturbation import noise
 
-Draws: TypeAlias = "noise.Stream"  # random numbers of one fit; a string, since the module loads torch
-ROUNDING = 1 + 1e-9  # of a sensitivity: we trust that sums of float64 err by less, README.md, section 5
+# Random numbers of one fit; a string, since the module loads torch.
+Draws: TypeAlias = "noise.Stream"
+# Of a sensitivity: we trust that sums of float64 err by less, README.md, section 5.
+ROUNDING = 1 + 1e-9
 ADJACENCY = "replace-one"
 NEIGHBOURS = "neighbours differ in one replaced row"
 
 
 @lru_cache(maxsize=4096)
 def mu_within(epsilon: float, delta: float) -> float:
-    """Return the largest mu that keeps (epsilon, delta), after a reserve of delta for noise that is never drawn.
+    """Return the largest mu that keeps (epsilon, delta), after a reserve of delta for noise that is
+    never drawn.
 
     >>> round(1 / mu_within(1.0, 1e-5), 3)
     3.731
@@ -32,7 +35,10 @@ def mu_within(epsilon: float, delta: float) -> float:
 
 @dataclass(frozen=True)
 class Task:
-    """Model, sizes and settings of a fit. The number of examples is public, as replacing one does not change it."""
+    """Model, sizes and settings of a fit.
+
+    The number of examples is public, as replacing one does not change it.
+    """
 
     model_name: str
     examples: int  # n
@@ -64,12 +70,18 @@ class Task:
 
     @property
     def sensitivity(self) -> float:
-        """Distance by which replacing one row can move the mean gradient: 2 G / n. The regulariser adds nothing."""
+        """Distance by which replacing one row can move the mean gradient: 2 G / n.
+
+        The regulariser adds nothing.
+        """
         return 2 * self.lipschitz / self.examples * ROUNDING
 
     @property
     def smoothness(self) -> float:
-        """Lsm of the objective: mean loss and regulariser. A model without a bound gets that of a convex loss."""
+        """Lsm of the objective: mean loss and regulariser.
+
+        A model without a bound gets that of a convex loss.
+        """
         own = 0.25 if self.model.smoothness is None else self.model.smoothness
         return own + self.regulariser
 
@@ -84,7 +96,9 @@ class Task:
         return self.most_rate if self.given_rate is None else self.given_rate
 
     def mu(self, epsilon: float) -> float:
-        """Return the largest mu at which a Gaussian mechanism keeps this epsilon and the task's delta."""
+        """Return the largest mu at which a Gaussian mechanism keeps this epsilon and the task's
+        delta.
+        """
         return mu_within(epsilon, self.delta)
 
 

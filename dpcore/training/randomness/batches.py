@@ -1,4 +1,6 @@
-"""Batches: Poisson samples, and batches of whole epochs, whose cost `dpcore/privacy/sampling` proves."""
+"""Batches: Poisson samples, and batches of whole epochs, whose cost `dpcore/privacy/sampling`
+proves.
+"""
 
 import hashlib
 
@@ -9,11 +11,13 @@ from dpcore.training.randomness.random_words import BITS, AesWords, RandomWords
 
 
 def poisson_sample(n: int, q: float, words: RandomWords) -> NDArray[np.int64]:
-    """Increasing positions of the drawn examples: each of the n independently with probability q; maybe none.
+    """Increasing positions of the drawn examples: each of the n independently with probability q;
+    maybe none.
 
-    Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "take a random sample with probability L/N".
-    Guarantees: the probability is floor(q 2^63) / 2^63, so at most q and above q - 2^-63. A lower rate never costs
-    more, so the charge covers the draw. Each draw takes the same number of words, so that a seed's stream never shifts.
+    Source: Abadi et al. 2016, arXiv 1607.00133, Algorithm 1, "take a random sample with probability
+    L/N". Guarantees: the probability is floor(q 2^63) / 2^63, so at most q and above q - 2^-63. A
+    lower rate never costs more, so the charge covers the draw. Each draw takes the same number of
+    words, so that a seed's stream never shifts.
 
     >>> from dpcore.training.randomness.random_words import AesWords
     >>> poisson_sample(5, 1.0, AesWords(bytes(32)))
@@ -35,9 +39,11 @@ def allocated(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
 
 
 def shuffled(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
-    """Each example's step 0 ... length - 1, from a new order cut into batches whose sizes differ by 1 at most: (n,).
+    """Each example's step 0 ... length - 1, from a new order cut into batches whose sizes differ by
+    1 at most: (n,).
 
-    The order is that of one word for each example; equal words would favour one, so all are drawn again.
+    The order is that of one word for each example; equal words would favour one, so all are drawn
+    again.
     """
     found = words.draw(n).numpy()
     while np.unique(found).size < n:
@@ -47,11 +53,13 @@ def shuffled(n: int, length: int, words: RandomWords) -> NDArray[np.int64]:
     return step_of
 
 
-ALLOTTED = {"random_allocation": allocated, "shuffle": shuffled}  # by the name of the accounting sampler
+# By the name of the accounting sampler.
+ALLOTTED = {"random_allocation": allocated, "shuffle": shuffled}
 
 
 class EpochBatches:
-    """Batches of whole epochs of `length` steps; each epoch has its own random words, so that no state is needed.
+    """Batches of whole epochs of `length` steps; each epoch has its own random words, so that no
+    state is needed.
 
     >>> batches = EpochBatches("random_allocation", 8, 2, bytes(32))
     >>> batches.drawn(1).tolist(), batches.drawn(2).tolist()

@@ -1,4 +1,6 @@
-"""The only source of noise for differential privacy, by Box and Muller from random words (README.md)."""
+"""The only source of noise for differential privacy, by Box and Muller from random words
+(README.md).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from dpcore.training.randomness.random_words import (
     secret_of,
 )
 
-NEAR = 1 << 40  # words this near to 0, to 2^63 or, for an angle, to an axis are continued by further words
+# Words this near to 0, to 2^63 or, for an angle, to an axis are continued by further words.
+NEAR = 1 << 40
 QUARTER = 1 << (BITS - 2)  # of the circle
 UNIT = 2.0**-BITS
 SCRATCH_NUMBERS = 1 << 19  # float64 numbers of a thread's scratch memory
@@ -32,7 +35,8 @@ Number = float | Tensor  # a recorded step reads a tensor () from its device eac
 
 
 class Memory(NamedTuple):
-    """The memory of a draw of pairs: views of 3 rows of 8 bytes for each pair, which fit into a core's cache.
+    """The memory of a draw of pairs: views of 3 rows of 8 bytes for each pair, which fit into a
+    core's cache.
 
     Radii and angles overwrite the words, and sines overwrite the angles.
     """
@@ -61,7 +65,9 @@ class Scratch(threading.local):
         self._views: dict[int, Memory] = {}
 
     def of(self, pairs: int, device: torch.device) -> Memory:
-        """Memory that the thread's next call may return again; large draws, and recorded ones, have their own."""
+        """Memory that the thread's next call may return again; large draws, and recorded ones, have
+        their own.
+        """
         if device.type != "cpu" or 3 * pairs > SCRATCH_NUMBERS:
             return Memory.over(torch.empty(3 * pairs, dtype=torch.float64, device=device), pairs)
         if pairs not in self._views:
@@ -81,13 +87,18 @@ def normals(words: RandomWords, count: int, std: Number = 1.0) -> Tensor:
     return drawn
 
 
-def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
-    """Add independent Gaussian numbers of this standard deviation, times the scale (n,) if there is one.
+def add_normals(
+    words: RandomWords, target: Tensor, std: Number, scale: Tensor | None = None
+) -> None:
+    """Add independent Gaussian numbers of this standard deviation, times the scale (n,) if there is
+    one.
 
-    The target (n,) changes in place. Noise and target are added in float64 and rounded once, to the target's dtype.
+    The target (n,) changes in place. Noise and target are added in float64 and rounded once, to the
+    target's dtype.
 
-    Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words, one gives the
-    radius std sqrt(-2 ln u) and one the angle; all sines come first, then all cosines.
+    Source: Box and Muller 1958, "A note on the generation of random normal deviates". Of two words,
+    one gives the radius std sqrt(-2 ln u) and one the angle; all sines come first, then all
+    cosines.
     """
     count = len(target)
     if not count:
@@ -95,8 +106,12 @@ def add_normals(words: RandomWords, target: Tensor, std: Number, scale: Tensor |
     memory = _scratch.of(-(-count // 2), target.device)
     words.fill(memory.words)
     of_radius, of_angle = coarse(memory) if words.on_host else (slice(None), slice(None))
-    logarithms = None if of_radius is None else continued_logarithms(words, memory.words[0, of_radius])
-    directions = None if of_angle is None else continued_directions(words, memory.words[1, of_angle])
+    logarithms = (
+        None if of_radius is None else continued_logarithms(words, memory.words[0, of_radius])
+    )
+    directions = (
+        None if of_angle is None else continued_directions(words, memory.words[1, of_angle])
+    )
     memory.polar.copy_(memory.words)
     radii = memory.radii.mul_(UNIT).log_()
     if logarithms is not None:
@@ -133,9 +148,11 @@ def near_ends(numbers: np.ndarray, top: int) -> Tensor | None:
 
 
 def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
-    """ln u (n,) of uniform numbers u = (k + v) 2^-63 for these words k, with v uniform from further words.
+    """ln u (n,) of uniform numbers u = (k + v) 2^-63 for these words k, with v uniform from further
+    words.
 
-    Near 1 float64 has only multiples of 2^-53, so that 1 - u = (2^63 - 1 - k + 1 - v) 2^-63 replaces u there.
+    Near 1 float64 has only multiples of 2^-53, so that 1 - u = (2^63 - 1 - k + 1 - v) 2^-63
+    replaces u there.
     """
     more = fractions(words, len(first))
     low = (first.to(torch.float64) + more).mul_(UNIT).log_()
@@ -144,9 +161,11 @@ def continued_logarithms(words: RandomWords, first: Tensor) -> Tensor:
 
 
 def continued_directions(words: RandomWords, second: Tensor) -> Tensor:
-    """Sine and cosine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform from further words.
+    """Sine and cosine (2, n) of the angles 2 pi (k + v) 2^-63 for these words k, with v uniform
+    from further words.
 
-    The angle is measured from the nearest axis, so that the number near 0 has the full precision of float64.
+    The angle is measured from the nearest axis, so that the number near 0 has the full precision of
+    float64.
     """
     turns = (second + QUARTER // 2) >> (BITS - 2)  # the nearest axis; an overflow is a whole circle
     from_axis = (second - turns * QUARTER).to(torch.float64).add_(fractions(words, len(second)))
@@ -160,26 +179,36 @@ def fractions(words: RandomWords, count: int) -> Tensor:
     """Uniform numbers (count,) from `further` words each, never 0."""
     digits = words.draw(count * words.further).view(count, words.further).to(torch.float64)
     digits[:, -1].add_(0.5)
-    return digits.mv(UNIT ** torch.arange(1, words.further + 1, dtype=torch.float64, device=digits.device))
+    return digits.mv(
+        UNIT ** torch.arange(1, words.further + 1, dtype=torch.float64, device=digits.device)
+    )
 
 
-PIECE = 200_000  # coordinates that one stream draws at once; with fewer, threads wait for the interpreter
+# Coordinates that one stream draws at once; with fewer, threads wait for the interpreter.
+PIECE = 200_000
 
 
 class GaussianNoise:
     """A stream of Gaussian vectors of one size, from its own random words.
 
-    Every piece of the vector has its own stream. The core that adds a piece also draws it: no draw waits in memory, and
-    all cores share the work. On CUDA the vector is one piece and its words come from the device, so that a step can be
-    recorded. Elsewhere, and with `secure` everywhere, they come from AES on the CPU.
+    Every piece of the vector has its own stream. The core that adds a piece also draws it: no draw
+    waits in memory, and all cores share the work. On CUDA the vector is one piece and its words
+    come from the device, so that a step can be recorded. Elsewhere, and with `secure` everywhere,
+    they come from AES on the CPU.
 
-    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a probability that
-    README.md bounds, as it bounds the size of a coordinate. Another seed, number of cores, kind of device or version of
-    torch gives noise that shares nothing.
+    **Guarantees:** each coordinate is within rounding of a Gaussian real number, except with a
+    probability that README.md bounds, as it bounds the size of a coordinate. Another seed, number
+    of cores, kind of device or version of torch gives noise that shares nothing.
     """
 
     def __init__(
-        self, size: int, seed: SeedSequence, device: torch.device, cores: Cores, *, secure: bool = False
+        self,
+        size: int,
+        seed: SeedSequence,
+        device: torch.device,
+        cores: Cores,
+        *,
+        secure: bool = False,
     ) -> None:
         check.whole(0, NUMBERS, size=size)  # the charge for missing mass covers no more
         self.count = -(-size // PIECE) if device.type == "cpu" else 1  # of pieces
@@ -193,7 +222,9 @@ class GaussianNoise:
         return vector.tensor_split(self.count)
 
     def add(self, piece: int, target: Tensor, std: Number, scale: Tensor | None = None) -> None:
-        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a vector in place."""
+        """Add a fresh draw of Normal(0, std^2 I), times the scale if there is one, to a piece of a
+        vector in place.
+        """
         words = self.words[piece]
         if words.device == target.device:
             add_normals(words, target, std, scale)
@@ -232,7 +263,9 @@ class GaussianNoise:
 
 def words_of(secret: bytes, device: torch.device, secure: bool) -> RandomWords:
     """The random words for a vector on the device."""
-    return device_words(secret, device) if device.type == "cuda" and not secure else AesWords(secret)
+    return (
+        device_words(secret, device) if device.type == "cuda" and not secure else AesWords(secret)
+    )
 
 
 def device_words(secret: bytes, device: torch.device) -> DeviceWords:

@@ -1,4 +1,6 @@
-"""The Gaussian mass that the noise generators miss, and its charge to the delta of a run (README.md)."""
+"""The Gaussian mass that the noise generators miss, and its charge to the delta of a run
+(README.md).
+"""
 
 from collections.abc import Iterable
 from math import exp, inf, log, sqrt
@@ -24,7 +26,8 @@ def generator_of(device: str, noise_generator: str) -> str:
 
 
 def added_delta(releases: Iterable[Release], radius: float) -> float:
-    """The most that delta grows, at every epsilon, because numbers beyond the radius are not Gaussian.
+    """The most that delta grows, at every epsilon, because numbers beyond the radius are not
+    Gaussian.
 
     >>> added_delta([Release(0.01, 1.0, 10**9)], RADIUS["CUDA"]) < 1e-100
     True
@@ -33,10 +36,13 @@ def added_delta(releases: Iterable[Release], radius: float) -> float:
 
 
 def _of_one(shift: float, radius: float) -> float:
-    """The part of one release, in which an example moves the sum by at most `shift` standard deviations.
+    """The part of one release, in which an example moves the sum by at most `shift` standard
+    deviations.
 
     It moves fewer than shift^2 pairs of numbers by more than 1.
     """
     if shift >= radius:
         return inf
-    return 2 * NUMBERS * exp(-((radius - 1) ** 2) / 2) + shift**2 * exp(-((radius - shift) ** 2) / 2)
+    return 2 * NUMBERS * exp(-((radius - 1) ** 2) / 2) + shift**2 * exp(
+        -((radius - shift) ** 2) / 2
+    )

@@ -1,7 +1,9 @@
-"""Random numbers of 63 bits for noise and batches, and the machine that decides the last bit of a sum.
+"""Random numbers of 63 bits for noise and batches, and the machine that decides the last bit of a
+sum.
 
-On the CPU they are the key stream of AES-128 in counter mode, a cryptographic generator: telling its words from
-independent uniform ones means breaking AES. CUDA draws from its own generator, Philox, which is not cryptographic.
+On the CPU they are the key stream of AES-128 in counter mode, a cryptographic generator: telling
+its words from independent uniform ones means breaking AES. CUDA draws from its own generator,
+Philox, which is not cryptographic.
 """
 
 import hashlib
@@ -20,19 +22,25 @@ from torch import Tensor
 
 from dpcore.training.randomness.missing_mass import BITS, FURTHER
 
-NAMED_BY = ("vendor_id", "cpu family", "model", "model name", "CPU implementer", "CPU part")  # in /proc/cpuinfo
+# In /proc/cpuinfo.
+NAMED_BY = ("vendor_id", "cpu family", "model", "model name", "CPU implementer", "CPU part")
 
 
 def machine_of(device: torch.device, threads: int) -> dict[str, str]:
     """The device with its kind, the number of threads that share a sum, and the version of torch.
 
-    Two machines that agree in all of this are assumed to round alike. Equal instruction sets are not enough: libraries
-    have different matrix products for processors of one set. A device "auto" must be resolved before.
+    Two machines that agree in all of this are assumed to round alike. Equal instruction sets are
+    not enough: libraries have different matrix products for processors of one set. A device "auto"
+    must be resolved before.
     """
     kind = f"{torch.backends.cpu.get_cpu_capability()}, {processor()}"
     if device.type == "cuda":
         kind = torch.cuda.get_device_name(device)
-    return {"device": f"{device} ({kind})", "threads": str(threads), "torch": str(torch.__version__)}
+    return {
+        "device": f"{device} ({kind})",
+        "threads": str(threads),
+        "torch": str(torch.__version__),
+    }
 
 
 @cache
@@ -43,7 +51,11 @@ def processor(listed: Path = Path("/proc/cpuinfo")) -> str:
     except OSError:
         lines = []  # not Linux
     values = {name.strip(): value.strip() for name, _, value in reversed(lines)}  # the first core's
-    return " ".join(values[name] for name in NAMED_BY if name in values) or platform.processor() or platform.machine()
+    return (
+        " ".join(values[name] for name in NAMED_BY if name in values)
+        or platform.processor()
+        or platform.machine()
+    )
 
 
 MASK = 2**BITS - 1  # torch has signed integers only
@@ -81,7 +93,9 @@ class RandomWords(ABC):
 
 @final
 class AesWords(RandomWords):
-    """The key stream of AES-128 in counter mode; the 32 bytes of `secret` are the key and the first counter."""
+    """The key stream of AES-128 in counter mode; the 32 bytes of `secret` are the key and the first
+    counter.
+    """
 
     further = FURTHER["AES"]  # drawn only after a small first word, which is rare
     on_host = True
@@ -95,11 +109,13 @@ class AesWords(RandomWords):
         self._stream = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
 
     def fill(self, memory: Tensor) -> None:
-        words = memory.view(-1).numpy()  # raises for memory that is not contiguous, which reshape would copy
+        # Raises for memory that is not contiguous, which reshape would copy.
+        words = memory.view(-1).numpy()
         written = words.view(np.uint8)
         for start in range(0, len(written), len(ZEROS)):
             part = written[start : start + len(ZEROS)]
-            self._stream.update_into(ZEROS[: len(part)].data, part.data)  # encrypted zeros are the key stream
+            # Encrypted zeros are the key stream.
+            self._stream.update_into(ZEROS[: len(part)].data, part.data)
         self._blocks += len(written) // BLOCK
         np.bitwise_and(words, MASK, out=words)
 
@@ -118,7 +134,9 @@ class AesWords(RandomWords):
 
 @final
 class DeviceWords(RandomWords):
-    """Numbers from the generator of a device, which a CUDA graph can use; they never leave the device."""
+    """Numbers from the generator of a device, which a CUDA graph can use; they never leave the
+    device.
+    """
 
     further = FURTHER["CUDA"]  # drawn each time
     on_host = False
@@ -143,8 +161,8 @@ class DeviceWords(RandomWords):
 def secret_of(seed: SeedSequence, machine: dict[str, str]) -> bytes:
     """The 32 bytes that start a stream; another seed or machine gives a stream that shares nothing.
 
-    The machine matters because its rounding of sums is its own: two runs with equal noise on sums that are rounded
-    differently would reveal the difference of the sums.
+    The machine matters because its rounding of sums is its own: two runs with equal noise on sums
+    that are rounded differently would reveal the difference of the sums.
     """
     words = seed.generate_state(8, np.uint32).tobytes()  # twice the 128 bits of its pool
     return hashlib.sha256(words + json.dumps(machine, sort_keys=True).encode()).digest()

@@ -1,18 +1,20 @@
 """The sources of a run's random numbers.
 
-A run starts from a seed. By default that is a secret of 128 bits from the operating system, kept beside the run and
-never shown. With a fixed seed a run can be repeated, but anyone who knows the seed can draw the noise again and
-subtract it.
+A run starts from a seed. By default that is a secret of 128 bits from the operating system, kept
+beside the run and never shown. With a fixed seed a run can be repeated, but anyone who knows the
+seed can draw the noise again and subtract it.
 
-The weights start from the seed alone. All else follows from the seed and the settings together. So two runs that differ
-in any setting share no noise, and the difference of their releases is as noisy as each. Two settings are left out: a
-moving average changes nothing else, and a run without privacy has the batches of the private run with the same other
-settings. A setting at its default is left out, so that new settings change no earlier run.
+The weights start from the seed alone. All else follows from the seed and the settings together. So
+two runs that differ in any setting share no noise, and the difference of their releases is as noisy
+as each. Two settings are left out: a moving average changes nothing else, and a run without privacy
+has the batches of the private run with the same other settings. A setting at its default is left
+out, so that new settings change no earlier run.
 
-**Guarantees:** a secret seed is one of 2^128, and every stream but two keeps as many: an attacker who knows neither
-secret nor noise has to try them all. CUDA's own generator keeps 63 bits of its seed; a run with the noise generator
-"secure" does not use it. The first weights, which are public, have a seed of 63 bits that reveals nothing
-about the others. A fixed seed is one of 2^63 and no secret. README.md says which generators are cryptographic.
+**Guarantees:** a secret seed is one of 2^128, and every stream but two keeps as many: an attacker
+who knows neither secret nor noise has to try them all. CUDA's own generator keeps 63 bits of its
+seed; a run with the noise generator "secure" does not use it. The first weights, which are public,
+have a seed of 63 bits that reveals nothing about the others. A fixed seed is one of 2^63 and no
+secret. README.md says which generators are cryptographic.
 """
 
 import hashlib
@@ -47,9 +49,14 @@ def new_secret() -> int:
 
 
 def streams_of(config: RunConfig, secret: int | None = None) -> Streams:
-    """The streams of a run; `secret` is the seed of a run without a fixed one. Errors: ValueError without any seed."""
+    """The streams of a run; `secret` is the seed of a run without a fixed one.
+
+    Errors: ValueError without any seed.
+    """
     if config.seed is None and secret is None:
-        raise ValueError("Expected a secret for a run without a fixed seed; draw one with new_secret().")
+        raise ValueError(
+            "Expected a secret for a run without a fixed seed; draw one with new_secret()."
+        )
     start = config.seed if config.seed is not None else digest("weights", secret)
     weights = int(SeedSequence(start).generate_state(1, np.uint64)[0]) % 2**63
     settings = {name: value for name, value in config.chosen().items() if name not in LEFT_OUT}
@@ -58,12 +65,16 @@ def streams_of(config: RunConfig, secret: int | None = None) -> Streams:
 
 
 def fingerprint(secret: int | None) -> str:
-    """A fingerprint that identifies a secret and reveals nothing of it; empty for a run with a fixed seed."""
+    """A fingerprint that identifies a secret and reveals nothing of it; empty for a run with a
+    fixed seed.
+    """
     return "" if secret is None else f"{digest('fingerprint', secret):064x}"
 
 
 def checkpoint_key(secret: int | None) -> bytes:
-    """The key of the digests of a run's checkpoints; of a run with a fixed seed, one that is no secret."""
+    """The key of the digests of a run's checkpoints; of a run with a fixed seed, one that is no
+    secret.
+    """
     return digest("checkpoint", secret).to_bytes(32)
 
 

@@ -1,4 +1,6 @@
-"""Charts of an audit: the number line, the evidence, the canaries, the limits of one run, and the attack on a model."""
+"""Charts of an audit: the number line, the evidence, the canaries, the limits of one run, and the
+attack on a model.
+"""
 
 import math
 from functools import lru_cache
@@ -10,7 +12,15 @@ from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.events import Measured, Traced
 from dpcore.figures import audit as figures
 from dpcore.figures.audit import Reached, canaries_alt, canaries_figure
-from dpcore.figures.number_line import CLAIM, GREY, MARKS, Mark, Stretch, audit_line_alt, audit_line_figure
+from dpcore.figures.number_line import (
+    CLAIM,
+    GREY,
+    MARKS,
+    Mark,
+    Stretch,
+    audit_line_alt,
+    audit_line_figure,
+)
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS, style_of
 from dpcore.privacy.accountants import ACCOUNTANTS, CERTIFIED
 from dpcore.privacy.mechanism import Mechanism
@@ -23,7 +33,9 @@ from pages.parts.shell.menu import SMALL, chart_size
 COUNTS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)  # of canaries
 RATES = (0.01, 0.001)  # false-positive rates at which the attack on the model is reported
 SMALLEST_SHOWN = 0.05  # of the certified value: smaller bounds would only stretch the line
-SIGNS = " ".join(f"<span>{MARKS[kind][1]} {words}</span>" for kind, words in SENTENCES["marks"].items())
+SIGNS = " ".join(
+    f"<span>{MARKS[kind][1]} {words}</span>" for kind, words in SENTENCES["marks"].items()
+)
 LEGEND = f"<p class=legend>{SIGNS} <span>✕ refuted</span></p>"
 
 
@@ -31,14 +43,19 @@ laws_of = lru_cache(maxsize=64)(score_laws)  # of a canary's score, computed onc
 
 
 @lru_cache(maxsize=64)
-def limits_of_one_run(claim: Mechanism, delta: float, confidence: float) -> list[tuple[float, float]]:
+def limits_of_one_run(
+    claim: Mechanism, delta: float, confidence: float
+) -> list[tuple[float, float]]:
     """For each of COUNTS, the most that one run can show and the expectation for the best canaries.
 
     Errors: ValueError if their scores have no laws.
     """
     laws = laws_of(claim)
     return [
-        (most_of_one_run(count, delta, confidence), expected_of_one_run(laws, count, delta, confidence))
+        (
+            most_of_one_run(count, delta, confidence),
+            expected_of_one_run(laws, count, delta, confidence),
+        )
         for count in COUNTS
     ]
 
@@ -63,7 +80,9 @@ def audit_charts(found: AuditResults) -> None:
 
 
 def evidence_chart(found: AuditResults) -> None:
-    """Draw the evidence against the noise so far; nothing before the first steps, and in runs without noise."""
+    """Draw the evidence against the noise so far; nothing before the first steps, and in runs
+    without noise.
+    """
     told = [each for each in found.progress if each.evidence]
     if not told:
         return
@@ -87,7 +106,9 @@ def _scores(found: AuditResults) -> None:
         why = f" {WORDS['no_laws'].format(why=error)}"
     inside, outside = found.scored.inside, found.scored.outside
     figure = figures.scores_figure(inside, outside, laws, size=chart_size())
-    chart(figure, "scores", figures.scores_alt(inside, outside, laws), "Scores of the canaries", None)
+    chart(
+        figure, "scores", figures.scores_alt(inside, outside, laws), "Scores of the canaries", None
+    )
     st.caption(WORDS["scores"] + why)
 
 
@@ -102,12 +123,24 @@ def _limits(found: AuditResults) -> None:
         return
     canaries = found.prepared.canaries if found.prepared else 0
     shown = [each for each in map(found.finding, ("one_run", "one_run_curve")) if each]
-    reached = [Reached(canaries, each.epsilon, each.title) for each in shown if canaries and each.epsilon is not None]
+    reached = [
+        Reached(canaries, each.epsilon, each.title)
+        for each in shown
+        if canaries and each.epsilon is not None
+    ]
     certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
-    figure = canaries_figure(COUNTS, *zip(*limits, strict=True), reached, certified, size=chart_size())
+    figure = canaries_figure(
+        COUNTS, *zip(*limits, strict=True), reached, certified, size=chart_size()
+    )
     most, expected = limits[COUNTS.index(1000)]
-    chart(figure, "limits", canaries_alt(most, expected, reached, 1000), "What one run can show", None)
-    st.caption(WORDS["one_run"].format(expected=short(expected), most=short(most), certified=short(certified.high)))
+    chart(
+        figure, "limits", canaries_alt(most, expected, reached, 1000), "What one run can show", None
+    )
+    st.caption(
+        WORDS["one_run"].format(
+            expected=short(expected), most=short(most), certified=short(certified.high)
+        )
+    )
 
 
 def _outside(found: AuditResults) -> None:
@@ -127,24 +160,35 @@ def _outside(found: AuditResults) -> None:
 
 
 def number_line(found: AuditResults) -> None:
-    """Draw the tests' bounds, the certified claim and the accountants on a line; a sentence if nothing is claimed."""
+    """Draw the tests' bounds, the certified claim and the accountants on a line; a sentence if
+    nothing is claimed.
+    """
     judged = found.judged
     if judged is None or judged.claimed_upper is None:
         st.info(WORDS["nothing_claimed"])
         return
     certified = Stretch(judged.claimed_lower or 0.0, judged.claimed_upper)
     smallest = SMALLEST_SHOWN * certified.high
-    measured = [_mark(found, each) for each in found.shown if each.unbounded or (each.epsilon or 0) >= smallest]
+    measured = [
+        _mark(found, each)
+        for each in found.shown
+        if each.unbounded or (each.epsilon or 0) >= smallest
+    ]
     beyond, accountants = exceeding(found, certified.high), accountant_marks(found, certified)
     band = f"{outward(certified.low, math.floor)} to {outward(certified.high, math.ceil)}"
     claim = Mark(certified.high, f"Certified {band}", CLAIM, GREY, beyond is not None)
     figure = audit_line_figure(measured, certified, claim, accountants, size=chart_size())
-    st.plotly_chart(figure, key="audit_line", config=SMALL, alt=audit_line_alt(measured, claim, accountants))
+    st.plotly_chart(
+        figure, key="audit_line", config=SMALL, alt=audit_line_alt(measured, claim, accountants)
+    )
     st.html(LEGEND)
     below = [each.label for each in accountants if each.value < certified.low]
     sentences = [WORDS["order"].format(delta=plain(raised(found.request.config.delta)))]
     if beyond:
-        sentences.append(f"{beyond.title} shows {_least(beyond)}: that refutes the claim and all smaller numbers.")
+        sentences.append(
+            f"{beyond.title} shows {_least(beyond)}: that refutes the claim and all smaller"
+            " numbers."
+        )
     if below:
         least = outward(certified.low, math.floor)
         sentences.append(f"No trainer keeps {', '.join(below)}: at least {least} is proven.")
@@ -154,7 +198,11 @@ def number_line(found: AuditResults) -> None:
 def _mark(found: AuditResults, each: Measured) -> Mark:
     """The bound of a test, with its p-value if it fails."""
     fails, value = each.audit in found.failed, math.inf if each.unbounded else each.epsilon or 0.0
-    number = f"≈ {short(value)}" if is_estimate(each) and not each.unbounded else _least(each).removeprefix("epsilon ")
+    number = (
+        f"≈ {short(value)}"
+        if is_estimate(each) and not each.unbounded
+        else _least(each).removeprefix("epsilon ")
+    )
     label = f"{each.title} {_kept(number)}"
     if fails:
         p_value = p_text(found.p_values[each.audit])
@@ -176,7 +224,9 @@ def accountant_marks(found: AuditResults, certified: Stretch) -> list[Mark]:
         value = float(curve.epsilon[-1])
         shown = name in DEFAULT_ACCOUNTANTS or value < certified.low or exceeding(found, value)
         if math.isfinite(value) and shown:
-            rows.append(Mark(value, f"{style.label} {_kept(marked(value, curve.kind))}", CLAIM, style.color))
+            rows.append(
+                Mark(value, f"{style.label} {_kept(marked(value, curve.kind))}", CLAIM, style.color)
+            )
     return sorted(rows, key=lambda each: each.value)
 
 
@@ -185,4 +235,8 @@ def _kept(text: str) -> str:
 
 
 def _least(each: Measured) -> str:
-    return "epsilon infinite" if each.unbounded else f"epsilon ≥ {outward(each.epsilon or 0.0, math.floor)}"
+    return (
+        "epsilon infinite"
+        if each.unbounded
+        else f"epsilon ≥ {outward(each.epsilon or 0.0, math.floor)}"
+    )

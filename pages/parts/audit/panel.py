@@ -22,18 +22,30 @@ from pages.parts.audit import results
 from pages.parts.audit.audit_charts import audit_charts, evidence_chart, number_line
 from pages.parts.audit.results import QUICK, WORDS, AuditResults, example
 from pages.parts.controls.fields import Fields, Options, labelled, own_quantity, quantity_of
-from pages.parts.controls.url_state import assign, good_texts, page_text, page_texts, texts_on_screen
+from pages.parts.controls.url_state import (
+    assign,
+    good_texts,
+    page_text,
+    page_texts,
+    texts_on_screen,
+)
 from pages.parts.controls.widgets import Drawing
 from pages.parts.jobs import Asked, ShownJob, line_end, request_of
 from pages.parts.results.odds import sign
 
-AUDITED = "audited"  # the recorded run whose settings are audited, in the session, and in the address
+# The recorded run whose settings are audited, in the session, and in the address.
+AUDITED = "audited"
 OWN_SETTINGS = "here"  # the settings of the controls
-TORCH_DRAWS = 500_000_000  # takes seconds; 4 of as many normal numbers would be beyond torch's largest
+# Takes seconds; 4 of as many normal numbers would be beyond torch's largest.
+TORCH_DRAWS = 500_000_000
 RECENT = 20  # finished runs to choose from
 TRAINER = Options("trainer", "Trainer", tuple(TRAINERS), lambda name: TRAINERS[name].title)
-MODEL = Options("audit_model", "Model", tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset)))))
-BESIDE = Options("torch_beside", "Count torch's normal numbers too", ("yes", "no"), help=help_on("reach"))
+MODEL = Options(
+    "audit_model", "Model", tuple(dict.fromkeys((QUICK.model, *models_for(QUICK.dataset))))
+)
+BESIDE = Options(
+    "torch_beside", "Count torch's normal numbers too", ("yes", "no"), help=help_on("reach")
+)
 SIGMA = quantity_of("sigma", start=QUICK.sigma, key="audit_sigma")
 BATCH = quantity_of("batch", start=QUICK.batch, key="audit_batch")
 EPOCHS = quantity_of("epochs", start=QUICK.epochs, key="audit_epochs")
@@ -98,10 +110,13 @@ def _finished(store: Store | None) -> Mapping[str, Run]:
     """The latest runs whose settings can be trained again, and the run that the address names."""
     named = page_text(AUDITED, OWN_SETTINGS)
     try:
-        known = [*store.runs(limit=RECENT), *runs_of(store, [named])] if store else []  # unknown: the choice says so
+        # Unknown: the choice says so.
+        known = [*store.runs(limit=RECENT), *runs_of(store, [named])] if store else []
     except StoreError:
         return {}
-    can_be_trained = lambda run: run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)  # noqa: E731
+    can_be_trained = lambda run: (
+        run.status is Status.FINISHED and isinstance(request_of(run), RunConfig)
+    )  # noqa: E731
     return {run.id: run for run in known if can_be_trained(run)}
 
 
@@ -131,7 +146,9 @@ def draw(store: Store, found: AuditResults) -> None:
     """Draw an audit as far as it is."""
     with st.container(key="answer"):
         st.html(f"<h2 class=part>{escape(found.request.title)}</h2>")
-        until = "Its findings until then are shown." if found.measured else "It had no findings yet."
+        until = (
+            "Its findings until then are shown." if found.measured else "It had no findings yet."
+        )
         done = found.watched.step / found.watched.steps if found.watched else 0.0
         SHOWN.status(store, found.run, done, _progress(found), until)
         if found.stopped:
@@ -152,19 +169,27 @@ def _progress(found: AuditResults) -> str:
     step = f"step {found.watched.step:,} of {found.watched.steps:,}"
     if found.watched.step == found.watched.steps:
         return f"{step}, {len(found.measured)} of {len(TESTS)} tests"
-    seen = "" if found.watched.sigma is None else f", noise so far: sigma about {nearest(found.watched.sigma, 3)}"
+    seen = (
+        ""
+        if found.watched.sigma is None
+        else f", noise so far: sigma about {nearest(found.watched.sigma, 3)}"
+    )
     return f"{step}{seen}"
 
 
 def _outcome(found: AuditResults) -> None:
-    """Draw the verdict of all tests, their signs and the number line; before the verdict, the signs alone."""
+    """Draw the verdict of all tests, their signs and the number line; before the verdict, the signs
+    alone.
+    """
     if not found.judged:
         results.lights(found)
         return
     sure = f"{percent(found.request.confidence, 0)} confidence over all tests."
     failed = [each.title for each in found.measured if each.audit in found.failed]
     unaccounted = found.prepared.unaccounted if found.prepared else ""
-    fault, none = ("Fault found", "found a fault") if unaccounted else ("Claim refuted", "refutes the claim")
+    fault, none = (
+        ("Fault found", "found a fault") if unaccounted else ("Claim refuted", "refutes the claim")
+    )
     if failed:
         result, text = results.FAILS, f"{fault} by {', '.join(failed)}"
     else:
@@ -184,7 +209,12 @@ def _measured(found: AuditResults) -> str:
         return ""
     took = f"Trained and tested in {duration(found.seconds)}: " if found.seconds else ""
     canaries = (
-        f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)" if prepared.canaries else "no canaries"
+        f"{prepared.canaries:,} canaries ({prepared.inside:,} in the data)"
+        if prepared.canaries
+        else "no canaries"
     )
     noise = f"sigma {nearest(config.sigma)}" if config.private else "no privacy"
-    return f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples with {canaries}, {noise}."
+    return (
+        f"{took}{prepared.steps:,} steps on {prepared.examples:,} examples with {canaries},"
+        f" {noise}."
+    )

@@ -13,7 +13,17 @@ from scipy.special import ndtr
 
 from dpcore.audit.bounds.finding import TESTS, Evidence
 from dpcore.audit.bounds.generator import chance_of_none
-from dpcore.audit.events import Counted, Finished, Judged, Measured, Prepared, Scored, Stopped, Traced, Watched
+from dpcore.audit.events import (
+    Counted,
+    Finished,
+    Judged,
+    Measured,
+    Prepared,
+    Scored,
+    Stopped,
+    Traced,
+    Watched,
+)
 from dpcore.audit.request import AuditRequest
 from dpcore.privacy import words_in
 from dpcore.privacy.mechanism import Mechanism, Release
@@ -26,12 +36,20 @@ from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import sign
 from pages.parts.results.tables import table
 
-EXAMPLE = Path(__file__).with_name("example.json")  # events of REQUEST, without the words of findings.toml
+# Events of REQUEST, without the words of findings.toml.
+EXAMPLE = Path(__file__).with_name("example.json")
 SENTENCES = words_in(Path(__file__).with_name("words.toml"))
 WORDS = SENTENCES["words"]
 QUICK = RunConfig(model="mlp", sigma=1.0, batch=512, epochs=2.0)  # an audit of it takes seconds
 REQUEST = AuditRequest(replace(QUICK, seed=1), "half_noise")
-HEADS = ("Test", "Result", "p-value", "Epsilon at least", "What it tests", "What it leaves untested")
+HEADS = (
+    "Test",
+    "Result",
+    "p-value",
+    "Epsilon at least",
+    "What it tests",
+    "What it leaves untested",
+)
 FAILS, PASSES, UNTOLD, UNDECIDED = "fails", "passes", "cannot tell", "undecided"
 WAITING, NOT_RUN = "waits", "not run"
 TITLE = "The tests"
@@ -82,12 +100,16 @@ class AuditResults:
 
     @property
     def claim(self) -> Mechanism | None:
-        """The charged mechanism, None if nothing is charged; the number of accepted steps is known last."""
+        """The charged mechanism, None if nothing is charged; the number of accepted steps is known
+        last.
+        """
         if self.prepared is None or not self.prepared.claimed:
             return None
         releases = self.finding("releases")
         charged = dict(releases.figures).get("charged") if releases else None
-        before = Mechanism(tuple(Release(q, sigma, count) for q, sigma, count in self.prepared.claimed))
+        before = Mechanism(
+            tuple(Release(q, sigma, count) for q, sigma, count in self.prepared.claimed)
+        )
         if charged is None or charged == before.steps:
             return before
         after = self.request.by.claims(self.request.trained, int(charged))
@@ -97,7 +119,9 @@ class AuditResults:
     def shown(self) -> list[Measured]:
         """The findings with a lower bound of epsilon above 0, the largest first."""
         some = [each for each in self.measured if each.unbounded or each.epsilon]
-        return sorted(some, key=lambda each: -float("inf") if each.unbounded else -(each.epsilon or 0.0))
+        return sorted(
+            some, key=lambda each: -float("inf") if each.unbounded else -(each.epsilon or 0.0)
+        )
 
 
 @lru_cache(maxsize=1)
@@ -114,9 +138,17 @@ def is_estimate(found: Measured) -> bool:
 
 
 def lights(found: AuditResults) -> None:
-    """Draw a sign for each test, on a line; screen readers pass it by, for the table below says all of it."""
-    signs = ((sign(_result_of(found, name), "audit"), escape(TESTS[name]["title"])) for name in _names(found))
-    st.html(f"<p class=legend aria-hidden=true>{' '.join(f'<span>{mark} {title}</span>' for mark, title in signs)}</p>")
+    """Draw a sign for each test, on a line; screen readers pass it by, for the table below says all
+    of it.
+    """
+    signs = (
+        (sign(_result_of(found, name), "audit"), escape(TESTS[name]["title"]))
+        for name in _names(found)
+    )
+    st.html(
+        "<p class=legend"
+        f" aria-hidden=true>{' '.join(f'<span>{mark} {title}</span>' for mark, title in signs)}</p>"
+    )
 
 
 def findings(found: AuditResults) -> None:
@@ -124,7 +156,12 @@ def findings(found: AuditResults) -> None:
     made = table(TITLE, "verdicts audits", HEADS, (_row(found, name) for name in _names(found)))
     st.html(f"<h2 class=part>{TITLE}</h2>{made}")
     if found.judged and found.run:
-        csv_button("Download the audit (CSV)", lambda: file_rows(found), f"audit-{found.run.id}.csv", "download_audit")
+        csv_button(
+            "Download the audit (CSV)",
+            lambda: file_rows(found),
+            f"audit-{found.run.id}.csv",
+            "download_audit",
+        )
 
 
 def _names(found: AuditResults) -> list[str]:
@@ -135,7 +172,8 @@ def _names(found: AuditResults) -> list[str]:
 def _result_of(found: AuditResults, name: str) -> str:
     """The result of a test in a few words.
 
-    A p-value that is so large, or small, that no correction can change its side is decided before the verdict.
+    A p-value that is so large, or small, that no correction can change its side is decided before
+    the verdict.
     """
     each, error = found.finding(name), 1 - found.request.confidence
     if each is None:
@@ -144,7 +182,9 @@ def _result_of(found: AuditResults, name: str) -> str:
         return UNTOLD
     if found.judged is None and each.p_value <= error < len(TESTS) * each.p_value:
         return UNDECIDED
-    return FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
+    return (
+        FAILS if (each.audit in found.failed if found.judged else each.p_value <= error) else PASSES
+    )
 
 
 def _epsilon_text(each: Measured) -> str:
@@ -158,9 +198,13 @@ def _epsilon_text(each: Measured) -> str:
 
 def _row(found: AuditResults, name: str) -> list[str]:
     each, words, result = found.finding(name), TESTS[name], _result_of(found, name)
-    p_value = found.p_values.get(name, each.p_value if each else None)  # corrected once all are known
+    # Corrected once all are known.
+    p_value = found.p_values.get(name, each.p_value if each else None)
     shown = "–" if p_value is None else p_text(p_value)
-    kept = [f"<span class=kept>{text}</span>" for text in (f"{sign(result, 'audit')} {result}", escape(shown))]
+    kept = [
+        f"<span class=kept>{text}</span>"
+        for text in (f"{sign(result, 'audit')} {result}", escape(shown))
+    ]
     plain = (_epsilon_text(each) if each else "–", words["tests"], words["untested"])
     title = f"{escape(words['title'])}<small>{escape(each.shows) if each else ''}</small>"
     return [title, *kept, *map(escape, plain)]
@@ -182,16 +226,28 @@ def generators(found: AuditResults) -> None:
     rows, own = [], found.finding("generator")
     figures = dict(own.figures) if own else {}
     if "largest" in figures:
-        rows.append(_generator_row("the trainer's noise", int(figures["draws"]), figures["largest"]))
+        rows.append(
+            _generator_row("the trainer's noise", int(figures["draws"]), figures["largest"])
+        )
     if found.counted:
-        rows.append(_generator_row("torch's float32 on a CPU", found.counted.draws, found.counted.largest))
+        rows.append(
+            _generator_row("torch's float32 on a CPU", found.counted.draws, found.counted.largest)
+        )
     if found.request.torch_draws and rows:
-        made = table(REACH_TITLE, "verdicts generators", ("Generator", *REACH_HEADS), rows, REACH_HEADS)
+        made = table(
+            REACH_TITLE, "verdicts generators", ("Generator", *REACH_HEADS), rows, REACH_HEADS
+        )
         st.html(f"<h2 class=part>{REACH_TITLE}</h2>{made}")
         st.caption(WORDS["reach"])
 
 
 def _generator_row(name: str, draws: int, largest: float) -> list[str]:
     beyond = 2 * draws * float(ndtr(-largest))
-    texts = (name, f"{draws:,}", f"{largest:.3f}", short(beyond), p_text(chance_of_none(draws, largest)))
+    texts = (
+        name,
+        f"{draws:,}",
+        f"{largest:.3f}",
+        short(beyond),
+        p_text(chance_of_none(draws, largest)),
+    )
     return [*map(escape, texts)]

@@ -1,4 +1,6 @@
-"""The answer in words, every accountant's answer in a table, and the noise that each needs for one epsilon."""
+"""The answer in words, every accountant's answer in a table, and the noise that each needs for one
+epsilon.
+"""
 
 import math
 from dataclasses import replace
@@ -21,7 +23,16 @@ from dpcore.privacy.sampling.base import Poisson, epochs_meant, steps_counted
 from dpcore.privacy.schedule import Recipe
 from dpcore.training.slider_stops import show
 from pages.parts.calibrate import question
-from pages.parts.calibrate.question import Asked, answer, carry_shown, judged, load, recipe_of, spent, value_of
+from pages.parts.calibrate.question import (
+    Asked,
+    answer,
+    carry_shown,
+    judged,
+    load,
+    recipe_of,
+    spent,
+    value_of,
+)
 from pages.parts.controls.mechanism import ChosenSetting
 from pages.parts.results import cache
 from pages.parts.results.exports import Origin, Rows, csv_button
@@ -31,22 +42,32 @@ from pages.parts.results.tables import VerdictRow, sign, verdict_rows
 from pages.parts.shell import menu
 
 COUNTED_BY = "Counted by"
-COUNTED = ("moments", "gdp", CERTIFIED)  # the first promises an epsilon, the others need less noise for it
+# The first promises an epsilon, the others need less noise for it.
+COUNTED = ("moments", "gdp", CERTIFIED)
 BELOW = "The map and the tables below are for Poisson batches, add/remove."
 COUNTING = "Counting batches that are not Poisson ..."
 LESS_NOISE_HEADS = ("sigma", "Less noise", "mu (CLT)", "Epsilon it counts", "Certified epsilon")
-FIGURE_4 = {  # of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half
-    f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": {"sampling": "batch", "length": "epochs"}
-    | {name: plain(getattr(each, name)) for name in ("n", "batch", "sigma", "epochs", "delta")}
-    | {"schedule": each.schedule}
+# Of Bu et al. 2020: sigma 1.3 becomes 1.06, for epsilon 1.34; epsilon is 8.68 in the lower half.
+FIGURE_4 = {
+    f"Figure 4, {half}: sigma {each.sigma:g}, epoch {each.epochs:g}": (
+        {
+            "sampling": "batch",
+            "length": "epochs",
+        }
+        | {name: plain(getattr(each, name)) for name in ("n", "batch", "sigma", "epochs", "delta")}
+        | {"schedule": each.schedule}
+    )
     for half, each in (("top", TOP), ("bottom", BOTTOM))
 }
 
 
 def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sampler: str) -> None:
-    """Draw the answer for Poisson batches, its cost, the verdict on that, and the buttons that load it."""
+    """Draw the answer for Poisson batches, its cost, the verdict on that, and the buttons that load
+    it.
+    """
     with st.container(key="in_sight", gap="xsmall"):
-        named = "" if sampler == Poisson.name else " (Poisson)"  # beside the answer for other batches
+        # Beside the answer for other batches.
+        named = "" if sampler == Poisson.name else " (Poisson)"
         st.header(f"{question.headline(found)}{named}", anchor=False)
         st.markdown(question.sentence(found))
     if by != CERTIFIED:
@@ -62,14 +83,20 @@ def show_answer(found: Answer, asked: Asked, setting: ChosenSetting, by: str, sa
     ways.button("Use this answer", type="primary", on_click=carry_shown, key="use")
     if menu.SEEN in st.session_state:  # without the app there are no other pages
         elsewhere = [page for page in menu.PAGES if page.opens_settings]
-        for page in elsewhere:  # a link would not do: a page's query does not change a value that the session has
-            label, icon = f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}", ":material/arrow_forward:"
+        # A link would not do: a page's query does not change a value that the session has.
+        for page in elsewhere:
+            label, icon = (
+                f"{'Open in' if page == elsewhere[0] else 'in'} {page.title}",
+                ":material/arrow_forward:",
+            )
             go = {"on_click": carry_shown, "args": (page.file,)}
             ways.button(label, type="tertiary", icon=icon, key=f"to_{page.file}", **go)
 
 
 def show_less_noise(setting: ChosenSetting) -> None:
-    """Draw the comparison of Bu et al. at the present setting in an expander, with their own settings as presets."""
+    """Draw the comparison of Bu et al. at the present setting in an expander, with their own
+    settings as presets.
+    """
     box = st.expander("Same epsilon, less noise", key="less_noise", on_change="rerun")
     if not box.open:
         return
@@ -77,7 +104,9 @@ def show_less_noise(setting: ChosenSetting) -> None:
     row = box.container(horizontal=True, gap="small")
     for name, fields in FIGURE_4.items():
         row.button(name, on_click=load, args=(fields,))
-    counted = less_noise(setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting))
+    counted = less_noise(
+        setting.q, setting.sigma, setting.mechanism.steps, setting.delta, recipe_of(setting)
+    )
     if isinstance(counted, str):
         box.info(counted)
     else:
@@ -94,14 +123,29 @@ def answers_download(asked: Asked, origin: Origin) -> None:
 
 
 def answers_rows(asked: Asked) -> Rows:
-    """One row for each accountant; the last column is the field that the answer sets: q for a batch."""
-    header = ["accountant", "solved", "answer", "beyond", "target", "spent", "lower", "kind", "verdict", "note"]
+    """One row for each accountant; the last column is the field that the answer sets: q for a
+    batch.
+    """
+    header = [
+        "accountant",
+        "solved",
+        "answer",
+        "beyond",
+        "target",
+        "spent",
+        "lower",
+        "kind",
+        "verdict",
+        "note",
+    ]
     header.append("q" if asked.solve == "batch" else asked.solve)
     return [dict(zip(header, _answer_cells(asked, name), strict=True)) for name in ACCOUNTANTS]
 
 
 @lru_cache(maxsize=256)
-def less_noise(q: float, sigma: float, steps: int, delta: float, recipe: Recipe) -> tuple[VerdictRow, ...] | str:
+def less_noise(
+    q: float, sigma: float, steps: int, delta: float, recipe: Recipe
+) -> tuple[VerdictRow, ...] | str:
     """The rows of the moments accountant and of those that need less noise; or why there are none."""
     first, *others = COUNTED
     try:
@@ -121,7 +165,16 @@ def _answer_cells(asked: Asked, name: str) -> list[object]:
     reading, worth = found.reading, judged(found).worth
     given = found.mechanism.releases[0].q if asked.solve == "batch" else found.value
     cost = (reading.value, reading.lower, reading.kind, worth)
-    return [name, asked.solve, found.value, found.beyond, str(asked.target), *cost, found.note, given]
+    return [
+        name,
+        asked.solve,
+        found.value,
+        found.beyond,
+        str(asked.target),
+        *cost,
+        found.note,
+        given,
+    ]
 
 
 def answer_row(asked: Asked, name: str) -> VerdictRow:
@@ -133,10 +186,16 @@ def answer_row(asked: Asked, name: str) -> VerdictRow:
 
 
 def _less_row(found: Answer, before: float) -> VerdictRow:
-    sigma, exact, verdict = float(found.value), spent(found.target, CERTIFIED, found.mechanism), judged(found)
+    sigma, exact, verdict = (
+        float(found.value),
+        spent(found.target, CERTIFIED, found.mechanism),
+        judged(found),
+    )
     certified = "no bound"  # a sigma can be too small to certify
     if math.isfinite(exact.value):
-        certified = f"{outward(exact.lower or 0.0, math.floor)} to {outward(exact.value, math.ceil)}"
+        certified = (
+            f"{outward(exact.lower or 0.0, math.floor)} to {outward(exact.value, math.ceil)}"
+        )
     less = f"{100 * (1 - sigma / before):.0f} %" if sigma != before else "–"
     counted = outward(found.reading.value, math.ceil)
     cells = (nearest(sigma), less, short(cache.mu(found.mechanism)), counted, certified)
@@ -162,7 +221,9 @@ def show_sampled(name: str, asked: Asked, setting: ChosenSetting, by_poisson: An
     st.markdown(sampled_sentence(sampler, found))
     if isinstance(by_poisson, Answer) and asked.solve == "sigma":
         st.markdown(at_poisson_sigma(name, by_poisson))
-    st.button("Use this answer", on_click=load, args=(fields_of(sampler, found),), key="use_sampled")
+    st.button(
+        "Use this answer", on_click=load, args=(fields_of(sampler, found),), key="use_sampled"
+    )
     st.caption(f"{sampler.note} {found.reading.note} {BELOW}")
 
 
@@ -179,7 +240,10 @@ def unsolvable(name: str, asked: Asked) -> str:
     if not isinstance(asked.target, EpsilonTarget):
         return f"{title}: choose epsilon as the target. The answer below is for Poisson batches."
     if asked.target.runs:
-        return f"{title}: the cost of choosing is proven for Poisson batches alone. The answer below is for these."
+        return (
+            f"{title}: the cost of choosing is proven for Poisson batches alone. The answer below"
+            " is for these."
+        )
     return ""
 
 
@@ -189,7 +253,9 @@ def answer_for(name: str, asked: Asked) -> Answer | str:
     sampler, target, q = sampler_of(name), asked.target, asked.q
     try:
         if asked.solve == "sigma":
-            return for_sampler.sigma_for_sampler(sampler, target, q, steps_counted(sampler, q, asked.steps))
+            return for_sampler.sigma_for_sampler(
+                sampler, target, q, steps_counted(sampler, q, asked.steps)
+            )
         return for_sampler.steps_for_sampler(sampler, target, q, asked.sigma)
     except (ValueError, RuntimeError) as error:
         return str(error)
@@ -203,14 +269,23 @@ def sampled_headline(sampler: Sampler, found: Answer) -> str:
 
 def sampled_sentence(sampler: Sampler, found: Answer) -> str:
     """The range of its epsilon, never rounded past the target."""
-    kept, length = replace(found.reading, value=found.spent), epochs_of(epochs_in(sampler, found.mechanism))
-    counted = f"at delta = {plain(raised(found.target.at or 0.0))} over {length}, {found.mechanism.steps:,} steps"
+    kept, length = (
+        replace(found.reading, value=found.spent),
+        epochs_of(epochs_in(sampler, found.mechanism)),
+    )
+    counted = (
+        f"at delta = {plain(raised(found.target.at or 0.0))} over {length},"
+        f" {found.mechanism.steps:,} steps"
+    )
     beyond = (
         ""
         if found.beyond is None
         else f" At {found.solved} = {show(found.beyond)}, epsilon already exceeds the target."
     )
-    return f"{proven_range(sampler, kept).rstrip('.')}, {counted}, within the target of {found.target.size:g}.{beyond}"
+    return (
+        f"{proven_range(sampler, kept).rstrip('.')}, {counted}, within the target of"
+        f" {found.target.size:g}.{beyond}"
+    )
 
 
 def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
@@ -219,7 +294,8 @@ def at_poisson_sigma(name: str, by_poisson: Answer) -> str:
     there = sampled_end(name, by_poisson.mechanism, by_poisson.target.at or 0.0).last
     low, high = outward(there.lower or 0.0, math.floor), outward(there.value, math.ceil)
     return (
-        f"At sigma = {show(sigma)}, the answer for Poisson batches, epsilon lies between **{low}** and **{high}** here."
+        f"At sigma = {show(sigma)}, the answer for Poisson batches, epsilon lies between **{low}**"
+        f" and **{high}** here."
     )
 
 

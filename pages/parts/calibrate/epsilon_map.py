@@ -1,4 +1,6 @@
-"""The map of epsilon over sigma and epochs: axes, cached rows, data, and the fields that a click loads."""
+"""The map of epsilon over sigma and epochs: axes, cached rows, data, and the fields that a click
+loads.
+"""
 
 import math
 from collections import Counter
@@ -42,7 +44,9 @@ WHOLE = 5  # epochs, from which on the map has whole ones only
 BEYOND = 1.3  # a map that has to grow ends at so many times the present point
 KEY = "map"
 AXES = "map_axes"  # of the map that is on the screen
-FIRST = "rdp"  # drawn first where the certified map, which takes long, is not known yet: a proven bound, and quick
+# Drawn first where the certified map, which takes long, is not known yet: a proven bound, and
+# quick.
+FIRST = "rdp"
 PAINTED = "first_map_painted"
 PAUSE = 0.3  # seconds until the certified map is begun
 WAITING = "So far by Rényi DP, a proven upper bound."
@@ -74,13 +78,21 @@ class Shown(NamedTuple):
     @property
     def thick(self) -> float | None:
         """The target, if the map can have its contour, which is that of one run."""
-        return self.target.size if isinstance(self.target, EpsilonTarget) and not self.target.runs else None
+        return (
+            self.target.size
+            if isinstance(self.target, EpsilonTarget) and not self.target.runs
+            else None
+        )
 
     def marks(self) -> list[Mark]:
         """The present point, the answer unless it has another q, and the pinned setting."""
         setting = self.setting
         found = [Mark(setting.epochs, setting.sigma, "now")]
-        answer = question.answer(question.asked_of(self.solved, self.target, setting), self.by) if self.target else ""
+        answer = (
+            question.answer(question.asked_of(self.solved, self.target, setting), self.by)
+            if self.target
+            else ""
+        )
         if not isinstance(answer, str) and (first := answer.mechanism.releases[0]).q == setting.q:
             found.append(Mark(answer.mechanism.steps * first.q, first.sigma, "answer", "diamond"))
         if pinned := self.pinned:
@@ -89,13 +101,21 @@ class Shown(NamedTuple):
 
     def figure(self, rows: Sequence[Curve], axes: Axes, size: Size) -> go.Figure:
         return heatmap_figure(
-            np.array(axes.sigmas), rows, axes.epochs, target=self.thick, marks=self.marks(), size=size
+            np.array(axes.sigmas),
+            rows,
+            axes.epochs,
+            target=self.thick,
+            marks=self.marks(),
+            size=size,
         )
 
     def title(self, origin: Origin) -> str:
         """The lines over a picture that a reader saves."""
         target = [f"thick: epsilon {self.thick:g}"] if self.thick else []
-        marks = [f"{each.word}: sigma {nearest(each.sigma, 6)}, {epochs_of(each.epochs)}" for each in self.marks()]
+        marks = [
+            f"{each.word}: sigma {nearest(each.sigma, 6)}, {epochs_of(each.epochs)}"
+            for each in self.marks()
+        ]
         first = f"Epsilon over sigma and epochs, by {ACCOUNTANTS[self.by].title}"
         return "\n".join([first, origin.words, "; ".join([*target, *marks])])
 
@@ -124,7 +144,8 @@ def _meanwhile(shown: Shown, axes: Axes) -> None:
         st.session_state[PAINTED] = True
         return
     with throttle():
-        for done, _ in enumerate(rows_of(axes, shown.by), 1):  # between rows the page hears the reader's next move
+        # Between rows the page hears the reader's next move.
+        for done, _ in enumerate(rows_of(axes, shown.by), 1):
             below.caption(f"{WAITING} {done} of {len(axes.sigmas)} rows done.")
     st.rerun()
 
@@ -159,18 +180,24 @@ def previewed(shown: Shown, axes: Axes, size: Size, field: str, text: str) -> Dr
 def caption(rows: Sequence[Curve], axes: Axes, shown: Shown) -> str:
     """The caption: delta, q, accountant, kinds of numbers, and what a click does."""
     kinds = Counter(each.kind for each in rows)
-    named = [WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "") for kind, count in kinds.items()]
+    named = [
+        WORDS[kind] + (f" ({count} sigmas)" if len(kinds) > 1 else "")
+        for kind, count in kinds.items()
+    ]
     thick = "" if shown.thick is None else "The thick line is the target. "
     return (
-        f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by {ACCOUNTANTS[shown.by].title}: "
-        f"{', '.join(named)}. {thick}Click a point to load its sigma and epochs on all pages."
+        f"Epsilon at delta = {plain(raised(axes.delta))} and q = {nearest(axes.q)} by"
+        f" {ACCOUNTANTS[shown.by].title}: {', '.join(named)}. {thick}Click a point to load its"
+        " sigma and epochs on all pages."
     )
 
 
 def axes_of(setting: ChosenSetting, by: str) -> Axes:
     """The axes that hold the present point; they stay while it moves within them."""
     constant = setting.schedule == "constant"
-    sigmas = _spaced(SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW)
+    sigmas = _spaced(
+        SIGMAS, min(max(setting.sigma, 0.05), 1000.0), CELLS if constant or by != CERTIFIED else FEW
+    )
     most, now = MAX_SOLVED_STEPS * setting.q, setting.epochs
     if constant:
         low, high = EPOCHS[0], min(EPOCHS[1], most)
@@ -209,7 +236,9 @@ def _computed(axes: Axes, by: str) -> Curve:
         mechanism = axes.recipe.mechanism(axes.q, axes.sigmas[0], axes.steps[-1])
     except ValueError as error:
         nothing = np.full(steps.shape, np.inf)
-        return Curve(steps, np.full(steps.shape, axes.delta), nothing, None, accountant.kind, str(error))
+        return Curve(
+            steps, np.full(steps.shape, axes.delta), nothing, None, accountant.kind, str(error)
+        )
     return accountant.curve(mechanism, steps, axes.delta)
 
 
@@ -230,11 +259,18 @@ def cell(axes: Axes, epochs: float, sigma: float) -> dict[str, str]:
     """
     nearest = min(axes.sigmas, key=lambda each: abs(math.log(each / sigma)))
     steps = min(axes.steps, key=lambda each: abs(math.log(each * axes.q / epochs)))
-    return {"sigma": show(nearest), "length": "epochs", "epochs": epochs_text(steps, axes.q), "steps": show(steps)}
+    return {
+        "sigma": show(nearest),
+        "length": "epochs",
+        "epochs": epochs_text(steps, axes.q),
+        "steps": show(steps),
+    }
 
 
 def cells_of(rows: Sequence[Curve], axes: Axes, by: str) -> Rows:
-    """One line a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty where unproven)."""
+    """One line a cell: accountant, kind, q, delta, sigma, steps, epochs, epsilon, lower (empty
+    where unproven).
+    """
     return [
         {"accountant": by, "kind": row.kind.value, "q": axes.q, "delta": axes.delta, "sigma": sigma, "steps": steps,
          "epochs": epochs, "epsilon": epsilon, "lower": lower}
@@ -244,7 +280,9 @@ def cells_of(rows: Sequence[Curve], axes: Axes, by: str) -> Rows:
 
 
 def _spaced(ends: tuple[float, float], now: float, count: int) -> list[float]:
-    """Values of three digits, evenly spaced in logarithms over the ends, moved outwards where `now` lies beyond."""
+    """Values of three digits, evenly spaced in logarithms over the ends, moved outwards where `now`
+    lies beyond.
+    """
     low = min(ends[0], now / BEYOND) if now < ends[0] else ends[0]
     high = max(ends[1], now * BEYOND) if now > ends[1] else ends[1]
     return sorted({float(f"{each:.3g}") for each in np.geomspace(low, high, count).tolist()})

@@ -1,4 +1,5 @@
-"""The inverse question: its controls, its answer by one accountant, and the way to load that into other pages.
+"""The inverse question: its controls, its answer by one accountant, and the way to load that into
+other pages.
 
 A page that trains on other data says for how many examples a loaded answer is.
 """
@@ -25,7 +26,13 @@ from pages.parts.controls.fields import Fields, Options, epochs_text, own_quanti
 from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of, steps_of
 from pages.parts.controls.setting_form import setting_on_screen
 from pages.parts.controls.url_state import fill, good_texts, texts_on_screen
-from pages.parts.controls.widgets import THE_BAND_FIRST, accountant_choice, best_of_field, choice_of, number
+from pages.parts.controls.widgets import (
+    THE_BAND_FIRST,
+    accountant_choice,
+    best_of_field,
+    choice_of,
+    number,
+)
 from pages.parts.shell.streamlit_internals import uninterrupted
 
 SOLVABLE = ("sigma", "steps", "batch", "q")
@@ -34,7 +41,8 @@ BEST_OF = f"{TARGET}best_of"
 GO = "go"  # the page to open next
 CARRIED = "answer_carried"
 UNSOLVED = "answer_unsolved"  # why the last one could not be solved again
-COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")  # fields of a loaded answer
+# Fields of a loaded answer.
+COMPARED = ("sampling", "batch", "q", "sigma", "length", "epochs", "delta", "schedule")
 
 EPSILON = own_quantity("target_epsilon")
 ADVANTAGE = own_quantity("target_advantage")
@@ -104,14 +112,28 @@ def moved_target(target: Target, field: str, text: str) -> Target:
 
 
 def asked_of(solve: str, target: Target, setting: ChosenSetting) -> Asked:
-    asked = Asked(solve, target, recipe_of(setting), setting.n, setting.q, setting.sigma, setting.mechanism.steps)
+    asked = Asked(
+        solve,
+        target,
+        recipe_of(setting),
+        setting.n,
+        setting.q,
+        setting.sigma,
+        setting.mechanism.steps,
+    )
     return replace(asked, **{"q" if solve == "batch" else solve: 0})
 
 
 @lru_cache(maxsize=512)
 def answer(asked: Asked, by: str) -> Answer | str:
     """The answer by one accountant, or a sentence that says what to change."""
-    known = {"q": asked.q, "sigma": asked.sigma, "steps": asked.steps, "examples": asked.n, "recipe": asked.recipe}
+    known = {
+        "q": asked.q,
+        "sigma": asked.sigma,
+        "steps": asked.steps,
+        "examples": asked.n,
+        "recipe": asked.recipe,
+    }
     try:
         return solve(asked.solve, asked.target, accountant=by, **known)
     except (ValueError, RuntimeError) as error:
@@ -159,9 +181,15 @@ def sentence(found: Answer) -> str:
     target, reading = found.target, found.reading
     where = "" if target.at is None else f" at delta = {plain(raised(target.at))}"
     cost = spent_text(found)
-    text = f"It gives **{spoken(target.word, cost, reading.kind)}**, within the target of {target.size:g}{where}"
+    text = (
+        f"It gives **{spoken(target.word, cost, reading.kind)}**, within the target of"
+        f" {target.size:g}{where}"
+    )
     if reading.kind is Kind.CERTIFIED and reading.lower is not None:
-        text += f". The exact {target.word} lies between {outward(reading.lower, math.floor)} and {cost}."
+        text += (
+            f". The exact {target.word} lies between {outward(reading.lower, math.floor)} and"
+            f" {cost}."
+        )
     else:
         text += f" ({ACCOUNTANTS[found.accountant].title}: {WORDS[reading.kind]})."
     if found.beyond is None:
@@ -188,7 +216,11 @@ def loaded(found: Answer, setting: ChosenSetting) -> dict[str, str]:
     batch = max(1, round(first.q * setting.n))  # the nearest one, for a page that knows no q
     exact = batch / setting.n == first.q
     fields |= {"sampling": "batch" if exact else "q", "batch": show(batch), "q": show(first.q)}
-    fields |= {"length": "epochs", "epochs": epochs_text(steps, first.q), "schedule": setting.schedule}
+    fields |= {
+        "length": "epochs",
+        "epochs": epochs_text(steps, first.q),
+        "schedule": setting.schedule,
+    }
     if setting.schedule != "constant":
         fields[f"rate_{setting.schedule}"] = show(setting.rate)
     return fields
@@ -204,7 +236,8 @@ def load(fields: Mapping[str, str], go: str = "") -> None:
 def move_on() -> None:
     """Open the page that `load` has noted."""
     if go := st.session_state.pop(GO, ""):
-        st.switch_page(go, query_params={LEAVING: "1"})  # None would be refused: the controls hold on to the address
+        # None would be refused: the controls hold on to the address.
+        st.switch_page(go, query_params={LEAVING: "1"})
 
 
 @dataclass(frozen=True)
@@ -226,9 +259,15 @@ class Carried:
     def mechanism(self, n: int) -> Mechanism:
         """The mechanism of the same fields for n examples; ValueError where there is none."""
         fields = self.fields
-        q = rate_of(float(fields["batch"]), n) if fields["sampling"] == "batch" else float(fields["q"])
+        q = (
+            rate_of(float(fields["batch"]), n)
+            if fields["sampling"] == "batch"
+            else float(fields["q"])
+        )
         steps = steps_of(float(fields["epochs"]), q)
-        return mechanism_of(self.setting.schedule, q, float(fields["sigma"]), steps, self.setting.rate)
+        return mechanism_of(
+            self.setting.schedule, q, float(fields["sigma"]), steps, self.setting.rate
+        )
 
 
 @uninterrupted
@@ -242,7 +281,10 @@ def carry(found: Answer, asked: Asked, by: str, setting: ChosenSetting, go: str 
 
 @uninterrupted
 def carry_shown(go: str = "") -> None:
-    """Carry the answer to what the controls ask now; for a callback. Where they ask for none, the page says why."""
+    """Carry the answer to what the controls ask now; for a callback.
+
+    Where they ask for none, the page says why.
+    """
     shown = on_screen()
     found = answer(*shown[:2]) if shown else ""
     if shown and not isinstance(found, str):
@@ -250,7 +292,9 @@ def carry_shown(go: str = "") -> None:
 
 
 def tell_other_data(data: Data) -> None:
-    """Say that the loaded answer is for other data; draw its cost here and a button that solves again."""
+    """Say that the loaded answer is for other data; draw its cost here and a button that solves
+    again.
+    """
     if problem := st.session_state.pop(UNSOLVED, ""):
         st.error(problem)
     carried = st.session_state.get(CARRIED)
@@ -258,8 +302,16 @@ def tell_other_data(data: Data) -> None:
         return
     here = data if data.here else nearest_here(carried.setting.n)
     name = f"{DATASETS[here.dataset].title}, {here.source}"
-    st.warning(f"This answer is for {carried.setting.n:,} examples; {name}, has {here.n:,}, {_cost(carried, here.n)}.")
-    st.button(f"Solve again for {here.n:,}", key="solve_again", on_click=_solve_again, args=(carried, here))
+    st.warning(
+        f"This answer is for {carried.setting.n:,} examples; {name}, has {here.n:,},"
+        f" {_cost(carried, here.n)}."
+    )
+    st.button(
+        f"Solve again for {here.n:,}",
+        key="solve_again",
+        on_click=_solve_again,
+        args=(carried, here),
+    )
 
 
 def _cost(carried: Carried, n: int) -> str:

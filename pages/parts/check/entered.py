@@ -27,15 +27,24 @@ UNSAID = "unsaid"
 HELP = {"epochs": "epoch"}  # entries of the glossary with another name than the field
 FIELDS = words_in(Path(__file__).with_name("fields.toml"))
 MAX_OFFERS = 6
-CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {  # label, titles, entry of the glossary
+# Label, titles, entry of the glossary.
+CHOICES: dict[str, tuple[str, Callable[[], Mapping[str, str]], str]] = {
     "sampler": ("Batches", lambda: BATCHES, "poisson"),
     "adjacency": ("Adjacency", lambda: ADJACENCIES, "adjacency"),
-    "accountant": ("Counted by", lambda: {name: each.title for name, each in ACCOUNTANTS.items()}, "accountant"),
+    "accountant": (
+        "Counted by",
+        lambda: {name: each.title for name, each in ACCOUNTANTS.items()},
+        "accountant",
+    ),
 }
 PLACEHOLDER = (
-    "We train for 15 epochs on 60,000 examples with batch size 256 and noise multiplier 1.1: (ε, δ) = (2.92, 1e-5)."
+    "We train for 15 epochs on 60,000 examples with batch size 256 and noise multiplier 1.1: (ε, δ)"
+    " = (2.92, 1e-5)."
 )
-OUTSIDE = "A text, an Opacus accountant's state as JSON, or a DpEvent of dp-accounting. Nothing in it is run."
+OUTSIDE = (
+    "A text, an Opacus accountant's state as JSON, or a DpEvent of dp-accounting. Nothing in it is"
+    " run."
+)
 
 
 @dataclass(frozen=True)
@@ -110,13 +119,17 @@ def _open(claim: Claim) -> None:
 
 def show_offers(read: Read) -> None:
     """Draw a button for each value that was passed over and may be right."""
-    offered = {(each.field, written(each.value)): each.why for each in read.passed if _may_be_right(each)}
+    offered = {
+        (each.field, written(each.value)): each.why for each in read.passed if _may_be_right(each)
+    }
     row = st.container(horizontal=True, gap="small")
     for (name, text), why in [*offered.items()][:MAX_OFFERS]:
         shown = CHOICES[name][1]()[text] if name in CHOICES else text
         changed = partial(put, _key(name), text, UNSAID if name in CHOICES else "")
         label = CHOICES[name][0] if name in CHOICES else FIELDS[name]["label"]
-        row.button(f"{label}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why)
+        row.button(
+            f"{label}: {shown} instead", key=f"offer_{name}_{text}", on_click=changed, help=why
+        )
 
 
 def _may_be_right(each: Found) -> bool:
@@ -130,11 +143,15 @@ def _typed() -> Claim:
     columns = st.container(key="halves").columns(2, gap="small", wrap=False)
     for place, (name, each) in enumerate(FIELDS.items()):
         help = help_on(HELP.get(name, name))
-        texts[name] = text_field(columns[place % 2], each["label"], _key(name), MAX_FIELD_CHARS, help=help)
+        texts[name] = text_field(
+            columns[place % 2], each["label"], _key(name), MAX_FIELD_CHARS, help=help
+        )
     chosen = {name: _choice(name, _key(name)) for name in CHOICES}
     runs = best_of_field(_key("runs"))
     values = {name: _checked(name, text) for name, text in texts.items() if text.strip()}
-    return Claim(**values, runs=runs, **{name: each for name, each in chosen.items() if each != UNSAID})
+    return Claim(
+        **values, runs=runs, **{name: each for name, each in chosen.items() if each != UNSAID}
+    )
 
 
 def _choice(name: str, key: str) -> str:
@@ -151,7 +168,9 @@ def _checked(name: str, text: str) -> object:
         Claim(**{name: value})
     except ValueError:
         point = " Write a point before decimals, not a comma." if "," in text else ""
-        raise ValueError(f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}.{point}") from None
+        raise ValueError(
+            f"{FIELDS[name]['label']}: write {FIELDS[name]['write']}.{point}"
+        ) from None
     return value
 
 
@@ -165,9 +184,13 @@ def show_examples() -> None:
     row = st.container(horizontal=True, gap="small")
     for each in EXAMPLES:
         source = glossary.linked(_where(each))
-        row.button(each.title, key=f"example_{each.name}", on_click=partial(_open, each.claim), help=source)
+        row.button(
+            each.title, key=f"example_{each.name}", on_click=partial(_open, each.claim), help=source
+        )
     with st.expander("Sources"):
-        items = "".join(f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES)
+        items = "".join(
+            f"<li><b>{linked(each.title)}</b>: {linked(_where(each))}</li>" for each in EXAMPLES
+        )
         st.html(f"<ul class=remarks>{items}</ul>")
 
 

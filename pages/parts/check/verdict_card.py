@@ -1,4 +1,6 @@
-"""The verdict on a claim: its headline, the number line, the details, and the sentence for a review."""
+"""The verdict on a claim: its headline, the number line, the details, and the sentence for a
+review.
+"""
 
 import json
 import math
@@ -20,7 +22,8 @@ from pages.parts.results.tables import table
 from pages.parts.shell.menu import SMALL, chart_size
 
 READ = "Read from the text"
-MAX_UNMARKED, MAX_AROUND = 1000, 300  # characters of a part without a value, and of each of its ends that are shown
+# Characters of a part without a value, and of each of its ends that are shown.
+MAX_UNMARKED, MAX_AROUND = 1000, 300
 COUNTED = "Epsilon by each accountant, for Poisson batches"
 HEADS = ("Accountant", "Variant", "Epsilon", "Gives the claimed number")
 
@@ -43,8 +46,13 @@ def show_review(verdict: ClaimVerdict) -> None:
         with st.expander(COUNTED):
             st.html(counts_table(verdict))
         if (event := event_for(verdict.certificate)) is not None:
-            label, data = "Download the mechanism as a DpEvent of dp-accounting (JSON)", json.dumps(event, indent=1)
-            st.download_button(label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore")
+            label, data = (
+                "Download the mechanism as a DpEvent of dp-accounting (JSON)",
+                json.dumps(event, indent=1),
+            )
+            st.download_button(
+                label, data, "dp-event.json", "application/json", key="dp_event", on_click="ignore"
+            )
 
 
 def show_card(verdict: ClaimVerdict) -> None:
@@ -52,10 +60,18 @@ def show_card(verdict: ClaimVerdict) -> None:
     printed, certificate = verdict.claim.epsilon, verdict.certificate
     with st.container(border=True, key="claim_verdict"):
         st.html(headline(verdict))
-        proven = Stretch(certificate.bounds.lower, certificate.bounds.upper) if certificate else Stretch(0.0, math.inf)
+        proven = (
+            Stretch(certificate.bounds.lower, certificate.bounds.upper)
+            if certificate
+            else Stretch(0.0, math.inf)
+        )
         if printed and (proven.low > 0 or proven.high < math.inf):
-            figure = claim_figure(printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size())
-            st.plotly_chart(figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven))
+            figure = claim_figure(
+                printed.shown, Stretch(printed.low, printed.high), proven, size=chart_size()
+            )
+            st.plotly_chart(
+                figure, key="claim_line", config=SMALL, alt=claim_alt(printed.shown, proven)
+            )
         if details := details_of(verdict):
             st.caption("\n".join(f"- {each}" for each in details))
 
@@ -71,17 +87,26 @@ def details_of(verdict: ClaimVerdict) -> list[str]:
     """Sentences on the judged setup, on the source of the claimed number, and on assumptions."""
     details = [f"Judged: {verdict.certificate.setup}."] if verdict.certificate else []
     if verdict.given_by and verdict.claim.epsilon:
-        named = "; ".join(f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by)
-        details.append(f"For one run on Poisson batches these accountants give {verdict.claim.epsilon.shown}: {named}.")
+        named = "; ".join(
+            f"{ACCOUNTANTS[each.accountant].title}, {each.how}" for each in verdict.given_by
+        )
+        details.append(
+            f"For one run on Poisson batches these accountants give {verdict.claim.epsilon.shown}:"
+            f" {named}."
+        )
     return [*details, *verdict.notes]
 
 
 def marked_text(text: str, read: Read) -> str:
-    """The text as HTML, with each value taken or passed over marked and named, and long parts without any cut."""
+    """The text as HTML, with each value taken or passed over marked and named, and long parts
+    without any cut.
+    """
     parts = []
     for part, each in read.parts(text):
         if each is None:
-            cut = part if len(part) <= MAX_UNMARKED else f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
+            cut = (
+                part if len(part) <= MAX_UNMARKED else f"{part[:MAX_AROUND]} … {part[-MAX_AROUND:]}"
+            )
             parts.append(escape(cut))
         elif each.why:
             parts.append(f'<s title="{escape(each.why)}">{escape(part[:MAX_AROUND])}</s>')

@@ -1,7 +1,8 @@
 """Functions for what scripts of this app draw in the browser; `live_chart` has a file of its own.
 
-Most scripts are modules that this server's routes serve, since they share others. Those that share nothing but
-`mounted.js` go to Streamlit together with that, and work where a page's file is opened by itself, too.
+Most scripts are modules that this server's routes serve, since they share others. Those that share
+nothing but `mounted.js` go to Streamlit together with that, and work where a page's file is opened
+by itself, too.
 """
 
 import re
@@ -20,49 +21,63 @@ from pages.parts.serving.files import served
 HERE = Path(__file__).parent
 FAILED = "modules_failed"  # in the session, once its browser could not load a module
 ONCE = "This is drawn once: to follow runs, open the page through app.py, or load it again."
-LEAVING = "leaving"  # in the address that is written while a page is left from its code: the entry stays as it is
+# In the address that is written while a page is left from its code: the entry stays as it is.
+LEAVING = "leaving"
 FRAME = "frame"
 MOUNTED = re.compile(r'^import .* from "\./mounted\.js";$', re.MULTILINE)
 MAX_CHARS = 40  # of a slider's value, as in the field beside it
 
 
 def follows() -> bool:
-    """Whether charts can follow runs here: the routes are served, and the browser got the modules that it asked for."""
+    """Whether charts can follow runs here: the routes are served, and the browser got the modules
+    that it asked for.
+    """
     return served() and FAILED not in st.session_state
 
 
-def mount(name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None] | None) -> None:
+def mount(
+    name: str, key: str, data: Mapping[str, Any], *tells: str, **calls: Callable[[], None] | None
+) -> None:
     """Show what the script `<name>.js` draws of the data.
 
-    `tells` are the triggers by which it runs the page again, `calls` those that call something before they do so,
-    unless it is None.
+    `tells` are the triggers by which it runs the page again, `calls` those that call something
+    before they do so, unless it is None.
     """
     called = dict.fromkeys(tells, lambda: None) | calls
     callbacks = {f"on_{each}_change": call for each, call in called.items() if call}
     if f"{name}.js" in files.MODULES:
         data = {**data, "module": files.address(f"{name}.js")}
-        callbacks["on_failed_change"] = lambda: st.session_state.update({FAILED: sent(key, "failed")})
+        callbacks["on_failed_change"] = lambda: st.session_state.update(
+            {FAILED: sent(key, "failed")}
+        )
     mounted(name)(key=key, data=dict(data), **callbacks)
 
 
 @cache
 def mounted(name: str) -> Any:
-    """The component of a script, with its style sheet if it has one, registered with Streamlit once."""
+    """The component of a script, with its style sheet if it has one, registered with Streamlit
+    once.
+    """
     style = HERE / f"{name}.css"
     css = style.read_text(encoding="utf-8") if style.exists() else None
     script = script_of("served" if f"{name}.js" in files.MODULES else name)
-    draws = css is not None or name == "slider"  # the style of sliders is the page's: once, not with each of them
+    # The style of sliders is the page's: once, not with each of them.
+    draws = css is not None or name == "slider"
     return v2.component(name, css=css, js=script, isolate_styles=not draws)  # one page, one style
 
 
 def script_of(name: str) -> str:
-    """The script `<name>.js` as Streamlit gets it: with `mounted.js` in it, from which it cannot import."""
+    """The script `<name>.js` as Streamlit gets it: with `mounted.js` in it, from which it cannot
+    import.
+    """
     shared = (HERE / "mounted.js").read_text(encoding="utf-8").replace("export ", "")
     return MOUNTED.sub(lambda _: shared, (HERE / f"{name}.js").read_text(encoding="utf-8"))
 
 
 def sent(key: str, event: str) -> Any:
-    """What the script of this key has sent with an event: anything at all, for browsers can send nonsense."""
+    """What the script of this key has sent with an event: anything at all, for browsers can send
+    nonsense.
+    """
     return (st.session_state.get(key) or {}).get(event)
 
 
@@ -72,27 +87,41 @@ def text_sent(key: str, event: str) -> str:
     return asked if isinstance(asked, str) else ""
 
 
-def slider(label: str, stops: Sequence[str], value: str, ends: tuple[str, str], *, field: str) -> None:
+def slider(
+    label: str, stops: Sequence[str], value: str, ends: tuple[str, str], *, field: str
+) -> None:
     """Draw the slider of a field at `value`, one of the stops; the field has been drawn before it.
 
-    Its last move, with a number, is state of the browser that every later request brings along, so that no move is
-    lost; `unheard_move` gives it to the field, and the slider is told the number once the field has it. The browser
-    sends one value at a time, the latest, and the next only when the answer has been drawn. A chart that draws the
-    stops of `field` by itself (`live_chart.py`) does so first, and the page is asked once the hand rests. `ends` says
-    what it means to go left and right.
+    Its last move, with a number, is state of the browser that every later request brings along, so
+    that no move is lost; `unheard_move` gives it to the field, and the slider is told the number
+    once the field has it. The browser sends one value at a time, the latest, and the next only when
+    the answer has been drawn. A chart that draws the stops of `field` by itself (`live_chart.py`)
+    does so first, and the page is asked once the hand rests. `ends` says what it means to go left
+    and right.
     """
-    data = {"label": label, "stops": stops, "value": value, "ends": ends, "heard": hear(field), "field": field}
+    data = {
+        "label": label,
+        "stops": stops,
+        "value": value,
+        "ends": ends,
+        "heard": hear(field),
+        "field": field,
+    }
     mount("slider", f"{field}_slider", data, "moved")
 
 
 def unheard_move(field: str) -> str | None:
-    """Where the slider of a field was moved to since the field was drawn last; None where it was not."""
+    """Where the slider of a field was moved to since the field was drawn last; None where it was
+    not.
+    """
     text, number = _move(field)
     return None if number == st.session_state.get(f"{field}_heard", 0) else text
 
 
 def hear(field: str) -> int:
-    """Take note of the slider's last move, which the field has, or whose place another text has taken; its number."""
+    """Take note of the slider's last move, which the field has, or whose place another text has
+    taken; its number.
+    """
     st.session_state[f"{field}_heard"] = number = _move(field)[1]
     return number
 
@@ -107,7 +136,8 @@ def _move(field: str) -> tuple[str | None, int]:
 
 @dataclass(frozen=True)
 class Table:
-    """What holds after each of some numbers of steps, as epsilon; between two of them, what holds after the later one.
+    """What holds after each of some numbers of steps, as epsilon; between two of them, what holds
+    after the later one.
 
     Numbers must be rounded to the safe side, and must not fall.
     """
@@ -145,7 +175,8 @@ def live_figures(readings: Sequence[LiveNumber], key: str) -> None:
 
 
 def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> None:
-    """Show the last of the sentences whose numbers, {accuracy} and others in braces, are all known by now.
+    """Show the last of the sentences whose numbers, {accuracy} and others in braces, are all known
+    by now.
 
     Where {accuracy} and {baseline} are, {lost} or {gained} is the difference.
     """
@@ -157,7 +188,8 @@ def headline(sentences: Sequence[str], numbers: Mapping[str, LiveNumber]) -> Non
 
 
 def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key: str) -> None:
-    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the fragment, runs.
+    """Show how far a run is in a bar and a sentence; once its status has changed, the page, or the
+    fragment, runs.
 
     `state` is that of `state_of` after the event number `after`.
     """
@@ -172,7 +204,9 @@ def run_progress(run: str, after: int, label: str, state: Mapping[str, Any], key
 
 @dataclass(frozen=True)
 class Row:
-    """A run as it stands when the table is drawn: texts by the names of the columns, shown as they are."""
+    """A run as it stands when the table is drawn: texts by the names of the columns, shown as they
+    are.
+    """
 
     id: str
     cells: dict[str, str]
@@ -188,13 +222,15 @@ def runs_table(
     ticking: Mapping[str, Any],
     **calls: Callable[[], None],
 ) -> None:
-    """Draw a table of runs, in which some can be ticked; those that are active keep up with their events.
+    """Draw a table of runs, in which some can be ticked; those that are active keep up with their
+    events.
 
-    A column has the `id` of its cells, what words.toml says of it, and how the table is `sorted` by it: "ascending",
-    "descending" or "". `ticking` says which runs are `ticked`, here or elsewhere, that at most so many can be, `most`,
-    why no more can be, `full`, and the number of the last tick that was taken note of, `heard`. The `calls` `ticked`,
-    `sorted` and `changed` come before the next run of the page: for what `ticks` and `text_sent` say, and where a run
-    has begun or ended, or is being cancelled.
+    A column has the `id` of its cells, what words.toml says of it, and how the table is `sorted` by
+    it: "ascending", "descending" or "". `ticking` says which runs are `ticked`, here or elsewhere,
+    that at most so many can be, `most`, why no more can be, `full`, and the number of the last tick
+    that was taken note of, `heard`. The `calls` `ticked`, `sorted` and `changed` come before the
+    next run of the page: for what `ticks` and `text_sent` say, and where a run has begun or ended,
+    or is being cancelled.
     """
     data = {"label": "Runs", "columns": columns, "rows": [asdict(each) for each in rows]}
     data["following"] = files.address("runs.js") if follows() else ""
@@ -204,7 +240,9 @@ def runs_table(
 
 
 def ticks(key: str) -> tuple[int, list[str]]:
-    """A number, higher for later ticks, and all that is ticked then, for `ticked`; 0 if the browser sent nonsense."""
+    """A number, higher for later ticks, and all that is ticked then, for `ticked`; 0 if the browser
+    sent nonsense.
+    """
     match sent(key, "ticked"):
         case [int(number), *runs] if all(isinstance(run, str) for run in runs):
             return number, runs

@@ -1,8 +1,10 @@
-"""A chart that grows with the events of runs by itself, in the browser: watching a run costs Python nothing.
+"""A chart that grows with the events of runs by itself, in the browser: watching a run costs Python
+nothing.
 
-The page draws a figure once, with the history so far, and says which trace follows what of which run. From there on
-the browser reads the events (`pages/parts/serving/routes.py`) and extends the traces in place. Where the routes are
-missing, because a page was opened without app.py, Streamlit draws the figure as it stands.
+The page draws a figure once, with the history so far, and says which trace follows what of which
+run. From there on the browser reads the events (`pages/parts/serving/routes.py`) and extends the
+traces in place. Where the routes are missing, because a page was opened without app.py, Streamlit
+draws the figure as it stands.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +25,9 @@ HEIGHT = 340
 
 @dataclass(frozen=True)
 class Label:
-    """The annotation at the end of a line: the one of this name, made when there is something to say."""
+    """The annotation at the end of a line: the one of this name, made when there is something to
+    say.
+    """
 
     name: str
     text: str  # in Plotly's markup, with {} where the line's last height goes
@@ -39,7 +43,8 @@ class Growth:
     trace: int  # its place in the figure
     event: str = "evaluated"
     y: str = "accuracy"  # field of the event
-    item: int | None = None  # of the field, where it is a list; without it a list takes the place of all heights
+    # Of the field, where it is a list; without it a list takes the place of all heights.
+    item: int | None = None
     scale: float = 1.0
     x: str = "epoch"  # field of the event
     table: Table | None = None  # in place of the field
@@ -49,12 +54,16 @@ class Growth:
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a run is now: a vertical line, and points on curves. A point lies on the curve's own next point."""
+    """Where a run is now: a vertical line, and points on curves.
+
+    A point lies on the curve's own next point.
+    """
 
     run: str
     after: int
     shape: int | None = None  # place of the line among the figure's shapes
-    trace: int | None = None  # place of the trace whose points these are, one for each of the curves
+    # Place of the trace whose points these are, one for each of the curves.
+    trace: int | None = None
     curves: tuple[int, ...] = ()
     x: str = "epoch"
     table: Table | None = None
@@ -62,7 +71,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Strip:
-    """The proposals of a run under simulated annealing: the two traces of `decisions_figure` and nothing else."""
+    """The proposals of a run under simulated annealing: the two traces of `decisions_figure` and
+    nothing else.
+    """
 
     run: str
     after: int
@@ -93,13 +104,15 @@ def live_chart(
 ) -> None:
     """Draw the figure; its traces grow with the events of the runs that it follows.
 
-    Follow only runs that are active, each from `after`, the number of the last event in the figure. `title`, of one or
-    several lines, stands over a picture that a reader saves in `file`; `alt` is read to those who do not see the chart.
-    A chart that `fits` is lower in a low window, as far as its labels allow, so that what stands below it is seen too.
+    Follow only runs that are active, each from `after`, the number of the last event in the figure.
+    `title`, of one or several lines, stands over a picture that a reader saves in `file`; `alt` is
+    read to those who do not see the chart. A chart that `fits` is lower in a low window, as far as
+    its labels allow, so that what stands below it is seen too.
 
-    With `preview` the chart follows a slider while it is moved: it says how the chart is drawn where the field of a
-    key has a text, or None where the page has to be run for that. It is called in threads of its own, so it must not
-    ask Streamlit anything. `clicked` is called before the page is run for a click on a point, see `clicked_point`.
+    With `preview` the chart follows a slider while it is moved: it says how the chart is drawn
+    where the field of a key has a text, or None where the page has to be run for that. It is called
+    in threads of its own, so it must not ask Streamlit anything. `clicked` is called before the
+    page is run for a click on a point, see `clicked_point`.
     """
     if not follows():
         st.plotly_chart(figure, key=key, alt=alt, config=SMALL)
@@ -118,7 +131,9 @@ def live_chart(
 
 
 def clicked_point(key: str) -> tuple[float, float] | None:
-    """The point of the chart of this key that was clicked, for `clicked`; None if the browser sent nonsense."""
+    """The point of the chart of this key that was clicked, for `clicked`; None if the browser sent
+    nonsense.
+    """
     match sent(key, "clicked"):
         case [float() | int() as x, float() | int() as y]:
             return float(x), float(y)
@@ -127,11 +142,15 @@ def clicked_point(key: str) -> tuple[float, float] | None:
 
 def drawn(drawing: Drawing) -> dict[str, Any]:
     """What the browser draws."""
-    following = [{"kind": type(each).__name__.lower(), **asdict(each)} for each in drawing.following]
+    following = [
+        {"kind": type(each).__name__.lower(), **asdict(each)} for each in drawing.following
+    ]
     return {"figure": written(drawing.figure), "following": following}
 
 
-def _previewed(preview: Callable[[str, str], Drawing | None], field: str, text: str) -> dict[str, Any] | None:
+def _previewed(
+    preview: Callable[[str, str], Drawing | None], field: str, text: str
+) -> dict[str, Any] | None:
     found = preview(field, text)
     return drawn(found) if found else None
 

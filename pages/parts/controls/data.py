@@ -1,4 +1,6 @@
-"""What would be trained on: a data set that is here, or any other number of examples, which is only accounted for."""
+"""What would be trained on: a data set that is here, or any other number of examples, which is only
+accounted for.
+"""
 
 import math
 from contextlib import suppress
@@ -52,26 +54,35 @@ def data_of(n: int, dataset: str, source: str) -> tuple[str, str]:
 
 def nearest_here(n: int) -> Data:
     """The data here whose number of examples is nearest to n."""
-    every = [(name, source, DATASETS[name].examples(source)) for name in DATASETS for source in _sources(name)]
+    every = [
+        (name, source, DATASETS[name].examples(source))
+        for name in DATASETS
+        for source in _sources(name)
+    ]
     return Data(*min(every, key=lambda each: abs(math.log(each[2] / n))))
 
 
 def choose(n: int) -> None:
-    """Let the page that trains next choose data of n examples: of the data set it has shown, or of another; if any."""
+    """Let the page that trains next choose data of n examples: of the data set it has shown, or of
+    another; if any.
+    """
     session = st.session_state
     names = [each for each in DATASETS if available(each)]
     shown = [each for each in names if each == session.get("dataset")]
     source = session.get("source", _sources(names[0])[0])
-    fitting = [found for each in (*shown, *names) if (found := data_of(n, each, source))[0] != OTHER]
+    fitting = [
+        found for each in (*shown, *names) if (found := data_of(n, each, source))[0] != OTHER
+    ]
     dataset, source = fitting[0] if fitting else (OTHER, source)
     fill({"dataset": dataset, "source": source})
 
 
 def follow_number() -> None:
-    """Choose the data that have as many examples as are asked for, where another number was shown last.
+    """Choose the data that have as many examples as are asked for, where another number was shown
+    last.
 
-    The number of examples follows from the data. Where it was asked for instead, by a link, a preset or another page,
-    the data follow from it. Before the fields are read.
+    The number of examples follows from the data. Where it was asked for instead, by a link, a
+    preset or another page, the data follow from it. Before the fields are read.
     """
     session, names = st.session_state, _datasets().names
     if restoring():  # the address says what all of the controls are
@@ -87,16 +98,21 @@ def follow_number() -> None:
     except ValueError:  # the field says so
         n = session.get(SHOWN, 0)
     if n != session.get(SHOWN) or named not in names:
-        dataset, source = data_of(n, names[0] if named is None else named, session.get("source", "sample"))
+        dataset, source = data_of(
+            n, names[0] if named is None else named, session.get("source", "sample")
+        )
         fill({"dataset": dataset, "source": source})
 
 
 def note_number(data: Data) -> None:
-    """Let the number of examples say what the data say, here and on pages that ask for it; once the data are drawn."""
+    """Let the number of examples say what the data say, here and on pages that ask for it; once the
+    data are drawn.
+    """
     st.session_state[SHOWN] = data.n
     if data.here:
         fill({"n": show(data.n)})
-        with suppress(StreamlitAPIException):  # where its field was drawn before, the field has to tell the address
+        # Where its field was drawn before, the field has to tell the address.
+        with suppress(StreamlitAPIException):
             st.query_params.pop("n", None)
 
 

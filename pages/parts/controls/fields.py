@@ -1,7 +1,10 @@
-"""The fields of a page as texts: the value of each, and the faults in them. Nothing here asks Streamlit.
+"""The fields of a page as texts: the value of each, and the faults in them.
 
-A page reads its fields through `Fields`, which notes the fields that it was asked for, in their order, and draws those
-(`pages/parts/controls/widgets.py`). A preview reads the same texts with one changed, by the same function.
+Nothing here asks Streamlit.
+
+A page reads its fields through `Fields`, which notes the fields that it was asked for, in their
+order, and draws those (`pages/parts/controls/widgets.py`). A preview reads the same texts with one
+changed, by the same function.
 """
 
 import math
@@ -27,13 +30,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Quantity:
-    """One number that a reader may choose: its name in the URL, its words, its slider and its condition."""
+    """One number that a reader may choose: its name in the URL, its words, its slider and its
+    condition.
+    """
 
     key: str
     label: str
     default: str
     slider: Slider
-    accept: Callable[[float], None]  # raises ValueError naming the thing, its value and the condition
+    # Raises ValueError naming the thing, its value and the condition.
+    accept: Callable[[float], None]
     help: str = ""
     whole: bool = False
     name: str = ""  # what sentences call it, where that is not its key
@@ -41,7 +47,10 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Options:
-    """One of a list; the first is the default. With `title` the reader sees titles, and the URL holds the options."""
+    """One of a list; the first is the default.
+
+    With `title` the reader sees titles, and the URL holds the options.
+    """
 
     key: str
     label: str
@@ -72,7 +81,8 @@ class Row(NamedTuple):
     text: str = ""
     fault: str = ""  # why another text than the one in the field is in use
     note: str = ""  # below the field
-    beside: str = ""  # of a choice between two fields: the value of the other one, and the help on both
+    # Of a choice between two fields: the value of the other one, and the help on both.
+    beside: str = ""
     help: str = ""
     same: Mapping[str, str] = {}  # texts of the other one that say the same
 
@@ -80,8 +90,8 @@ class Row(NamedTuple):
 class Fields:
     """Reads fields by their texts, and notes a row for each.
 
-    A text that cannot be read, and values that do not go together, are noted where there are good texts to go on with;
-    else they are a ValueError.
+    A text that cannot be read, and values that do not go together, are noted where there are good
+    texts to go on with; else they are a ValueError.
     """
 
     def __init__(self, texts: Mapping[str, str], good: Mapping[str, str] | None = None) -> None:
@@ -104,7 +114,10 @@ class Fields:
         return value
 
     def choice(self, options: Options, notes: Mapping[str, str] | None = None) -> str:
-        """The option that is chosen; the first where the text is none of them. `notes` has a note for each."""
+        """The option that is chosen; the first where the text is none of them.
+
+        `notes` has a note for each.
+        """
         text = self.texts.get(options.key, options.names[0])
         chosen = text if text in options.names else options.names[0]
         self.rows[options.key] = Row(options, chosen, note=notes[chosen] if notes else "")
@@ -125,7 +138,9 @@ class Fields:
         self.rows[sentence] = Row(None, note=sentence)
 
     def together(self, made: Callable[[], T], otherwise: T) -> T:
-        """What some values make together; where they do not go together that is noted, and something else returned."""
+        """What some values make together; where they do not go together that is noted, and
+        something else returned.
+        """
         try:
             return made()
         except ValueError as error:
@@ -142,14 +157,20 @@ class Fields:
     def in_words(self, sentence: str) -> str:
         """An error about a value, as a sentence with the label of its field where it has one."""
         named = NAMED.match(sentence)
-        keys = {getattr(row.field, "name", "") or key: key for key, row in self.rows.items() if row.field}
+        keys = {
+            getattr(row.field, "name", "") or key: key
+            for key, row in self.rows.items()
+            if row.field
+        }
         key = keys.get(named[1], keys.get(INSTEAD.get(named[1], ""), "")) if named else ""
         return labelled(sentence, self.rows[key].field) if key else sentence
 
     def named_in(self, sentence: str) -> str:
         """The key of the field whose label begins a sentence; "" where there is none."""
         fields = {key: row.field for key, row in self.rows.items() if row.field}
-        return next((key for key, field in fields.items() if sentence.startswith(_subject(field))), "")
+        return next(
+            (key for key, field in fields.items() if sentence.startswith(_subject(field))), ""
+        )
 
     @property
     def read_texts(self) -> dict[str, str]:
@@ -167,7 +188,8 @@ def _subject(field: Quantity | Options | Line) -> str:
 
 
 def labelled(error: str, field: Quantity | Options | Line) -> str:
-    """Put the label of the field, which shows the value, in place of a value's name and the value in an error.
+    """Put the label of the field, which shows the value, in place of a value's name and the value
+    in an error.
 
     >>> labelled("Expected lr=0 to be above 0.", Line("lr", "Learning rate (per step)", "", 9))
     'Learning rate must be above 0.'
@@ -176,14 +198,18 @@ def labelled(error: str, field: Quantity | Options | Line) -> str:
 
 
 def moved_texts(texts: Mapping[str, str], key: str, text: str) -> dict[str, str]:
-    """The texts of some fields where the one of this key has another; ValueError where there is no such field."""
+    """The texts of some fields where the one of this key has another; ValueError where there is no
+    such field.
+    """
     if key not in texts:
         raise ValueError(f"Expected key={verbatim(key)} to be one of {', '.join(texts)}.")
     return {**texts, key: text}
 
 
 def quantity_of(name: str, *, start: float | None = None, key: str | None = None) -> Quantity:
-    """The field of a number among the settings of a run; it starts from the default, or from `start`."""
+    """The field of a number among the settings of a run; it starts from the default, or from
+    `start`.
+    """
     setting = SETTINGS[name]
     if not isinstance(setting, Number | Count) or setting.slider is None:
         raise ValueError(f"Expected setting={name!r} to be a number with a slider.")
@@ -204,31 +230,43 @@ def own_quantity(key: str, start: float | str | None = None, most: float | None 
     else:
         number = Number(default=default, low=least, high=most, ends=entry.get("ends", "[]"))
     setting: Any = worded(number, {"label": entry["label"], "slider": entry["slider"]})
-    return _quantity(setting, setting.slider, entry.get("name", key), key, start, entry.get("help", ""))
+    return _quantity(
+        setting, setting.slider, entry.get("name", key), key, start, entry.get("help", "")
+    )
 
 
 def _quantity(
-    setting: Number | Count, slider: Slider, name: str, key: str, start: float | str | None, more_help: str
+    setting: Number | Count,
+    slider: Slider,
+    name: str,
+    key: str,
+    start: float | str | None,
+    more_help: str,
 ) -> Quantity:
     default = start if isinstance(start, str) else show(setting.default if start is None else start)
     accept = lambda value: setting.check(name, value)  # noqa: E731
     help = "\n\n".join(each for each in (slider.help, more_help) if each)
-    return Quantity(key, setting.label, default, slider, accept, help, isinstance(setting, Count), name)
+    return Quantity(
+        key, setting.label, default, slider, accept, help, isinstance(setting, Count), name
+    )
 
 
 def read(quantity: Quantity, text: str) -> float:
-    """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what is wrong with it.
+    """The number that a text stands for: 4, 1e-5, 60_000, 60,000 or 256/60000; ValueError says what
+    is wrong with it.
 
     >>> read(Quantity("q", "q", "1", Slider(0, 1), lambda q: None), "256/60000")
     0.004266666666666667
     """
     value = float(read_number(text, quantity.name or quantity.key))
-    quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)  # a message says 0, not 0.0
+    # A message says 0, not 0.0.
+    quantity.accept(int(value) if value.is_integer() and abs(value) < 1e15 else value)
     return value
 
 
 def epochs_text(steps: int, q: float) -> str:
-    """The shortest number of epochs that makes exactly so many steps where epochs are rounded up to steps.
+    """The shortest number of epochs that makes exactly so many steps where epochs are rounded up to
+    steps.
 
     >>> epochs_text(196, 256 / 10_000), epochs_text(734, 256 / 10_000)
     ('5', '18.79')

@@ -1,4 +1,6 @@
-"""The fields that make a mechanism, and what they make: sampling, noise, length, delta and schedule."""
+"""The fields that make a mechanism, and what they make: sampling, noise, length, delta and
+schedule.
+"""
 
 import math
 from collections.abc import Mapping
@@ -17,14 +19,27 @@ from dpcore.training.defaults import defaults
 from dpcore.training.optimizers import OPTIMIZERS
 from dpcore.training.settings import SETTINGS, Slider
 from dpcore.training.slider_stops import show
-from pages.parts.controls.fields import Fields, Options, Quantity, epochs_text, moved_texts, own_quantity, quantity_of
+from pages.parts.controls.fields import (
+    Fields,
+    Options,
+    Quantity,
+    epochs_text,
+    moved_texts,
+    own_quantity,
+    quantity_of,
+)
 
 DEFAULTS = defaults("mnist", "cnn", "sgd")
 
 N = own_quantity("n", DEFAULTS.examples)
-BATCH = replace(quantity_of("batch", start=DEFAULTS.batch), accept=lambda batch: check.whole(1, 10**12, batch=batch))
+BATCH = replace(
+    quantity_of("batch", start=DEFAULTS.batch),
+    accept=lambda batch: check.whole(1, 10**12, batch=batch),
+)
 Q = own_quantity("q", f"{DEFAULTS.batch}/{DEFAULTS.examples}")
-SIGMA = replace(quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma))
+SIGMA = replace(
+    quantity_of("sigma", start=DEFAULTS.sigma), accept=lambda sigma: check.positive(sigma=sigma)
+)
 EPOCHS = quantity_of("epochs", start=DEFAULTS.epochs)
 STEPS = own_quantity("steps", DEFAULTS.steps_of_epochs, MAX_STEPS)
 DELTA = quantity_of("delta")
@@ -43,9 +58,9 @@ SAMPLER = Options(
 RECORDS = own_quantity("records", most=MAX_RECORDS)
 LARGEST = own_quantity("largest", round(1.25 * DEFAULTS.batch), MAX_EXAMPLES)
 NEUTRAL = (
-    "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C scales what is "
-    "hidden and what hides it alike; and the optimizer only works on the noisy sum that is already released "
-    "(post-processing). Both change how accurate the model gets."
+    "Neither the clipping norm nor the optimizer changes epsilon. The noise is sigma times C, so C"
+    " scales what is hidden and what hides it alike; and the optimizer only works on the noisy sum"
+    " that is already released (post-processing). Both change how accurate the model gets."
 )
 
 
@@ -60,7 +75,8 @@ class ChosenSetting:
     delta: float
     schedule: str
     rate: float
-    texts: Mapping[str, str] = field(default_factory=dict, compare=False)  # of the fields that say it
+    # Of the fields that say it.
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def epochs(self) -> float:
@@ -117,7 +133,9 @@ def after_training(epochs: str, steps: int) -> str:
     return f"After {float(epochs):,.12g} {name} ({steps:,} {'step' if steps == 1 else 'steps'})"
 
 
-def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float, level: int = 0) -> Mechanism:
+def mechanism_of(
+    schedule: str, q: float, sigma: float, steps: int, rate: float, level: int = 0
+) -> Mechanism:
     """The mechanism of so many steps; sigma stays for `level` of them (0: an epoch).
 
     Errors: ValueError says in a sentence which values do not go together.
@@ -126,7 +144,9 @@ def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float,
     level = level or max(1, round(min(1 / q, steps)))
     if schedule != "constant" and steps > level * MAX_LEVELS:
         shown = f"epochs={steps * q:,.4g}"
-        raise ValueError(f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch.")
+        raise ValueError(
+            f"Expected {shown} to be at most {MAX_LEVELS:,} where sigma changes with every epoch."
+        )
     try:
         return Recipe(schedule, rate, level).mechanism(q, sigma, steps)
     except ValueError as error:
@@ -134,29 +154,40 @@ def mechanism_of(schedule: str, q: float, sigma: float, steps: int, rate: float,
 
 
 def rate(fields: Fields, n: int) -> float:
-    """The sampling rate, given as itself or as a batch; ValueError where the batch is larger than the data."""
+    """The sampling rate, given as itself or as a batch; ValueError where the batch is larger than
+    the data.
+    """
     if fields.choice(SAMPLING) == "q":
         q = fields.number(Q)
-        fields.beside(SAMPLING, f"batch {q * n:,.4g} of {n:,}", Q.help, {"batch": show(max(1, round(q * n)))})
+        fields.beside(
+            SAMPLING, f"batch {q * n:,.4g} of {n:,}", Q.help, {"batch": show(max(1, round(q * n)))}
+        )
         return q
-    slider = replace(BATCH.slider, high=min(BATCH.slider.high, n))  # beyond n there is nothing to see
+    # Beyond n there is nothing to see.
+    slider = replace(BATCH.slider, high=min(BATCH.slider.high, n))
     batch = fields.number(replace(BATCH, slider=slider))
     same = {"q": f"{fields.rows['batch'].text}/{n}"}
     fields.beside(SAMPLING, "", "", same)
     q = rate_of(batch, n)
-    fields.beside(SAMPLING, f"q = {batch:,.0f}/{n:,} = {nearest(q)}", help_on("batch", "q", "poisson"), same)
+    fields.beside(
+        SAMPLING, f"q = {batch:,.0f}/{n:,} = {nearest(q)}", help_on("batch", "q", "poisson"), same
+    )
     return q
 
 
 def rate_of(batch: float, n: int) -> float:
     """The sampling rate of an expected batch; ValueError where it is larger than the data."""
     if batch > n:
-        raise ValueError(f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n.")
+        raise ValueError(
+            f"Expected batch={batch:.0f} to be at most n={n}; lower the batch or raise n."
+        )
     return batch / n
 
 
 def length(fields: Fields, q: float) -> tuple[int, float | None]:
-    """The steps, and the epochs (rounded up to steps, as training does) where they are given instead."""
+    """The steps, and the epochs (rounded up to steps, as training does) where they are given
+    instead.
+    """
     if fields.choice(LENGTH) == "steps":
         steps = int(fields.number(STEPS))
         fields.beside(LENGTH, epochs_of(steps * q), STEPS.help, {"epochs": show(steps * q)})
@@ -165,26 +196,35 @@ def length(fields: Fields, q: float) -> tuple[int, float | None]:
     same = {"steps": show(math.ceil(epochs / q - 1e-9))}
     fields.beside(LENGTH, "", "", same)
     steps = steps_of(epochs, q)
-    fields.beside(LENGTH, f"{steps:,} step{'' if steps == 1 else 's'}", f"{EPOCHS.help}\n\n{STEPS.help}", same)
+    fields.beside(
+        LENGTH, f"{steps:,} step{'' if steps == 1 else 's'}", f"{EPOCHS.help}\n\n{STEPS.help}", same
+    )
     return steps, epochs
 
 
 def steps_of(epochs: float, q: float) -> int:
     """The steps of so many epochs, rounded up; ValueError where they are too many."""
     if epochs > MAX_STEPS * q:
-        raise ValueError(f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or raise q.")
+        raise ValueError(
+            f"Expected epochs={epochs:g} to be at most {MAX_STEPS:,} steps; lower the epochs or"
+            " raise q."
+        )
     return math.ceil(epochs / q - 1e-9)
 
 
 def noise_schedule(fields: Fields) -> tuple[str, float]:
     """The noise schedule and its rate, 0 for the constant one."""
-    notes = {name: f"{each.title}: {each.note}." if each.rate else "" for name, each in SCHEDULES.items()}
+    notes = {
+        name: f"{each.title}: {each.note}." if each.rate else "" for name, each in SCHEDULES.items()
+    }
     name = fields.choice(SCHEDULE, notes)
     k = SCHEDULES[name].rate
     if k is None:
         return name, 0.0
     accept = lambda value: check.in_range(0, math.inf, ends="[)", rate=value)  # noqa: E731
-    quantity = Quantity(f"rate_{name}", "Rate k", show(k.default), Slider(k.low, k.high), accept, name="rate")
+    quantity = Quantity(
+        f"rate_{name}", "Rate k", show(k.default), Slider(k.low, k.high), accept, name="rate"
+    )
     return name, fields.number(quantity)
 
 

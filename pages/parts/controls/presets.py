@@ -11,10 +11,17 @@ from pages.parts.shell.streamlit_internals import uninterrupted
 CUSTOM = "My own settings"
 PRESET = "preset"  # in the session: the entry that the choice shows
 PRESETS_DRAWN = "presets_drawn"  # counts its changes; each makes a new widget
-SHOWN = "n_shown"  # how many examples the data had when they were drawn last; 0: choose data that fit n
-FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"), parse_float=str)
+# How many examples the data had when they were drawn last; 0: choose data that fit n.
+SHOWN = "n_shown"
+FILE = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"), parse_float=str
+)
 PRESETS = {  # the texts of the exact fields, and where the setting comes from
-    title: FILE["usual"] | {name: str(value) for name, value in settings.items()} | {"source": each["source"]}
+    title: (
+        FILE["usual"]
+        | {name: str(value) for name, value in settings.items()}
+        | {"source": each["source"]}
+    )
     for each in FILE["sources"]
     for title, settings in each["presets"].items()
 }
@@ -24,8 +31,9 @@ FIGURES = FILE["figures"]  # of Bu et al. 2020: the preset that each shows, and 
 def choose(name: str) -> None:
     """Let the choice of a preset show an entry, in a new widget.
 
-    The entry follows from the fields. A browser that missed the change would send the old entry of an old widget, and
-    Streamlit would take it for the reader's: it would be filled in over what was typed since.
+    The entry follows from the fields. A browser that missed the change would send the old entry of
+    an old widget, and Streamlit would take it for the reader's: it would be filled in over what was
+    typed since.
     """
     st.session_state[PRESET] = name
     st.session_state[PRESETS_DRAWN] = st.session_state.get(PRESETS_DRAWN, 0) + 1
@@ -50,16 +58,32 @@ def apply(name: str) -> None:
     assign("sampling", "batch")
     assign("length", "epochs")
     st.session_state[SHOWN] = 0
-    for field in ("n", "batch", "sigma", "epochs", "delta", "clip_norm", "optimizer", "schedule", "dataset"):
+    for field in (
+        "n",
+        "batch",
+        "sigma",
+        "epochs",
+        "delta",
+        "clip_norm",
+        "optimizer",
+        "schedule",
+        "dataset",
+    ):
         assign(field, preset[field])
     if preset["rate"]:
         assign(f"rate_{preset['schedule']}", preset["rate"])
 
 
 def current(values: dict[str, str], chosen: str) -> str:
-    """The preset that the fields match, `chosen` before others that say the same, or the custom entry."""
-    fits = lambda wanted: all(_same(values[key], wanted[key]) for key in values.keys() & wanted.keys())  # noqa: E731
-    return next((name for name in (chosen, *PRESETS) if name in PRESETS and fits(PRESETS[name])), CUSTOM)
+    """The preset that the fields match, `chosen` before others that say the same, or the custom
+    entry.
+    """
+    fits = lambda wanted: all(
+        _same(values[key], wanted[key]) for key in values.keys() & wanted.keys()
+    )  # noqa: E731
+    return next(
+        (name for name in (chosen, *PRESETS) if name in PRESETS and fits(PRESETS[name])), CUSTOM
+    )
 
 
 def _same(text: str, wanted: str) -> bool:

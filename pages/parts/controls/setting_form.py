@@ -16,7 +16,14 @@ from dpcore.training.slider_stops import show
 from pages.parts.controls import mechanism as controls
 from pages.parts.controls import presets
 from pages.parts.controls.fields import Fields
-from pages.parts.controls.mechanism import LENGTH, OPTIMIZER, SAMPLING, SCHEDULE, ChosenSetting, setting_of
+from pages.parts.controls.mechanism import (
+    LENGTH,
+    OPTIMIZER,
+    SAMPLING,
+    SCHEDULE,
+    ChosenSetting,
+    setting_of,
+)
 from pages.parts.controls.presets import PRESET, PRESETS_DRAWN
 from pages.parts.controls.url_state import all_told, good_texts, page_texts, texts_on_screen
 from pages.parts.controls.widgets import Drawing
@@ -27,7 +34,14 @@ UNCHANGED = "Sigma does not change within so few epochs: train longer to see it 
 NOTHING = "Nothing to show yet: some settings conflict (see the message in red)."
 LAST = "These settings conflict; the charts still show the last valid ones."
 GOOD = "last_good_setting"
-PRESET_FIELDS = (controls.N, controls.BATCH, controls.SIGMA, controls.EPOCHS, controls.DELTA, controls.CLIP_NORM)
+PRESET_FIELDS = (
+    controls.N,
+    controls.BATCH,
+    controls.SIGMA,
+    controls.EPOCHS,
+    controls.DELTA,
+    controls.CLIP_NORM,
+)
 
 
 def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
@@ -35,8 +49,8 @@ def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
 
     The field that a page solves for stands last, since it does not change the answer.
 
-    Values that do not go together are a fault at the field concerned, and the page stays with the last setting that
-    did; without one it stops.
+    Values that do not go together are a fault at the field concerned, and the page stays with the
+    last setting that did; without one it stops.
     """
     fields = Fields(page_texts(), good_texts())
     try:
@@ -55,7 +69,10 @@ def setting_in(column: Any, beside: Any, solved: str = "") -> ChosenSetting:
 
 
 def setting_on_screen() -> ChosenSetting | None:
-    """The setting as the browser shows it; None where its values do not go together. For a callback."""
+    """The setting as the browser shows it; None where its values do not go together.
+
+    For a callback.
+    """
     try:
         return setting_of(Fields(texts_on_screen(), good_texts()))
     except ValueError:
@@ -77,9 +94,15 @@ def _draw(fields: Fields, solved: str) -> None:
     drawing.draw("delta")
     rest = st.container(gap="xsmall")
     if last:
-        st.caption(f"You are solving for {solved}. Below, set your present value: the mark “now” on the map.")
+        st.caption(
+            f"You are solving for {solved}. Below, set your present value: the mark “now” on the"
+            " map."
+        )
         last()
-    with rest, st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")):
+    with (
+        rest,
+        st.expander("Schedule, clipping, optimizer", expanded=drawing.opened("schedule_open")),
+    ):
         drawing.draw_rest()
     drawing.say_problem()
     with top:
@@ -110,7 +133,11 @@ def preset_choice() -> None:
     if rate := SCHEDULES[texts["schedule"]].rate:
         texts["rate"] = said(f"rate_{texts['schedule']}", show(rate.default))
     custom = (said("sampling", "batch"), said("length", "epochs")) != ("batch", "epochs")
-    found = presets.CUSTOM if custom else presets.current(texts, st.session_state.get(PRESET, presets.CUSTOM))
+    found = (
+        presets.CUSTOM
+        if custom
+        else presets.current(texts, st.session_state.get(PRESET, presets.CUSTOM))
+    )
     if st.session_state.get(PRESET) != found:
         presets.choose(found)
     titles = [presets.CUSTOM, *presets.PRESETS]
@@ -133,7 +160,9 @@ def _preset_key() -> str:
 
 
 def sampler_choice(n: int) -> str:
-    """Draw how batches are drawn, which is accounted for beside Poisson's coins; a sampler's id with its numbers."""
+    """Draw how batches are drawn, which is accounted for beside Poisson's coins; a sampler's id
+    with its numbers.
+    """
     fields = Fields(page_texts(), good_texts())
     sampler = controls.sampler_in(fields, n)
     Drawing(fields).draw_rest()

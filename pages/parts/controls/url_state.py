@@ -1,12 +1,15 @@
-"""Texts that live in the session and in the address bar: those of widgets, and those that a page keeps for itself.
+"""Texts that live in the session and in the address bar: those of widgets, and those that a page
+keeps for itself.
 
-Most widgets are bound to the address by Streamlit itself. It does not carry the values of a link that was opened and
-not touched since to the next page, and it writes the titles of options into the address; both are done here. Where the
-reader goes back or forward, the address says what all of them are.
+Most widgets are bound to the address by Streamlit itself. It does not carry the values of a link
+that was opened and not touched since to the next page, and it writes the titles of options into the
+address; both are done here. Where the reader goes back or forward, the address says what all of
+them are.
 
-A run of a page may be broken off by a newer request. The browser then never hears what the run gave its widgets, and
-sends with the next request what they had before, which Streamlit takes for a change by the reader. What code gives a
-widget is therefore noted until a run has come to its end (`assign`, `replaced_values`).
+A run of a page may be broken off by a newer request. The browser then never hears what the run gave
+its widgets, and sends with the next request what they had before, which Streamlit takes for a
+change by the reader. What code gives a widget is therefore noted until a run has come to its end
+(`assign`, `replaced_values`).
 
 What an address asks for in vain is said here too.
 """
@@ -24,13 +27,15 @@ from pages.parts.shell.streamlit_internals import restore_address, restoring, un
 
 ARRIVED = "arrived"  # whether this run of the script is the first since the page was changed
 PAGE = "page_shown"
-LINKED = "linked"  # name -> its values in the addresses by which the reader came, for pages that follow
+# Name -> its values in the addresses by which the reader came, for pages that follow.
+LINKED = "linked"
 DRAWN = "drawn_here"  # keys of the fields that the page has drawn since the reader came to it
 REPLACED = "replaced"  # key -> `Replacement`, until the browser has heard of it
 UNTOLD = "\0"  # no text of a field
 MAX_REASON = 500  # characters of an error that are shown
 TOP = "fault_top"
-UNKNOWN = "unknown_choices"  # name -> what was said of its value in the address, and what is shown instead
+# Name -> what was said of its value in the address, and what is shown instead.
+UNKNOWN = "unknown_choices"
 
 
 class Replacement(NamedTuple):
@@ -58,7 +63,9 @@ def note_arrival(page: str) -> None:
 
 @contextmanager
 def replaced_values() -> Iterator[None]:
-    """Run a page in the block, with the values that code gave its widgets in earlier runs that were broken off."""
+    """Run a page in the block, with the values that code gave its widgets in earlier runs that were
+    broken off.
+    """
     st.session_state.setdefault(REPLACED, {})
     if restoring():  # the address says what all of them are
         all_told()
@@ -68,12 +75,16 @@ def replaced_values() -> Iterator[None]:
 
 
 def all_told() -> None:
-    """Forget what code gave widgets: the run that drew them has come to its end, and the browser has heard of it."""
+    """Forget what code gave widgets: the run that drew them has come to its end, and the browser
+    has heard of it.
+    """
     st.session_state.get(REPLACED, {}).clear()
 
 
 def replace_again() -> None:
-    """Give widgets anew what code gave them where the browser, which had not heard of it, has sent what was before."""
+    """Give widgets anew what code gave them where the browser, which had not heard of it, has sent
+    what was before.
+    """
     replaced = st.session_state.get(REPLACED, {})
     for key, (value, _) in [*replaced.items()]:
         if is_late(key):
@@ -83,7 +94,9 @@ def replace_again() -> None:
 
 
 def is_late(key: str) -> bool:
-    """Whether the value that the browser has sent for a widget is one that code had replaced by then."""
+    """Whether the value that the browser has sent for a widget is one that code had replaced by
+    then.
+    """
     replaced = st.session_state.get(REPLACED, {})
     if key not in replaced:
         return False
@@ -104,7 +117,9 @@ def assign(key: str, value: object) -> None:
 
 
 def by_the_reader(key: str, do: Callable[[], None]) -> Callable[[], None]:
-    """What to do where the reader changes a widget; not where the browser sends what code has replaced."""
+    """What to do where the reader changes a widget; not where the browser sends what code has
+    replaced.
+    """
 
     @uninterrupted
     def changed() -> None:
@@ -117,7 +132,9 @@ def by_the_reader(key: str, do: Callable[[], None]) -> Callable[[], None]:
 
 
 def from_link(name: str) -> list[str]:
-    """What the address says under a name; else what the one said by which the reader came to an earlier page."""
+    """What the address says under a name; else what the one said by which the reader came to an
+    earlier page.
+    """
     here = st.query_params.get_all(name)
     if here or restoring():
         return here
@@ -125,7 +142,9 @@ def from_link(name: str) -> list[str]:
 
 
 def taken_from_link(name: str) -> list[str]:
-    """The same, for what belongs to one page: no later page is told again what an earlier address said."""
+    """The same, for what belongs to one page: no later page is told again what an earlier address
+    said.
+    """
     found = from_link(name)
     st.session_state.get(LINKED, {}).pop(name, None)
     return found
@@ -134,34 +153,46 @@ def taken_from_link(name: str) -> list[str]:
 def page_text(key: str, default: str) -> str:
     """The text of a field as this run of the page will draw it; the default where nobody knows one.
 
-    In this order: where its slider was moved to, what it has, what the address says, what it had on another page, what
-    an earlier address said, the default. On a page where the reader has just arrived the address and the other page go
-    before what it has.
+    In this order: where its slider was moved to, what it has, what the address says, what it had on
+    another page, what an earlier address said, the default. On a page where the reader has just
+    arrived the address and the other page go before what it has.
     """
-    own, linked, kept = st.session_state.get(key), st.query_params.get(key), st.session_state.get(f"{key}_kept")
+    own, linked, kept = (
+        st.session_state.get(key),
+        st.query_params.get(key),
+        st.session_state.get(f"{key}_kept"),
+    )
     earlier = st.session_state.get(LINKED, {}).get(key, [])[-1:]
     if restoring():
         known = [linked]
     elif st.session_state.get(ARRIVED):
         known = [linked, kept, own, *earlier]
     else:  # an earlier run of the page may have been broken off before it had drawn the field
-        moved = unheard_move(key) if own == kept else None  # what was typed since is newer than the move
+        # What was typed since is newer than the move.
+        moved = unheard_move(key) if own == kept else None
         known = [moved, own, linked, kept, *earlier]
     return next((text for text in known if isinstance(text, str)), default)
 
 
 def page_texts() -> dict[str, str]:
-    """The texts of all fields that this session or the address knows, as far as they count in this run of the page."""
-    session = [key.removesuffix("_kept") for key, text in _strings().items() if not key.endswith("_good")]
+    """The texts of all fields that this session or the address knows, as far as they count in this
+    run of the page.
+    """
+    session = [
+        key.removesuffix("_kept") for key, text in _strings().items() if not key.endswith("_good")
+    ]
     names = dict.fromkeys([*session, *st.query_params, *st.session_state.get(LINKED, {})])
     texts = {key: page_text(key, UNTOLD) for key in names}
     return {key: text for key, text in texts.items() if text != UNTOLD}
 
 
 def texts_on_screen() -> dict[str, str]:
-    """The texts of all fields as the browser shows them. For a callback, which comes before the page is run again.
+    """The texts of all fields as the browser shows them.
 
-    A callback that acts on the fields must read them: what was read when its button was drawn may be older.
+    For a callback, which comes before the page is run again.
+
+    A callback that acts on the fields must read them: what was read when its button was drawn may
+    be older.
     """
     st.session_state[ARRIVED] = False
     replace_again()
@@ -169,7 +200,10 @@ def texts_on_screen() -> dict[str, str]:
 
 
 def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
-    """The chosen ones of several options, in their own order, as the browser shows them. For a callback."""
+    """The chosen ones of several options, in their own order, as the browser shows them.
+
+    For a callback.
+    """
     replace_again()
     chosen = st.session_state.get(key, default)
     return tuple(each for each in options if each in chosen)
@@ -177,7 +211,9 @@ def ids_on_screen(key: str, options: Sequence[str], default: Sequence[str]) -> t
 
 def good_texts() -> dict[str, str]:
     """The last text of each field that could be read."""
-    return {key.removesuffix("_good"): text for key, text in _strings().items() if key.endswith("_good")}
+    return {
+        key.removesuffix("_good"): text for key, text in _strings().items() if key.endswith("_good")
+    }
 
 
 def settle(key: str, text: str, default: str) -> None:
@@ -185,7 +221,8 @@ def settle(key: str, text: str, default: str) -> None:
     if _is_new(key) or st.session_state.get(key) != text:
         assign(key, text)
     if text != default and st.query_params.get(key) != text:
-        with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
+        # The widget is known to this page: it tells the address itself.
+        with suppress(StreamlitAPIException):
             st.query_params[key] = text
 
 
@@ -203,7 +240,8 @@ def keep_drawn(key: str, value: object) -> None:
 def _is_new(key: str) -> bool:
     """Whether the page has not drawn a widget yet.
 
-    Its key then still leads to the widget of the page before, and tells nothing of the one that is about to be drawn.
+    Its key then still leads to the widget of the page before, and tells nothing of the one that is
+    about to be drawn.
     """
     return key not in st.session_state.get(DRAWN, ())
 
@@ -218,10 +256,13 @@ def fill(texts: Mapping[str, str]) -> None:
 
 @uninterrupted
 def put(key: str, value: object, default: object) -> None:
-    """Set a widget that comes later, whether or not this page has shown it, here and in the address."""
+    """Set a widget that comes later, whether or not this page has shown it, here and in the
+    address.
+    """
     assign(key, value)
     hear(key)
-    with suppress(StreamlitAPIException):  # the widget is known to this page: it tells the address itself
+    # The widget is known to this page: it tells the address itself.
+    with suppress(StreamlitAPIException):
         if value == default:
             st.query_params.pop(key, None)
         else:
@@ -229,10 +270,11 @@ def put(key: str, value: object, default: object) -> None:
 
 
 def recall_ids(key: str, options: Sequence[str], default: Sequence[str]) -> None:
-    """Give the widget of several options that comes next its first value; their ids stand in the address.
+    """Give the widget of several options that comes next its first value; their ids stand in the
+    address.
 
-    In this order: what it has, what it had on another page, what an address names, the default. Where the reader went
-    back or forward, the address comes first.
+    In this order: what it has, what it had on another page, what an address names, the default.
+    Where the reader went back or forward, the address comes first.
     """
     chosen = _recalled(key, options, default)
     if _is_new(key) or st.session_state.get(key) != chosen:
@@ -264,8 +306,8 @@ def write_ids(key: str, chosen: Sequence[str], default: Sequence[str]) -> None:
 class Remembered:
     """A text that a page keeps for itself, in the session and under one name in the address.
 
-    A link and the browser's history set it; else it is what the page has set last. `key` is its name in the session,
-    where two pages use one name in the address for things of their own.
+    A link and the browser's history set it; else it is what the page has set last. `key` is its
+    name in the session, where two pages use one name in the address for things of their own.
     """
 
     def __init__(self, name: str, default: str = "", key: str = "") -> None:
@@ -286,7 +328,9 @@ class Remembered:
 
 
 def _strings() -> dict[str, str]:
-    return {str(key): text for key, text in st.session_state.to_dict().items() if isinstance(text, str)}
+    return {
+        str(key): text for key, text in st.session_state.to_dict().items() if isinstance(text, str)
+    }
 
 
 def no_faults() -> None:
@@ -301,7 +345,9 @@ def unknown(name: str, options: Sequence[str]) -> list[str]:
     return [each for each in st.query_params.get_all(name) if each.strip() and each not in options]
 
 
-def say_unknown(name: str, asked: Sequence[str], options: Sequence[str], chosen: Sequence[str]) -> None:
+def say_unknown(
+    name: str, asked: Sequence[str], options: Sequence[str], chosen: Sequence[str]
+) -> None:
     """Say above the page what the address asked for in vain, until something else is chosen."""
     said, shown = st.session_state.setdefault(UNKNOWN, {}), ", ".join(chosen) or "none"
     if asked:

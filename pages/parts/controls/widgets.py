@@ -1,4 +1,6 @@
-"""Fields as widgets: numbers with a slider, one of a list, several; the address bar holds what was chosen."""
+"""Fields as widgets: numbers with a slider, one of a list, several; the address bar holds what was
+chosen.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -30,11 +32,15 @@ from pages.parts.controls.url_state import (
 FIELD_PIXELS = 106  # of the exact field
 MAX_BEST_OF_CHARS = 40
 THE_BAND_FIRST = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
-BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}  # a widget that the address knows
+# A widget that the address knows.
+BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 
 
 def number(quantity: Quantity) -> float:
-    """Draw a number and return its value. A text that cannot be read is a fault below it; the last good one is used."""
+    """Draw a number and return its value.
+
+    A text that cannot be read is a fault below it; the last good one is used.
+    """
     key, default = quantity.key, quantity.default
     good = {key: st.session_state.get(f"{key}_good", default)}
     fields = Fields({key: page_text(key, default)}, good)
@@ -46,10 +52,13 @@ def number(quantity: Quantity) -> float:
 class Drawing:
     """Draws the rows of a page's fields, each once, with the sentences about values that name it.
 
-    `read` reads the fields of the page, where one of them is given in place of another (`draw_either`).
+    `read` reads the fields of the page, where one of them is given in place of another
+    (`draw_either`).
     """
 
-    def __init__(self, fields: Fields, obstacle: str = "", read: Callable[[Fields], object] | None = None) -> None:
+    def __init__(
+        self, fields: Fields, obstacle: str = "", read: Callable[[Fields], object] | None = None
+    ) -> None:
         self._read = read
         self._left = dict(fields.rows)
         self._fault_at, self._problem = fields.named_in(fields.problem), fields.problem
@@ -69,7 +78,9 @@ class Drawing:
         choice_of(st, options.label, options.names, options.key, help=options.help, wrap=wrap)
 
     def draw_either(self, options: Options) -> None:
-        """Draw the choice which of two quantities is given, the other one's value beside it, and the one given."""
+        """Draw the choice which of two quantities is given, the other one's value beside it, and
+        the one given.
+        """
         chosen = self._left.pop(options.key)
         row = st.container(horizontal=True, wrap=False, gap="small", vertical_alignment="center")
         carried = partial(_carry_over, options, chosen.text, self._read)
@@ -87,7 +98,9 @@ class Drawing:
                 return
 
     def opened(self, key: str) -> bool:
-        """Whether an expander for the fields that are left is open to begin with: one of them is, or was, at fault."""
+        """Whether an expander for the fields that are left is open to begin with: one of them is,
+        or was, at fault.
+        """
         at_fault = self._fault_at in self._left or any(row.fault for row in self._left.values())
         st.session_state[key] = bool(st.session_state.get(key)) or at_fault
         return st.session_state[key]
@@ -124,9 +137,15 @@ def _draw(row: Row, *, label: bool = True) -> None:
 
 
 def choice_by_title(
-    label: str, options: Sequence[str], key: str, title: Callable[[str], str], help: str | None = None
+    label: str,
+    options: Sequence[str],
+    key: str,
+    title: Callable[[str], str],
+    help: str | None = None,
 ) -> str:
-    """Draw one of a list of ids, the first of which is the default: the reader sees titles, the URL holds the ids."""
+    """Draw one of a list of ids, the first of which is the default: the reader sees titles, the URL
+    holds the ids.
+    """
     text = page_text(key, options[0])
     chosen = text if text in options else options[0]
     _draw_options(Options(key, label, tuple(options), title, help), chosen)
@@ -134,11 +153,16 @@ def choice_by_title(
 
 
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
-    """Draw one accountant; the certified one is the default. `word` is what the glossary calls the choice."""
+    """Draw one accountant; the certified one is the default.
+
+    `word` is what the glossary calls the choice.
+    """
     return choice_by_title(label, THE_BAND_FIRST, key, titled, help_on(word))
 
 
-def text_field(place: Any, label: str, key: str, max_chars: int, default: str = "", **look: Any) -> str:
+def text_field(
+    place: Any, label: str, key: str, max_chars: int, default: str = "", **look: Any
+) -> str:
     """Draw a line of text that stands in the address too; the text."""
     settle(key, page_text(key, default), default)
     text = place.text_input(label, default, key=key, max_chars=max_chars, **BOUND, **look)
@@ -147,9 +171,14 @@ def text_field(place: Any, label: str, key: str, max_chars: int, default: str = 
 
 
 def best_of_field(key: str) -> NumberOfRuns | None:
-    """Draw the field for the number of runs; None for one run. Errors: ValueError says what to write."""
+    """Draw the field for the number of runs; None for one run.
+
+    Errors: ValueError says what to write.
+    """
     about = f"Epsilon then covers the choice of the best run. Write {FORMS}."
-    text = text_field(st, "Best of so many runs", key, MAX_BEST_OF_CHARS, placeholder="one run", help=about)
+    text = text_field(
+        st, "Best of so many runs", key, MAX_BEST_OF_CHARS, placeholder="one run", help=about
+    )
     return read_runs(text) if text.strip() else None
 
 
@@ -167,7 +196,11 @@ def choice_of(
     strange = unknown(key, options)
     text = page_text(key, options[0])
     settle(key, text if text in options else options[0], options[0])
-    look: dict[str, Any] = {"label_visibility": "visible" if show_label else "collapsed", "help": help, "wrap": wrap}
+    look: dict[str, Any] = {
+        "label_visibility": "visible" if show_label else "collapsed",
+        "help": help,
+        "wrap": wrap,
+    }
     first = {"default": options[0], "required": True}
     look["on_change"] = by_the_reader(key, changed) if changed else None
     chosen = place.segmented_control(label, options, **first, key=key, **look, **BOUND)
@@ -185,7 +218,10 @@ def several(
     title: Callable[[str], str],
     help: str | None = None,
 ) -> tuple[str, ...]:
-    """Draw several of a few ids as pills; what was chosen in their own order. The URL holds the ids."""
+    """Draw several of a few ids as pills; what was chosen in their own order.
+
+    The URL holds the ids.
+    """
     strange = unknown(key, options)
     recall_ids(key, options, default)
     shown: dict[str, Any] = {"selection_mode": "multi", "wrap": True, "persist_state": "session"}
@@ -198,8 +234,13 @@ def several(
 
 def accountant_pills() -> tuple[str, ...]:
     """Draw the accountants to show over the certified band."""
-    label, names = "Accountants, over the certified band", [name for name in ACCOUNTANTS if name != CERTIFIED]
-    return several(st, label, names, "accountants", DEFAULT_ACCOUNTANTS, titled, help_on("accountant", "band"))
+    label, names = (
+        "Accountants, over the certified band",
+        [name for name in ACCOUNTANTS if name != CERTIFIED],
+    )
+    return several(
+        st, label, names, "accountants", DEFAULT_ACCOUNTANTS, titled, help_on("accountant", "band")
+    )
 
 
 def titled(accountant: str) -> str:
@@ -208,18 +249,29 @@ def titled(accountant: str) -> str:
 
 
 def _draw_number(quantity: Quantity, text: str, *, label: bool) -> None:
-    """The exact field beside a logarithmic slider; a value that lies between two stops gets a stop of its own."""
+    """The exact field beside a logarithmic slider; a value that lies between two stops gets a stop
+    of its own.
+    """
     key = quantity.key
-    box = st.container(horizontal=True, gap="small", key=f"{key}_number")  # one line, below the label
+    # One line, below the label.
+    box = st.container(horizontal=True, gap="small", key=f"{key}_number")
     if label:
         box.markdown(quantity.label, help=quantity.help or None)
     look = {"label_visibility": "collapsed", "width": FIELD_PIXELS}
     text_field(box, f"{quantity.label}, exact", key, MAX_CHARS, quantity.default, **look)
     st.session_state[f"{key}_good"] = text
     shown, value = quantity.slider, read(quantity, text)
-    stops = sorted({*(shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)), value})
+    stops = sorted(
+        {*(shown.stops or grid(shown.low, shown.high, quantity.whole, shown.coarse)), value}
+    )
     with box:
-        slider(quantity.label, [show(stop) for stop in stops], show(value), (shown.left, shown.right), field=key)
+        slider(
+            quantity.label,
+            [show(stop) for stop in stops],
+            show(value),
+            (shown.left, shown.right),
+            field=key,
+        )
 
 
 def _draw_options(options: Options, text: str) -> None:

@@ -1,4 +1,5 @@
-"""A guided lesson: scenes that move the controls, sentences whose numbers are computed, and a question.
+"""A guided lesson: scenes that move the controls, sentences whose numbers are computed, and a
+question.
 
 A lesson is written in a file of its own, without Python; docs/adding.md says how.
 """
@@ -53,7 +54,12 @@ class Scene:
         numbers = (self.examples, self.batch, self.sigma, self.epochs, self.clip_norm)
         printed = fields_of(PrintedSetting(*numbers, delta=self.delta, dataset=DATASET))
         length = {"length": "steps", "steps": str(self.steps)} if self.steps else {}
-        shown = {"sampler": self.sampler, "accountants": [*self.accountants], "against": "epoch", "scale": "linear"}
+        shown = {
+            "sampler": self.sampler,
+            "accountants": [*self.accountants],
+            "against": "epoch",
+            "scale": "linear",
+        }
         return printed | shown | length
 
     def run(self, **recipe: Any) -> RunConfig:
@@ -180,10 +186,12 @@ class Lesson:
     title: str
     scenes: SimpleNamespace  # by their names in the lesson
     steps: tuple[tuple[Scene, str], ...]
-    answers: tuple[Mapping[str, Any], ...]  # text, why, and right: a number's name -> its value, or its two ends
+    # Text, why, and right: a number's name -> its value, or its two ends.
+    answers: tuple[Mapping[str, Any], ...]
     recipes: tuple[Mapping[str, Any], ...]  # of the runs that one click queues
     ratios: Mapping[str, tuple[str, str]]  # a name -> numerator and denominator: "scene.number"
-    numbers: Mapping[str, Any]  # the lesson's own: a value, or a function of the scenes that computes it
+    # The lesson's own: a value, or a function of the scenes that computes it.
+    numbers: Mapping[str, Any]
 
     @property
     def length(self) -> int:
@@ -201,11 +209,18 @@ class Lesson:
 
     def runs(self, step: int) -> tuple[RunConfig, ...]:
         """The runs that a step offers; none beside the question."""
-        return tuple(self.scene(step).run(**each) for each in self.recipes) if step < self.length else ()
+        return (
+            tuple(self.scene(step).run(**each) for each in self.recipes)
+            if step < self.length
+            else ()
+        )
 
     def is_right(self, answer: Mapping[str, Any]) -> bool:
         """True if the numbers meet all conditions of an answer."""
-        right = {name: each if isinstance(each, list) else (each, each) for name, each in answer["right"].items()}
+        right = {
+            name: each if isinstance(each, list) else (each, each)
+            for name, each in answer["right"].items()
+        }
         return all(low <= self.number(name) <= high for name, (low, high) in right.items())
 
     def number(self, name: str) -> Any:
@@ -217,7 +232,9 @@ class Lesson:
         return number(self.scenes) if callable(number) else number
 
     def fill(self, text: str, scene: Scene) -> str:
-        """A text with the names in braces filled in: {number} of this scene or lesson, {scene.number} of another."""
+        """A text with the names in braces filled in: {number} of this scene or lesson,
+        {scene.number} of another.
+        """
         return text.format_map(_Names(self, scene))
 
 
@@ -235,7 +252,9 @@ class _Names:
 def read(file: Path, numbers: Mapping[str, Any]) -> Lesson:
     """The lesson in a file; `every_answer` ends the reason of each answer."""
     found = words_in(file)
-    scenes = SimpleNamespace(**{name: _scene(settings) for name, settings in found["scenes"].items()})
+    scenes = SimpleNamespace(
+        **{name: _scene(settings) for name, settings in found["scenes"].items()}
+    )
     shared = f" {found['every_answer']}" if "every_answer" in found else ""
     return Lesson(
         name=file.stem,

@@ -1,4 +1,6 @@
-"""A guided lesson on the page: it moves the controls, explains, and checks answers with computed numbers."""
+"""A guided lesson on the page: it moves the controls, explains, and checks answers with computed
+numbers.
+"""
 
 from typing import Any
 
@@ -22,18 +24,29 @@ LIST = "lesson_list"  # in the session: True while the list of lessons is open
 LESSON, STEP = Remembered("lesson"), Remembered("step", "1")
 OWN = "own_settings"  # of the visitor, before the first lesson
 HOME = Scene()
-FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}  # the fields of a scene that sets nothing
+# The fields of a scene that sets nothing.
+FIELDS = HOME.fields | {"steps": str(HOME.mechanism.steps)}
 FEATURES = suited_features(DATASET)[0]
-LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}  # by the defaults of the page
+# By the defaults of the page.
+LEARNED = {"features": FEATURES, "model": models_for(DATASET, FEATURES)[-1]}
 CLOSE = "Ends the lesson; your own settings come back."
 
 
 def lesson_menu() -> None:
     """Draw the list of lessons to choose from."""
     look = {"icon": ":material/school:", "type": "tertiary"}
-    with st.container(key="lesson_menu"), st.popover("Lessons", key=LIST, on_change="rerun", **look):
+    with (
+        st.container(key="lesson_menu"),
+        st.popover("Lessons", key=LIST, on_change="rerun", **look),
+    ):
         for each in LESSONS.values():
-            st.button(each.title, key=f"open_{each.name}", on_click=_choose, args=(each.name,), width="stretch")
+            st.button(
+                each.title,
+                key=f"open_{each.name}",
+                on_click=_choose,
+                args=(each.name,),
+                width="stretch",
+            )
 
 
 @uninterrupted
@@ -44,7 +57,9 @@ def _choose(name: str) -> None:
 
 
 def lesson_panel() -> Any:
-    """Draw the open lesson, before the controls that it moves, and return the place of its button for runs."""
+    """Draw the open lesson, before the controls that it moves, and return the place of its button
+    for runs.
+    """
     _follow_address()
     lesson = LESSONS.get(LESSON.value)
     return _draw(lesson, int(STEP.value)) if lesson else None
@@ -72,7 +87,9 @@ def offer_runs(place: Any, store: Store | None) -> None:
 def go_to(name: str, step: int) -> None:
     """Open a lesson at a step, counted from 1, and set the controls to its scene; for a callback."""
     scene = LESSONS[name].scene(step)
-    st.session_state.setdefault(OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state})
+    st.session_state.setdefault(
+        OWN, {key: st.session_state[key] for key in _fields(HOME) if key in st.session_state}
+    )
     _show(name, step)
     st.session_state.pop(_answer_key(name), None)
     unchosen = _unchosen()
@@ -142,7 +159,11 @@ def _draw(lesson: Lesson, step: int) -> Any:
             _ask(lesson)
         place = st.container()
         row = st.container(horizontal=True, gap="small")
-        back = {"icon": ":material/arrow_back:", "args": (lesson.name, step - 1), "disabled": step == 1}
+        back = {
+            "icon": ":material/arrow_back:",
+            "args": (lesson.name, step - 1),
+            "disabled": step == 1,
+        }
         row.button("Back", key="lesson_back", on_click=go_to, **back)
         following = _following(lesson, step)
         on = {"icon": ":material/arrow_forward:", "args": following, "disabled": not following}
@@ -165,7 +186,9 @@ def _ask(lesson: Lesson) -> None:
     """Draw the question and the verdict on the chosen answer."""
     scene = lesson.scene(lesson.length)
     answers = {lesson.fill(answer["text"], scene): answer for answer in lesson.answers}
-    chosen = st.radio(lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name))
+    chosen = st.radio(
+        lesson.look(lesson.length), [*answers], index=None, key=_answer_key(lesson.name)
+    )
     if chosen:
         right, why = lesson.is_right(answers[chosen]), lesson.fill(answers[chosen]["why"], scene)
         if right:

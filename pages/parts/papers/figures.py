@@ -22,12 +22,17 @@ from pages.parts.results.exports import Rows, csv_button
 from pages.parts.results.odds import linked
 from pages.parts.shell.menu import chart_size
 
-result_of = lru_cache(maxsize=256)(lambda compute: compute())  # a drawing's lines or a map's cells, for all sessions
+# A drawing's lines or a map's cells, for all sessions.
+result_of = lru_cache(maxsize=256)(lambda compute: compute())
 
 
 def show_figures(paper: Paper, link: str) -> None:
-    """Draw the choice of a figure and the chosen figure; a saved picture has its title and the link."""
-    every = by_name(lambda each: each.place, (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders))
+    """Draw the choice of a figure and the chosen figure; a saved picture has its title and the
+    link.
+    """
+    every = by_name(
+        lambda each: each.place, (*paper.drawings, *paper.maps, *paper.sweeps, *paper.ladders)
+    )
     if not every:
         return
     titled = lambda name: f"{every[name].place}: {every[name].title}"  # noqa: E731
@@ -57,7 +62,13 @@ def show_figures(paper: Paper, link: str) -> None:
 def drawing_rows(lines: tuple[Line, ...], link: str) -> Rows:
     """Return a row for each point: curve, accountant, x, y, link."""
     return [
-        {"curve": each.name, "accountant": each.accountant, "x": float(x), "y": float(y), "link": link}
+        {
+            "curve": each.name,
+            "accountant": each.accountant,
+            "x": float(x),
+            "y": float(y),
+            "link": link,
+        }
         for each in lines
         for x, y in zip(each.x, each.y, strict=True)
     ]
@@ -73,7 +84,9 @@ def map_rows(plane: Map, cells: Cells, link: str) -> Rows:
     ]  # fmt: skip
 
 
-def _show(file: str, title: str, figure: go.Figure, alt: str, rows: Callable[[], Rows], legend: str = "") -> None:
+def _show(
+    file: str, title: str, figure: go.Figure, alt: str, rows: Callable[[], Rows], legend: str = ""
+) -> None:
     """Draw a figure, its legend, and a button for its numbers."""
     live_chart(figure, [], key=f"chart_{file}", alt=alt, title=title, file=file)
     if legend:
@@ -83,7 +96,8 @@ def _show(file: str, title: str, figure: go.Figure, alt: str, rows: Callable[[],
 
 def _areas(plane: Map) -> str:
     items = "".join(
-        f'<li><i style="background:{color}"></i><b>{escape(area.word)}</b>: {linked(area.text)}</li>'
+        f'<li><i style="background:{color}"></i><b>{escape(area.word)}</b>:'
+        f" {linked(area.text)}</li>"
         for area, color in zip(plane.areas, cycle(AREAS), strict=False)
     )
     return f'<ul class="remarks areas">{items}</ul>'
@@ -99,11 +113,17 @@ def _drawing(chosen: Drawing | Sweep | Ladder, lines: tuple[Line, ...]) -> Drawi
 
 
 def _lines(paper: Paper, chosen: Drawing | Sweep | Ladder) -> tuple[Line, ...]:
-    """Return computed curves, or recorded accuracies with NaN for missing ones; nothing without any record."""
+    """Return computed curves, or recorded accuracies with NaN for missing ones; nothing without any
+    record.
+    """
     if isinstance(chosen, Drawing):
         return result_of(chosen.lines)
     if isinstance(chosen, Sweep):
-        shown = [each for each in chosen.configs if isinstance(getattr(each, chosen.setting), int | float)]
+        shown = [
+            each
+            for each in chosen.configs
+            if isinstance(getattr(each, chosen.setting), int | float)
+        ]
         x = np.array([getattr(each, chosen.setting) for each in shown], dtype=float)
         lines = [Line("Recorded here", x, _accuracies(paper, shown))]
     else:  # the best rung first

@@ -17,7 +17,8 @@ from pages.parts.results.tables import table
 from pages.parts.shell import menu
 
 BESIDE = 2  # fields in a row
-_answers: dict[tuple[CheckedClaim, ...], list[str]] = {}  # a paper's claims -> what holds, once for all sessions
+# A paper's claims -> what holds, once for all sessions.
+_answers: dict[tuple[CheckedClaim, ...], list[str]] = {}
 
 
 def chosen_paper() -> Paper:
@@ -34,12 +35,17 @@ def show_head(paper: Paper) -> None:
 
 
 def show_claims(paper: Paper, *, now: bool = True) -> None:
-    """Draw the paper's claims beside what holds of each; placeholders if that is unknown and need not be `now`."""
+    """Draw the paper's claims beside what holds of each; placeholders if that is unknown and need
+    not be `now`.
+    """
     if now and paper.findings not in _answers:
         _answers[paper.findings] = [each.holds() for each in paper.findings]
     answers = _answers.get(paper.findings) or ["Being computed …"] * len(paper.findings)
     if paper.findings:
-        rows = [(linked(each.claim), linked(holds)) for each, holds in zip(paper.findings, answers, strict=True)]
+        rows = [
+            (linked(each.claim), linked(holds))
+            for each, holds in zip(paper.findings, answers, strict=True)
+        ]
         st.subheader("What it claims, and what holds", anchor=False)
         st.html(table("Findings", "verdicts findings", ("It claims", "What holds"), rows))
 
@@ -49,7 +55,9 @@ def show_remarks(paper: Paper) -> None:
     if not paper.remarks:
         return
     with st.expander(f"What the paper leaves out ({len(paper.remarks)})"):
-        items = "".join(f"<li><b>{escape(each.place)}.</b> {linked(each.text)}</li>" for each in paper.remarks)
+        items = "".join(
+            f"<li><b>{escape(each.place)}.</b> {linked(each.text)}</li>" for each in paper.remarks
+        )
         st.html(f"<ul class=remarks>{items}</ul>")
 
 
@@ -82,7 +90,8 @@ def show_calculators(paper: Paper) -> None:
 
 def _asked(paper: Paper, calculator: Calculator) -> dict[str, float]:
     values = {}
-    for first in range(0, len(calculator.asks), BESIDE):  # row by row, which keeps their order on a narrow screen
+    # Row by row, which keeps their order on a narrow screen.
+    for first in range(0, len(calculator.asks), BESIDE):
         beside = calculator.asks[first : first + BESIDE]
         for column, asked in zip(st.columns(BESIDE, gap="medium"), beside, strict=False):
             with column:
@@ -95,4 +104,6 @@ def _quantity(key: str, asked: Asked) -> Quantity:
     if asked.whole:
         accept = lambda value: check.whole(int(asked.low), int(asked.high), **{asked.name: value})  # noqa: E731
     shown = Slider(asked.low, asked.high, coarse=True)
-    return Quantity(key, asked.label, show(asked.usual), shown, accept, whole=asked.whole, name=asked.name)
+    return Quantity(
+        key, asked.label, show(asked.usual), shown, accept, whole=asked.whole, name=asked.name
+    )

@@ -1,4 +1,6 @@
-"""Links that open a paper's settings on the pages with controls for them, and names of its parts in the address."""
+"""Links that open a paper's settings on the pages with controls for them, and names of its parts in
+the address.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +34,9 @@ TRAINS = ("", "train")  # addresses of the pages that train the controls' settin
 
 
 def links(comparison: Comparison) -> str:
-    """Return links as HTML that open an entry's setting on the other pages; "" if there is none, or no other page."""
+    """Return links as HTML that open an entry's setting on the other pages; "" if there is none, or
+    no other page.
+    """
     entry = comparison.entry
     what = f"{entry.quantity}, {entry.place}"
     run = trainable(entry.config) if isinstance(entry, Trained) and entry.config.private else None
@@ -49,12 +53,19 @@ def links(comparison: Comparison) -> str:
 
 
 def link_of_run(config: RunConfig, what: str) -> str:
-    """Return a link as HTML that opens a run's settings on the training page; "" if there is no other page."""
-    return _link(menu.page_at("train"), fields_of_run(config), what) if menu.SEEN in st.session_state else ""
+    """Return a link as HTML that opens a run's settings on the training page; "" if there is no
+    other page.
+    """
+    return (
+        _link(menu.page_at("train"), fields_of_run(config), what)
+        if menu.SEEN in st.session_state
+        else ""
+    )
 
 
 def by_name(title: Callable[[Thing], str], things: Sequence[Thing]) -> dict[str, Thing]:
-    """Return things by their names in the address: their titles, with a letter where several share one.
+    """Return things by their names in the address: their titles, with a letter where several share
+    one.
 
     >>> [*by_name(str, ["Figure 5 (1)", "Table 2", "Table 2"])]
     ['figure-5-1', 'table-2-a', 'table-2-b']
@@ -72,7 +83,12 @@ def fields_of(setting: PrintedSetting) -> dict[str, str]:
     dataset, source = data_of(setting.n, setting.dataset, "full")
     fields = {"dataset": dataset} if dataset == OTHER else {"dataset": dataset, "source": source}
     fields |= plain_method() | PLAIN
-    numbers = {"n": setting.n, "batch": setting.batch, "sigma": setting.sigma, "epochs": setting.epochs}
+    numbers = {
+        "n": setting.n,
+        "batch": setting.batch,
+        "sigma": setting.sigma,
+        "epochs": setting.epochs,
+    }
     numbers |= {"delta": setting.delta, "clip_norm": setting.clip_norm}
     if dataset != OTHER:
         fields["model"] = models_for(dataset)[-1]
@@ -85,10 +101,18 @@ def fields_of(setting: PrintedSetting) -> dict[str, str]:
 
 
 def fields_of_run(config: RunConfig) -> dict[str, str]:
-    """Return the fields of the training page at a run's settings, as texts by their names in the address."""
+    """Return the fields of the training page at a run's settings, as texts by their names in the
+    address.
+    """
     values = config.to_json()
-    fields = {name: str(value) for name, value in values.items() if isinstance(SETTINGS[name], Choice)}
-    fields |= {name: show(value) for name, value in values.items() if name not in fields and value is not None}
+    fields = {
+        name: str(value) for name, value in values.items() if isinstance(SETTINGS[name], Choice)
+    }
+    fields |= {
+        name: show(value)
+        for name, value in values.items()
+        if name not in fields and value is not None
+    }
     trained = (config.dataset, config.model, config.optimizer, config.source)
     usual = defaults(*trained, reading=config.reading, features=config.features)
     fields[clip_norm_of(usual).key] = fields.pop("clip_norm")
@@ -121,4 +145,7 @@ def _link(page: menu.Page, query: Mapping[str, str], what: str) -> str:
     asked = dict(query) | ({PRESENT_MODE: ON} if presenting() else {})
     address = f"{page.address or './'}?{urlencode(asked)}"
     told = escape(f"{page.title}: open {what}")
-    return f'<a href="{escape(address)}" target="_self" data-opens aria-label="{told}">{escape(page.title)}</a>'
+    return (
+        f'<a href="{escape(address)}" target="_self" data-opens'
+        f' aria-label="{told}">{escape(page.title)}</a>'
+    )

@@ -1,4 +1,6 @@
-"""Tables of a paper: its numbers beside ours with their verdicts, and the accuracies of its sweeps and ladders."""
+"""Tables of a paper: its numbers beside ours with their verdicts, and the accuracies of its sweeps
+and ladders.
+"""
 
 import math
 from collections import Counter
@@ -34,32 +36,44 @@ _compared = lru_cache(maxsize=1024)(compared)  # once for all sessions
 
 def numbers(paper: Paper) -> tuple[Comparison, ...]:
     """Compare every number of a paper with ours, including runs that were recorded meanwhile."""
-    return tuple((compared if isinstance(each, Trained) else _compared)(paper.id, each) for each in paper.entries)
+    return tuple(
+        (compared if isinstance(each, Trained) else _compared)(paper.id, each)
+        for each in paper.entries
+    )
 
 
 def chosen_outcomes() -> list[str]:
     """Draw the choice of verdicts; without a choice all are shown."""
     options = [each.value for each in Outcome]
     title = lambda each: f"{SIGNS['outcome'][each][0]} {each}"  # noqa: E731
-    chosen = several(st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome"))
+    chosen = several(
+        st, "Only numbers with these verdicts", options, "verdict", (), title, help_on("outcome")
+    )
     return [*chosen] or options
 
 
 def badge(outcome: Outcome) -> str:
     """Return a verdict as HTML: its mark and its word on its colour."""
     mark, color = SIGNS["outcome"][outcome]
-    return f'<span class=outcome style="--hue:{color}">{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b></span>'
+    return (
+        "<span class=outcome"
+        f' style="--hue:{color}">{mark}\N{NO-BREAK SPACE}<b>{outcome.value}</b></span>'
+    )
 
 
 def score(found: Sequence[Comparison]) -> str:
     """Return as HTML how many of a paper's numbers have each verdict."""
     counts = Counter(each.outcome for each in found)
-    parts = (f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each])
+    parts = (
+        f"<span class=kept>{badge(each)} {counts[each]}</span>" for each in Outcome if counts[each]
+    )
     return f"<p class=promise>{' '.join(parts)}</p>"
 
 
 def show_numbers(found: Sequence[Comparison]) -> None:
-    """Draw a table of numbers, one of accuracies, and, folded, one of accuracies without a recorded run."""
+    """Draw a table of numbers, one of accuracies, and, folded, one of accuracies without a recorded
+    run.
+    """
     if not found:
         st.info("No number of this paper has one of these verdicts.")
     groups: dict[str, list[Comparison]] = {"Numbers": [], "Accuracies": [], UNTRAINED: []}
@@ -76,7 +90,9 @@ def show_numbers(found: Sequence[Comparison]) -> None:
 
 
 def numbers_rows(found: Sequence[Comparison], link: str) -> Rows:
-    """Return a row for each number: paper, place, quantity, both numbers, their bounds and runs, verdict, link."""
+    """Return a row for each number: paper, place, quantity, both numbers, their bounds and runs,
+    verdict, link.
+    """
     return [
         {"paper": each.paper, "place": each.entry.place, "quantity": each.entry.quantity, "theirs": each.entry.theirs,
          "ours": each.ours, "lower": each.lower, "spread": each.record and each.record.spread,
@@ -94,12 +110,17 @@ def line_of(setting: PrintedSetting) -> str:
     """
     schedule = "" if setting.schedule == "constant" else f", {setting.schedule} noise"
     size = f"batch {setting.batch:,} of {setting.n:,}"
-    return f"sigma {plain(setting.sigma)}{schedule}, {size}, {epochs_of(setting.epochs)}, delta {plain(setting.delta)}"
+    return (
+        f"sigma {plain(setting.sigma)}{schedule}, {size}, {epochs_of(setting.epochs)}, delta"
+        f" {plain(setting.delta)}"
+    )
 
 
 def _numbers_table(name: str, found: Sequence[Comparison]) -> str:
     rows = (_row(each, f"{place_of(name)}-{row}") for row, each in enumerate(found))
-    return table(name, f"{PAPERS} numbers", (name, *HEADS, "Verdict"), rows, HEADS, {"Verdict": "outcome"})
+    return table(
+        name, f"{PAPERS} numbers", (name, *HEADS, "Verdict"), rows, HEADS, {"Verdict": "outcome"}
+    )
 
 
 def _row(found: Comparison, own: str) -> list[str]:
@@ -112,10 +133,16 @@ def _row(found: Comparison, own: str) -> list[str]:
 
 
 def _recorded(text: str, record: Recorded | None, own: str) -> str:
-    """Return a recorded result as HTML that tells its seeds, date and machine when it is pressed; `own` is its id."""
+    """Return a recorded result as HTML that tells its seeds, date and machine when it is pressed;
+    `own` is its id.
+    """
     if record is None:
         return text
-    spent = "" if record.epsilon is None else f" Epsilon ≤ {outward(record.epsilon, math.ceil)} (certified)."
+    spent = (
+        ""
+        if record.epsilon is None
+        else f" Epsilon ≤ {outward(record.epsilon, math.ceil)} (certified)."
+    )
     told = escape(f"Recorded on {record.date} on {record.where}.{spent}")
     return (
         f'<span class=term><button popovertarget="{own}">{text}</button>'
@@ -132,19 +159,31 @@ def sweep_table(paper: Paper, sweep: Sweep) -> str:
     """Return an HTML table with a row for each value of the setting, and a way to train it."""
     rows = []
     for place, config in enumerate(sweep.configs):
-        value, accuracy = value_of(sweep, config), _accuracy(recorded(paper.id, config), f"sweep-{place}")
+        value, accuracy = (
+            value_of(sweep, config),
+            _accuracy(recorded(paper.id, config), f"sweep-{place}"),
+        )
         rows.append([value, accuracy, link_of_run(config, f"{sweep.title}, {value}")])
-    return table(sweep.place, PAPERS, (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN), rows)
+    return table(
+        sweep.place, PAPERS, (SETTINGS[sweep.setting].label, "Accuracy recorded here", OPEN), rows
+    )
 
 
 def ladder_table(paper: Paper, ladder: Ladder) -> str:
-    """Return an HTML table with a row for each rung, the plainest first, and a column for each epsilon."""
+    """Return an HTML table with a row for each rung, the plainest first, and a column for each
+    epsilon.
+    """
     heads = [*(f"ε = {plain(epsilon)}" for epsilon in ladder.epsilons), "without privacy"]
     rows = [
         [escape(rung.name)]
         + [
-            _cell(recorded(paper.id, config), link_of_run(config, f"{rung.name}, {head}") if config.private else "")
-            for head, config in zip(heads, (*(run for _, run in rung.configs), rung.plain), strict=True)
+            _cell(
+                recorded(paper.id, config),
+                link_of_run(config, f"{rung.name}, {head}") if config.private else "",
+            )
+            for head, config in zip(
+                heads, (*(run for _, run in rung.configs), rung.plain), strict=True
+            )
         ]
         for rung in ladder.rungs
     ]
@@ -174,7 +213,11 @@ def _cell(record: Recorded | None, way: str) -> str:
 
 
 def _accuracy(record: Recorded | None, own: str) -> str:
-    return _recorded(f"{record.mean:.2f} %{_spread(record)}", record, own) if record else "not recorded yet"
+    return (
+        _recorded(f"{record.mean:.2f} %{_spread(record)}", record, own)
+        if record
+        else "not recorded yet"
+    )
 
 
 def _spread(record: Recorded) -> str:

@@ -33,7 +33,9 @@ def show_trainings(paper: Paper) -> None:
     if not every:
         return
     st.subheader("Train it yourself", anchor=False)
-    name = choice_by_title("Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name][0])
+    name = choice_by_title(
+        "Accuracy", tuple(every), f"training_{paper.id}", lambda name: every[name][0]
+    )
     _start(paper, every[name][1], f"{paper.id}-{name}")
 
 
@@ -45,7 +47,9 @@ def _trainings(paper: Paper) -> list[tuple[str, RunConfig]]:
         for sweep in paper.sweeps
         for config in sweep.configs
     ]
-    climbed = [(f"{ladder.place}: {name}", run) for ladder in paper.ladders for name, run in ladder.runs]
+    climbed = [
+        (f"{ladder.place}: {name}", run) for ladder in paper.ladders for name, run in ladder.runs
+    ]
     return [*quoted, *swept, *climbed]
 
 
@@ -75,7 +79,11 @@ def _start(paper: Paper, config: RunConfig, name: str) -> None:
         are = "is" if waiting == 1 else "are"
         st.caption(f"{_runs(waiting).capitalize()} of it {are} under way.")
     if started:
-        menu.link(menu.page_at("train").file, f"Watch {_runs(len(started))} on the training page", {"run": started})
+        menu.link(
+            menu.page_at("train").file,
+            f"Watch {_runs(len(started))} on the training page",
+            {"run": started},
+        )
 
 
 @uninterrupted

@@ -1,4 +1,6 @@
-"""The four places where noise can go: their picture, the text of the chosen one, and the conditions that hold."""
+"""The four places where noise can go: their picture, the text of the chosen one, and the conditions
+that hold.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,23 +44,36 @@ def chosen_place() -> dict[str, Any] | None:
     if place is None:
         PLACE.set("")
     say_unknown(PLACE.name, strange, [*PLACES], [place["id"]] if place else [])
-    label = "Where noise can go: " + ", ".join(f"{each['title']} ({each['method']})" for each in PLACES.values())
-    data = {"label": label, "chosen": place["id"] if place else "", "places": TEXTS["places"], "ends": TEXTS["ends"]}
+    label = "Where noise can go: " + ", ".join(
+        f"{each['title']} ({each['method']})" for each in PLACES.values()
+    )
+    data = {
+        "label": label,
+        "chosen": place["id"] if place else "",
+        "places": TEXTS["places"],
+        "ends": TEXTS["ends"],
+    }
     mount("places_picture", PICTURE, data, pressed=choose_pressed)
-    said = "**Noise on {title}: {method}.** {said}".format_map(place) if place else TEXTS["unchosen"]
+    said = (
+        "**Noise on {title}: {method}.** {said}".format_map(place) if place else TEXTS["unchosen"]
+    )
     st.markdown(said)
     return place
 
 
 @uninterrupted
 def choose_pressed() -> None:
-    """Choose the place that was pressed in the picture, or unchoose it if it was chosen. As a callback."""
+    """Choose the place that was pressed in the picture, or unchoose it if it was chosen.
+
+    As a callback.
+    """
     pressed = st.session_state[PICTURE].get("pressed")
     if isinstance(pressed, str) and pressed in PLACES:
         PLACE.set("" if PLACE.value == pressed else pressed)
 
 
-Judged = dict[float, tuple[Condition, ...]]  # the conditions of a method at each epsilon, which rise
+# The conditions of a method at each epsilon, which rise.
+Judged = dict[float, tuple[Condition, ...]]
 
 
 @lru_cache(maxsize=32)
@@ -68,12 +83,15 @@ def sizes(dataset: str, classes: tuple[str, ...]) -> tuple[int, int]:
     if dataset not in DATASETS:
         problem = data.problem(classes)
         return problem.examples, problem.features
-    labels = load(dataset, available(dataset)[0]).train.labels  # a table of all numbers would take a gigabyte
+    # A table of all numbers would take a gigabyte.
+    labels = load(dataset, available(dataset)[0]).train.labels
     return int(np.count_nonzero(data.signs(labels, classes))), data.features + 1
 
 
 def task_of(request: Request) -> Task:
-    """Return the task on which the conditions depend; ValueError, as a sentence, if the data cannot be used."""
+    """Return the task on which the conditions depend; ValueError, as a sentence, if the data cannot
+    be used.
+    """
     return request.task(*sizes(request.dataset, request.classes))
 
 
@@ -100,10 +118,14 @@ def failing(found: Judged) -> dict[str, tuple[float, ...]]:
 
 
 def checked(found: Judged) -> str:
-    """Return conditions as HTML on one line: a check, a cross if one fails at any epsilon, a dash if not needed."""
+    """Return conditions as HTML on one line: a check, a cross if one fails at any epsilon, a dash
+    if not needed.
+    """
     signed = []
     for each in zip(*found.values(), strict=True):  # one condition at every epsilon
-        if at := [epsilon for epsilon, condition in zip(found, each, strict=True) if condition.fails]:
+        if at := [
+            epsilon for epsilon, condition in zip(found, each, strict=True) if condition.fails
+        ]:
             where = "" if len(at) == len(found) else f" at {_listed(at)}"
             signed.append(f"{sign(Worth.CLAIMS_LESS, said='fails:')} {escape(each[0].name)}{where}")
         else:
@@ -115,13 +137,16 @@ def checked(found: Judged) -> str:
 
 
 def conditions(title: str, request: Request) -> str:
-    """Return a title and an HTML table: each method, who is protected, the kind of its epsilon, and the verdict.
+    """Return a title and an HTML table: each method, who is protected, the kind of its epsilon, and
+    the verdict.
 
     Errors: ValueError, as a sentence, if the data cannot be used.
     """
     task, where = task_of(request), place_of(title)
     heads = ("Method", "Every row is protected", "Kind", "Verdict")
-    made = table(title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods))
+    made = table(
+        title, "verdicts", heads, (_row(request, task, name, where) for name in request.methods)
+    )
     return f"<h2 class=part>{title}</h2><p class=promise>{escape(promise(request.delta))}</p>{made}"
 
 
@@ -135,19 +160,28 @@ def _row(request: Request, task: Task, name: str, where: str) -> list[str]:
     fails = failing(found)
     worth, verdict = _verdict(request, task, name, fails)
     kind = Kind.CLAIMED if worth is Worth.CLAIMS_LESS else Kind.UPPER
-    words = WORDS[kind] + (f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else "")
+    words = WORDS[kind] + (
+        f", except at {_listed(_places(fails))}" if worth is Worth.OUTSIDE else ""
+    )
     said = term(kind, f"{where}-{name}", words) if method.takes_epsilon else "no epsilon"
-    protected = TEXTS["protected"][method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
+    protected = (
+        TEXTS["protected"][method.kind] if worth is not Worth.CLAIMS_LESS else "nothing is proven"
+    )
     title = f"{drawn_line(method_style(name))} {escape(method.title)}"
     return [title, escape(protected), said, f"{sign(worth)} {linked(verdict)}<br>{checked(found)}"]
 
 
-def _verdict(request: Request, task: Task, name: str, fails: dict[str, tuple[float, ...]]) -> tuple[Worth, str]:
+def _verdict(
+    request: Request, task: Task, name: str, fails: dict[str, tuple[float, ...]]
+) -> tuple[Worth, str]:
     method = METHODS[name]
     if not method.takes_epsilon:
         return Worth.NOT_AVAILABLE, " ".join(fails)
     if not fails:
-        return Worth.SOUND_AND_TIGHT, f"All conditions hold for this model. {method.note} {method.source}."
+        return (
+            Worth.SOUND_AND_TIGHT,
+            f"All conditions hold for this model. {method.note} {method.source}.",
+        )
     at, reasons = _places(fails), " ".join(fails)
     if len(at) == len(request.epsilons):
         others = (replace(task, model_name=each) for each in MODELS)

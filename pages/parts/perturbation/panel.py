@@ -15,7 +15,14 @@ from dpcore.runs.record import Run, Status
 from dpcore.runs.store import Store
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.models import MODELS
-from dpcore.training.perturbation.request import EPSILONS, MAX_RATE, MAX_REGULARISER, MAX_SEEDS, MAX_STEPS, Request
+from dpcore.training.perturbation.request import (
+    EPSILONS,
+    MAX_RATE,
+    MAX_REGULARISER,
+    MAX_SEEDS,
+    MAX_STEPS,
+    Request,
+)
 from pages.parts.controls.fields import Fields, Options, own_quantity
 from pages.parts.controls.mechanism import DELTA
 from pages.parts.controls.url_state import good_texts, ids_on_screen, page_texts, texts_on_screen
@@ -58,7 +65,9 @@ def request_form() -> Asked:
             drawing.draw(f"other_{table.name}")
     drawing.draw(MODEL.key)
     st.caption(MODELS[fields.choice(MODEL)].note)
-    methods = several(st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title)
+    methods = several(
+        st, "Methods", tuple(METHODS), "methods", [*METHODS], lambda name: METHODS[name].title
+    )
     epsilons = several(st, "Epsilons", CHOSEN, "epsilons", CHOSEN, str, help_on("epsilon"))
     drawing.draw(DELTA.key)
     drawing.draw(SEEDS.key)
@@ -125,7 +134,10 @@ def line_of(run: Run) -> str:
     methods = f"{count} methods" if count > 1 else "one method"
     low, high = min(request.epsilons), max(request.epsilons)
     epsilons = f"epsilon {low:g} to {high:g}" if high > low else f"epsilon {low:g}"
-    return f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons} {line_end(run)}"
+    return (
+        f"{data}{pair}, {MODELS[request.model].title.lower()}, {methods}, {epsilons}"
+        f" {line_end(run)}"
+    )
 
 
 def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
@@ -143,7 +155,10 @@ def draw(store: Store, found: Results, picked: Sequence[str]) -> None:
 def show_example(picked: Sequence[str]) -> None:
     """Draw the comparison that ships with the package."""
     st.markdown(f":blue-badge[Example] **{described(example())}**")
-    st.caption(f"Measured before with the default settings. Press Compare for your own. {_measured(example())}")
+    st.caption(
+        "Measured before with the default settings. Press Compare for your own."
+        f" {_measured(example())}"
+    )
     charts(example(), picked)
     numbers(example())
 
@@ -168,13 +183,22 @@ def _progress(found: Results) -> str:
 
 
 def _measured(found: Results) -> str:
-    tests, seeds = f" on {found.prepared.tests:,} held-out rows" if found.prepared else "", found.request.seeds
-    over = f" Lines are means over {seeds} seeds; bars and shades span worst to best." if seeds > 1 else ""
+    tests, seeds = (
+        f" on {found.prepared.tests:,} held-out rows" if found.prepared else "",
+        found.request.seeds,
+    )
+    over = (
+        f" Lines are means over {seeds} seeds; bars and shades span worst to best."
+        if seeds > 1
+        else ""
+    )
     return f"Tested{tests} ({duration(found.seconds or 1)}).{over}"
 
 
 def charts(found: Results, picked: Sequence[str]) -> None:
-    """Draw accuracy and gap of the methods that keep their epsilon, then of the others, and why any was skipped."""
+    """Draw accuracy and gap of the methods that keep their epsilon, then of the others, and why any
+    was skipped.
+    """
     if any(found.spreads("accuracy", kept=True)):
         for measure in TITLES:
             _chart(found, measure, picked, kept=True)
@@ -186,7 +210,9 @@ def charts(found: Results, picked: Sequence[str]) -> None:
                 _chart(found, measure, picked, kept=False)
     skipped: dict[tuple[str, str], list[str]] = {}  # each reason is given once
     for each in found.skipped:
-        skipped.setdefault((each.method, each.reason), []).append("" if each.epsilon is None else f"{each.epsilon:g}")
+        skipped.setdefault((each.method, each.reason), []).append(
+            "" if each.epsilon is None else f"{each.epsilon:g}"
+        )
     for (method, reason), epsilons in skipped.items():
         at = f" at epsilon {', '.join(epsilons)}" if any(epsilons) else ""
         st.warning(f"{METHODS[method].title}{at}: {reason}")

@@ -28,7 +28,9 @@ from pages.parts.results.tables import drawn_line, table
 
 EXAMPLE = Path(perturbation.__file__).with_name("example.json")
 NOT_KEPT = "✕"
-BLIND = method_style(next(iter(METHODS)))._replace(color=GREY, dash="dot", glyph="···", label="Blind guess")
+BLIND = method_style(next(iter(METHODS)))._replace(
+    color=GREY, dash="dot", glyph="···", label="Blind guess"
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,14 @@ class Results:
         return len(self.measured) + len(self.skipped)
 
     def of(self, method: str, *, kept: bool) -> list[Measured]:
-        """Return a method's results by rising epsilon, either those that keep it or those that do not."""
-        own = [each for each in self.measured if each.method == method and each.private == kept and each.epsilon]
+        """Return a method's results by rising epsilon, either those that keep it or those that do
+        not.
+        """
+        own = [
+            each
+            for each in self.measured
+            if each.method == method and each.private == kept and each.epsilon
+        ]
         return sorted(own, key=lambda each: each.epsilon or 0)
 
     def spreads(self, measure: str, *, kept: bool) -> list[Spread]:
@@ -106,7 +114,9 @@ def accuracy_table(found: Results) -> str:
         without = by_place.get((name, None))
         cells = [_cell(without or by_place.get((name, each)), without is None) for each in epsilons]
         rows.append([f"{drawn_line(method_style(name))} {escape(METHODS[name].title)}", *cells])
-    return table("Accuracies", "measures", ("Method", *(f"ε = {each:g}" for each in epsilons)), rows)
+    return table(
+        "Accuracies", "measures", ("Method", *(f"ε = {each:g}" for each in epsilons)), rows
+    )
 
 
 def _cell(measured: Measured | None, marks: bool) -> str:
@@ -118,7 +128,9 @@ def _cell(measured: Measured | None, marks: bool) -> str:
 
 
 def file_rows(found: Results) -> Rows:
-    """Return a row for each method and epsilon: the kind of epsilon, the noise, and both measures over seeds."""
+    """Return a row for each method and epsilon: the kind of epsilon, the noise, and both measures
+    over seeds.
+    """
     return [
         {"method": METHODS[each.method].title, "epsilon": each.epsilon, "epsilon is": _kind(each),
          "noise": float(nearest(each.noise)), "seeds": len(each.accuracies),
@@ -135,4 +147,8 @@ def _kind(measured: Measured) -> str:
 
 
 def _summary(name: str, over: tuple[float, ...]) -> dict[str, float]:
-    return {f"{name}, mean": float(np.mean(over)), f"{name}, least": min(over), f"{name}, most": max(over)}
+    return {
+        f"{name}, mean": float(np.mean(over)),
+        f"{name}, least": min(over),
+        f"{name}, most": max(over),
+    }

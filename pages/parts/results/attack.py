@@ -1,4 +1,6 @@
-"""The trade-off curves of the page: names, kinds, the large picture in its views, and the table of their numbers."""
+"""The trade-off curves of the page: names, kinds, the large picture in its views, and the table of
+their numbers.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -51,7 +53,11 @@ class Named(NamedTuple):
 def growing_curves(mechanism: Mechanism) -> list[Named]:
     """The certified curves of growing lengths, and their limit."""
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
-    edges = [each for steps, band in bands.items() for each in edges_of(band, f"Certified, T = {steps:,}")]
+    edges = [
+        each
+        for steps, band in bands.items()
+        for each in edges_of(band, f"Certified, T = {steps:,}")
+    ]
     return [*edges, clt_curve(cache.mu(mechanism))]
 
 
@@ -80,15 +86,20 @@ def error_sentence(found: Risks, after: str) -> str:
     """The smallest sum of both errors, in a sentence that begins with `after_training`."""
     if found.empty:
         return f"{after}, nothing is certified about an attacker: {found.note}"
-    low, high = outward(100 * found.error.lower, math.floor), outward(100 * found.error.upper, math.ceil)
+    low, high = (
+        outward(100 * found.error.lower, math.floor),
+        outward(100 * found.error.upper, math.ceil),
+    )
     return (
-        f"{after}, the two error rates of any attack sum to at least **{low} %**, and those of the best attack to at "
-        f"most **{high} %**. Blind guessing has 100 %."
+        f"{after}, the two error rates of any attack sum to at least **{low} %**, and those of the"
+        f" best attack to at most **{high} %**. Blind guessing has 100 %."
     )
 
 
 def attack_table(band: Band, found: Risks, curves: Sequence[Named], prior: float) -> str:
-    """An HTML table with a row for each number, the certified band first; bounds are rounded outwards."""
+    """An HTML table with a row for each number, the certified band first; bounds are rounded
+    outwards.
+    """
     heads = ["Number", "Certified", *(each.name for each in curves), "Blind guessing"]
     rows = (_row(each, band, curves) for each in _measures(prior, found.least))
     return table("Attacks", "attack", heads, rows)
@@ -103,34 +114,59 @@ def clt_verdict(mu: float, found: Risks) -> str:
 def _judged(mu: float, found: Risks) -> tuple[Worth, str]:
     where = f"for attacks with both errors of at least {plain(raised(found.least))}"
     if found.empty or math.isinf(found.mu.upper):
-        return Worth.UNDECIDED, "No finite mu is certified here, so the mu of the CLT has no verdict."
+        return (
+            Worth.UNDECIDED,
+            "No finite mu is certified here, so the mu of the CLT has no verdict.",
+        )
     low, high = outward(found.mu.lower, math.floor), outward(found.mu.upper, math.ceil)
     if math.isinf(mu):
         return Worth.NOT_AVAILABLE, "The CLT has no mu here: e^(1/sigma^2) is too large."
     if mu < found.mu.lower:
-        return Worth.CLAIMS_LESS, (
-            f"The CLT claims too much privacy. Its mu is {short(mu)}; the true mu lies between {low} and {high} "
-            f"({where})."
+        return (
+            Worth.CLAIMS_LESS,
+            (
+                f"The CLT claims too much privacy. Its mu is {short(mu)}; the true mu lies between"
+                f" {low} and {high} ({where})."
+            ),
         )
     if mu > found.mu.upper:
-        return Worth.LOOSE, (
-            f"The CLT errs on the safe side here. Its mu is {short(mu)}; {high} is proven to be enough ({where})."
+        return (
+            Worth.LOOSE,
+            (
+                f"The CLT errs on the safe side here. Its mu is {short(mu)}; {high} is proven to be"
+                f" enough ({where})."
+            ),
         )
-    return Worth.UNDECIDED, f"The CLT's mu of {short(mu)} lies between the proven {low} and {high} ({where})."
+    return (
+        Worth.UNDECIDED,
+        f"The CLT's mu of {short(mu)} lies between the proven {low} and {high} ({where}).",
+    )
 
 
 def _measures(prior: float, least: float) -> list[Measure]:
     found = []
     for rate in RATES:
         label = f"True positives at {100 * rate:g} % false positives"
-        found.append(Measure(label, lambda f, r=rate: 100 * float(f.power(r)), True, 100 * rate, word="True positives"))
+        found.append(
+            Measure(
+                label,
+                lambda f, r=rate: 100 * float(f.power(r)),
+                True,
+                100 * rate,
+                word="True positives",
+            )
+        )
     above = f"mu, where both errors are at least {plain(raised(least))}"
     wrong, rare = f"Chance of a wrong guess at prior {show(prior)}", 100 * min(prior, 1 - prior)
     return [
-        Measure("Smallest type I + type II error", lambda f: 100 * (1 - advantage(f)), False, 100.0),
+        Measure(
+            "Smallest type I + type II error", lambda f: 100 * (1 - advantage(f)), False, 100.0
+        ),
         Measure("Largest advantage", lambda f: 100 * advantage(f), True, 0.0),
         *found,
-        Measure(wrong, lambda f: 100 * bayes_risk(f, prior), False, rare, word="Chance of a wrong guess"),
+        Measure(
+            wrong, lambda f: 100 * bayes_risk(f, prior), False, rare, word="Chance of a wrong guess"
+        ),
         Measure(above, lambda f: mu_above(f, least), True, 0.0, unit="", word="mu"),
     ]
 
@@ -183,13 +219,26 @@ class Picture(NamedTuple):
 
 
 def compared(look: Look, mechanism: Mechanism, delta: float) -> list[Named]:
-    """The curves beside the certified band: of the CLT, of one accountant's pair, of all pairs of another."""
-    spent, (allowed, kind) = cache.final(look.one, mechanism, delta), cache.pairs(look.every, mechanism)
+    """The curves beside the certified band: of the CLT, of one accountant's pair, of all pairs of
+    another.
+    """
+    spent, (allowed, kind) = (
+        cache.final(look.one, mechanism, delta),
+        cache.pairs(look.every, mechanism),
+    )
     epsilon, at = spent.last.value, plain(raised(float(spent.delta[-1])))
-    pair = f"({rounded(epsilon, spent.kind)}, {at})" if math.isfinite(epsilon) else f"No pair at delta {at}"
+    pair = (
+        f"({rounded(epsilon, spent.kind)}, {at})"
+        if math.isfinite(epsilon)
+        else f"No pair at delta {at}"
+    )
     return [
         clt_curve(cache.mu(mechanism)),
-        Named(f"{pair} by {style_of(look.one).label}", spent.kind, Pairs(spent.epsilon[-1:], spent.delta[-1:])),
+        Named(
+            f"{pair} by {style_of(look.one).label}",
+            spent.kind,
+            Pairs(spent.epsilon[-1:], spent.delta[-1:]),
+        ),
         Named(f"All pairs by {style_of(look.every).label}", kind, allowed),
     ]
 
@@ -212,13 +261,19 @@ def picture(look: Look, mechanism: Mechanism, delta: float) -> Picture | None:
         profiles = {name: cache.profile(name, mechanism) for name in look.names}
         drawn["ghost"] = ghost_over_delta(look.pinned) if look.pinned else None
         shown = sampled_profile_of(look.sampler, mechanism)
-        return Picture(profile_figure(profiles, shown, **drawn), profile_alt(profiles, shown), "Privacy profile")
+        return Picture(
+            profile_figure(profiles, shown, **drawn),
+            profile_alt(profiles, shown),
+            "Privacy profile",
+        )
     bands = {steps: cache.band(each) for steps, each in cache.growing(mechanism).items()}
     if not bands:
         return None
     mu = cache.mu(mechanism)
     return Picture(
-        growth_figure(bands, mu, ghost, **drawn), growth_alt(bands, mu, ghost, log=look.log), "Growing steps"
+        growth_figure(bands, mu, ghost, **drawn),
+        growth_alt(bands, mu, ghost, log=look.log),
+        "Growing steps",
     )
 
 
@@ -242,4 +297,6 @@ def say_how_it_is_drawn(sampler: str, mechanism: Mechanism, view: str) -> None:
     """Draw how to read the curves of batches that are not Poisson."""
     if answers(sampler, mechanism):
         area = "hatched area" if sampler_of(sampler).interval else "brown band"
-        st.markdown(f"**{sampler_of(sampler).title}.** {WORDS['otherwise'][view].format(area=area)}")
+        st.markdown(
+            f"**{sampler_of(sampler).title}.** {WORDS['otherwise'][view].format(area=area)}"
+        )

@@ -14,20 +14,29 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.report.attack_risk import Risks, risks_of
 from dpcore.privacy.tradeoff import Pairs, Tradeoff
 
-ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])  # where pairs are asked for
+# Where pairs are asked for.
+ALL_DELTAS = np.concatenate([np.logspace(-12, -1, 120), np.linspace(0.11, 0.99, 60)])
 TINY = 1e-20  # a delta below takes seconds
 LENGTHS = 5  # mechanisms of growing length
-COMING = "The certified band takes a moment at this setting: until it is there, the chart shows the other curves."
+COMING = (
+    "The certified band takes a moment at this setting: until it is there, the chart shows the"
+    " other curves."
+)
 
 
-@lru_cache(maxsize=2048)  # a slider has a hundred stops, a class moves it to all of them; each takes some kB
+# A slider has a hundred stops, a class moves it to all of them; each takes some kB.
+@lru_cache(maxsize=2048)
 def curve(name: str, mechanism: Mechanism, delta: float) -> Curve:
-    """Epsilon by one accountant at the steps that the charts show; +inf and a note where it has no answer."""
+    """Epsilon by one accountant at the steps that the charts show; +inf and a note where it has no
+    answer.
+    """
     return ACCOUNTANTS[name].curve(mechanism, charted(mechanism), delta)
 
 
 def slow(mechanism: Mechanism, delta: float) -> bool:
-    """True if the certified curve takes long: many kinds of steps, very many steps, or a tiny delta."""
+    """True if the certified curve takes long: many kinds of steps, very many steps, or a tiny
+    delta.
+    """
     return len(mechanism.releases) > 8 or mechanism.steps > 2_000_000 or delta < TINY
 
 
@@ -37,14 +46,22 @@ def profile(name: str, mechanism: Mechanism) -> Curve:
     return ACCOUNTANTS[name].profile(mechanism, DELTAS)
 
 
-def epsilons(name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]) -> tuple[float, ...]:
+def epsilons(
+    name: str, mechanism: Mechanism, delta: float, steps: Sequence[int]
+) -> tuple[float, ...]:
     """Epsilon by one accountant after exactly these steps, +inf where it has no answer.
 
     A live run asks again and again: only new steps are computed.
     """
     known = _epsilons_after(name, mechanism, delta)
     if missing := sorted(set(steps).difference(known)):
-        known.update(zip(missing, ACCOUNTANTS[name].curve(mechanism, missing, delta).epsilon.tolist(), strict=True))
+        known.update(
+            zip(
+                missing,
+                ACCOUNTANTS[name].curve(mechanism, missing, delta).epsilon.tolist(),
+                strict=True,
+            )
+        )
     return tuple(known[each] for each in steps)
 
 
@@ -54,8 +71,10 @@ def _epsilons_after(name: str, mechanism: Mechanism, delta: float) -> dict[int, 
     return {}
 
 
-mu = lru_cache(maxsize=256)(mu_of)  # of the central limit theorem after the whole mechanism; +inf where it has none
-band = lru_cache(maxsize=128)(tradeoff_bounds)  # the certified trade-off function of the whole mechanism
+# Of the central limit theorem after the whole mechanism; +inf where it has none.
+mu = lru_cache(maxsize=256)(mu_of)
+# The certified trade-off function of the whole mechanism.
+band = lru_cache(maxsize=128)(tradeoff_bounds)
 
 
 @lru_cache(maxsize=256)
@@ -80,7 +99,8 @@ def pairs(name: str, mechanism: Mechanism) -> tuple[Tradeoff, Kind]:
 
 
 def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
-    """Mechanisms of growing T with the same q sqrt(T), the given one last; none if sigma or q changes.
+    """Mechanisms of growing T with the same q sqrt(T), the given one last; none if sigma or q
+    changes.
 
     >>> [round(each.releases[0].q, 3) for each in growing(Mechanism.constant(0.01, 1.0, 10_000)).values()]
     [1.0, 0.316, 0.1, 0.032, 0.01]
@@ -91,5 +111,7 @@ def growing(mechanism: Mechanism) -> dict[int, Mechanism]:
     q, sigma = release.q, release.sigma
     fewest = max(1, int(np.ceil(q * q * steps - 1e-9)))
     lengths = np.unique(np.geomspace(fewest, steps, LENGTHS).round().astype(int)).tolist()
-    shorter = {t: Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t) for t in lengths[:-1]}
+    shorter = {
+        t: Mechanism.constant(min(q * (steps / t) ** 0.5, 1.0), sigma, t) for t in lengths[:-1]
+    }
     return shorter | {steps: mechanism}

@@ -1,7 +1,7 @@
 """Epsilons of runs, computed once for all sessions; a page draws the known ones first.
 
-A background thread computes those of ended runs. The epsilon of an active run changes with each look: it is computed
-at once if that is quick, otherwise after the run has ended.
+A background thread computes those of ended runs. The epsilon of an active run changes with each
+look: it is computed at once if that is quick, otherwise after the run has ended.
 """
 
 import json
@@ -25,7 +25,8 @@ from dpcore.training.plan import Plan
 from pages.parts.results import cache
 
 MAX_EPSILONS = 20_000  # in memory
-MAX_KINDS = 25  # of steps: with more, the certified accountant takes seconds, so Rényi DP's bound is shown
+# Of steps: with more, the certified accountant takes seconds, so Rényi DP's bound is shown.
+MAX_KINDS = 25
 POLL_SECONDS = 1.0  # between two looks at missing epsilons
 
 
@@ -60,7 +61,9 @@ def spending_of(run: Run, accountant: str = CERTIFIED) -> Spending | None:
     """The spending of a run; None for another kind of job, without a plan, or without privacy."""
     if run.kind != TRAINING.name or not run.stored_plan or not run.settings.get("private", True):
         return None
-    return Spending(accountant, run.stored_plan, run.settings["delta"], done_by(run), not run.active)
+    return Spending(
+        accountant, run.stored_plan, run.settings["delta"], done_by(run), not run.active
+    )
 
 
 def learn(spendings: Iterable[Spending]) -> int:
@@ -101,18 +104,26 @@ def cost_of(spending: Spending) -> Reading | None:
     """The cost, computed now; None if nothing is released or accounted for, or if that fails."""
     try:
         released = _released(spending)
-        return None if released is None else ACCOUNTANTS[spending.accountant].spent(released, spending.delta)
+        return (
+            None
+            if released is None
+            else ACCOUNTANTS[spending.accountant].spent(released, spending.delta)
+        )
     except Exception:  # a page shows the other epsilons
         logging.exception("No epsilon could be computed of a run.")
         return None
 
 
 def cost_of_choosing(runs: Sequence[Run | Deleted], delta: float) -> Reading | None:
-    """The cost of publishing any of the runs, however it is chosen among them; None if there is none."""
+    """The cost of publishing any of the runs, however it is chosen among them; None if there is
+    none.
+    """
     mechanism = all_released(runs)
     if mechanism is None:
         return None
-    return cache.final(CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp", mechanism, delta).last
+    return cache.final(
+        CERTIFIED if len(mechanism.releases) <= MAX_KINDS else "rdp", mechanism, delta
+    ).last
 
 
 _cost_of_active = lru_cache(MAX_EPSILONS)(cost_of)
@@ -123,7 +134,9 @@ def _released(spending: Spending) -> Mechanism | None:
 
 
 def drawn_until_known(key: str, draw: Callable[..., int], *given: Any) -> None:
-    """Call `draw`, which returns the number of missing epsilons, again and again until none is missing."""
+    """Call `draw`, which returns the number of missing epsilons, again and again until none is
+    missing.
+    """
     again = bool(st.session_state.get(key))
     st.fragment(_drawn, run_every=POLL_SECONDS if again else None)(key, again, draw, given)
 

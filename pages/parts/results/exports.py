@@ -58,7 +58,11 @@ class Origin(NamedTuple):
         """The numbers of the settings as texts, with this separator of thousands."""
         write = {"n": f"{{:{comma}.0f}}".format, "T": f"{{:{comma}}}".format, "delta": plain}
         said = {"n": self.n, "q": self.q, "sigma": self.sigma, "T": self.steps, "delta": self.delta}
-        return {name: write.get(name, nearest)(value) for name, value in said.items() if value is not None}
+        return {
+            name: write.get(name, nearest)(value)
+            for name, value in said.items()
+            if value is not None
+        }
 
 
 def origin_of(mechanism: Mechanism, delta: float, n: float, link: str = "") -> Origin:
@@ -84,7 +88,11 @@ def origin_of_any(setting: ChosenSetting, link: str = "") -> Origin:
     >>> origin_of_any(ChosenSetting(mechanism, 100, 0.5, 4.0, 1e-5, "step", 0.5)).words
     'n = 100, q = 0.5, delta = 1e-5, schedule step, rate 0.5'
     """
-    schedule = "constant" if setting.schedule == "constant" else f"{setting.schedule}, rate {nearest(setting.rate)}"
+    schedule = (
+        "constant"
+        if setting.schedule == "constant"
+        else f"{setting.schedule}, rate {nearest(setting.rate)}"
+    )
     return Origin(setting.n, setting.q, None, None, setting.delta, schedule, link)
 
 
@@ -92,12 +100,17 @@ def address() -> str:
     """The address of the page with its settings; "" where there is none."""
     if not st.context.url:
         return ""
-    query = urlencode([(name, value) for name in st.query_params for value in st.query_params.get_all(name)])
+    query = urlencode(
+        [(name, value) for name in st.query_params for value in st.query_params.get_all(name)]
+    )
     return f"{st.context.url}?{query}" if query else st.context.url
 
 
-def chart(figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, **more: Any) -> None:
-    """Draw a figure; a saved picture has the title, the settings and their link, if any, and is named after them.
+def chart(
+    figure: go.Figure, key: str, alt: str, title: str, origin: Origin | None, **more: Any
+) -> None:
+    """Draw a figure; a saved picture has the title, the settings and their link, if any, and is
+    named after them.
 
     `more` goes to `live_chart`.
     """
@@ -132,27 +145,36 @@ def csv_of(rows: Rows) -> str:
 
 def accountants_sources() -> None:
     """Draw what each accountant is, and where it comes from, in an expander."""
-    sources = st.expander("What each accountant is, and where it comes from", key="sources", on_change="rerun")
+    sources = st.expander(
+        "What each accountant is, and where it comes from", key="sources", on_change="rerun"
+    )
     if sources.open:
         for each in ACCOUNTANTS.values():
-            sources.markdown(f"**{each.title}** (`{each.name}`). {each.caveat} *{linked(each.source)}.*")
+            sources.markdown(
+                f"**{each.title}** (`{each.name}`). {each.caveat} *{linked(each.source)}.*"
+            )
 
 
-def tradeoff_download(curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin) -> None:
+def tradeoff_download(
+    curves: Sequence[tuple[str, Kind, Tradeoff]], name: str, origin: Origin
+) -> None:
     """Draw a button for trade-off curves as tidy CSV with their settings."""
     rows = lambda: [row | origin._asdict() for row in tradeoff_rows(curves)]  # noqa: E731
     csv_button("Download these curves (CSV)", rows, f"{origin.file(name)}.csv", "download_tradeoff")
 
 
 def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
-    """Draw a button for the curves (or profiles) of all accountants as tidy CSV with their settings."""
+    """Draw a button for the curves (or profiles) of all accountants as tidy CSV with their
+    settings.
+    """
 
     def rows() -> Rows:
         if across == "epoch":
             found = {name: cache.curve(name, mechanism, origin.delta) for name in ACCOUNTANTS}
         else:
             found = {name: cache.profile(name, mechanism) for name in ACCOUNTANTS}
-        settings = {name: value for name, value in origin._asdict().items() if name != "delta"}  # each row has its own
+        # Each row has its own.
+        settings = {name: value for name, value in origin._asdict().items() if name != "delta"}
         return [row | settings for row in curves_rows(mechanism, found)]
 
     file = f"{origin.file(f'epsilon-against-{across}')}.csv"
@@ -160,7 +182,9 @@ def curves_download(mechanism: Mechanism, across: str, origin: Origin) -> None:
 
 
 def tradeoff_rows(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Rows:
-    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 - beta)."""
+    """One row per (name, kind, curve) and type I error alpha: curve, kind, alpha, beta, power (1 -
+    beta).
+    """
     levels = np.unique(np.concatenate([ALPHA, RATES]))
     return [
         {"curve": name, "kind": kind.value, "alpha": alpha, "beta": beta, "power": power}
@@ -170,7 +194,9 @@ def tradeoff_rows(curves: Sequence[tuple[str, Kind, Tradeoff]]) -> Rows:
 
 
 def curves_rows(mechanism: Mechanism, curves: Mapping[str, Curve]) -> Rows:
-    """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower (empty if unproven)."""
+    """One row per accountant and horizon: accountant, kind, delta, step, epoch, epsilon, lower
+    (empty if unproven).
+    """
     return [
         {"accountant": name, "kind": each.kind.value, "delta": delta, "step": step, "epoch": epoch, "epsilon": epsilon,
          "lower": lower}

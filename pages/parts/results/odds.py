@@ -1,4 +1,6 @@
-"""Words for a first-time visitor: terms with explanations, marks, odds of an attack, limits of the promise."""
+"""Words for a first-time visitor: terms with explanations, marks, odds of an attack, limits of the
+promise.
+"""
 
 import math
 import re
@@ -31,7 +33,8 @@ BEFORE = int(EVEN_PRIOR * PEOPLE)
 def term(name: str, place: str, text: str = "") -> str:
     """A word with its explanation, as HTML; `place` tells this use of it from others on the page.
 
-    The browser opens the explanation (the popover attribute): it needs no script, and no table cuts it off.
+    The browser opens the explanation (the popover attribute): it needs no script, and no table cuts
+    it off.
 
     >>> term("mu", "table").startswith('<span class=term><button popovertarget="table-mu">mu</button>')
     True
@@ -67,7 +70,8 @@ def explained(text: str, place: str) -> str:
 def sign(verdict: str, kind: str = "worth", said: str = "") -> str:
     """The mark of a verdict as HTML, in its colour.
 
-    Screen readers pass it by, for the words beside it say the same; `said` is for them where there are none.
+    Screen readers pass it by, for the words beside it say the same; `said` is for them where there
+    are none.
     """
     mark, color = SIGNS[kind][verdict]
     words = f"<span class=unseen>{escape(said)}</span>" if said else ""
@@ -76,18 +80,27 @@ def sign(verdict: str, kind: str = "worth", said: str = "") -> str:
 
 def legend() -> str:
     """The marks of numbers and of verdicts with their meaning, on two lines of HTML."""
-    kinds = (f"<span><b>{MARKS[kind]}</b> {term(kind, 'legend', word)}</span>" for kind, word in IN_A_WORD.items())
+    kinds = (
+        f"<span><b>{MARKS[kind]}</b> {term(kind, 'legend', word)}</span>"
+        for kind, word in IN_A_WORD.items()
+    )
     verdicts = (f"<span>{sign(name)}{word}</span>" for name, word in WORDS["verdicts"].items())
-    return f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts: {' '.join(verdicts)}</p>"
+    return (
+        f"<p class=legend>Marks: {' '.join(kinds)}</p><p class=legend>Verdicts:"
+        f" {' '.join(verdicts)}</p>"
+    )
 
 
 def linked(text: str) -> str:
     """A text as HTML with links for arXiv numbers."""
-    return ARXIV.sub(r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text))
+    return ARXIV.sub(
+        r'<a href="https://arxiv.org/abs/\1" target="_blank" rel="noopener">\g<0></a>', escape(text)
+    )
 
 
 def of_hundred(found: Risks) -> int:
-    """The number of right guesses of an attacker about 100 people, rounded up; 100 where nothing is proven.
+    """The number of right guesses of an attacker about 100 people, rounded up; 100 where nothing is
+    proven.
 
     A coin is right about 50; the largest advantage (true less false positives) adds half of itself.
     **Guarantees:** never below 100 times the proven bound.
@@ -108,8 +121,9 @@ def odds_icons(found: Risks) -> str:
     guess = term("odds", "odds", "Guessing who was in the data")
     most = f"up to {PEOPLE}" if found.empty or after == PEOPLE else f"at most {after}"
     sentence = (
-        f"{guess}, an attacker is right for {_under(GREY, f'{BEFORE} of {PEOPLE}')} people by chance, and for "
-        f"{_under(ATTACK_LOOK[0], f'{most} of {PEOPLE}')} after seeing the model. {escape(odds(found))}"
+        f"{guess}, an attacker is right for {_under(GREY, f'{BEFORE} of {PEOPLE}')} people by"
+        f" chance, and for {_under(ATTACK_LOOK[0], f'{most} of {PEOPLE}')} after seeing the model."
+        f" {escape(odds(found))}"
     )
     return f"<figure class=odds>{_drawing(after)}<figcaption>{sentence}</figcaption></figure>"
 
@@ -122,9 +136,13 @@ def _under(color: str, text: str) -> str:
 def not_promised() -> str:
     """The list of things that epsilon does not promise, as folded HTML."""
     items = "".join(
-        f"<li><b>{escape(each['head'])}</b> {explained(each['text'], 'promise')}</li>" for each in WORDS["not_promised"]
+        f"<li><b>{escape(each['head'])}</b> {explained(each['text'], 'promise')}</li>"
+        for each in WORDS["not_promised"]
     )
-    return f"<details class=promise><summary>What this does not promise</summary><ul>{items}</ul></details>"
+    return (
+        "<details class=promise><summary>What this does not"
+        f" promise</summary><ul>{items}</ul></details>"
+    )
 
 
 @lru_cache(maxsize=PEOPLE)
@@ -133,20 +151,33 @@ def _drawing(after: int) -> str:
 
     It is an image, since Streamlit removes SVG from HTML.
     """
-    groups = ((GREY, 0, BEFORE), (ATTACK_LOOK[0], BEFORE, after), (ABSENT, max(after, BEFORE), PEOPLE))
+    groups = (
+        (GREY, 0, BEFORE),
+        (ATTACK_LOOK[0], BEFORE, after),
+        (ABSENT, max(after, BEFORE), PEOPLE),
+    )
     drawn = "".join(_people(*each) for each in groups)
     size = f"0 0 {COLUMNS * PITCH} {PEOPLE // COLUMNS * ROW}"
-    image = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}' stroke-linecap='round'>{drawn}</svg>"
-    alt = f"{PEOPLE} people: {BEFORE} are guessed right by chance, at most {after} after seeing the model."
+    image = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='{size}'"
+        f" stroke-linecap='round'>{drawn}</svg>"
+    )
+    alt = (
+        f"{PEOPLE} people: {BEFORE} are guessed right by chance, at most {after} after seeing the"
+        " model."
+    )
     return f'<img class=people alt="{alt}" src="data:image/svg+xml,{quote(image, safe=SAFE)}">'
 
 
 def _people(color: str, first: int, last: int) -> str:
     """People as two strokes with round ends: a dot for the head, and a thicker one below it."""
-    corners = [(PITCH * (k % COLUMNS) + PITCH // 2, ROW * (k // COLUMNS)) for k in range(first, last)]
+    corners = [
+        (PITCH * (k % COLUMNS) + PITCH // 2, ROW * (k // COLUMNS)) for k in range(first, last)
+    ]
     strokes = ((HEAD, 2, 0), (BODY, 7, 1))  # width, how far down, length
     paths = "".join(
-        f"<path stroke-width='{width}' d='{''.join(f'M{x} {y + down}v{length}' for x, y in corners)}'/>"
+        f"<path stroke-width='{width}'"
+        f" d='{''.join(f'M{x} {y + down}v{length}' for x, y in corners)}'/>"
         for width, down, length in strokes
     )
     return f"<g stroke='{color}'>{paths}</g>"

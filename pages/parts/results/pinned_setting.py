@@ -1,4 +1,6 @@
-"""Pin a setting: it stays on the charts as a ghost, in the session, and in the address (`pin=`) of every page."""
+"""Pin a setting: it stays on the charts as a ghost, in the session, and in the address (`pin=`) of
+every page.
+"""
 
 import math
 from collections.abc import Callable
@@ -25,7 +27,9 @@ RATE = Quantity("rate", "Rate k", "0", Slider(0, 1), lambda rate: None)  # of an
 QUANTITIES = (N, Q, SIGMA, STEPS, DELTA, RATE)
 
 
-def pin_controls(setting: ChosenSetting, on_screen: Callable[[], ChosenSetting | None]) -> ChosenSetting | None:
+def pin_controls(
+    setting: ChosenSetting, on_screen: Callable[[], ChosenSetting | None]
+) -> ChosenSetting | None:
     """Draw the buttons that pin and unpin, and return the pinned setting.
 
     `on_screen` reads the setting that the fields show when the button is pressed.
@@ -58,7 +62,10 @@ def pinned_setting() -> ChosenSetting | None:
     try:
         return understood(text)
     except (ValueError, RuntimeError):
-        st.warning(f"The address pins no setting: {verbatim(text)}. Press “Pin this setting” to pin the present one.")
+        st.warning(
+            f"The address pins no setting: {verbatim(text)}. Press “Pin this setting” to pin the"
+            " present one."
+        )
         PINNED.set("")
         return None
 
@@ -69,7 +76,14 @@ def written(setting: ChosenSetting) -> str:
     >>> written(understood("10_000~256/10000~1.23~196~1e-5~constant~0"))
     '10000~0.0256~1.23~196~1e-05~constant~0.0'
     """
-    values = (setting.n, setting.q, setting.sigma, setting.mechanism.steps, setting.delta, setting.schedule)
+    values = (
+        setting.n,
+        setting.q,
+        setting.sigma,
+        setting.mechanism.steps,
+        setting.delta,
+        setting.schedule,
+    )
     return BETWEEN.join(str(each) for each in (*values, setting.rate))
 
 
@@ -79,7 +93,9 @@ def understood(text: str) -> ChosenSetting:
     if len(fields) != 7 or fields[5] not in SCHEDULES:
         raise ValueError(f"Expected {text[:40]!r} to be a setting.")
     schedule = fields.pop(5)
-    n, q, sigma, steps, delta, rate = (read(each, field) for each, field in zip(QUANTITIES, fields, strict=True))
+    n, q, sigma, steps, delta, rate = (
+        read(each, field) for each, field in zip(QUANTITIES, fields, strict=True)
+    )
     mechanism = Recipe(schedule, rate).mechanism(q, sigma, int(steps))
     return ChosenSetting(mechanism, int(n), q, sigma, delta, schedule, rate)
 
@@ -91,14 +107,20 @@ def words_of(setting: ChosenSetting) -> str:
     'sigma 1.23, q 0.0256, 5 epochs'
     """
     epochs = float(epochs_text(setting.mechanism.steps, setting.q))
-    changing = "" if setting.schedule == "constant" else f" ({setting.schedule}, k {nearest(setting.rate)})"
+    changing = (
+        ""
+        if setting.schedule == "constant"
+        else f" ({setting.schedule}, k {nearest(setting.rate)})"
+    )
     return f"sigma {nearest(setting.sigma)}{changing}, q {nearest(setting.q)}, {epochs_of(epochs)}"
 
 
 def ghost_over_epochs(pinned: ChosenSetting) -> Ghost:
     """The certified epsilon of a pinned setting against epoch."""
     steps, mechanism = charted(pinned.mechanism), pinned.mechanism
-    return Ghost(_label(pinned), cache.curve(CERTIFIED, mechanism, pinned.delta), epochs_at(mechanism, steps))
+    return Ghost(
+        _label(pinned), cache.curve(CERTIFIED, mechanism, pinned.delta), epochs_at(mechanism, steps)
+    )
 
 
 def ghost_over_delta(pinned: ChosenSetting) -> Ghost:
@@ -113,7 +135,9 @@ def pinned_line(pinned: ChosenSetting) -> list[Line]:
 
 def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
     """The pinned setting and its certified epsilon, beside the present one."""
-    before, now = (cache.final(CERTIFIED, each.mechanism, each.delta).last.value for each in (pinned, setting))
+    before, now = (
+        cache.final(CERTIFIED, each.mechanism, each.delta).last.value for each in (pinned, setting)
+    )
     at = f" at delta = {plain(raised(setting.delta))}" if pinned.delta != setting.delta else ""
     spent = marked(before, Kind.CERTIFIED)
     first = f"**Pinned:** {words_of(pinned)}, delta {plain(raised(pinned.delta))}: epsilon {spent}."
@@ -121,7 +145,10 @@ def difference(pinned: ChosenSetting, setting: ChosenSetting) -> str:
     if not (math.isfinite(before) and math.isfinite(now)) or before == now or not before:
         return f"{first} {second}{', the same' if before == now else ''}."
     word = "more" if now > before else "less"
-    return f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times the pinned value."
+    return (
+        f"{first} {second}: {short(abs(now - before))} {word}, {short(now / before)} times the"
+        " pinned value."
+    )
 
 
 def _label(pinned: ChosenSetting) -> str:

@@ -12,7 +12,13 @@ from dpcore.privacy.mechanism import Mechanism, Reading
 from dpcore.privacy.report.numbers import epochs_of
 from dpcore.privacy.report.statement import counted_as_poisson, proven_range, why_uncounted
 from dpcore.privacy.sampling import Sampler, sampler_of, steps_of_epoch
-from dpcore.privacy.sampling.base import Poisson, epochs_meant, points_of, steps_counted, tradeoff_band
+from dpcore.privacy.sampling.base import (
+    Poisson,
+    epochs_meant,
+    points_of,
+    steps_counted,
+    tradeoff_band,
+)
 
 FEW_DELTAS = DELTAS[::3]  # of a profile, each of which is a search of its own
 POISSON = "All other numbers on this page are for Poisson batches."
@@ -42,7 +48,8 @@ def sampled_end(name: str, mechanism: Mechanism, delta: float) -> Curve:
 
 @lru_cache(maxsize=256)
 def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
-    """Epsilon over the epochs of the same training with another sampler, and the numbers of others, if there is any.
+    """Epsilon over the epochs of the same training with another sampler, and the numbers of others,
+    if there is any.
 
     The last point comes from `sampled_end`, whose bounds may be closer.
     """
@@ -60,7 +67,9 @@ def sampled_of(name: str, mechanism: Mechanism, delta: float) -> Sampled | None:
 
 @lru_cache(maxsize=128)
 def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
-    """Delta over epsilon after the same training with another sampler, at each of `FEW_DELTAS`, if there is any."""
+    """Delta over epsilon after the same training with another sampler, at each of `FEW_DELTAS`, if
+    there is any.
+    """
     if not answers(name, mechanism):
         return None
     sampler, counted = sampler_of(name), _counted(sampler_of(name), mechanism)
@@ -70,7 +79,9 @@ def sampled_profile_of(name: str, mechanism: Mechanism) -> Sampled | None:
 
 @lru_cache(maxsize=128)
 def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
-    """The trade-off function of the same training with another sampler, between two proven curves, if there is any."""
+    """The trade-off function of the same training with another sampler, between two proven curves,
+    if there is any.
+    """
     sampler = sampler_of(name)
     if not answers(name, mechanism):
         return None
@@ -78,14 +89,19 @@ def sampled_band_of(name: str, mechanism: Mechanism) -> SampledBand | None:
 
 
 def say_sampled(name: str, mechanism: Mechanism, delta: float, poisson: Reading) -> None:
-    """Draw the proven range of another sampler and the verdict on the Poisson number there; or why there is none."""
+    """Draw the proven range of another sampler and the verdict on the Poisson number there; or why
+    there is none.
+    """
     sampler = sampler_of(name)
     if why_not := why_uncounted(sampler, mechanism):
         st.info(why_not)
     if not answers(name, mechanism):
         return
     found = sampled_end(name, mechanism, delta).last
-    st.markdown(f"{proven_range(sampler, found)} {length(sampler, mechanism.releases[0].q, mechanism.steps)}")
+    st.markdown(
+        f"{proven_range(sampler, found)}"
+        f" {length(sampler, mechanism.releases[0].q, mechanism.steps)}"
+    )
     worth = counted_as_poisson(sampler, found, poisson)
     refuted = poisson.value < (found.lower or 0.0) and "claims" in worth
     (st.warning if refuted else st.markdown)(worth)
@@ -107,4 +123,7 @@ def length(sampler: Sampler, q: float, steps: int) -> str:
     counted = steps_counted(sampler, q, steps)
     if not sampler.by_epoch:
         return f"Counted: {counted:,} steps."
-    return f"Counted: {epochs_of(epochs_meant(q, steps))} of {steps_of_epoch(q):,} batches, {counted:,} steps."
+    return (
+        f"Counted: {epochs_of(epochs_meant(q, steps))} of {steps_of_epoch(q):,} batches,"
+        f" {counted:,} steps."
+    )

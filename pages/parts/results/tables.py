@@ -37,7 +37,9 @@ class VerdictRow(NamedTuple):
 
 
 def verdict_rows(name: str, first: str, heads: Sequence[str], rows: Sequence[VerdictRow]) -> str:
-    """An HTML table of this name: the accountant under the head `first`, numbers under `heads`, kind and verdict."""
+    """An HTML table of this name: the accountant under the head `first`, numbers under `heads`,
+    kind and verdict.
+    """
     lines = (
         [
             f"{drawn_line(style_of(row.accountant))} {escape(ACCOUNTANTS[row.accountant].title)}",
@@ -58,28 +60,43 @@ def table(
     numbers: Collection[str] = (),
     words: Mapping[str, str] = {},
 ) -> str:
-    """An HTML table of a kind that the style sheet knows, of rows of HTML; the first cell of a row is its head.
+    """An HTML table of a kind that the style sheet knows, of rows of HTML; the first cell of a row
+    is its head.
 
-    The glossary explains the heads, which are plain texts, by its entries for them or by those that `words` names;
-    under some stand `numbers`. On a narrow screen a row is a block whose cells carry their heads.
+    The glossary explains the heads, which are plain texts, by its entries for them or by those that
+    `words` names; under some stand `numbers`. On a narrow screen a row is a block whose cells carry
+    their heads.
     """
     looks = [" class=number" if each in numbers else "" for each in heads]
-    told = [term(words[each], place_of(name), each) if each in words else head(each, place_of(name)) for each in heads]
-    top = (f"<th scope=col{look}>{each}</th>" if each else "<td></td>" for look, each in zip(looks, told, strict=True))
-    opened = [f'<td{look} data-label="{escape(each)}">' for look, each in zip(looks, heads, strict=True)][1:]
+    told = [
+        term(words[each], place_of(name), each) if each in words else head(each, place_of(name))
+        for each in heads
+    ]
+    top = (
+        f"<th scope=col{look}>{each}</th>" if each else "<td></td>"
+        for look, each in zip(looks, told, strict=True)
+    )
+    opened = [
+        f'<td{look} data-label="{escape(each)}">' for look, each in zip(looks, heads, strict=True)
+    ][1:]
     lines = (
-        f"<tr><th scope=row>{first}</th>{''.join(f'{a}{b}</td>' for a, b in zip(opened, rest, strict=True))}</tr>"
+        "<tr><th"
+        f" scope=row>{first}</th>{''.join(f'{a}{b}</td>' for a, b in zip(opened, rest, strict=True))}</tr>"
         for first, *rest in rows
     )
     return framed(name, kind, "".join(top), lines)
 
 
 def framed(name: str, kind: str, heads: str, rows: Iterable[str]) -> str:
-    """An HTML table of cells of heads and of rows, in a box that scrolls sideways, by the keyboard too.
+    """An HTML table of cells of heads and of rows, in a box that scrolls sideways, by the keyboard
+    too.
 
     No two tables of a page have the same name: it is read out.
     """
-    body = f'<table class="{kind}"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    body = (
+        "<table"
+        f' class="{kind}"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    )
     return f'<div class=scrolling tabindex=0 role=region aria-label="{escape(name)}">{body}</div>'
 
 
@@ -106,13 +123,20 @@ def image_source(shades: np.ndarray) -> str:
 
 def drawn_line(style: Style) -> str:
     """A piece of the line of a chart as HTML, which a screen reader skips."""
-    return f'<span class=line aria-hidden=true data-line="{style.glyph}" style="color:{style.color}"></span>'
+    return (
+        f'<span class=line aria-hidden=true data-line="{style.glyph}"'
+        f' style="color:{style.color}"></span>'
+    )
 
 
 def verdict_table(curves: Mapping[str, Curve]) -> str:
-    """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind, verdict."""
+    """An HTML table with one row an accountant: epsilon, ratio to the certified value, kind,
+    verdict.
+    """
     band = curves[CERTIFIED]
-    return verdict_rows("Verdicts", "Accountant", HEADS, [_row(*each, band) for each in curves.items()])
+    return verdict_rows(
+        "Verdicts", "Accountant", HEADS, [_row(*each, band) for each in curves.items()]
+    )
 
 
 def epsilon_sentence(band: Curve, delta: str, *, apart: bool = False) -> str:
@@ -123,12 +147,17 @@ def epsilon_sentence(band: Curve, delta: str, *, apart: bool = False) -> str:
     of = f"**{Poisson.title}**, {Poisson.adjacency}: " if apart else ""
     upper, lower = float(band.epsilon[-1]), band.lower
     if lower is None or math.isinf(upper):
-        least = f" It is at least {outward(lower[-1], math.floor)}." if lower is not None and lower[-1] > 0 else ""
+        least = (
+            f" It is at least {outward(lower[-1], math.floor)}."
+            if lower is not None and lower[-1] > 0
+            else ""
+        )
         return f"{of}There is no certified epsilon at delta = {delta}: {lowered(band.note)}{least}"
     low, high = outward(lower[-1], math.floor), outward(upper, math.ceil)
     adjacency = "" if apart else f" ({Poisson.adjacency})"
     return (
-        f"{of}After all steps, epsilon is proven to be between **{low}** and **{high}** at delta = {delta}{adjacency}."
+        f"{of}After all steps, epsilon is proven to be between **{low}** and **{high}** at delta ="
+        f" {delta}{adjacency}."
     )
 
 
@@ -138,27 +167,40 @@ def _row(name: str, curve: Curve, band: Curve) -> VerdictRow:
     value = float(curve.epsilon[-1])
     finite = math.isfinite(value)
     compared = finite and math.isfinite(judged.ratio) and math.isfinite(float(band.epsilon[-1]))
-    cells = (marked(value, curve.kind, curve.last.lower), f"{short(judged.ratio)} ×" if compared else "–")
+    cells = (
+        marked(value, curve.kind, curve.last.lower),
+        f"{short(judged.ratio)} ×" if compared else "–",
+    )
     text = judged.text if finite or curve is band else unavailable(curve.note or judged.text)
     return VerdictRow(name, cells, curve.kind, judged.worth, text)
 
 
 def card(
-    mechanism: Mechanism, curve: Curve, accountant: str, n: float, *, ends: bool = False, seed: int | None = None
+    mechanism: Mechanism,
+    curve: Curve,
+    accountant: str,
+    n: float,
+    *,
+    ends: bool = False,
+    seed: int | None = None,
 ) -> None:
     """Draw the privacy statement in an expander, which costs nothing while it is closed.
 
-    The `curve` of the accountant ends with the whole mechanism; `n` is the number of training examples; a run that
-    still goes on `ends` later; `seed` belongs to a run with a fixed seed.
+    The `curve` of the accountant ends with the whole mechanism; `n` is the number of training
+    examples; a run that still goes on `ends` later; `seed` belongs to a run with a fixed seed.
     """
     icon = ":material/description:"
-    box = st.expander("Privacy statement, to copy", icon=icon, key="statement_card", on_change="rerun")
+    box = st.expander(
+        "Privacy statement, to copy", icon=icon, key="statement_card", on_change="rerun"
+    )
     if not box.open:
         return
     found = cache.risks(mechanism, float(curve.delta[-1]))
     made = statement(mechanism, curve, ACCOUNTANTS[accountant], found, n, seed)
     with box:
-        form = st.segmented_control("Copy as", FORMS, default=FORMS[0], required=True, key="statement", **BOUND)
+        form = st.segmented_control(
+            "Copy as", FORMS, default=FORMS[0], required=True, key="statement", **BOUND
+        )
         text = made.text() if form == "text" else made.markdown()
         st.code(text.strip(), language=None, wrap_lines=True)
         when = "This is what holds at the end of the run. " if ends else ""

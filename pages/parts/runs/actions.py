@@ -37,7 +37,9 @@ def actions(store: Store, chosen: Chosen) -> None:
     row = st.container(horizontal=True, key="run_actions", gap="small")
     ticked = TickedRuns(store, row, chosen)
     mine = _own(chosen)
-    ticked.button("Tags" if len(mine) > 1 else "Name, tags, note", "edit", _own, partial(_ask, EDITING))
+    ticked.button(
+        "Tags" if len(mine) > 1 else "Name, tags, note", "edit", _own, partial(_ask, EDITING)
+    )
     ticked.button("Cancel", "stop", _active, partial(each_of, Store.cancel, store))
     ticked.button("Resume", "play_arrow", _early, partial(each_of, resume, store))
     ticked.button("Delete", "delete", _over, partial(_ask, DELETING))
@@ -56,16 +58,24 @@ class TickedRuns:
     chosen: Chosen
 
     def button(
-        self, label: str, icon: str, fitting: Callable[[Chosen], list[Run]], do: Callable[[list[str]], None]
+        self,
+        label: str,
+        icon: str,
+        fitting: Callable[[Chosen], list[Run]],
+        do: Callable[[list[str]], None],
     ) -> None:
         """Draw the button that does something with the runs that are ticked when it is pressed."""
         runs = fitting(self.chosen)
         number = f" {len(runs)}" if len(runs) > 1 else ""
         pressed = {"on_click": self._pressed, "args": (fitting, do), "disabled": not runs}
-        self.row.button(f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", **pressed)
+        self.row.button(
+            f"{label}{number}", key=f"run_action_{icon}", icon=f":material/{icon}:", **pressed
+        )
 
     @uninterrupted
-    def _pressed(self, fitting: Callable[[Chosen], list[Run]], do: Callable[[list[str]], None]) -> None:
+    def _pressed(
+        self, fitting: Callable[[Chosen], list[Run]], do: Callable[[list[str]], None]
+    ) -> None:
         take_ticks(self.store)  # a tick may have come with the press
         runs = fitting(ticked_now(self.store))
         if runs:
@@ -180,7 +190,9 @@ def _edit(store: Store, run: Run) -> bool:
     """Draw the form for name, tags and note; return whether they were kept."""
     with st.form("edit_run", border=False):
         name = st.text_input("Name", run.name, key=f"edit_name_{run.id}", placeholder=name_of(run))
-        tags = st.text_input("Tags, separated by commas", ", ".join(run.tags), key=f"edit_tags_{run.id}")
+        tags = st.text_input(
+            "Tags, separated by commas", ", ".join(run.tags), key=f"edit_tags_{run.id}"
+        )
         note = st.text_area("Note", run.note, key=f"edit_note_{run.id}")
         saved = st.form_submit_button("Save", type="primary")
 
@@ -195,7 +207,8 @@ def _edit(store: Store, run: Run) -> bool:
 def paused_line(store: Store) -> None:
     """Draw the button that continues a paused queue.
 
-    A teacher pauses it in a classroom, but it stays paused if the server is later started for one person.
+    A teacher pauses it in a classroom, but it stays paused if the server is later started for one
+    person.
     """
     if not store.board(PAUSED) or not may_rule(current_user()):
         return

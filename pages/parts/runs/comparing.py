@@ -38,7 +38,9 @@ from pages.parts.train.run_charts import picture
 from pages.parts.train.run_history import watched_runs
 from pages.parts.train.run_labels import NAMES
 
-TICK = "Tick a run to see its accuracy, privacy cost and settings. The chart shows all finished runs."
+TICK = (
+    "Tick a run to see its accuracy, privacy cost and settings. The chart shows all finished runs."
+)
 VIEWS = ("progress", "classes", "settings", "accuracy and epsilon", "sweep")
 ORIGINS: dict[str, str] = WORDS["origins"]
 OTHERS = "Audits, comparisons and runs of other versions or on data that are not here are left out."
@@ -58,7 +60,9 @@ def compare(store: Store, chosen: Chosen, wanted: Wanted) -> None:
     elif what == "accuracy and epsilon" or not chosen.every:
         if what != "accuracy and epsilon":
             st.caption(TICK)
-        drawn_until_known("runs_front_left", _tradeoffs, store, wanted, _options(row, accuracy=False)[0])
+        drawn_until_known(
+            "runs_front_left", _tradeoffs, store, wanted, _options(row, accuracy=False)[0]
+        )
     elif what == "settings":
         show_differences(chosen)
     else:
@@ -89,7 +93,10 @@ def _without_charts(chosen: Chosen) -> None:
 def show_differences(chosen: Chosen) -> None:
     """Draw the settings that differ, and the origins of the runs."""
     runs = chosen.every
-    st.subheader("Settings that differ" if len(runs) > 1 else "Settings that differ from the defaults", anchor=False)
+    st.subheader(
+        "Settings that differ" if len(runs) > 1 else "Settings that differ from the defaults",
+        anchor=False,
+    )
     charted = chosen.charted
     ways = [link_of_run(run.config, f"the settings of {name_of(run)}") for run in charted]
     rows = different([run.config for run in charted])
@@ -105,14 +112,17 @@ def show_differences(chosen: Chosen) -> None:
 
 
 def different(configs: Sequence[RunConfig]) -> dict[str, list[str]]:
-    """The settings in which the configurations differ, by label; for a single one, those that differ from defaults.
+    """The settings in which the configurations differ, by label; for a single one, those that
+    differ from defaults.
 
     >>> different([RunConfig(), RunConfig(sigma=2.0)])
     {'Noise multiplier sigma': ['1.23', '2']}
     """
     differ = lambda name: len({getattr(each, name) for each in configs}) > 1  # noqa: E731
     names = [
-        each for each in (*NAMES, "private") if (each in configs[0].chosen() if len(configs) == 1 else differ(each))
+        each
+        for each in (*NAMES, "private")
+        if (each in configs[0].chosen() if len(configs) == 1 else differ(each))
     ]
     return {SETTINGS[name].label: [_written(name, each) for each in configs] for name in names}
 
@@ -146,7 +156,9 @@ def _written(name: str, config: RunConfig) -> str:
     return "secret" if value is None else value_text(value)
 
 
-def _table(label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()) -> str:
+def _table(
+    label: str, runs: Sequence[Run], rows: dict[str, list[str]], ways: Sequence[str] = ()
+) -> str:
     """A table with a column for each run; its texts are escaped."""
     names = [name_of(run) for run in runs]
     names = [f"{each[:MAX_NAME_CHARS]}…" if len(each) > MAX_NAME_CHARS else each for each in names]
@@ -160,15 +172,29 @@ def _tradeoffs(store: Store, wanted: Wanted, accountant: str) -> int:
     """Draw the front of all wanted finished runs, and the averages over seeds."""
     found = ended(store, wanted, MAX_RUNS_LOOKED_AT)
     runs = imported(store, wanted)
-    elsewhere = f" Imported runs left out, since nobody here measured their accuracy: {runs:,}." if runs else ""
+    elsewhere = (
+        f" Imported runs left out, since nobody here measured their accuracy: {runs:,}."
+        if runs
+        else ""
+    )
     if not found:
         st.info(f"{NONE}{elsewhere}")
         return 0
     left = learn(spending for each in found if (spending := spending_of(each, accountant)))
     outcomes = outcomes_of(found, accountant)
     title = titled(accountant)
-    figure, alt = charts.front_figure(outcomes, title, size=chart_size()), charts.front_alt(outcomes, title)
-    live_chart(figure, [], key="front_chart", alt=alt, title=f"Accuracy against epsilon, {title}", file="pareto-front")
+    figure, alt = (
+        charts.front_figure(outcomes, title, size=chart_size()),
+        charts.front_alt(outcomes, title),
+    )
+    live_chart(
+        figure,
+        [],
+        key="front_chart",
+        alt=alt,
+        title=f"Accuracy against epsilon, {title}",
+        file="pareto-front",
+    )
     st.caption(f"{WORDS['front']}{_left_out(found, outcomes, left)}{elsewhere}")
     numbers_table("The numbers in the chart", "front_numbers", lambda: _columns(outcomes))
     _seeds(found)
@@ -193,11 +219,15 @@ def _left_out(found: Sequence[Run], outcomes: Sequence[Outcome], left: int) -> s
         said.append(f"Only the latest {MAX_RUNS_LOOKED_AT:,} finished runs are included.")
     private = [each for each in outcomes if each.epsilon is not None]
     if len(private) > charts.MAX_POINTS + len(charts.front(outcomes)):
-        said.append(f"Beside the front, the chart shows {charts.MAX_POINTS:,} of {len(private):,} runs.")
+        said.append(
+            f"Beside the front, the chart shows {charts.MAX_POINTS:,} of {len(private):,} runs."
+        )
     if left:
         said.append(f"{left:,} epsilon{'s' * (left > 1)} still to come.")
     elif without := len(found) - len(outcomes):
-        said.append(f"{without:,} private run{'s' * (without > 1)} without epsilon cannot be drawn.")
+        said.append(
+            f"{without:,} private run{'s' * (without > 1)} without epsilon cannot be drawn."
+        )
     return "".join(f" {each}" for each in said)
 
 
@@ -215,8 +245,14 @@ def _seeds(found: Sequence[Run]) -> None:
     """Draw the mean and spread of each setting that several runs share."""
     groups: dict[str, list[Run]] = {}
     for each in found:
-        groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(each)
-    several = [(group, summary([each.last.accuracy for each in group])) for group in groups.values() if len(group) > 1]
+        groups.setdefault(json.dumps({**each.settings, "seed": None}, sort_keys=True), []).append(
+            each
+        )
+    several = [
+        (group, summary([each.last.accuracy for each in group]))
+        for group in groups.values()
+        if len(group) > 1
+    ]
     if not several:
         return
     several.sort(key=lambda each: -each[1].mean)
@@ -238,7 +274,9 @@ def _words(each: Run) -> str:
 
 def show_classes(store: Store, runs: Sequence[Run]) -> None:
     """Draw the accuracy of each class of all runs, and the mistakes of one."""
-    tested = [each for each in watched_runs(store, [run.id for run in runs]) if each.history.evaluated]
+    tested = [
+        each for each in watched_runs(store, [run.id for run in runs]) if each.history.evaluated
+    ]
     if not tested:
         st.info("The ticked runs have not been tested yet.")
         return
@@ -256,15 +294,22 @@ def show_classes(store: Store, runs: Sequence[Run]) -> None:
 def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
     names = DATASETS[dataset].classes
     tracks = [
-        Track(each.label, [], each.history.evaluated[-1].per_class, private=each.config.private) for each in watched
+        Track(each.label, [], each.history.evaluated[-1].per_class, private=each.config.private)
+        for each in watched
     ]
     st.markdown(f"**Test accuracy of each class, {DATASETS[dataset].title}**")
     spans = []
     for place, style in enumerate(track_styles(tracks)):
-        mark = f'<span aria-hidden=true style="color:{style.color}">{SYMBOLS[place % len(SYMBOLS)][1]}</span>'
+        mark = (
+            "<span aria-hidden=true"
+            f' style="color:{style.color}">{SYMBOLS[place % len(SYMBOLS)][1]}</span>'
+        )
         spans.append(f"<span>{mark} {place + 1}: {escape(style.label)}</span>")
     st.html(f'<div class="run-key">{" ".join(spans)}</div>')
-    alt = " ".join(f"{place}: {track.label}. {classes_alt(names, track.y)}" for place, track in enumerate(tracks, 1))
+    alt = " ".join(
+        f"{place}: {track.label}. {classes_alt(names, track.y)}"
+        for place, track in enumerate(tracks, 1)
+    )
     words = picture("Test accuracy of each class", watched)
     figure = charts.classes_compared_figure(names, tracks, size=chart_size())
     live_chart(figure, [], key=f"classes_{dataset}", alt=alt, **words)
@@ -273,11 +318,20 @@ def _compared(dataset: str, watched: Sequence[RunRecord]) -> None:
 def _confusion(watched: RunRecord) -> None:
     finished, names = watched.history.finished, DATASETS[watched.config.dataset].classes
     if finished is None or finished.confusion is None:
-        st.info("This run has no table of mistakes. Runs get it when they finish; runs of older versions have none.")
+        st.info(
+            "This run has no table of mistakes. Runs get it when they finish; runs of older"
+            " versions have none."
+        )
         return
     counts = finished.confusion
-    figure, alt = charts.confusion_figure(names, counts, size=chart_size()), charts.confusion_alt(names, counts)
+    figure, alt = (
+        charts.confusion_figure(names, counts, size=chart_size()),
+        charts.confusion_alt(names, counts),
+    )
     words = picture("Test examples by class and answer", [watched])
     live_chart(figure, [], key="confusion_chart", alt=alt, **words)
-    columns = {"is": names, **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)}}
+    columns = {
+        "is": names,
+        **{f"answered {name}": [row[i] for row in counts] for i, name in enumerate(names)},
+    }
     numbers_table("The numbers in the table above", "confusion_numbers", lambda: columns)

@@ -27,7 +27,9 @@ def examples() -> tuple[RunRecord, ...]:
 
 def _read(name: str, file: str) -> RunRecord:
     found = read_run((Path(__file__).parent / "examples" / file).read_bytes())
-    columns = row_of(file.removesuffix(".json"), found.config, name, planned=found.plan) | found.columns
+    columns = (
+        row_of(file.removesuffix(".json"), found.config, name, planned=found.plan) | found.columns
+    )
     columns |= {"name": name, "origin": None, "cancelling": False, "sequence": len(found.events)}
     run = run_of(columns | {"body": body_of(found.events[-1])})
     return RunRecord(run, History().followed_by(found.events), name)

@@ -47,7 +47,9 @@ def import_box(store: Store) -> None:
 
 
 def _exports(store: Store, runs: Sequence[str]) -> None:
-    name = st.selectbox("Format", list(FORMS), format_func=lambda each: FORMS[each].title, key="export_form")
+    name = st.selectbox(
+        "Format", list(FORMS), format_func=lambda each: FORMS[each].title, key="export_form"
+    )
     form = FORMS[name]
     if len(runs) > 1 and not form.several:
         st.caption(ONE)
@@ -57,11 +59,18 @@ def _exports(store: Store, runs: Sequence[str]) -> None:
     except ValueError as error:  # a run that has no such form, or a package that is missing
         st.info(str(error))
         return
-    st.download_button("Download", content, file, media, key=f"export_{name}", on_click="ignore", width="stretch")
+    st.download_button(
+        "Download", content, file, media, key=f"export_{name}", on_click="ignore", width="stretch"
+    )
 
 
-def written(form: TextForm | FolderForm, records: Sequence[RunRecord]) -> tuple[str, str | bytes, str]:
-    """The name of the runs' file, its content and its type. Errors: ValueError says why there is none."""
+def written(
+    form: TextForm | FolderForm, records: Sequence[RunRecord]
+) -> tuple[str, str | bytes, str]:
+    """The name of the runs' file, its content and its type.
+
+    Errors: ValueError says why there is none.
+    """
     file = file_name(form, [each.run.id for each in records])
     if isinstance(form, TextForm):
         return file, form.write(records), form.media
@@ -83,6 +92,8 @@ def _import(store: Store) -> None:
         try:
             imported = read_run(given.getvalue())
         except ValueError as error:  # it may quote the file
-            raise ValueError(f"The file was not imported: {verbatim(str(error), MAX_REASON)}") from None
+            raise ValueError(
+                f"The file was not imported: {verbatim(str(error), MAX_REASON)}"
+            ) from None
         run = within_limits.keep(store, imported, user.owner)
         tick_only([store.run(run)])

@@ -31,7 +31,14 @@ from pages.parts.components.elements import Row, runs_table, text_sent, ticks
 from pages.parts.controls.url_state import Remembered, assign, keep, page_text, write_ids
 from pages.parts.controls.widgets import choice_of, several, text_field
 from pages.parts.results import costs
-from pages.parts.results.costs import Spending, drawn_until_known, known_cost, learn, spending_of, told_later
+from pages.parts.results.costs import (
+    Spending,
+    drawn_until_known,
+    known_cost,
+    learn,
+    spending_of,
+    told_later,
+)
 from pages.parts.shell.streamlit_internals import uninterrupted
 from pages.parts.train import run_picker
 from pages.parts.train.run_labels import MAX_RUNS
@@ -51,7 +58,9 @@ AT_ONCE = 25  # rows
 CHANGED = "runs_changed"  # set once a run has started or ended
 LEFT = "runs_costs_left"  # whether epsilons are still being computed
 MAX_RUNS_JUDGED = 500  # finished ones, the latest: among them is the best
-READING = f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them."
+READING = (
+    f"Epsilon is certified, at each run's own delta. Tick up to {MAX_RUNS} runs to compare them."
+)
 LATER = "once it has ended"  # in place of an epsilon that takes long to compute
 NOTHING = "No run matches. Remove a filter to see the others."
 FULL = f"You can compare {MAX_RUNS} runs at once. Untick one first."
@@ -62,7 +71,9 @@ ONE_RUN, BEST_OF = "Epsilon as one run", COLUMNS["best"]["title"]
 
 def wanted_runs(store: Store) -> Wanted:
     """Draw the filters and return them."""
-    text = text_field(st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id")
+    text = text_field(
+        st, "Find", "find", MAX_FIND_CHARS, placeholder="name, tag, note, setting or id"
+    )
     pills = st.container()
     tag = _one_of("Tag", "tag", run_table.tags_of(store), str)
     sweeps = run_table.sweeps_of(store)
@@ -71,7 +82,10 @@ def wanted_runs(store: Store) -> Wanted:
     wanted = Wanted(text, (), tag, sweep, owner)
     counts = run_table.counted(store, "status", wanted)
     title = lambda each: f"{each} {counts.get(each, 0):,}"  # noqa: E731
-    return replace(wanted, statuses=several(pills, "Status", [each.value for each in Status], "status", (), title))
+    return replace(
+        wanted,
+        statuses=several(pills, "Status", [each.value for each in Status], "status", (), title),
+    )
 
 
 def owner_told(owner: str) -> str:
@@ -161,7 +175,9 @@ def bound_on_epsilon() -> float:
 
 
 def listing(store: Store, wanted: Wanted, ticked: Sequence[str], bound: float) -> None:
-    """Draw the best runs and the table; active runs keep up, and epsilons come as they are computed."""
+    """Draw the best runs and the table; active runs keep up, and epsilons come as they are
+    computed.
+    """
     drawn_until_known(LEFT, _drawn, store, wanted, tuple(ticked), bound)
 
 
@@ -182,10 +198,17 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
     starts = {run.id: start_of(store, run.id) for run in runs if run.position}
     stars = {each.id for each, _ in best.values()}
     price = _price(runs_of(store, ticked))
-    rows = [row(run, tests.get(run.id), starts.get(run.id, ""), best=run.id in stars) for run in runs]
+    rows = [
+        row(run, tests.get(run.id), starts.get(run.id, ""), best=run.id in stars) for run in runs
+    ]
     for each in filter(lambda each: each.id in ticked and price, rows):
         each.cells["best"] = price
-    ticking = {"ticked": ticked, "most": MAX_RUNS, "full": FULL, "heard": st.session_state.get(HEARD, 0)}
+    ticking = {
+        "ticked": ticked,
+        "most": MAX_RUNS,
+        "full": FULL,
+        "heard": st.session_state.get(HEARD, 0),
+    }
     changed = lambda: st.session_state.update({CHANGED: True})  # noqa: E731
     calls = {"ticked": partial(take_ticks, store), "sorted": _sort, "changed": changed}
     runs_table(columns_of(runs, order, best=bool(price)), rows, key=KEY, ticking=ticking, **calls)
@@ -197,21 +220,29 @@ def _drawn(store: Store, wanted: Wanted, ticked: tuple[str, ...], bound: float) 
 
 def _price(ticked: Sequence[Run]) -> str:
     """The epsilon of the ticked runs together; "" unless several private ones have ended."""
-    if len(ticked) < 2 or any(run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked):
+    if len(ticked) < 2 or any(
+        run.active or run.kind != TRAINING.name or not can_be_read(run) for run in ticked
+    ):
         return ""
     cost = costs.cost_of_choosing(ticked, min(run.config.delta for run in ticked))
     return marked(cost.value, cost.kind) if cost else ""
 
 
 def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, Reading]], int]:
-    """The best private run of each data set with a finite epsilon up to the bound, and the epsilons to come."""
+    """The best private run of each data set with a finite epsilon up to the bound, and the epsilons
+    to come.
+    """
     private = [(each, spending) for each in finished if (spending := spending_of(each))]
     left = learn(spending for _, spending in private)
     best: dict[str, tuple[Run, Reading]] = {}
     for each, spending in private:
         cost, data = known_cost(spending), each.settings.get("dataset", "")
         within = cost and math.isfinite(cost.value) and cost.value <= bound
-        if cost and within and (data not in best or each.last.accuracy > best[data][0].last.accuracy):
+        if (
+            cost
+            and within
+            and (data not in best or each.last.accuracy > best[data][0].last.accuracy)
+        ):
             best[data] = each, cost
     return best, left
 
@@ -219,9 +250,14 @@ def _best(finished: Sequence[Run], bound: float) -> tuple[dict[str, tuple[Run, R
 def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
     """The answer to the page's question, one part for each data set."""
     if not best:
-        return "No private run has finished" if math.isinf(bound) else f"No private run has epsilon {bound:g} or less"
+        return (
+            "No private run has finished"
+            if math.isinf(bound)
+            else f"No private run has epsilon {bound:g} or less"
+        )
     parts = [
-        f"{percent(each.last.accuracy)} on {_title(data)} at epsilon {marked(cost.value, cost.kind)}"
+        f"{percent(each.last.accuracy)} on {_title(data)} at epsilon"
+        f" {marked(cost.value, cost.kind)}"
         for data, (each, cost) in best.items()
     ]
     return f"{STAR} Best private run{'s' * (len(best) > 1)}: {', '.join(parts)}"
@@ -234,15 +270,25 @@ def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) ->
     took = duration(max((run.ended or time.time()) - run.started, 0)) if begun else ""
     shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
-    cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
-    return Row(run.id, cells, run.sequence, state_of(run, steps_of(run), starts) if run.active else None)
+    cells |= {
+        "epsilon": _epsilon(run),
+        "duration": took,
+        "tags": ", ".join(run.tags),
+        "owner": owner_told(run.owner),
+    }
+    return Row(
+        run.id, cells, run.sequence, state_of(run, steps_of(run), starts) if run.active else None
+    )
 
 
 def _settings(run: Run) -> dict[str, str]:
     """The settings that have a column, as stored, since another version may have others."""
     stored = run.settings
     model, optimizer = str(stored.get("model", "")), stored.get("optimizer", "")
-    cells = {"dataset": _title(str(stored.get("dataset", ""))), "model": MODELS.get(model, model.capitalize())}
+    cells = {
+        "dataset": _title(str(stored.get("dataset", ""))),
+        "model": MODELS.get(model, model.capitalize()),
+    }
     if run.kind not in (TRAINING.name, AUDIT.name):
         return cells
     cells["optimizer"] = OPTIMIZERS[optimizer].title if optimizer in OPTIMIZERS else str(optimizer)
@@ -266,10 +312,14 @@ def _epsilon(run: Run) -> str:
 
 
 def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """The runs on this page of the table, the number of all wanted ones, and the number of unknown epsilons."""
+    """The runs on this page of the table, the number of all wanted ones, and the number of unknown
+    epsilons.
+    """
     if order.by == "epsilon":
         return _by_epsilon(store, wanted, order)
-    ask = lambda: run_table.found(store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset())  # noqa: E731
+    ask = lambda: run_table.found(
+        store, wanted, order.by, descending=order.descending, limit=AT_ONCE, offset=_offset()
+    )  # noqa: E731
     runs, total = ask()
     if not runs and total:  # there are fewer now
         show_from(0)
@@ -278,13 +328,16 @@ def _runs(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, i
 
 
 def _by_epsilon(store: Store, wanted: Wanted, order: Order) -> tuple[list[Run], int, int]:
-    """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon come last."""
+    """Price all runs and sort them, since epsilon is no column of the store; runs without epsilon
+    come last.
+    """
     listed = run_table.priced(store, wanted)
     asked = {each.id: Spending(CERTIFIED, *each[1:]) for each in listed if each.plan}
     left = learn(asked.values())
     prices = {run: cost.value for run, each in asked.items() if (cost := known_cost(each))}
     way = -1 if order.descending else 1
-    ids = [each.id for each in listed][::-way]  # among equals the newest first if the order descends
+    # Among equals the newest first if the order descends.
+    ids = [each.id for each in listed][::-way]
     ids.sort(key=lambda run: (run not in prices, way * prices.get(run, 0.0)))
     first = min(_offset(), max(len(ids) - 1, 0) // AT_ONCE * AT_ONCE)
     return runs_of(store, ids[first : first + AT_ONCE]), len(ids), left
@@ -296,7 +349,11 @@ def _offset() -> int:
 
 
 def columns_of(runs: Sequence[Run], order: Order, *, best: bool = False) -> list[dict[str, object]]:
-    empty = {"best": not best, "tags": not any(run.tags for run in runs), "owner": not any(run.owner for run in runs)}
+    empty = {
+        "best": not best,
+        "tags": not any(run.tags for run in runs),
+        "owner": not any(run.owner for run in runs),
+    }
     columns = []
     for name in (name for name in COLUMNS if not empty.get(name)):
         way = ("descending" if order.descending else "ascending") if order.by == name else ""
@@ -310,7 +367,9 @@ def _sort() -> None:
     """Sort the table from its first run on; a second click reverses the order."""
     asked, before = text_sent(KEY, "sorted"), order_shown()
     if asked in COLUMNS and COLUMNS[asked]["sorts"]:
-        descending = not before.descending if before.by == asked else "number" in COLUMNS[asked]["kind"]
+        descending = (
+            not before.descending if before.by == asked else "number" in COLUMNS[asked]["kind"]
+        )
         SORT.set(f"{'-' if descending else ''}{asked}")
         show_from(0)
 
@@ -321,10 +380,22 @@ def _turning(total: int, left: int, kinds: Mapping[str, int]) -> None:
     last = min(first + AT_ONCE, total)
     row = st.container(horizontal=True, vertical_alignment="center")
     pages = math.ceil(total / AT_ONCE)
-    others = [f"{kinds[kind]:,} {noun}{'s' * (kinds[kind] > 1)}" for kind, noun in OTHER_JOBS.items() if kind in kinds]
+    others = [
+        f"{kinds[kind]:,} {noun}{'s' * (kinds[kind] > 1)}"
+        for kind, noun in OTHER_JOBS.items()
+        if kind in kinds
+    ]
     among = f", {' and '.join(others)} among them" if others else ""
     coming = f" {left:,} epsilon{'s' * (left > 1)} still to come." if left else ""
     row.caption(f"Runs {first + 1:,} to {last:,} of {total:,}{among}.{coming} {READING}")
     if pages > 1:
-        row.button("Previous", key="runs_before", on_click=show_from, args=(first - AT_ONCE,), disabled=first == 0)
-        row.button("Next", key="runs_after", on_click=show_from, args=(last,), disabled=last >= total)
+        row.button(
+            "Previous",
+            key="runs_before",
+            on_click=show_from,
+            args=(first - AT_ONCE,),
+            disabled=first == 0,
+        )
+        row.button(
+            "Next", key="runs_after", on_click=show_from, args=(last,), disabled=last >= total
+        )

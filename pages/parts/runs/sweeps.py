@@ -34,7 +34,8 @@ from pages.parts.train.form import form_of
 from pages.parts.train.run_labels import NAMES
 from pages.parts.visitors import may_change
 
-LAB, USUAL = "the settings in the Lab", "default settings"  # the latter if the Lab's cannot be trained
+# The latter if the Lab's cannot be trained.
+LAB, USUAL = "the settings in the Lab", "default settings"
 NONE = "none"
 BASE, SEEDS, NAME = "sweep_base", "sweep_seeds", "sweep_name"  # keys of the form's fields
 FIRST, SECOND = "sweep_first", "sweep_second"
@@ -42,25 +43,33 @@ VALUES, VALUES_SECOND = "sweep_values", "sweep_values_second"  # before the name
 ONE_EACH = "With one run each, chance can look like an effect of the setting. Train 3 or more."
 MAX_SEEDS = 20
 MAX_SWEEP_CHARS = 40  # of a name; the values follow it
-NO_PRICE = "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
+NO_PRICE = (
+    "This version of the program cannot read one of the runs, so the epsilon of all is unknown."
+)
 WITHOUT = "One of the runs has no epsilon, so all runs together have none."
 WIDE = "The runs differ in more than two settings, too many for a chart. Compare them one by one."
 
 
 def sweep_form(store: Store, chosen: Chosen) -> None:
     """Draw the form, shut until it is opened."""
-    box = st.expander("Start a sweep", icon=":material/grid_on:", key="sweep_form", on_change="rerun")
+    box = st.expander(
+        "Start a sweep", icon=":material/grid_on:", key="sweep_form", on_change="rerun"
+    )
     if not box.open:
         return
     with box:
         st.caption("Train every combination of the values you list, several times each.")
         base = _base(store, chosen.charted)
         axes = _axes()
-        seeds = int(st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key=SEEDS))
+        seeds = int(
+            st.number_input("Runs of each, each with its own seed", 1, MAX_SEEDS, 3, key=SEEDS)
+        )
         if seeds == 1:
             st.warning(ONE_EACH)
         try:
-            configs = sweeps.sweep_of(base, {name: sweeps.values_of(name, text) for name, text in axes.items()}, seeds)
+            configs = sweeps.sweep_of(
+                base, {name: sweeps.values_of(name, text) for name, text in axes.items()}, seeds
+            )
         except ValueError as error:
             if all(axes.values()):
                 st.error(str(error))
@@ -70,33 +79,49 @@ def sweep_form(store: Store, chosen: Chosen) -> None:
             f"Queue {len(configs)} runs" if configs else "Queue the runs", key="sweep_start", type="primary",
             disabled=not configs, on_click=_start_shown, args=(store, chosen.charted), width="stretch",
         )  # fmt: skip
-        st.caption(f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon of all.")
+        st.caption(
+            f"At most {MAX_RUNS} runs. Each has its own epsilon; the results also show the epsilon"
+            " of all."
+        )
 
 
 def _base(store: Store, runs: Sequence[Run]) -> RunConfig:
-    """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab shows."""
+    """Draw the choice of the settings that all runs share: a ticked run's, or those that the Lab
+    shows.
+    """
     options = _bases(store, runs)
     titles = {each: each for each in options} | {run.id: name_of(run) for run in runs}
     if st.session_state.get(BASE) not in options:
         assign(BASE, next(reversed(options)))
-    base = st.selectbox("Start from", list(options), format_func=lambda each: titles[each], key=BASE)
-    st.caption(f"{described(options[base])}, batch {options[base].batch}, {epochs_of(options[base].epochs)}.")
+    base = st.selectbox(
+        "Start from", list(options), format_func=lambda each: titles[each], key=BASE
+    )
+    st.caption(
+        f"{described(options[base])}, batch {options[base].batch},"
+        f" {epochs_of(options[base].epochs)}."
+    )
     return options[base]
 
 
 def _bases(store: Store, runs: Sequence[Run]) -> dict[str, RunConfig]:
-    """What a sweep can start from: the settings in the Lab, and those of the ticked runs by their ids."""
+    """What a sweep can start from: the settings in the Lab, and those of the ticked runs by their
+    ids.
+    """
     shown = form_of(Fields(page_texts(), good_texts()), device_here(store.home), lab=True).configs
     usual, config = (LAB, shown[0]) if shown else (USUAL, RunConfig())
     return {usual: config, **{run.id: run.config for run in runs}}
 
 
 def _axes() -> dict[str, str]:
-    """Draw the choice of the settings and the lists of their values; name -> list, or "" without one."""
+    """Draw the choice of the settings and the lists of their values; name -> list, or "" without
+    one.
+    """
     names = [*NAMES, *(name for name in sweeps.swept_settings() if name not in NAMES)]
     names = [name for name in names if name in sweeps.swept_settings()]
     titled = lambda name: SETTINGS[name].label if name in SETTINGS else name  # noqa: E731
-    first = st.selectbox("Setting", names, index=names.index("sigma"), format_func=titled, key=FIRST)
+    first = st.selectbox(
+        "Setting", names, index=names.index("sigma"), format_func=titled, key=FIRST
+    )
     axes = {first: _listed(first, VALUES, "0.7, 1, 1.4, 2" if first == "sigma" else "")}
     second = st.selectbox("Second setting", [NONE, *(name for name in names if name != first)], format_func=titled,
                           key=SECOND)  # fmt: skip
@@ -116,7 +141,9 @@ def _listed(name: str, key: str, usual: str) -> str:
 
 @uninterrupted
 def _start_shown(store: Store, runs: Sequence[Run]) -> None:
-    """Queue the sweep that the form shows when its button is pressed; where it shows none, the page says why."""
+    """Queue the sweep that the form shows when its button is pressed; where it shows none, the page
+    says why.
+    """
     texts_on_screen()
     session = st.session_state
     axes = {session[FIRST]: session.get(f"{VALUES}_{session[FIRST]}", "")}
@@ -136,7 +163,12 @@ def _start_shown(store: Store, runs: Sequence[Run]) -> None:
 def _start(store: Store, configs: Sequence[RunConfig], axes: Sequence[str], name: str) -> None:
     """Queue the sweep and show it, unless this session already has all of its runs under way."""
     sweep = store.new_id()
-    if start(store, configs, lambda every: [run for _, run in sweeps.named_runs(every, axes, name)], sweep):
+    if start(
+        store,
+        configs,
+        lambda every: [run for _, run in sweeps.named_runs(every, axes, name)],
+        sweep,
+    ):
         put("sweep", sweep, "")
         put("show", "sweep", "progress")
 
@@ -160,7 +192,9 @@ def _sweep(store: Store, name: str) -> int:
     row.markdown(f"**{len(sweep.runs) - len(active)} of {len(sweep.runs)} runs** have ended.")
     if mine := [run.id for run in active if may_change(run) and not run.cancelling]:
         others = (Store.cancel, store, mine)
-        row.button(f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=each_of, args=others)
+        row.button(
+            f"Cancel the other {len(mine)}", key="sweep_cancel", on_click=each_of, args=others
+        )
     _chart(sweep)
     price = costs.cost_of_choosing(sweep.charged_runs, _delta(sweep))
     st.html(_table(sweep, price))
@@ -177,9 +211,20 @@ def _chart(sweep: Sweep) -> None:
     if not labels or not any(each.accuracies for each in cells):
         return
     one, size = len(labels) == 1, chart_size()
-    figure = sweep_line(cells, labels[0], size=size) if one else sweep_map(cells, (labels[0], labels[1]), size=size)
+    figure = (
+        sweep_line(cells, labels[0], size=size)
+        if one
+        else sweep_map(cells, (labels[0], labels[1]), size=size)
+    )
     title = f"Test accuracy over {' and '.join(labels)}"
-    live_chart(figure, [], key="sweep_chart", alt=sweep_alt(cells, labels), title=title, file=f"sweep-{sweep.id}")
+    live_chart(
+        figure,
+        [],
+        key="sweep_chart",
+        alt=sweep_alt(cells, labels),
+        title=title,
+        file=f"sweep-{sweep.id}",
+    )
 
 
 def _delta(sweep: Sweep) -> float:
@@ -187,13 +232,26 @@ def _delta(sweep: Sweep) -> float:
 
 
 def _table(sweep: Sweep, price: Reading | None) -> str:
-    """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one and of choosing."""
-    heads = [*(SETTINGS[name].label for name in sweep.axes), "Finished", "Accuracy", ONE_RUN, BEST_OF]
+    """A row for each point of the grid: its finished runs, their accuracy, and the epsilon of one
+    and of choosing.
+    """
+    heads = [
+        *(SETTINGS[name].label for name in sweep.axes),
+        "Finished",
+        "Accuracy",
+        ONE_RUN,
+        BEST_OF,
+    ]
     best = "" if price is None else marked(price.value, price.kind)
     rows = []
     for point in sweep.points:
         done = f"{len(point.accuracies)} of {len(point.runs)}"
-        cells = [*map(value_text, point.values), done, spread_text(point.accuracies), one := _epsilon(point.runs)]
+        cells = [
+            *map(value_text, point.values),
+            done,
+            spread_text(point.accuracies),
+            one := _epsilon(point.runs),
+        ]
         cells.append(best if one else "")
         rows.append([*map(escape, cells)])
     return table("Sweep", "measured", heads, rows)
@@ -218,10 +276,12 @@ def _price(sweep: Sweep, price: Reading | None) -> None:
     delta = _delta(sweep)
     gone = sum(isinstance(each, Deleted) for each in runs)
     deleted = f", {gone} of them deleted" if gone else ""
-    fixed = seed_warning(list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None)))
+    fixed = seed_warning(
+        list(dict.fromkeys(run.config.seed for run in sweep.runs if run.config.seed is not None))
+    )
     number = marked(price.value, price.kind)
     st.markdown(
-        f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta = {plain(delta)}. "
-        f"{WORDS['choosing']} {fixed}"
+        f"All {len(runs)} runs together so far{deleted}: **epsilon {number}** at delta ="
+        f" {plain(delta)}. {WORDS['choosing']} {fixed}"
     )
     st.caption(WORDS["sources"])

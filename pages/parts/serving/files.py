@@ -1,10 +1,11 @@
-"""Files that browsers load beside the pages: the installed package's plotly.min.js, and the modules of the components.
+"""Files that browsers load beside the pages: the installed package's plotly.min.js, and the modules
+of the components.
 
     GET /files/<stamp>/<name>
 
-The names are a fixed list and nothing of a request becomes a path. The stamp changes with what is served, so browsers
-and caches may keep an answer forever; another stamp than the present one is unknown. This file imports no
-other of ours: every page asks it whether the routes are there at all.
+The names are a fixed list and nothing of a request becomes a path. The stamp changes with what is
+served, so browsers and caches may keep an answer forever; another stamp than the present one is
+unknown. This file imports no other of ours: every page asks it whether the routes are there at all.
 """
 
 import asyncio
@@ -31,7 +32,9 @@ serving = False  # `routes` of routes.py says that it is so
 
 
 def served() -> bool:
-    """Whether this process answers the routes: not where a page's file is run alone, nor without a server."""
+    """Whether this process answers the routes: not where a page's file is run alone, nor without a
+    server.
+    """
     return serving
 
 
@@ -49,7 +52,9 @@ def packed(name: str) -> bytes:
 
 @cache
 def stamp_of(name: str) -> str:
-    """The part of a file's address that changes with its content, one for all modules, which load each other."""
+    """The part of a file's address that changes with its content, one for all modules, which load
+    each other.
+    """
     if name == PLOTLY:
         return f"plotly-{version('plotly')}"
     return hashlib.sha256(b"".join(map(content, MODULES))).hexdigest()[:16]

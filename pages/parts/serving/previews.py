@@ -2,10 +2,11 @@
 
     GET /previews/<token>?field=<key>&text=<value>
 
-A page says for each of its charts how it is drawn where one field has another value, and its browser learns a token by
-which to ask. The answer is what `live_chart` shows (a figure and what grows in it), or nothing (204) where only the
-page itself can say what is to be seen: values that do not go together, a setting that takes long. A token is known to
-one page alone and lasts as long as its session; an answer changes nothing here.
+A page says for each of its charts how it is drawn where one field has another value, and its
+browser learns a token by which to ask. The answer is what `live_chart` shows (a figure and what
+grows in it), or nothing (204) where only the page itself can say what is to be seen: values that do
+not go together, a setting that takes long. A token is known to one page alone and lasts as long as
+its session; an answer changes nothing here.
 """
 
 import asyncio
@@ -22,7 +23,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 Drawn = dict[str, Any]  # the part of `live_chart`'s data that changes with the value
-Draw = Callable[[str, str], Drawn | None]  # of a field's key and its text; ValueError or None where it cannot
+# Of a field's key and its text; ValueError or None where it cannot.
+Draw = Callable[[str, str], Drawn | None]
 MAX_CHARS = 100  # characters of a key and of a text: fields hold fewer
 MAX_DRAWINGS = 2  # drawn at a time, for all readers: more would only wait for each other
 
@@ -41,7 +43,9 @@ _drawing = ThreadPoolExecutor(MAX_DRAWINGS, thread_name_prefix="preview")
 
 
 def address_of(key: str, draw: Draw | None) -> str:
-    """Where the chart of this key can be asked for from now on, in this session; "" where `draw` is None."""
+    """Where the chart of this key can be asked for from now on, in this session; "" where `draw` is
+    None.
+    """
     preview: Preview = st.session_state.setdefault(f"{key}_preview", Preview())
     preview.draw = draw
     _previews[preview.token] = preview
@@ -55,12 +59,16 @@ async def answer(request: Request) -> Response:
         return PlainTextResponse("There is no such chart.", 404)
     field, text = (request.query_params.get(name, "") for name in ("field", "text"))
     if len(field) > MAX_CHARS or len(text) > MAX_CHARS:
-        return PlainTextResponse(f"Expected field and text to have at most {MAX_CHARS} characters.", 400)
+        return PlainTextResponse(
+            f"Expected field and text to have at most {MAX_CHARS} characters.", 400
+        )
     if preview.busy:
         return PlainTextResponse("One value at a time.", 429)
     preview.busy = True
     try:
-        body = await asyncio.get_running_loop().run_in_executor(_drawing, drawn, preview.draw, field, text)
+        body = await asyncio.get_running_loop().run_in_executor(
+            _drawing, drawn, preview.draw, field, text
+        )
     finally:
         preview.busy = False
     return Response(body, media_type="application/json") if body else Response(status_code=204)

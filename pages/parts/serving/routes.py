@@ -1,4 +1,5 @@
-"""The routes that the server answers beside the pages: the events of runs as they happen, files and previews.
+"""The routes that the server answers beside the pages: the events of runs as they happen, files and
+previews.
 
     GET /tradeoff, /train, ...             the page that loads Streamlit's scripts; `first_paint.py` answers at /
     GET /files/<stamp>/<name>              what browsers load (`files.py`)
@@ -6,8 +7,8 @@
     GET /runs/<id>/events?after=N          one run
     GET /runs/<id>+<id>/events?after=N+M   up to MAX_RUNS_FOLLOWED at once: a browser keeps six connections to a server
 
-Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by `after` what it has.
-Of a request nothing but ids and counts is read.
+Events are a stream of server-sent events (`dpcore/runs/feed.py`). A reader that comes back says by
+`after` what it has. Of a request nothing but ids and counts is read.
 """
 
 import asyncio
@@ -27,11 +28,13 @@ from pages.parts.serving.previews import PREVIEWS
 from pages.parts.shell.menu import PAGES
 from pages.parts.shell.streamlit_internals import page_of_scripts
 
-MAX_RUNS_FOLLOWED = 32  # in one connection, as in runs.js: a page of the table of runs and the charts beside it
+# In one connection, as in runs.js: a page of the table of runs and the charts beside it.
+MAX_RUNS_FOLLOWED = 32
 MAX_READERS = 1000  # connections at once
 ID = re.compile(r"[0-9a-z]{1,32}")
 COUNT = re.compile(r"[0-9]{1,12}")
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between may keep or collect it
+# Nobody between may keep or collect it.
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 class CountedReaders:
@@ -47,7 +50,9 @@ class CountedReaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, as Starlette calls it."""
         if self.count >= MAX_READERS:
-            answer = PlainTextResponse("Too many readers; try again later.", 503, {"Retry-After": "10"})
+            answer = PlainTextResponse(
+                "Too many readers; try again later.", 503, {"Retry-After": "10"}
+            )
             await answer(scope, receive, send)
             return
         self.count += 1
@@ -62,7 +67,8 @@ async def run_events(request: Request) -> Response:
     """The events of the runs that the path names, as they happen."""
     try:
         wanted = asked_for(request)
-        store = (await asyncio.to_thread(ensure_pool)).store  # the first call opens a file and starts a process
+        # The first call opens a file and starts a process.
+        store = (await asyncio.to_thread(ensure_pool)).store
     except ValueError as error:
         return PlainTextResponse(str(error), 400)
     except StoreError as error:
@@ -73,8 +79,8 @@ async def run_events(request: Request) -> Response:
 class EventStream(StreamingResponse):
     """Messages until they end or the reader goes; then what reads for it ends at once.
 
-    Left to the garbage collector, whichever thread that runs in, its tasks were destroyed half done, and twice the
-    interpreter crashed after that.
+    Left to the garbage collector, whichever thread that runs in, its tasks were destroyed half
+    done, and twice the interpreter crashed after that.
     """
 
     def __init__(self, messages: AsyncGenerator[bytes, None]) -> None:
@@ -90,15 +96,26 @@ class EventStream(StreamingResponse):
 
 
 def asked_for(request: Request) -> list[tuple[str, int]]:
-    """Ids of runs, and of each the number of the event that the reader has; ValueError says what is wrong."""
+    """Ids of runs, and of each the number of the event that the reader has; ValueError says what is
+    wrong.
+    """
     runs = request.path_params["runs"].split("+")
-    if len(runs) > MAX_RUNS_FOLLOWED or len(set(runs)) < len(runs) or not all(map(ID.fullmatch, runs)):
+    if (
+        len(runs) > MAX_RUNS_FOLLOWED
+        or len(set(runs)) < len(runs)
+        or not all(map(ID.fullmatch, runs))
+    ):
         raise ValueError(
-            f"Expected the path to name up to {MAX_RUNS_FOLLOWED} runs by their ids, each once, with + between."
+            f"Expected the path to name up to {MAX_RUNS_FOLLOWED} runs by their ids, each once,"
+            " with + between."
         )
-    counts = request.query_params.get("after", "+".join("0" * len(runs))).replace(" ", "+").split("+")
+    counts = (
+        request.query_params.get("after", "+".join("0" * len(runs))).replace(" ", "+").split("+")
+    )
     if len(counts) != len(runs) or not all(map(COUNT.fullmatch, counts)):
-        raise ValueError("Expected after to be the number of an event for each run, with + between.")
+        raise ValueError(
+            "Expected after to be the number of an event for each run, with + between."
+        )
     return list(zip(runs, map(int, counts), strict=True))
 
 

@@ -11,8 +11,10 @@ from pages.parts.shell.streamlit_internals import main_script, page_asked_for
 
 TITLE = "Private deep learning, explored"
 SEEN = "menu_shown"
-PRESENT_MODE, ON = "present", "1"  # the mode's name in the session and in the address, and its text where it is on
-SMALL = {"displayModeBar": False}  # the settings of a small chart, which has no room for buttons over it
+# The mode's name in the session and in the address, and its text where it is on.
+PRESENT_MODE, ON = "present", "1"
+# The settings of a small chart, which has no room for buttons over it.
+SMALL = {"displayModeBar": False}
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,8 @@ class Page:
     file: str  # as seen from app.py
     title: str
     icon: str  # the name of a Material symbol
-    opens_settings: bool = False  # it shows the setting of the controls: an answer of Calibrate can be opened there
+    # It shows the setting of the controls: an answer of Calibrate can be opened there.
+    opens_settings: bool = False
     has_controls: bool = True  # of a setting: its address says which
 
     @property
@@ -56,16 +59,22 @@ def menu() -> st.Page:
     """The chosen page, with the menu drawn above it."""
     st.set_page_config(page_title=TITLE, page_icon="🛡️", layout="wide")
     st.session_state[SEEN] = True
-    return st.navigation({name: [_entry(page) for page in pages] for name, pages in GROUPS.items()}, position="top")
+    return st.navigation(
+        {name: [_entry(page) for page in pages] for name, pages in GROUPS.items()}, position="top"
+    )
 
 
 def _entry(page: Page) -> st.Page:
     icon, first = f":material/{page.icon}:", page == PAGES[0]
-    return st.Page(page.file, title=page.title, icon=icon, url_path=page.address or None, default=first)
+    return st.Page(
+        page.file, title=page.title, icon=icon, url_path=page.address or None, default=first
+    )
 
 
 def link(file: str, label: str, query: Mapping[str, str | Sequence[str]] | None = None) -> None:
-    """A link to another page, with what was chosen or asked; a page that was opened without the app has none."""
+    """A link to another page, with what was chosen or asked; a page that was opened without the app
+    has none.
+    """
     if SEEN in st.session_state:
         st.page_link(file, label=label, icon=":material/arrow_forward:", query_params=query)
 
@@ -82,9 +91,10 @@ def page_at(address: str) -> Page:
 def through_the_app() -> None:
     """Start over through the app where a page was opened without it.
 
-    Streamlit takes a folder named pages for its older kind of app until `st.navigation` has been called once, so the
-    first link into a fresh server runs the page's file alone. A url_path that differs from the file's name would not
-    help: Streamlit then says "Page not found" over the right page.
+    Streamlit takes a folder named pages for its older kind of app until `st.navigation` has been
+    called once, so the first link into a fresh server runs the page's file alone. A url_path that
+    differs from the file's name would not help: Streamlit then says "Page not found" over the right
+    page.
     """
     if SEEN not in st.session_state and main_script() == "app.py":
         menu()
@@ -94,7 +104,9 @@ def through_the_app() -> None:
 
 
 def unknown_page() -> list[str]:
-    """The page that the address names, where there is none of this name and the first is shown instead."""
+    """The page that the address names, where there is none of this name and the first is shown
+    instead.
+    """
     name = page_asked_for() if SEEN in st.session_state else ""
     return [name] if name and name not in [page.address for page in PAGES] else []
 

@@ -1,7 +1,8 @@
-"""All that the pages use of Streamlit beside its documented interface, written for 1.67; requirements.txt pins that.
+"""All that the pages use of Streamlit beside its documented interface, written for 1.67;
+requirements.txt pins that.
 
-In the browser `components/frame.js` stands in for `history.pushState`, the sliders read `data-test-script-state`, and
-the style sheet names elements by `data-testid`.
+In the browser `components/frame.js` stands in for `history.pushState`, the sliders read
+`data-test-script-state`, and the style sheet names elements by `data-testid`.
 """
 
 from collections.abc import Callable
@@ -18,17 +19,25 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 
 P = ParamSpec("P")
 R = TypeVar("R")
-FIRST_REQUESTS = "/_stcore/"  # the beginning of the addresses that a page asks for before it opens its connection
+# The beginning of the addresses that a page asks for before it opens its connection.
+FIRST_REQUESTS = "/_stcore/"
 # the folder of the page's address, in which the scripts lie, too
-SERVER = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".", window.location.href).href};</script>'
+SERVER = (
+    '<script>window.__streamlit = {BACKEND_BASE_URL: new URL(".",'
+    " window.location.href).href};</script>"
+)
 XSRF_COOKIE = XSRF_COOKIE_NAME
-LOOK = "on_scriptrunner_yield"  # Streamlit calls it to see whether the browser has asked for something newer
+# Streamlit calls it to see whether the browser has asked for something newer.
+LOOK = "on_scriptrunner_yield"
 _adding = Lock()
-_turns: WeakValueDictionary[str, RLock] = WeakValueDictionary()  # session id -> held by the callback whose turn it is
+# Session id -> held by the callback whose turn it is.
+_turns: WeakValueDictionary[str, RLock] = WeakValueDictionary()
 
 
 def is_own_token(token: str, cookie: str | None) -> bool:
-    """Whether this server gave the token that a page's connection carries to the browser with this XSRF cookie."""
+    """Whether this server gave the token that a page's connection carries to the browser with this
+    XSRF cookie.
+    """
     return validate_xsrf_token(token, cookie)
 
 
@@ -41,8 +50,8 @@ def main_script() -> str:
 def page_of_scripts() -> str:
     """The page that Streamlit's server answers with for every address, which loads its scripts.
 
-    It tells them where the server is: else they ask below the address of the page first, and are answered twice that
-    nothing is there.
+    It tells them where the server is: else they ask below the address of the page first, and are
+    answered twice that nothing is there.
     """
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     head, opening, rest = page.partition("<head>")
@@ -56,7 +65,9 @@ def page_asked_for() -> str:
 
 
 def restoring() -> bool:
-    """Whether the reader went back or forward in the browser's history: then the address goes before all else."""
+    """Whether the reader went back or forward in the browser's history: then the address goes
+    before all else.
+    """
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation
 
@@ -79,17 +90,19 @@ def restore_address() -> None:
 def uninterrupted(callback: Callable[P, R]) -> Callable[P, R]:
     """The callback, done to its end before a newer request of the browser is looked at or answered.
 
-    Streamlit looks for one whenever the session's state is touched, inside of callbacks too, and leaves what it finds
-    running. The second click of a double click could so come between queueing a run and showing it. Nor does Streamlit
-    wait for a callback: it answers the next click in a thread of its own, where the callback of that click would read a
-    state that the one before it is about to change, and the later of the two would undo what the other had shown.
+    Streamlit looks for one whenever the session's state is touched, inside of callbacks too, and
+    leaves what it finds running. The second click of a double click could so come between queueing
+    a run and showing it. Nor does Streamlit wait for a callback: it answers the next click in a
+    thread of its own, where the callback of that click would read a state that the one before it is
+    about to change, and the later of the two would undo what the other had shown.
     """
 
     @wraps(callback)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
         context = get_script_run_ctx(suppress_warning=True)
         requests = context.script_requests if context else None
-        if requests is None or LOOK in vars(requests):  # there is no browser, or another callback calls this one
+        # There is no browser, or another callback calls this one.
+        if requests is None or LOOK in vars(requests):
             return callback(*args, **kwargs)
         with _turn_of(context.session_id):
             setattr(requests, LOOK, lambda: None)

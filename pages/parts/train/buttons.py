@@ -29,7 +29,8 @@ KNOWN = " (trained already)"
 
 @uninterrupted
 def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ()) -> list[str]:
-    """Queue the runs and chart them with the ended runs `known`, beside others on the same data; the new ids.
+    """Queue the runs and chart them with the ended runs `known`, beside others on the same data;
+    the new ids.
 
     What is shown already and under way, as after a reload, is not queued again.
     """
@@ -39,7 +40,9 @@ def start(store: Store, configs: Sequence[RunConfig], known: Sequence[str] = ())
     if runs:
         first = _settings_of(store, others[0]) if others else {}
         together = all(first.get(key) == getattr(configs[0], key) for key in ("dataset", "source"))
-        new = sorted([*runs, *known], key=lambda run: not _settings_of(store, run).get("private", True))
+        new = sorted(
+            [*runs, *known], key=lambda run: not _settings_of(store, run).get("private", True)
+        )
         show(list(dict.fromkeys([*(others if together else ()), *new]))[-MAX_RUNS:])
     return runs
 
@@ -59,7 +62,8 @@ def resume(store: Store, run: str) -> None:
 
 
 def start_buttons(form: Form, store: Store, on_screen: Callable[[], Form]) -> None:
-    """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can be trained.
+    """Draw the buttons of the page Train, a private run and one without privacy, or why nothing can
+    be trained.
 
     `on_screen` reads the form that the fields show when a button is pressed.
     """
@@ -80,7 +84,9 @@ def _start_shown(store: Store, on_screen: Callable[[], Form], private: bool) -> 
         start(store, configs)
 
 
-def start_button(form: Form, store: Store | None, past: Sequence[Run], on_screen: Callable[[], Form]) -> None:
+def start_button(
+    form: Form, store: Store | None, past: Sequence[Run], on_screen: Callable[[], Form]
+) -> None:
     """Draw the button of the Lab and the switch of its baseline, or why nothing can be trained.
 
     `on_screen` reads the form that the fields show when the button is pressed.
@@ -90,10 +96,23 @@ def start_button(form: Form, store: Store | None, past: Sequence[Run], on_screen
     configs = []
     if form.configs:
         label = f"non-private run beside it{KNOWN if _known_baseline(form, past) else ''}"
-        beside = st.toggle(label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session")
+        beside = st.toggle(
+            label, value=True, key=BESIDE, help=help_on("baseline"), persist_state="session"
+        )
         configs, _ = _runs_of(form, past, beside)
-    pressed = {"on_click": _start_lab, "args": (store, on_screen, past), "disabled": not ready, "width": "stretch"}
-    place.button(label_of(form, configs, store), key="train", type="primary", icon=":material/play_arrow:", **pressed)
+    pressed = {
+        "on_click": _start_lab,
+        "args": (store, on_screen, past),
+        "disabled": not ready,
+        "width": "stretch",
+    }
+    place.button(
+        label_of(form, configs, store),
+        key="train",
+        type="primary",
+        icon=":material/play_arrow:",
+        **pressed,
+    )
     if form.obstacle:
         st.caption(f":material/info: {form.obstacle}")
         offer_data(form)

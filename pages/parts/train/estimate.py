@@ -73,22 +73,36 @@ def _choice(name: str) -> str:
 
 
 def estimate(configs: Sequence[RunConfig], store: Store) -> None:
-    """Draw the expected time and final epsilon of each run, by the certified band and the four accountants."""
+    """Draw the expected time and final epsilon of each run, by the certified band and the four
+    accountants.
+    """
     if not configs:
         return
     config, runs = configs[0], len(configs)
     planned = plan(config)
-    steps = f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} = {nearest(config.q, 3)}"
+    steps = (
+        f"{planned.steps:,} steps at q = {config.batch:,}/{config.examples:,} ="
+        f" {nearest(config.q, 3)}"
+    )
     each = " each" if runs > 1 else ""
     seconds = expected_seconds(store, config)
-    time = "unknown until you have run something similar" if seconds is None else f"about {duration(seconds)}"
+    time = (
+        "unknown until you have run something similar"
+        if seconds is None
+        else f"about {duration(seconds)}"
+    )
     st.caption(f"{steps}{each}; time: {time}{each}.")
     mechanism = planned.mechanism
     if mechanism is None:
         st.warning(planned.unaccounted)
         return
-    ends = [(name, cache.final(name, mechanism, config.delta).last) for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS)]
-    listed = "\n".join(f"* {titled(name)} **{marked(end.value, end.kind, end.lower)}**" for name, end in ends)
+    ends = [
+        (name, cache.final(name, mechanism, config.delta).last)
+        for name in (CERTIFIED, *DEFAULT_ACCOUNTANTS)
+    ]
+    listed = "\n".join(
+        f"* {titled(name)} **{marked(end.value, end.kind, end.lower)}**" for name, end in ends
+    )
     st.markdown(f"Epsilon at the end, at delta = {show(config.delta)}:\n{listed}")
     visitor_line(cache.risks(mechanism, config.delta))
     if runs > 1:

@@ -1,4 +1,6 @@
-"""The form of a run: its fields, and the run that they describe, or why there is none. It does not use Streamlit.
+"""The form of a run: its fields, and the run that they describe, or why there is none.
+
+It does not use Streamlit.
 
 The method and the input show only the fields that matter for the present choice.
 """
@@ -74,7 +76,11 @@ def features_of_input(fields: Fields, dataset: str) -> dict[str, Any]:
     notes = {name: "" if name == PIXELS.name else KINDS[name].note for name in suited}
     features = fields.choice(_options("features", suited, lambda name: KINDS[name].title), notes)
     if features == PIXELS.name:
-        return {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))} if dataset_of(dataset).grey else {}
+        return (
+            {"pixel_scale": fields.choice(_options("pixel_scale", SCALES))}
+            if dataset_of(dataset).grey
+            else {}
+        )
     return {"features": features}
 
 
@@ -83,7 +89,9 @@ def method_of(fields: Fields, model: str, optimizer: str, features: str) -> dict
     fields.note(OPTIMIZERS[optimizer].note)
     chosen = _of_optimizer(fields, optimizer)
     clippings = {name: each.note for name, each in CLIPPINGS.items()}
-    chosen |= {"clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), clippings)} | _acceptance(fields)
+    chosen |= {
+        "clipping": fields.choice(_options("clipping", tuple(CLIPPINGS)), clippings)
+    } | _acceptance(fields)
     if MODELS[model].dense and features == PIXELS.name:  # DP-PCA projects pixels
         chosen |= _projection(fields)
     if MODELS[model].wide:
@@ -104,13 +112,18 @@ def schedules(fields: Fields, device: str) -> dict[str, Any]:
     return _noise(fields) | _generator(fields, device) | _learning_rate(fields) | _stopping(fields)
 
 
-def _options(name: str, names: tuple[str, ...], title: Callable[[str], str] | None = None) -> Options:
+def _options(
+    name: str, names: tuple[str, ...], title: Callable[[str], str] | None = None
+) -> Options:
     return Options(name, SETTINGS[name].label, tuple(names), title)
 
 
 def _numbers(fields: Fields, *names: str) -> dict[str, Any]:
     quantities = {name: quantity_of(name) for name in names}
-    return {name: (int if each.whole else float)(fields.number(each)) for name, each in quantities.items()}
+    return {
+        name: (int if each.whole else float)(fields.number(each))
+        for name, each in quantities.items()
+    }
 
 
 def _of_optimizer(fields: Fields, optimizer: str) -> dict[str, Any]:
@@ -156,7 +169,11 @@ def _generator(fields: Fields, device: str) -> dict[str, Any]:
 
 def _learning_rate(fields: Fields) -> dict[str, Any]:
     name = fields.choice(_options("lr_schedule", tuple(LR_SCHEDULES)))
-    return {} if name == "constant" else {"lr_schedule": name} | _numbers(fields, "lr_end", "lr_epochs")
+    return (
+        {}
+        if name == "constant"
+        else {"lr_schedule": name} | _numbers(fields, "lr_end", "lr_epochs")
+    )
 
 
 def _stopping(fields: Fields) -> dict[str, Any]:
@@ -165,7 +182,9 @@ def _stopping(fields: Fields) -> dict[str, Any]:
         return {}
     first_the_band = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
     title, help = (lambda name: ACCOUNTANTS[name].title), help_on("accountant")
-    options = Options("stop_accountant", SETTINGS["stop_accountant"].label, first_the_band, title, help)
+    options = Options(
+        "stop_accountant", SETTINGS["stop_accountant"].label, first_the_band, title, help
+    )
     return chosen | {"stop_accountant": fields.choice(options)}
 
 
@@ -191,7 +210,8 @@ class Form:
     configs: tuple[RunConfig, ...] = ()  # the runs, one for each seed; none if `obstacle` says why
     obstacle: str = ""
     sampler: str = Poisson.name  # the Lab accounts for the training with it, too
-    texts: Mapping[str, str] = field(default_factory=dict, compare=False)  # of the fields; none if they clash
+    # Of the fields; none if they clash.
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def n(self) -> int:
@@ -203,7 +223,8 @@ class Form:
         return controls.after_training(epochs_text(self.steps, self.q), self.steps)
 
     def moved(self, key: str, text: str) -> "Form | None":
-        """The form with another text in a field; None if that may take long, or the fields clash now.
+        """The form with another text in a field; None if that may take long, or the fields clash
+        now.
 
         Errors: ValueError if there is no such field, or the values do not go together.
         """
@@ -214,7 +235,9 @@ class Form:
 
 
 def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
-    """Read the form for a run on the device. The Lab accounts for other samplers, the page Train draws with them.
+    """Read the form for a run on the device.
+
+    The Lab accounts for other samplers, the page Train draws with them.
 
     Errors: ValueError if the values do not go together and the fields have no earlier good texts.
     """
@@ -228,7 +251,9 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     method = features_of_input(fields, data.dataset)
     features = method.get("features", "pixels")
     model = fields.choice(
-        Options("model", SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features))))
+        Options(
+            "model", SETTINGS["model"].label, tuple(reversed(models_for(data.dataset, features)))
+        )
     )
     activation = SETTINGS["activation"].default
     if MODELS[model].hidden:
@@ -237,13 +262,33 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
     method |= method_of(fields, model, optimizer, features)
     method |= ({} if lab else batches(fields)) | schedules(fields, device)
     reading = method.get("reading", "scaled")
-    usual = defaults(data.dataset, model, optimizer, data.source, reading=reading, features=features)
+    usual = defaults(
+        data.dataset, model, optimizer, data.source, reading=reading, features=features
+    )
     clip_norm, lr = fields.number(clip_norm_of(usual)), fields.number(learning_rate_of(usual))
     fields.note(controls.NEUTRAL)
     seeds = int(fields.number(SEEDS))
     seed = fields.together(lambda: seed_of(fields.line(SEED)), None)
-    form = Form(data, q, sigma, steps, delta, clip_norm, lr, optimizer, usual, method, device, sampler=sampler)
-    trained = {"dataset": data.dataset, "source": data.source, "model": model, "activation": activation}
+    form = Form(
+        data,
+        q,
+        sigma,
+        steps,
+        delta,
+        clip_norm,
+        lr,
+        optimizer,
+        usual,
+        method,
+        device,
+        sampler=sampler,
+    )
+    trained = {
+        "dataset": data.dataset,
+        "source": data.source,
+        "model": model,
+        "activation": activation,
+    }
     trained |= {"optimizer": optimizer, "lr": lr, "seed": seed}
     if not fields.problem:
         form = fields.together(lambda: _accounted(form, trained, epochs, seeds), form)
@@ -255,7 +300,10 @@ def form_of(fields: Fields, device: str, *, lab: bool) -> Form:
 def seed_of(text: str) -> int | None:
     """Read a fixed seed; None for an empty text, which stands for secret seeds."""
     if text and not (text.isdecimal() and len(text) < 20):
-        raise ValueError(f"Expected seed={text!r} to be a whole number of up to 19 digits, or empty for a secret one.")
+        raise ValueError(
+            f"Expected seed={text!r} to be a whole number of up to 19 digits, or empty for a secret"
+            " one."
+        )
     return int(text) if text else None
 
 
@@ -293,13 +341,19 @@ def _accounted(form: Form, trained: Mapping[str, Any], epochs: float | None, see
     if form.sigma > 0:
         level = method.get("level_steps", 0)
         mechanism = controls.mechanism_of(schedule, form.q, form.sigma, form.steps, rate, level)
-    if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):  # pins have no levels
-        pinnable = ChosenSetting(mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate)
+    # Pins have no levels.
+    if mechanism is not None and (schedule == "constant" or not method.get("level_steps")):
+        pinnable = ChosenSetting(
+            mechanism, form.data.n, form.q, form.sigma, form.delta, schedule, rate
+        )
     try:
         config = _config(form, trained, epochs)
         planned = plan(config)
-    except (ValueError, RuntimeError) as error:  # RuntimeError: the stopping accountant has no answer
-        return replace(form, mechanism=mechanism, pinnable=pinnable, obstacle=controls.on_schedule(str(error)))
+    # RuntimeError: the stopping accountant has no answer.
+    except (ValueError, RuntimeError) as error:
+        return replace(
+            form, mechanism=mechanism, pinnable=pinnable, obstacle=controls.on_schedule(str(error))
+        )
     settled = {"q": config.q, "steps": planned.steps, "unaccounted": planned.unaccounted}
     settled |= {"mechanism": planned.mechanism, "configs": tuple(with_seeds(config, seeds))}
     return replace(form, pinnable=pinnable if mechanism == planned.mechanism else None, **settled)
@@ -309,12 +363,21 @@ def _config(form: Form, trained: Mapping[str, Any], epochs: float | None) -> Run
     """The configuration of the run; ValueError says why there is none."""
     n, batch = form.data.n, round(form.q * form.data.n)
     if not form.data.here:
-        absent = "".join(f" Full {each.title} has that many: {remedy(each)}." for each in absent_of(n)[:1])
+        absent = "".join(
+            f" Full {each.title} has that many: {remedy(each)}." for each in absent_of(n)[:1]
+        )
         raise ValueError(f"No installed data set has {n:,} examples. Choose another.{absent}")
     if batch < 1 or abs(batch - form.q * n) > 1e-6 * batch:
         raise ValueError(
-            f"q = {form.q:.4g} of {n:,} examples is not a whole number of examples. Choose a batch to train."
+            f"q = {form.q:.4g} of {n:,} examples is not a whole number of examples. Choose a batch"
+            " to train."
         )
     epochs = epochs or float(epochs_text(form.steps, batch / n))
-    numbers = {"sigma": form.sigma, "batch": batch, "epochs": epochs, "delta": form.delta, "clip_norm": form.clip_norm}
+    numbers = {
+        "sigma": form.sigma,
+        "batch": batch,
+        "epochs": epochs,
+        "delta": form.delta,
+        "clip_norm": form.clip_norm,
+    }
     return RunConfig(**numbers, **trained, **form.method)

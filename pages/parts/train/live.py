@@ -1,4 +1,6 @@
-"""The live panel of runs: the browser follows their events, and Python redraws it when a run starts or ends."""
+"""The live panel of runs: the browser follows their events, and Python redraws it when a run starts
+or ends.
+"""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -36,7 +38,9 @@ STOPS = "The run keeps its state and waits. Waiting costs no privacy."
 GOES_ON = f"Without a click the run goes on by itself after {MAX_SECONDS / 60:.0f} minutes."
 
 
-def watch(store: Store, ids: Sequence[str], accountant: str, across: str, place: str = "accuracy") -> None:
+def watch(
+    store: Store, ids: Sequence[str], accountant: str, across: str, place: str = "accuracy"
+) -> None:
     """Draw the runs, which keep up to date; `across` is "epoch" or "epsilon".
 
     `place` is the key around the accuracy chart: "in_sight" stands above the controls on a phone.
@@ -45,7 +49,9 @@ def watch(store: Store, ids: Sequence[str], accountant: str, across: str, place:
 
 
 def draw_apart(store: Store | None, ids: Sequence[str], draw: Draw) -> None:
-    """Draw the runs in a fragment, which runs alone until no run is active, and then the whole page runs."""
+    """Draw the runs in a fragment, which runs alone until no run is active, and then the whole page
+    runs.
+    """
     try:
         active = store is not None and any(store.run(each).active for each in ids)
     except (UnknownRun, StoreError):  # reported below
@@ -71,12 +77,15 @@ def _apart(store: Store | None, ids: tuple[str, ...], draw: Draw, active: bool) 
     draw(watched)
 
 
-def _draw(store: Store, watched: Sequence[RunRecord], accountant: str, across: str, place: str) -> None:
+def _draw(
+    store: Store, watched: Sequence[RunRecord], accountant: str, across: str, place: str
+) -> None:
     if not watched:
         return
     running = [each for each in watched if each.run.status is Status.RUNNING]
     private = [each for each in watched if each.config.private]
-    detail = (running or private[-1:] or watched[-1:])[0]  # the running run, else the last private one
+    # The running run, else the last private one.
+    detail = (running or private[-1:] or watched[-1:])[0]
     statuses, several = st.container(key="statuses", gap="xsmall"), len(watched) > 1
     for each in watched:
         if each.run.active or each is detail or len(watched) <= MOST_IN_PLACE:
@@ -103,7 +112,9 @@ def run_status(store: Store, watched: RunRecord, *, several: bool = False) -> No
     Beside `several` runs the button names its own.
     """
     run, history = watched.run, watched.history
-    bar, pace, button = st.container(key=f"progress_{run.id}").columns([4, 1, 1], vertical_alignment="center")
+    bar, pace, button = st.container(key=f"progress_{run.id}").columns(
+        [4, 1, 1], vertical_alignment="center"
+    )
     with bar:
         progress_of(watched, f"bar_{run.id}", held=steps_granted(store, run.id) is not None)
     pace_buttons(pace, store, run)
@@ -113,22 +124,39 @@ def run_status(store: Store, watched: RunRecord, *, several: bool = False) -> No
     if isinstance(history.saved, Unsaved) and run.active:
         st.warning(WORDS["unsaved"].format(step=history.saved.step, reason=history.saved.reason))
     if ended_early(run) and may_change(run):
-        pressed = {"on_click": resume, "args": (store, run.id), "help": WORDS["resume"], "width": "stretch"}
+        pressed = {
+            "on_click": resume,
+            "args": (store, run.id),
+            "help": WORDS["resume"],
+            "width": "stretch",
+        }
         button.button("Resume", key=f"resume_{run.id}", **pressed)
     if run.status is Status.FAILED:
         say_failure(run, "run")
     if run.status is Status.LOST:
         why = f" {verbatim(run.error, MAX_REASON)}" if run.error else ""
-        st.error(f"The run was lost.{why}{'' if run.imported else ' Resume continues from its last checkpoint.'}")
+        st.error(
+            "The run was"
+            f" lost.{why}{'' if run.imported else ' Resume continues from its last checkpoint.'}"
+        )
 
 
 def pace_buttons(place: Any, store: Store, run: Run) -> None:
-    """Draw the buttons that pause a run, let it go on and let it take one step, where it trains and is one's own."""
-    if run.status is not Status.RUNNING or run.cancelling or not can_be_held(store, run.id) or not may_change(run):
+    """Draw the buttons that pause a run, let it go on and let it take one step, where it trains and
+    is one's own.
+    """
+    if (
+        run.status is not Status.RUNNING
+        or run.cancelling
+        or not can_be_held(store, run.id)
+        or not may_change(run)
+    ):
         return
     held = steps_granted(store, run.id) is not None
     row = place.container(horizontal=True, gap="xsmall", wrap=False)
-    icon, label, act, help = ("play_arrow", "Play", let_go, GOES_ON) if held else ("pause", "Pause", hold, STOPS)
+    icon, label, act, help = (
+        ("play_arrow", "Play", let_go, GOES_ON) if held else ("pause", "Pause", hold, STOPS)
+    )
     row.button(
         "",
         key=f"pace_{run.id}",
@@ -137,7 +165,12 @@ def pace_buttons(place: Any, store: Store, run: Run) -> None:
         on_click=_do,
         args=(act, store, run.id),
     )
-    step = {"disabled": not held, "help": "Take one step.", "on_click": _do, "args": (hold, store, run.id)}
+    step = {
+        "disabled": not held,
+        "help": "Take one step.",
+        "on_click": _do,
+        "args": (hold, store, run.id),
+    }
     row.button("", key=f"step_{run.id}", icon=":material/skip_next:", **step)
 
 
@@ -151,7 +184,9 @@ def _do(act: Any, store: Store, run: str) -> None:
 def progress_of(watched: RunRecord, key: str, *, held: bool = False) -> None:
     """Draw the progress of a run, kept up to date."""
     run, history = watched.run, watched.history
-    pace = Pace(run.plan.steps).after(history.step, [each.steps_per_second for each in history.stepped])
+    pace = Pace(run.plan.steps).after(
+        history.step, [each.steps_per_second for each in history.stepped]
+    )
     state = state_of(run, run.plan.steps, watched.starts, pace, held=held)
     run_progress(run.id, history.sequence, described(watched.config), state, key)
 

@@ -1,4 +1,6 @@
-"""The charts and numbers of the watched runs, their growth with events, and their pictures, tables and files."""
+"""The charts and numbers of the watched runs, their growth with events, and their pictures, tables
+and files.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +10,15 @@ import numpy as np
 import streamlit as st
 
 from dpcore.data.catalogue import DATASETS
-from dpcore.figures import Track, accuracy_figure, charted, classes_figure, curves_figure, norms_figure, track_figure
+from dpcore.figures import (
+    Track,
+    accuracy_figure,
+    charted,
+    classes_figure,
+    curves_figure,
+    norms_figure,
+    track_figure,
+)
 from dpcore.figures.alt_texts import accuracy_alt, classes_alt, curves_alt, norms_alt, track_alt
 from dpcore.figures.layout import NORMAL, written
 from dpcore.figures.style import DEFAULT_ACCOUNTANTS
@@ -44,7 +54,11 @@ INVALID = "Epsilon, invalid: the paper's count of accepted steps"
 
 
 def large_charts(
-    watched: Sequence[RunRecord], detail: RunRecord, accountant: str, across: str, place: str = "accuracy"
+    watched: Sequence[RunRecord],
+    detail: RunRecord,
+    accountant: str,
+    across: str,
+    place: str = "accuracy",
 ) -> None:
     """Draw the accuracy of all runs, and the epsilon of the one in detail."""
     accuracy, epsilon = st.container(key="beside").columns(2)
@@ -55,9 +69,14 @@ def large_charts(
         epsilon.caption(f"**{detail.label}**: {detail.plan.unaccounted}")
         return
     names = {*DEFAULT_ACCOUNTANTS, accountant, CERTIFIED}
-    curves = {name: cache.curve(name, mechanism, detail.config.delta) for name in ACCOUNTANTS if name in names}
+    curves = {
+        name: cache.curve(name, mechanism, detail.config.delta)
+        for name in ACCOUNTANTS
+        if name in names
+    }
     now = detail.history.step * detail.config.q
-    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)  # earlier releases take no epoch
+    # Earlier releases take no epoch.
+    epochs = np.asarray(_charted_steps(detail) * detail.config.q, dtype=np.float64)
     figure = curves_figure(curves, epochs, height=340, now=now, size=chart_size())
     done = "is" if detail.run.active else f"ended, after {epochs_of(now)}"
     alt = f"{curves_alt(curves, epochs)} A vertical line marks where the run {done}."
@@ -67,7 +86,13 @@ def large_charts(
 
 
 def accuracy_chart(
-    runs: Sequence[RunRecord], accountant: str, across: str, key: str, height: int | None = None, *, fits: bool = False
+    runs: Sequence[RunRecord],
+    accountant: str,
+    across: str,
+    key: str,
+    height: int | None = None,
+    *,
+    fits: bool = False,
 ) -> None:
     """Draw the test accuracy of the runs against "epoch", or against "epsilon" by an accountant."""
     tracks = [_track(each, accountant, across) for each in runs]
@@ -85,11 +110,19 @@ def decisions_strip(watched: RunRecord) -> None:
     follows = [Strip(*watched.since, decisions, q, MAX_POINTS)] if watched.run.active else []
     if not (decisions or follows):
         return
-    st.caption("Proposals of SA-DPSGD in order: accepted above the line, rejected below. All are charged.")
+    st.caption(
+        "Proposals of SA-DPSGD in order: accepted above the line, rejected below. All are charged."
+    )
     figure = decisions_figure(decisions, q, watched.plan.steps, size=chart_size())
-    alt = f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest {decisions[-40:]}."
+    alt = (
+        f"Strip of {len(decisions)} proposals, {decisions.count('a')} of them accepted, latest"
+        f" {decisions[-40:]}."
+    )
     if follows:
-        alt = "Strip of the proposals of simulated annealing so far: accepted above the line, rejected below."
+        alt = (
+            "Strip of the proposals of simulated annealing so far: accepted above the line,"
+            " rejected below."
+        )
     live_chart(figure, follows, key="decisions_chart", alt=alt, **picture("Proposals", [watched]))
 
 
@@ -134,7 +167,9 @@ def gradient_norms(watched: RunRecord) -> None:
         named = picture("Gradient norms before clipping", [watched])
         alt = norms_alt(across, norms, config.clip_norm, going_on=watched.run.active)
         lines = range(len(NORM_QUANTILES) if watched.run.active else 0)
-        follows = [Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines]
+        follows = [
+            Growth(*watched.since, line, event="stepped", y="norms", item=line) for line in lines
+        ]
         live_chart(figure, follows, key="norms_chart", alt=alt, **named)
     with words:
         st.caption(WORDS["norms_read"])
@@ -148,7 +183,9 @@ def _end(watched: Sequence[RunRecord], accountant: str, across: str) -> float:
     """The end of the x axis: the longest run, or the largest epsilon."""
     if across == "epoch":
         return max(each.epochs for each in watched)
-    spent = [value for each in watched for value in epsilons_of(each, accountant, [each.plan.steps])]
+    spent = [
+        value for each in watched for value in epsilons_of(each, accountant, [each.plan.steps])
+    ]
     return max((value for value in spent if value < float("inf")), default=0.0)
 
 
@@ -158,9 +195,18 @@ def _track(watched: RunRecord, accountant: str, across: str) -> Track:
     kept = [each.averaged_accuracy for each in evaluated if each.averaged_accuracy is not None]
     averaged = kept if watched.averages else None
     if across == "epoch":
-        return Track(label, [each.epoch for each in evaluated], heights, averaged=averaged, private=private)
+        return Track(
+            label, [each.epoch for each in evaluated], heights, averaged=averaged, private=private
+        )
     spent = epsilons_of(watched, accountant, [each.step for each in evaluated])
-    return Track(label, spent, heights, level=watched.plan.mechanism is None, averaged=averaged, private=private)
+    return Track(
+        label,
+        spent,
+        heights,
+        level=watched.plan.mechanism is None,
+        averaged=averaged,
+        private=private,
+    )
 
 
 def _reports(watched: RunRecord, quantity: str) -> Track:
@@ -168,10 +214,14 @@ def _reports(watched: RunRecord, quantity: str) -> Track:
     applies = watched.config.private or quantity != "clipped"
     stepped = watched.history.stepped if applies else ()
     heights = [getattr(each, quantity) for each in stepped]
-    return Track(watched.label, [each.epoch for each in stepped], heights, private=watched.config.private)
+    return Track(
+        watched.label, [each.epoch for each in stepped], heights, private=watched.config.private
+    )
 
 
-def accuracy_growths(runs: Sequence[RunRecord], tracks: Sequence[Track], accountant: str, across: str) -> list[Growth]:
+def accuracy_growths(
+    runs: Sequence[RunRecord], tracks: Sequence[Track], accountant: str, across: str
+) -> list[Growth]:
     """The growth of the lines of `accuracy_figure` with the tests of active runs."""
     found = []
     for line, (place, style, _) in enumerate(accuracy_lines(tracks)):
@@ -179,11 +229,15 @@ def accuracy_growths(runs: Sequence[RunRecord], tracks: Sequence[Track], account
         table = None if across == "epoch" else spent_table(each, accountant)
         if not each.run.active or (across != "epoch" and not table and not track.level):
             continue
-        text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)["text"]
+        text = written(style, f"{f'{place + 1}: ' if len(tracks) > 1 else ''}{{}} %", NORMAL)[
+            "text"
+        ]
         field = "accuracy" if style.label == track.label else "averaged_accuracy"
         label = Label(style.label, text)
         growth = Growth(*each.since, line, y=field, scale=100.0, label=label)
-        found.append(growth if across == "epoch" else replace(growth, table=table, level=track.level))
+        found.append(
+            growth if across == "epoch" else replace(growth, table=table, level=track.level)
+        )
     return found
 
 
@@ -192,7 +246,10 @@ def spent_table(watched: RunRecord, accountant: str) -> Table | None:
     mechanism = watched.plan.mechanism
     if mechanism is None:
         return None
-    steps, spent = _charted_steps(watched), cache.curve(accountant, mechanism, watched.config.delta).epsilon
+    steps, spent = (
+        _charted_steps(watched),
+        cache.curve(accountant, mechanism, watched.config.delta).epsilon,
+    )
     said = (steps > 0) & np.isfinite(spent)
     return Table(tuple(steps[said].tolist()), tuple(spent[said].tolist())) if said.any() else None
 
@@ -205,7 +262,9 @@ def _charted_steps(watched: RunRecord) -> IntArray:
 
 
 def picture(what: str, watched: Sequence[RunRecord]) -> dict[str, str]:
-    """The title of a picture of runs, with the settings of each, and the name of its file, for `live_chart`."""
+    """The title of a picture of runs, with the settings of each, and the name of its file, for
+    `live_chart`.
+    """
     lines = [what]
     for place, each in enumerate(watched):
         number = f"{place + 1}: " if len(watched) > 1 else ""
@@ -232,7 +291,9 @@ def origin_of_run(watched: RunRecord, link: str = "") -> Origin:
 
 
 def evaluations_rows(watched: Sequence[RunRecord], accountant: str, link: str) -> Rows:
-    """One row for each test of each run: measurements, epsilon so far, and settings; secret seeds are empty."""
+    """One row for each test of each run: measurements, epsilon so far, and settings; secret seeds
+    are empty.
+    """
     return [row for each in watched for row in _rows(each, accountant, link)]
 
 
@@ -256,13 +317,19 @@ def run_figures(watched: RunRecord, accountant: str) -> None:
     last, test = watched.history.stepped[-1:], watched.history.evaluated[-1:]
     readings = [_tested("Test accuracy", test[0].accuracy if test else None, "accuracy")]
     readings += [
-        LiveNumber(f"Epsilon, {titled(name)}", _spent(watched, name), texts=spent_by_step(watched, name))
+        LiveNumber(
+            f"Epsilon, {titled(name)}", _spent(watched, name), texts=spent_by_step(watched, name)
+        )
         for name in dict.fromkeys((CERTIFIED, accountant))
     ]
-    readings.append(LiveNumber("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3))
+    readings.append(
+        LiveNumber("Training loss", f"{last[0].loss:.3f}" if last else NONE, y="loss", digits=3)
+    )
     if watched.config.private:
         clipped = percent(last[0].clipped, 0) if last else NONE
-        readings.append(LiveNumber("Gradients clipped", clipped, y="clipped", scale=100.0, digits=0, unit=" %"))
+        readings.append(
+            LiveNumber("Gradients clipped", clipped, y="clipped", scale=100.0, digits=0, unit=" %")
+        )
     if watched.averages:
         averaged = test[0].averaged_accuracy if test else None
         readings.append(_tested("Averaged accuracy", averaged, "averaged_accuracy"))
@@ -276,11 +343,15 @@ def _tested(label: str, value: float | None, field: str) -> LiveNumber:
 
 
 def accepted_figures(watched: RunRecord, accountant: str) -> None:
-    """Draw the accepted proposals of simulated annealing, and the epsilon that the paper would charge."""
+    """Draw the accepted proposals of simulated annealing, and the epsilon that the paper would
+    charge.
+    """
     last = watched.history.stepped[-1:]
     accepted = last[0].accepted if last else None
     counted = f"{accepted:,} / {last[0].step - accepted:,}" if accepted is not None else NONE
-    count = LiveNumber("Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0)
+    count = LiveNumber(
+        "Accepted / rejected", counted, *watched.since, y="accepted", of="step", digits=0
+    )
     table = spent_table(watched, accountant)
     texts = Table(table.steps, tuple(map(short, table.values)), "accepted") if table else None
     claim = LiveNumber(INVALID, _claim(watched, accountant, accepted), *watched.since, texts=texts)
@@ -312,13 +383,19 @@ def spent_by_step(watched: RunRecord, accountant: str) -> Table | None:
     table = spent_table(watched, accountant)
     if table is None:
         return None
-    return Table(table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values))
+    return Table(
+        table.steps, tuple(marked_epsilon(watched, accountant, each) for each in table.values)
+    )
 
 
 def marked_epsilon(watched: RunRecord, accountant: str, epsilon: float) -> str:
     """An epsilon with the mark of its kind, by this accountant for this run."""
     mechanism = watched.plan.mechanism
-    kind = cache.curve(accountant, mechanism, watched.config.delta).kind if mechanism else ACCOUNTANTS[accountant].kind
+    kind = (
+        cache.curve(accountant, mechanism, watched.config.delta).kind
+        if mechanism
+        else ACCOUNTANTS[accountant].kind
+    )
     return marked(epsilon, kind)
 
 
@@ -330,7 +407,10 @@ def evaluations_table(watched: Sequence[RunRecord], accountant: str) -> None:
     rows = evaluations_rows(watched, accountant, "")
     column = lambda name: [row[name] for row in rows]  # noqa: E731
     places = enumerate(watched, 1)
-    labels = {each.run.id: f"{place}: {each.label}" if len(watched) > 1 else each.label for place, each in places}
+    labels = {
+        each.run.id: f"{place}: {each.label}" if len(watched) > 1 else each.label
+        for place, each in places
+    }
     shown = {"run": [labels[run] for run in column("run")]}  # as on the charts
     shown |= {name: column(name) for name in ("sigma", "step", "epoch", "accuracy", "loss")}
     shown |= {f"epsilon, {titled(accountant)}": column("epsilon"), "id": column("run")}
@@ -369,4 +449,7 @@ def seed_summaries(watched: Sequence[RunRecord]) -> None:
             continue
         early = len(seeds) - len(finals)
         left_out = f" Left out, since unfinished: {early} of {len(seeds)} seeds." if early else ""
-        st.markdown(f"**{described(config)}** · {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}")
+        st.markdown(
+            f"**{described(config)}** ·"
+            f" {in_words(list(finals.values())).replace(chr(10), '; ')}.{left_out}"
+        )

@@ -18,12 +18,17 @@ _lock = threading.Lock()
 def epsilons_of(watched: RunRecord, accountant: str, steps: Sequence[int]) -> tuple[float, ...]:
     """Epsilon by an accountant after each of the steps; empty for a run without privacy."""
     plan, compositions = watched.plan, tuple(map(watched.plan.compositions_at, steps))
-    return cache.epsilons(accountant, plan.mechanism, watched.config.delta, compositions) if plan.mechanism else ()
+    return (
+        cache.epsilons(accountant, plan.mechanism, watched.config.delta, compositions)
+        if plan.mechanism
+        else ()
+    )
 
 
 def watched_runs(store: Store, ids: Sequence[str]) -> list[RunRecord]:
     """The runs with these ids as they are now; UnknownRun if one was deleted."""
-    runs = [store.run(each) for each in ids]  # before the events, so that an ended run has all of them
+    # Before the events, so that an ended run has all of them.
+    runs = [store.run(each) for each in ids]
     labels = map(with_origin, labels_of([run.config for run in runs]), runs)
     starts = [start_of(store, run.id) if run.position else "" for run in runs]
     histories = [history_of(store, run.id) for run in runs]

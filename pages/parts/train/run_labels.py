@@ -13,7 +13,8 @@ SHARED = [name for name in NAMES if SETTINGS[name].shared]
 
 
 def labels_of(configs: Sequence[RunConfig]) -> list[str]:
-    """The differences of each run from the others; a single run has its optimizer and noise as label.
+    """The differences of each run from the others; a single run has its optimizer and noise as
+    label.
 
     A learning rate or clipping norm that the optimizer brings along is no difference.
 
@@ -23,7 +24,9 @@ def labels_of(configs: Sequence[RunConfig]) -> list[str]:
     if len(configs) == 1:
         return [_alone(configs[0])]
     across = [name for name in SHARED if _differ(name, configs)]
-    alike = {private: [each for each in configs if each.private is private] for private in (True, False)}
+    alike = {
+        private: [each for each in configs if each.private is private] for private in (True, False)
+    }
     among = {private: _telling(group, across) for private, group in alike.items()}
     return numbered([_label(each, among[each.private]) for each in configs], configs)
 
@@ -34,9 +37,15 @@ def numbered(labels: Sequence[str], configs: Sequence[RunConfig]) -> list[str]:
     >>> numbered(["flat", "AUTO-S", "flat"], [RunConfig(), RunConfig(clipping="auto_s"), RunConfig()])
     ['flat, run 1', 'AUTO-S', 'flat, run 2']
     """
-    secret = [label if config.seed is None else "" for label, config in zip(labels, configs, strict=True)]
+    secret = [
+        label if config.seed is None else "" for label, config in zip(labels, configs, strict=True)
+    ]
     return [
-        f"{label}, run {secret[: place + 1].count(label)}" if secret[place] and secret.count(label) > 1 else label
+        (
+            f"{label}, run {secret[: place + 1].count(label)}"
+            if secret[place] and secret.count(label) > 1
+            else label
+        )
         for place, label in enumerate(labels)
     ]
 
@@ -67,7 +76,9 @@ def _differ(name: str, configs: Sequence[RunConfig]) -> bool:
 def _chosen(name: str, config: RunConfig) -> float | None:
     """The value, or None for the default of this training."""
     trained = (config.dataset, config.model, config.optimizer, config.source)
-    usual = defaults(*trained, private=config.private, reading=config.reading, features=config.features)
+    usual = defaults(
+        *trained, private=config.private, reading=config.reading, features=config.features
+    )
     value = getattr(config, name)
     return None if value == getattr(usual, name) else value
 
@@ -88,4 +99,8 @@ def _plain(name: str, config: RunConfig) -> bool:
 
 
 def _alone(config: RunConfig) -> str:
-    return noise_of(config) if config.optimizer == "sgd" else f"{phrase('optimizer', config)}, {noise_of(config)}"
+    return (
+        noise_of(config)
+        if config.optimizer == "sgd"
+        else f"{phrase('optimizer', config)}, {noise_of(config)}"
+    )

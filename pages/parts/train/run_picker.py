@@ -61,7 +61,9 @@ def known_runs(store: Store | None, past: Sequence[Run] = ()) -> dict[str, Run]:
     """The runs for the charts among these, the shown ones and those in the address, by id."""
     every = {run.id: run for run in past}
     asked = [*shown_runs(), *from_link(PARAMETER)[:MAX_LOOKED_UP]]
-    named = runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
+    named = (
+        runs_of(store, [run for run in dict.fromkeys(asked) if run not in every]) if store else []
+    )
     return {run.id: run for run in (*past, *named) if can_be_charted(run)}
 
 
@@ -72,15 +74,19 @@ def can_be_charted(run: Run) -> bool:
 def settle(known: Mapping[str, Run]) -> None:
     """Make the shown runs agree with the address and the known runs, and report the rest."""
     say_outcome()
-    if restoring() or SHOWN not in st.session_state:  # the first run of this page, or its repetition
+    # The first run of this page, or its repetition.
+    if restoring() or SHOWN not in st.session_state:
         asked = list(dict.fromkeys(taken_from_link(PARAMETER)))
         for strange in (verbatim(f"run={each}") for each in asked if each not in known):
-            st.warning(f"This machine has no {strange}, or not its data. It may have been made elsewhere.")
+            st.warning(
+                f"This machine has no {strange}, or not its data. It may have been made elsewhere."
+            )
         show([each for each in asked if each in known][:MAX_RUNS])
     if gone := [run for run in shown_runs() if run not in known]:
         st.warning(f"Deleted: {', '.join(f'run {run}' for run in gone)}.")
         show([run for run in shown_runs() if run in known])
-    if st.query_params.get_all(PARAMETER) != shown_runs():  # a click in between restores an older address
+    # A click in between restores an older address.
+    if st.query_params.get_all(PARAMETER) != shown_runs():
         st.query_params[PARAMETER] = shown_runs()
 
 
@@ -122,14 +128,18 @@ def _wait_for(spendings: Sequence[Spending]) -> None:
 
 
 def choices(runs: Sequence[Run], tests: Mapping[str, Evaluated]) -> dict[str, str]:
-    """A unique line for each run, with its latest test, and its known epsilon; the widget knows it by this."""
+    """A unique line for each run, with its latest test, and its known epsilon; the widget knows it
+    by this.
+    """
     plain = {run.id: _line(run, tests.get(run.id)) for run in runs}
     met = Counter(plain.values())
     return {run: f"{line}, {run}" if met[line] > 1 else line for run, line in plain.items()}
 
 
 def _line(run: Run, test: Evaluated | None) -> str:
-    what = f"{when(run.created, short=True)} {described(run.config)}, {epochs_of(run.config.epochs)}"
+    what = (
+        f"{when(run.created, short=True)} {described(run.config)}, {epochs_of(run.config.epochs)}"
+    )
     if run.active:  # its status changes while the line stays
         return what
     accuracy = [percent(test.accuracy)] if test else []

@@ -20,13 +20,15 @@ from pages.parts.train.form import Form, clip_norm_of, form_of, learning_rate_of
 
 MORE = "Delta, schedule, method, model, presets"
 GOOD = "form_good"  # the last form whose values went together
-DEFAULTS = "form_defaults"  # of all fields that were shown in this session: others come with other choices
+# Of all fields that were shown in this session: others come with other choices.
+DEFAULTS = "form_defaults"
 MAX_FACTOR = 1e9  # longest factor shown
 LONG, SHORT = 3, 0.1  # times the default rate * C, where accuracy has fallen
 
 
 def settings_form(device: str, *, lab: bool) -> tuple[Form, Any, Any]:
-    """Draw the settings of a run on the device; return the form, and the places for the buttons and beside sigma.
+    """Draw the settings of a run on the device; return the form, and the places for the buttons and
+    beside sigma.
 
     Values that do not go together are reported at their field, and all fields stay.
     """
@@ -100,18 +102,23 @@ def _draw_halves(drawing: Drawing, key: str, *names: str) -> None:
 
 
 def _rate_hint(form: Form, key: str) -> None:
-    """Warn of steps, which are proportional to rate * C, far from the default's; one click corrects the rate.
+    """Warn of steps, which are proportional to rate * C, far from the default's; one click corrects
+    the rate.
 
     With an optimizer that divides by the size of its gradients C cancels, so there is no warning.
     """
     usual = form.usual
-    times = min(max((form.lr / usual.lr) * (form.clip_norm / usual.clip_norm), 1 / MAX_FACTOR), MAX_FACTOR)
+    times = min(
+        max((form.lr / usual.lr) * (form.clip_norm / usual.clip_norm), 1 / MAX_FACTOR), MAX_FACTOR
+    )
     if not OPTIMIZERS[usual.optimizer].scales_with_c(usual.reading) or SHORT <= times <= LONG:
         return
     fitting = show(float(f"{usual.lr * usual.clip_norm / form.clip_norm:.3g}"))
     factor = show(float(f"{max(times, 1 / times):.2g}"))
     away = f"{factor} times as {'long' if times > 1 else 'short'}"
     advice = "If you raise C, lower the rate." if times > 1 else "Training will be slow."
-    st.caption(f":material/lightbulb: Steps grow with rate × C and are {away} as usual here. {advice}")
+    st.caption(
+        f":material/lightbulb: Steps grow with rate × C and are {away} as usual here. {advice}"
+    )
     set_to = (key, fitting, show(usual.lr))
     st.button(f"Set the rate to {fitting}", key="fitting_rate", on_click=put, args=set_to)

@@ -9,7 +9,15 @@ from scipy import stats
 
 from dpcore.audit.bounds.binomial import at_least, at_most, rate_above, rate_below, two_sided
 
-CASES = [(0, 10, 0.3), (3, 10, 0.3), (10, 10, 0.3), (11, 10, 0.3), (-1, 10, 0.3), (40, 5000, 0.004), (5, 5, 1.0)]
+CASES = [
+    (0, 10, 0.3),
+    (3, 10, 0.3),
+    (10, 10, 0.3),
+    (11, 10, 0.3),
+    (-1, 10, 0.3),
+    (40, 5000, 0.004),
+    (5, 5, 1.0),
+]
 
 
 def test_tails_are_those_of_the_law() -> None:
@@ -24,25 +32,37 @@ def test_tails_are_those_of_the_law() -> None:
 def test_far_tails_keep_their_digits() -> None:
     with mpmath.workdps(60):
         exact = mpmath.nsum(
-            lambda i: mpmath.binomial(200, i) * mpmath.mpf("0.01") ** i * mpmath.mpf("0.99") ** (200 - i), [90, 200]
+            lambda i: (
+                mpmath.binomial(200, i) * mpmath.mpf("0.01") ** i * mpmath.mpf("0.99") ** (200 - i)
+            ),
+            [90, 200],
         )
     assert float(at_least(90, 200, 0.01)) == pytest.approx(float(exact), rel=1e-9)
 
 
 def test_at_a_bound_of_the_rate_the_tail_is_the_error() -> None:
-    for (k, n), error in itertools.product([(0, 20), (1, 20), (13, 20), (20, 20), (7, 100_000)], [0.05, 0.025, 1e-6]):
+    for (k, n), error in itertools.product(
+        [(0, 20), (1, 20), (13, 20), (20, 20), (7, 100_000)], [0.05, 0.025, 1e-6]
+    ):
         low, high = float(rate_above(k, n, error)), float(rate_below(k, n, error))
-        assert low == 0 if k == 0 else stats.binom.sf(k - 1, n, low) == pytest.approx(error, rel=1e-6)
-        assert high == 1 if k == n else stats.binom.cdf(k, n, high) == pytest.approx(error, rel=1e-6)
+        assert (
+            low == 0 if k == 0 else stats.binom.sf(k - 1, n, low) == pytest.approx(error, rel=1e-6)
+        )
+        assert (
+            high == 1 if k == n else stats.binom.cdf(k, n, high) == pytest.approx(error, rel=1e-6)
+        )
         assert 0 <= low <= k / n <= high <= 1
 
 
 def test_bounds_fail_no_more_often_than_they_may() -> None:
-    """Exactly, over all numbers of successes: the chance that the bound is on the wrong side of the rate."""
+    """Exactly, over all numbers of successes: the chance that the bound is on the wrong side of the
+    rate.
+    """
     k = np.arange(41)
     for rate in (0.01, 0.2, 0.5, 0.93):
         mass = stats.binom.pmf(k, 40, rate)
         for error in (0.05, 0.01):
             assert mass[rate_above(k, 40, error) > rate].sum() <= error
             assert mass[rate_below(k, 40, error) < rate].sum() <= error
-            assert rate not in (0.2, 0.5) or mass[rate_above(k, 40, error) > rate].sum() > error / 5  # but it may fail
+            # But it may fail.
+            assert rate not in (0.2, 0.5) or mass[rate_above(k, 40, error) > rate].sum() > error / 5

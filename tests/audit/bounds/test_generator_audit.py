@@ -1,4 +1,6 @@
-"""Generators of normal numbers: those that pass, those that stop too early or are too coarse, and what that costs."""
+"""Generators of normal numbers: those that pass, those that stop too early or are too coarse, and
+what that costs.
+"""
 
 import itertools
 import math
@@ -66,7 +68,9 @@ def test_rounding_to_a_type_is_no_fault(kind) -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_a_coarse_type_fails_the_test_of_ties_no_more_often_than_it_may(kind) -> None:
-    """Of sound numbers; where many are equal, three together make the number of pairs vary more than Poisson."""
+    """Of sound numbers; where many are equal, three together make the number of pairs vary more
+    than Poisson.
+    """
     found = [last(lambda n, seed=seed: normal(seed)(n).astype(kind), DRAWS) for seed in range(40)]
     fails = sum(p_ties(each) <= 0.05 for each in found)
     assert stats.binomtest(fails, 40, 0.05, alternative="greater").pvalue > 1e-2
@@ -74,7 +78,9 @@ def test_a_coarse_type_fails_the_test_of_ties_no_more_often_than_it_may(kind) ->
 
 
 def test_the_variance_of_ties_is_that_of_rounded_numbers() -> None:
-    """Rounded to 2^-9, in place of a type: pairs vary more than Poisson, by the formula that float32 is tested by."""
+    """Rounded to 2^-9, in place of a type: pairs vary more than Poisson, by the formula that
+    float32 is tested by.
+    """
     n, grid = 20_000, 2.0**-9
     drawn = (np.random.default_rng(seed).standard_normal(n) for seed in range(400))
     counts = (np.unique(np.round(each / grid), return_counts=True)[1] for each in drawn)
@@ -92,10 +98,22 @@ WRONG = {
     "heavy tails": (lambda count: np.random.default_rng(0).standard_t(12, count), p_far),
     "too narrow": (lambda count: 0.99 * np.random.default_rng(0).standard_normal(count), p_shape),
     "shifted": (lambda count: 0.02 + np.random.default_rng(0).standard_normal(count), p_shape),
-    "sum of twelve": (lambda count: np.random.default_rng(0).random((count, 12)).sum(axis=1) - 6, p_shape),
-    "coarse": (lambda count: np.round(np.random.default_rng(0).standard_normal(count) * 2**20) / 2**20, p_ties),
-    "16 bits": (lambda count: ndtri((np.random.default_rng(0).integers(0, 2**16, count) + 0.5) / 2**16), p_ties),
-    "half precision": (lambda count: normal(0)(count).astype(np.float16).astype(np.float64), p_ties),
+    "sum of twelve": (
+        lambda count: np.random.default_rng(0).random((count, 12)).sum(axis=1) - 6,
+        p_shape,
+    ),
+    "coarse": (
+        lambda count: np.round(np.random.default_rng(0).standard_normal(count) * 2**20) / 2**20,
+        p_ties,
+    ),
+    "16 bits": (
+        lambda count: ndtri((np.random.default_rng(0).integers(0, 2**16, count) + 0.5) / 2**16),
+        p_ties,
+    ),
+    "half precision": (
+        lambda count: normal(0)(count).astype(np.float16).astype(np.float64),
+        p_ties,
+    ),
 }
 
 
@@ -141,14 +159,17 @@ def test_the_reach_is_what_the_largest_of_normal_numbers_would_be() -> None:
     assert p_far(tally) == pytest.approx(min(1, 2 * min(tails)), rel=1e-6)
 
 
-# README.md of dpcore.training.randomness and the measured case: float32 normal numbers of a CPU stop at 5.768.
+# README.md of dpcore.training.randomness and the measured case: float32 normal numbers of a CPU
+# stop at 5.768.
 def test_the_impossible_mass_of_the_measured_case() -> None:
     whole = Mechanism.constant(0.001, 0.6, 10**5)
     assert impossible_mass(whole, 5.768) / 1e-5 == pytest.approx(205, abs=1)
     found = audit_generator(clipped(5.768), DRAWS, charged=Charged(whole, 1e-5, 5.768))
     assert found.epsilon == math.inf
     assert found.evidence is Evidence.CONDITIONAL
-    assert found.shows.endswith("releases beyond it, of probability 205 times delta, prove membership.")
+    assert found.shows.endswith(
+        "releases beyond it, of probability 205 times delta, prove membership."
+    )
 
 
 def test_the_impossible_mass_is_that_of_the_counted_releases() -> None:
@@ -158,7 +179,8 @@ def test_the_impossible_mass_is_that_of_the_counted_releases() -> None:
         moved = noise + (generator.random(noise.shape) < q) / sigma
         share = np.mean(np.any(moved > radius, axis=1))
         lost = impossible_mass(Mechanism.constant(q, sigma, steps), radius)
-        inside = 1 - 2 * stats.norm.sf(radius)  # numbers drawn within the radius are more probable than normal ones
+        # Numbers drawn within the radius are more probable than normal ones.
+        inside = 1 - 2 * stats.norm.sf(radius)
         assert share * inside - 0.003 <= lost <= share + 0.003, (q, sigma, steps)
 
 
@@ -170,24 +192,31 @@ def test_a_radius_that_a_draw_is_beyond_is_no_radius() -> None:
 
 
 def test_counting_proves_more_than_is_certified_of_a_generator_that_stops() -> None:
-    """At 1.7e9 draws, none beyond 5.769, delta = 1e-7 and sigma = 1, the certified epsilon is 5.344 to 5.360."""
+    """At 1.7e9 draws, none beyond 5.769, delta = 1e-7 and sigma = 1, the certified epsilon is 5.344
+    to 5.360.
+    """
     draws = 1_700_000_000
     seen = stats.norm.isf((np.arange(int(draws * stats.norm.sf(TAIL))) + 0.5) / draws)
     tail = seen[seen < 5.768]
     tally = NormalTally(draws, 5.768, tail, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 1.0, 0)
-    assert 5.4 < counted_epsilon(tally, ONE, 1e-7, 0.95) < 5.6  # another such attack, of one threshold, gave 5.52
+    # Another such attack, of one threshold, gave 5.52.
+    assert 5.4 < counted_epsilon(tally, ONE, 1e-7, 0.95) < 5.6
     whole_tail = NormalTally(draws, 6.1, seen, np.zeros(BINS, dtype=np.int64), 1, 1, 0, 0.0, 1.0, 0)
     assert counted_epsilon(whole_tail, ONE, 1e-7, 0.95) < 5.36
 
 
 def test_counting_never_shows_more_of_normal_noise_than_it_costs() -> None:
-    for seed, whole in itertools.product(range(5), (ONE, Mechanism((Release(0.1, 0.5, 20), Release(0.1, 0.4, 3))))):
+    for seed, whole in itertools.product(
+        range(5), (ONE, Mechanism((Release(0.1, 0.5, 20), Release(0.1, 0.4, 3))))
+    ):
         shown = counted_epsilon(last(normal(seed), 10**6), whole, 1e-5, 0.95)
         assert shown <= 1.01 * lower_epsilon(whole, 1e-5), seed
 
 
 def test_numbers_that_are_not_finite_are_counted_and_rejected() -> None:
-    found = audit_generator(lambda count: np.where(np.arange(count) == 3, np.nan, 0.1 * np.arange(count)), 10)
+    found = audit_generator(
+        lambda count: np.where(np.arange(count) == 3, np.nan, 0.1 * np.arange(count)), 10
+    )
     assert found.p_value == 0
     assert found.shows == "1 of 10 draws are not finite numbers."
 
@@ -209,7 +238,9 @@ def test_a_constant_generator_is_rejected_and_its_size_told() -> None:
 
 @pytest.mark.long
 def test_float32_normal_numbers_of_a_cpu_are_seen_to_stop() -> None:
-    """About 20 seconds: 1.2e9 numbers of torch, none of which is beyond 5.768, where 9.6 are expected."""
+    """About 20 seconds: 1.2e9 numbers of torch, none of which is beyond 5.768, where 9.6 are
+    expected.
+    """
     import torch
 
     torch.manual_seed(0)

@@ -1,4 +1,6 @@
-"""Noise and what it hides: the bound of sigma, whether noise is drawn anew, and how far an example moves the sum."""
+"""Noise and what it hides: the bound of sigma, whether noise is drawn anew, and how far an example
+moves the sum.
+"""
 
 import itertools
 import math
@@ -16,17 +18,22 @@ from dpcore.privacy.mechanism import Mechanism, Release
 
 WHOLE = Mechanism.constant(512 / 60_000, 1.068, 4688)  # certified: 2.998 to 3.004
 DELTA = 1e-5
-# What n projections show where they spread exactly as charged. Drawn ones spread by 1 / sqrt(2 n), which moves the
-# number: one draw of each gave 2.75, 2.89 and 2.97.
+# What n projections show where they spread exactly as charged. Drawn ones spread by 1 / sqrt(2 n),
+# which moves the number: one draw of each gave 2.75, 2.89 and 2.97.
 SHOWN = {10**3: (2.806, 2.75), 10**4: (2.936, 2.89), 10**5: (2.978, 2.97), 10**6: (2.992, 2.99)}
 
 
 def test_what_projections_show_where_noise_is_as_charged() -> None:
     for projections, (exact, drawn) in SHOWN.items():
         below = factor_below(projections, projections, 0.95)
-        assert epsilon_with_noise(WHOLE, below, DELTA) == pytest.approx(exact, abs=1.5e-3), projections
+        assert epsilon_with_noise(WHOLE, below, DELTA) == pytest.approx(exact, abs=1.5e-3), (
+            projections
+        )
         assert exact < 2.998
-        luck = [factor_below(stats.chi2.ppf(share, projections), projections, 0.95) for share in (0.995, 0.005)]
+        luck = [
+            factor_below(stats.chi2.ppf(share, projections), projections, 0.95)
+            for share in (0.995, 0.005)
+        ]
         least, most = (epsilon_with_noise(WHOLE, each, DELTA) for each in luck)
         assert least - 0.01 < drawn < most, projections
 
@@ -89,14 +96,23 @@ def test_each_projection_is_measured_by_the_sigma_of_its_step() -> None:
     assert found.figures["factor"] == pytest.approx(1.0, abs=0.03)
     assert not found.rejected
     assert found.figures["sigma_below"] is None
-    assert found.epsilon == pytest.approx(lower_epsilon(with_noise(schedule, found.figures["factor_below"]), DELTA))
-    assert audit_noise(drawn, schedule, DELTA, sigma=sigma[::-1]).figures["factor"] != pytest.approx(1.0, abs=0.1)
+    assert found.epsilon == pytest.approx(
+        lower_epsilon(with_noise(schedule, found.figures["factor_below"]), DELTA)
+    )
+    assert audit_noise(drawn, schedule, DELTA, sigma=sigma[::-1]).figures[
+        "factor"
+    ] != pytest.approx(1.0, abs=0.1)
     with pytest.raises(ValueError, match="the mechanism has 2 different ones"):
         audit_noise(drawn, schedule, DELTA)
 
 
-def test_less_noise_than_an_accountant_has_a_number_for_costs_at_least_as_much_and_too_much_promises_nothing() -> None:
-    little, less = (epsilon_with_noise(Mechanism.constant(0.1, 1.0, 3), factor, DELTA) for factor in (0.05, 1e-9))
+def test_less_noise_than_an_accountant_has_a_number_for_costs_at_least_as_much_and_too_much_promises_nothing() -> (
+    None
+):
+    little, less = (
+        epsilon_with_noise(Mechanism.constant(0.1, 1.0, 3), factor, DELTA)
+        for factor in (0.05, 1e-9)
+    )
     assert 100 < little <= less < math.inf
     assert epsilon_with_noise(Mechanism.constant(0.1, 1e8, 3), 1e3, DELTA) == 0
 
@@ -132,23 +148,34 @@ def fresh(seed: int, steps: int = STEPS, directions: int = DIRECTIONS) -> np.nda
 def test_fresh_noise_is_rejected_as_often_as_it_may_be() -> None:
     found = [audit_repetition(fresh(seed)) for seed in range(600)]
     for steps in (2, STEPS):
-        together = [audit_repetition(fresh(seed, steps, 6)).figures["p_together"] for seed in range(600)]
+        together = [
+            audit_repetition(fresh(seed, steps, 6)).figures["p_together"] for seed in range(600)
+        ]
         assert stats.kstest(together, "uniform").pvalue > 1e-3  # an exact p-value
     pairs = sum(each.figures["p_pair"] <= 0.05 for each in found)
     assert stats.binomtest(pairs, 600, 0.05, alternative="greater").pvalue > 1e-3
     assert pairs > 5  # nor is it far too strict
-    assert stats.binomtest(sum(each.rejected for each in found), 600, 0.05, alternative="greater").pvalue > 1e-3
+    assert (
+        stats.binomtest(
+            sum(each.rejected for each in found), 600, 0.05, alternative="greater"
+        ).pvalue
+        > 1e-3
+    )
 
 
 def test_of_two_steps_the_correlation_has_an_exact_p_value() -> None:
     for directions in (2, 3, 9):
-        p_values = [audit_repetition(fresh(seed, 2, directions)).figures["p_pair"] for seed in range(600)]
+        p_values = [
+            audit_repetition(fresh(seed, 2, directions)).figures["p_pair"] for seed in range(600)
+        ]
         assert stats.kstest(p_values, "uniform").pvalue > 1e-3, directions
 
 
 def test_one_seed_for_every_step_is_rejected_however_much_noise_there_is() -> None:
     for scale in (1e-6, 1.0, 1e6):
-        assert audit_repetition(scale * fresh(1)).p_value == pytest.approx(audit_repetition(fresh(1)).p_value)
+        assert audit_repetition(scale * fresh(1)).p_value == pytest.approx(
+            audit_repetition(fresh(1)).p_value
+        )
         found = audit_repetition(scale * np.repeat(fresh(2, 1), 5, axis=0))
         assert found.rejected
         assert found.figures["correlation"] == pytest.approx(1.0)
@@ -204,7 +231,9 @@ def test_more_than_the_clip_norm_is_rejected_and_costs_that_of_less_noise() -> N
     assert found.rejected
     assert found.p_value == 0
     assert found.figures["largest"] == 3.0
-    assert found.epsilon == pytest.approx(lower_epsilon(Mechanism.constant(0.1, 0.5, 50), DELTA), rel=2e-3)
+    assert found.epsilon == pytest.approx(
+        lower_epsilon(Mechanism.constant(0.1, 0.5, 50), DELTA), rel=2e-3
+    )
     assert "one moves a sum by 3 clipping norms" in found.shows
 
 

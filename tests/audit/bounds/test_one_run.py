@@ -1,4 +1,6 @@
-"""Audits in one run, against the sum of the theorem, a linear program, and mechanisms that they must hold for."""
+"""Audits in one run, against the sum of the theorem, a linear program, and mechanisms that they
+must hold for.
+"""
 
 import itertools
 import math
@@ -40,11 +42,16 @@ DELTA = 1e-3
 def brute(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:
     law = stats.binom(guesses, math.exp(epsilon) / (1 + math.exp(epsilon)))
     tail = law.sf(correct - 1)
-    gaps = [sum(law.pmf(w) for w in range(max(correct - i, 0), correct)) / i for i in range(1, canaries + 1)]
+    gaps = [
+        sum(law.pmf(w) for w in range(max(correct - i, 0), correct)) / i
+        for i in range(1, canaries + 1)
+    ]
     return min(1.0, tail + 2 * canaries * delta * max(gaps))
 
 
-@pytest.mark.parametrize(("canaries", "guesses", "correct"), [(40, 40, 30), (40, 10, 9), (40, 10, 10), (7, 7, 1)])
+@pytest.mark.parametrize(
+    ("canaries", "guesses", "correct"), [(40, 40, 30), (40, 10, 9), (40, 10, 10), (7, 7, 1)]
+)
 def test_it_is_the_sum_of_the_theorem(canaries: int, guesses: int, correct: int) -> None:
     for epsilon, delta in itertools.product((0.0, 0.4, 2.0), (0.0, 1e-4, 0.02)):
         expected = brute(canaries, guesses, correct, epsilon, delta)
@@ -53,13 +60,16 @@ def test_it_is_the_sum_of_the_theorem(canaries: int, guesses: int, correct: int)
 
 
 def tails(canaries: int, epsilon: float, delta: float) -> dict[str, np.ndarray]:
-    """P[at least v right] for v = 0 ... m, of mechanisms that are (epsilon, delta)-DP for each canary, exactly."""
+    """P[at least v right] for v = 0 ... m, of mechanisms that are (epsilon, delta)-DP for each
+    canary, exactly.
+    """
     rate = math.exp(epsilon) / (1 + math.exp(epsilon))
     v = np.arange(canaries + 1)
     response = stats.binom.sf(v - 1, canaries, rate)
     each_told = stats.binom.sf(v - 1, canaries, delta + (1 - delta) * rate)
     all_told = delta + (1 - delta) * response
-    # With probability k delta a random k of the canaries are told: each of them with probability delta.
+    # With probability k delta a random k of the canaries are told: each of them with probability
+    # delta.
     some = {}
     for told in (2, canaries // 2):
         share = min(1.0, delta * canaries / told)
@@ -71,20 +81,30 @@ def tails(canaries: int, epsilon: float, delta: float) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("canaries", [5, 30, 120])
 def test_no_mechanism_of_this_epsilon_and_delta_is_right_more_often(canaries: int) -> None:
     for epsilon in (0.0, 0.5, 2.0):
-        claimed = [one_run_p_value(canaries, canaries, v, epsilon, DELTA) for v in range(canaries + 1)]
+        claimed = [
+            one_run_p_value(canaries, canaries, v, epsilon, DELTA) for v in range(canaries + 1)
+        ]
         for name, tail in tails(canaries, epsilon, DELTA).items():
             assert np.all(tail <= np.array(claimed) * (1 + 1e-9)), (name, epsilon)
 
 
-def test_without_delta_randomized_response_is_met_exactly_and_another_mechanism_is_right_more_often() -> None:
-    """The test above would see that delta is not charged: without it all that is charged is randomized response."""
+def test_without_delta_randomized_response_is_met_exactly_and_another_mechanism_is_right_more_often() -> (
+    None
+):
+    """The test above would see that delta is not charged: without it all that is charged is
+    randomized response.
+    """
     claimed = np.array([one_run_p_value(30, 30, v, 0.5, 0.0) for v in range(31)])
     np.testing.assert_allclose(claimed, tails(30, 0.5, 0.0)["randomized response"], rtol=1e-9)
     assert np.any(tails(30, 0.5, DELTA)["all told"] > 2 * claimed)
 
 
-def response(generator: np.random.Generator, epsilon: float, canaries: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """Scores that randomized response of this epsilon gives, with a random number that ranks equal ones."""
+def response(
+    generator: np.random.Generator, epsilon: float, canaries: int = 400
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores that randomized response of this epsilon gives, with a random number that ranks equal
+    ones.
+    """
     included = generator.random(canaries) < 0.5
     true = generator.random(canaries) < 1 / (1 + math.exp(-epsilon))
     return np.where(included == true, 1.0, 0.0) + 0.5 * generator.random(canaries), included
@@ -94,7 +114,9 @@ def response(generator: np.random.Generator, epsilon: float, canaries: int = 400
 def test_the_bound_fails_no_more_often_than_it_may() -> None:
     fails, epsilon = 0, 1.0
     for seed in range(250):
-        found = audit_one_run(*response(np.random.default_rng(seed), epsilon), 1e-5, claimed=epsilon)
+        found = audit_one_run(
+            *response(np.random.default_rng(seed), epsilon), 1e-5, claimed=epsilon
+        )
         fails += found.rejected
         assert found.epsilon is not None
         assert found.rejected == (found.epsilon > epsilon) or abs(found.epsilon - epsilon) < 1e-3
@@ -110,9 +132,13 @@ def test_a_larger_epsilon_than_claimed_is_rejected() -> None:
     assert found.evidence is Evidence.BOUND
     assert found.figures["tried"] == len(options(400)) == len(OPTIONS)
     tried = [ranked(scores, included, *each) for each in options(400)]
-    paid = [one_run_epsilon(400, each.made, each.correct, 1e-5, 0.05 / len(OPTIONS)) for each in tried]
+    paid = [
+        one_run_epsilon(400, each.made, each.correct, 1e-5, 0.05 / len(OPTIONS)) for each in tried
+    ]
     assert found.epsilon == pytest.approx(max(paid))
-    assert found.p_value == min(1, 9 * min(one_run_p_value(400, each.made, each.correct, 1.0, 1e-5) for each in tried))
+    assert found.p_value == min(
+        1, 9 * min(one_run_p_value(400, each.made, each.correct, 1.0, 1e-5) for each in tried)
+    )
     assert found.shows.endswith(
         f"on 400 canaries are right: epsilon is at least {math.floor(100 * found.epsilon) / 100}."
     )
@@ -136,8 +162,13 @@ def test_guesses_follow_from_scores_alone() -> None:
 
 
 def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_ordered() -> None:
-    """Those that are in stand first, or last, as concatenated scores do; the scores have nothing to do with it."""
-    tied = {"two values": np.random.default_rng(0).integers(0, 2, 1000), "all 0 but one": np.arange(1000) == 700}
+    """Those that are in stand first, or last, as concatenated scores do; the scores have nothing to
+    do with it.
+    """
+    tied = {
+        "two values": np.random.default_rng(0).integers(0, 2, 1000),
+        "all 0 but one": np.arange(1000) == 700,
+    }
     for (name, scores), first in itertools.product(tied.items(), (True, False)):
         included = (np.arange(1000) < 500) == first
         found = audit_one_run(scores, included, 1e-5, claimed=0.0)
@@ -151,9 +182,15 @@ def test_equal_scores_show_what_they_tell_and_no_more_however_the_canaries_are_o
 
 def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
     few = audit_one_run([1.0, 2.0], [True, False], 1e-5)
-    assert few.shows == "Nothing can be shown: 2 canaries are too few for a confidence of 0.95; take 5."
+    assert (
+        few.shows
+        == "Nothing can be shown: 2 canaries are too few for a confidence of 0.95; take 5."
+    )
     included = np.arange(20) % 2 == 0
-    assert audit_one_run(np.ones(20), included, 1e-5).shows == "Nothing can be shown: all scores are equal."
+    assert (
+        audit_one_run(np.ones(20), included, 1e-5).shows
+        == "Nothing can be shown: all scores are equal."
+    )
     broken = audit_one_run(np.where(included, np.nan, 1.0), included, 1e-5, claimed=1.0)
     assert broken.shows == "Nothing can be shown: 10 of 20 scores are not finite numbers."
     assert broken.p_value is None
@@ -162,7 +199,10 @@ def test_too_few_canaries_and_bad_scores_give_a_sentence() -> None:
 
 def test_errors_of_whoever_calls_are_named() -> None:
     for call, message in [
-        (lambda: audit_one_run(np.ones(3), np.ones(4, dtype=bool), 1e-5), r"included of shape \(4,\)"),
+        (
+            lambda: audit_one_run(np.ones(3), np.ones(4, dtype=bool), 1e-5),
+            r"included of shape \(4,\)",
+        ),
         (lambda: audit_one_run(np.ones((3, 2)), np.ones(3, dtype=bool), 1e-5), "1 dimensions"),
         (lambda: audit_one_run(np.arange(3), [0.5, 1, 0], 1e-5), "false or true"),
         (lambda: one_run_p_value(10, 11, 3, 1.0, 0.0), "guesses=11"),
@@ -178,13 +218,21 @@ PAIRS = [([0.5], [0.0]), ([1.0], [0.01]), ([0.2, 1.0, 3.0], [0.2, 0.05, 0.001])]
 
 
 def lines_of(epsilons: list[float], deltas: list[float]) -> list[tuple[float, float]]:
-    """(slope, offset) of the lines whose maximum is the least type I error at a power: h >= slope * r + offset."""
+    """(slope, offset) of the lines whose maximum is the least type I error at a power: h >= slope *
+    r + offset.
+    """
     steep = [(math.exp(-e), -d * math.exp(-e)) for e, d in zip(epsilons, deltas, strict=True)]
-    return steep + [(math.exp(e), 1 - d - math.exp(e)) for e, d in zip(epsilons, deltas, strict=True)]
+    return steep + [
+        (math.exp(e), 1 - d - math.exp(e)) for e, d in zip(epsilons, deltas, strict=True)
+    ]
 
 
-def largest_tail(canaries: int, guesses: int, correct: int, lines: list[tuple[float, float]]) -> float:
-    """The largest P[at least c right] of any law p_0 ... p_r that keeps every h_(i-1) >= slope r_i + offset."""
+def largest_tail(
+    canaries: int, guesses: int, correct: int, lines: list[tuple[float, float]]
+) -> float:
+    """The largest P[at least c right] of any law p_0 ... p_r that keeps every h_(i-1) >= slope r_i
+    + offset.
+    """
     t = np.arange(guesses + 1)
     rows, bounds = [], []
     for i in range(1, guesses + 1):
@@ -194,7 +242,12 @@ def largest_tail(canaries: int, guesses: int, correct: int, lines: list[tuple[fl
             rows.append(slope * r - h)
             bounds.append(-offset)
     found = linprog(
-        -(t >= correct).astype(float), np.array(rows), bounds, np.ones((1, guesses + 1)), [1.0], method="highs"
+        -(t >= correct).astype(float),
+        np.array(rows),
+        bounds,
+        np.ones((1, guesses + 1)),
+        [1.0],
+        method="highs",
     )
     assert found.status == 0
     return -found.fun
@@ -204,20 +257,32 @@ def largest_tail(canaries: int, guesses: int, correct: int, lines: list[tuple[fl
 def test_the_p_value_is_the_largest_tail_that_a_linear_program_finds(
     epsilons: list[float], deltas: list[float]
 ) -> None:
-    for counts in [(12, 12, 10), (30, 10, 9), (20, 20, 15), (12, 12, 8), (20, 20, 13), (40, 8, 8), (9, 9, 1)]:
+    for counts in [
+        (12, 12, 10),
+        (30, 10, 9),
+        (20, 20, 15),
+        (12, 12, 8),
+        (20, 20, 13),
+        (40, 8, 8),
+        (9, 9, 1),
+    ]:
         exact = largest_tail(*counts, lines_of(epsilons, deltas))
         found = tradeoff_p_value(*counts, Pairs(epsilons, deltas))
         assert found == pytest.approx(min(exact, 1.0), rel=3e-4, abs=1e-9), counts
 
 
 def gaussian_tail(canaries: int, mu: float) -> np.ndarray:
-    """P[at least v right] where each canary is seen through N(0, 1) or N(mu, 1): guesses err with Phi(-mu/2)."""
+    """P[at least v right] where each canary is seen through N(0, 1) or N(mu, 1): guesses err with
+    Phi(-mu/2).
+    """
     return stats.binom.sf(np.arange(canaries + 1) - 1, canaries, stats.norm.cdf(mu / 2))
 
 
 def test_no_mechanism_with_this_trade_off_is_right_more_often() -> None:
     for canaries, mu in itertools.product((6, 40), (0.0, 0.3, 1.0, 2.5)):
-        claimed = np.array([tradeoff_p_value(canaries, canaries, v, Gaussian(mu)) for v in range(canaries + 1)])
+        claimed = np.array(
+            [tradeoff_p_value(canaries, canaries, v, Gaussian(mu)) for v in range(canaries + 1)]
+        )
         assert np.all(gaussian_tail(canaries, mu) <= claimed * (1 + 1e-6)), (canaries, mu)
         assert np.all(np.diff(claimed) <= 1e-9), (canaries, mu)
 
@@ -232,14 +297,19 @@ def test_of_the_most_certain_gaussian_guesses_no_more_are_right() -> None:
     for v in range(14, 21):
         tail = np.mean(np.array(counts) >= v)
         assert tail <= tradeoff_p_value(200, 20, v, Gaussian(mu)) + 4 * math.sqrt(tail / 2000)
-    assert tradeoff_p_value(200, 20, 20, Gaussian(0.5)) < np.mean(np.array(counts) >= 20)  # a weaker curve is refuted
+    # A weaker curve is refuted.
+    assert tradeoff_p_value(200, 20, 20, Gaussian(0.5)) < np.mean(np.array(counts) >= 20)
 
 
-@pytest.mark.parametrize("f", [Gaussian(0.7), Pairs([1.0], [0.05]), Pairs([0.1, 2.0], [0.3, 0.01]), Gaussian(4.0)])
+@pytest.mark.parametrize(
+    "f", [Gaussian(0.7), Pairs([1.0], [0.05]), Pairs([0.1, 2.0], [0.3, 0.01]), Gaussian(4.0)]
+)
 def test_the_table_of_least_errors_is_never_above_the_curve(f: Tradeoff) -> None:
     for top in (1.0, 0.03):
         table = LeastError(f, top)
-        power = top * np.concatenate([np.linspace(0, 1 - 1e-6, 3001), np.geomspace(1e-9, 0.9, 3001)])
+        power = top * np.concatenate(
+            [np.linspace(0, 1 - 1e-6, 3001), np.geomspace(1e-9, 0.9, 3001)]
+        )
         exact, found = f.beta(1 - power), np.array([table(float(each)) for each in power])
         assert np.all(found <= exact + 1e-13), top
         assert np.max(exact - found) < 1e-4, top
@@ -261,17 +331,25 @@ def gaussian_scores(seed: int, mu: float, canaries: int = 600) -> tuple[np.ndarr
 
 
 def test_the_bound_of_mu_fails_no_more_often_than_it_may_and_refutes_a_smaller_mu() -> None:
-    for mu, canaries, trials, refuted in [(1.0, 20, 200, 0.0), (1.0, 600, 100, 0.3), (3.0, 600, 50, 1.1)]:
+    for mu, canaries, trials, refuted in [
+        (1.0, 20, 200, 0.0),
+        (1.0, 600, 100, 0.3),
+        (3.0, 600, 50, 1.1),
+    ]:
         found = []
         for seed in range(trials):
             guesses = ranked(*gaussian_scores(seed, mu, canaries), canaries // 10, canaries // 10)
             found.append(strongest(canaries, [guesses], GaussianFamily(), 0.05)[0])
-        exceeding = sum(GaussianFamily().epsilon(each, 1e-5) > gaussian.epsilon_of(1e-5, mu) for each in found)
+        exceeding = sum(
+            GaussianFamily().epsilon(each, 1e-5) > gaussian.epsilon_of(1e-5, mu) for each in found
+        )
         assert exceeding <= stats.binom.ppf(0.999, trials, 0.05), (mu, canaries)
         assert np.median(found) >= refuted, (mu, canaries)
 
 
-def test_the_refuted_mu_is_that_of_a_linear_program_and_its_epsilon_that_of_the_closed_form() -> None:
+def test_the_refuted_mu_is_that_of_a_linear_program_and_its_epsilon_that_of_the_closed_form() -> (
+    None
+):
     canaries, guesses, correct, mu = ONE_RUN_MU
     assert rejects(canaries, guesses, correct, Gaussian(mu - ONE_RUN_MU_TOLERANCE), 0.05)
     assert not rejects(canaries, guesses, correct, Gaussian(mu + ONE_RUN_MU_TOLERANCE), 0.05)
@@ -307,9 +385,14 @@ def test_less_noise_than_charged_is_refuted() -> None:
 
 def test_more_noise_than_a_release_may_have_leaves_a_lower_curve() -> None:
     for sigma, steps in itertools.product((2e6, 3e6, MAX_SIGMA), (1, 5)):
-        family, error = NoiseFamily(Mechanism.constant(0.1, sigma, steps)), np.linspace(0.0, 1.0, 11)
+        family, error = (
+            NoiseFamily(Mechanism.constant(0.1, sigma, steps)),
+            np.linspace(0.0, 1.0, 11),
+        )
         curves = [family.tradeoff(strength).beta(error) for strength in (0.0, 1e-6, 0.002, 1.0)]
-        assert all(np.all(stronger <= weaker) for weaker, stronger in itertools.pairwise(curves)), sigma
+        assert all(np.all(stronger <= weaker) for weaker, stronger in itertools.pairwise(curves)), (
+            sigma
+        )
         assert np.all(curves[0] <= 1 - error), "no curve lies above that of an attack that guesses"
     scores, included = gaussian_scores(4, 0.0, 20)
     found = audit_tradeoff(scores, included, NoiseFamily(Mechanism.constant(0.1, 2e6, 5)), 1e-5)

@@ -1,4 +1,6 @@
-"""The ROC curve and its band: coverage of the true curve everywhere at once, and the curve that was seen."""
+"""The ROC curve and its band: coverage of the true curve everywhere at once, and the curve that was
+seen.
+"""
 
 import math
 
@@ -59,7 +61,9 @@ def test_the_bounds_of_each_count_are_those_of_clopper_and_pearson_at_the_ranks(
     lower, upper = share_bounds(rank, 1000, 0.1)
     each = 0.1 / (2 * rank.size)
     np.testing.assert_allclose(lower, stats.beta.ppf(each, rank, 1001 - rank), rtol=1e-9)
-    np.testing.assert_allclose(share_bounds(rank - 1, 1000, 0.1)[1], stats.beta.isf(each, rank, 1001 - rank), rtol=1e-9)
+    np.testing.assert_allclose(
+        share_bounds(rank - 1, 1000, 0.1)[1], stats.beta.isf(each, rank, 1001 - rank), rtol=1e-9
+    )
     assert np.all(np.diff(upper) >= 0)
     assert share_bounds(np.array([0]), 1000, 0.1)[0] == 0
     assert share_bounds(np.array([1000]), 1000, 0.1)[1] == 1
@@ -67,9 +71,14 @@ def test_the_bounds_of_each_count_are_those_of_clopper_and_pearson_at_the_ranks(
 
 def test_the_curve_seen_is_that_of_the_scores() -> None:
     found = roc_of([3.0, 2.0, 1.0, 0.0], [2.5, 0.5, 0.2, -1.0])
-    at = {rate: found.seen[np.searchsorted(found.false_positives, rate)] for rate in (0.0, 0.3, 0.6, 1.0)}
+    at = {
+        rate: found.seen[np.searchsorted(found.false_positives, rate)]
+        for rate in (0.0, 0.3, 0.6, 1.0)
+    }
     assert at == {0.0: 0.25, 0.3: 0.75, 0.6: 0.75, 1.0: 1.0}
-    assert found.area == pytest.approx(np.mean([[a > b for b in (2.5, 0.5, 0.2, -1.0)] for a in (3, 2, 1, 0)]))
+    assert found.area == pytest.approx(
+        np.mean([[a > b for b in (2.5, 0.5, 0.2, -1.0)] for a in (3, 2, 1, 0)])
+    )
     assert np.all((found.above <= found.seen) & (found.seen <= found.below))
     for curve in (found.false_positives, found.above, found.seen, found.below):
         assert np.all(np.diff(curve) >= 0)

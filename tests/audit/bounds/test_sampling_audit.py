@@ -1,4 +1,6 @@
-"""Poisson samples pass, and each way of drawing batches that is not Poisson fails the test that is meant for it."""
+"""Poisson samples pass, and each way of drawing batches that is not Poisson fails the test that is
+meant for it.
+"""
 
 import numpy as np
 import pytest
@@ -33,7 +35,9 @@ def fixed_size(generator: np.random.Generator) -> np.ndarray:
 
 
 def weighted(generator: np.random.Generator) -> np.ndarray:
-    return generator.random((STEPS, EXAMPLES)) < np.where(generator.random(EXAMPLES) < 0.5, 0.5 * Q, 1.5 * Q)
+    return generator.random((STEPS, EXAMPLES)) < np.where(
+        generator.random(EXAMPLES) < 0.5, 0.5 * Q, 1.5 * Q
+    )
 
 
 def coupled(generator: np.random.Generator) -> np.ndarray:
@@ -78,7 +82,9 @@ CAUGHT = [
 ]
 
 
-@pytest.mark.parametrize(("draw", "name"), CAUGHT, ids=[f"{draw.__name__}, {name}" for draw, name in CAUGHT])
+@pytest.mark.parametrize(
+    ("draw", "name"), CAUGHT, ids=[f"{draw.__name__}, {name}" for draw, name in CAUGHT]
+)
 def test_each_wrong_way_fails_the_test_that_is_meant_for_it(draw, name: str) -> None:
     for seed in (1, 2, 3):
         found = audit(draw(np.random.default_rng(seed)))
@@ -98,7 +104,10 @@ def test_poisson_samples_fail_each_test_no_more_often_than_they_may() -> None:
 
 def test_disjoint_pairs_of_steps_are_counted_as_they_are() -> None:
     for steps in (2, 3, 7, 30):
-        brute = [sum(t // far % 2 == 0 and t + far < steps for t in range(steps)) for far in range(1, steps)]
+        brute = [
+            sum(t // far % 2 == 0 and t + far < steps for t in range(steps))
+            for far in range(1, steps)
+        ]
         assert _disjoint_pairs(steps).tolist() == brute
 
 
@@ -127,7 +136,9 @@ def test_one_step_or_one_canary_has_fewer_tests() -> None:
 
 def test_bad_input_is_told_apart() -> None:
     few = audit_sampling(np.zeros((3, 4), dtype=bool), 0.01)
-    assert few.shows == "Nothing can be shown: 4 canaries in 3 steps are drawn 0.12 times on average."
+    assert (
+        few.shows == "Nothing can be shown: 4 canaries in 3 steps are drawn 0.12 times on average."
+    )
     drawn = poisson(np.random.default_rng(0))
     for call, message in [
         (lambda: audit_sampling(drawn, 0.0), "q=0"),
@@ -135,7 +146,10 @@ def test_bad_input_is_told_apart() -> None:
         (lambda: audit_sampling(2 * drawn.astype(int), Q), "false or true"),
         (lambda: audit_sampling(drawn, Q, batch_sizes=[3], examples=9), "batch_sizes of shape"),
         (lambda: audit_sampling(drawn, Q, batch_sizes=drawn.sum(axis=1)), "examples=None"),
-        (lambda: audit_sampling(drawn, Q, batch_sizes=drawn.sum(axis=1), examples=5), "batch_size="),
+        (
+            lambda: audit_sampling(drawn, Q, batch_sizes=drawn.sum(axis=1), examples=5),
+            "batch_size=",
+        ),
     ]:
         with pytest.raises(ValueError, match=message):
             call()

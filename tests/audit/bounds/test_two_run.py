@@ -17,16 +17,22 @@ DELTA = 1e-3
 
 
 def test_the_bound_fails_no_more_often_than_it_may() -> None:
-    """Exactly: over all pairs of counts that a threshold of known rates can give, at (0.5, 1e-3)-DP's best test."""
+    """Exactly: over all pairs of counts that a threshold of known rates can give, at (0.5,
+    1e-3)-DP's best test.
+    """
     runs, epsilon = 60, 0.5
     false = 0.3
     true = DELTA + math.exp(epsilon) * false  # on the boundary of the region
     k = np.arange(runs + 1)
     chance = stats.binom.pmf(k, runs, true)[:, None] * stats.binom.pmf(k, runs, false)
     above, below = rate_above(k, runs, 0.025), rate_below(k, runs, 0.025)
-    shown = np.array([[Rates(0.0, float(t), float(f)).epsilon(DELTA) for f in below] for t in above])
+    shown = np.array(
+        [[Rates(0.0, float(t), float(f)).epsilon(DELTA) for f in below] for t in above]
+    )
     assert chance[shown > epsilon].sum() <= 0.05
-    careless = np.array([[Rates(0.0, t / runs, max(f / runs, 1e-9)).epsilon(DELTA) for f in k] for t in k])
+    careless = np.array(
+        [[Rates(0.0, t / runs, max(f / runs, 1e-9)).epsilon(DELTA) for f in k] for t in k]
+    )
     assert chance[careless > epsilon].sum() > 0.3  # the rates that were seen are no bounds
 
 
@@ -57,7 +63,9 @@ def test_choosing_the_threshold_on_the_scores_that_are_counted_would_be_wrong() 
 
 def test_scores_far_apart_show_what_their_number_allows() -> None:
     found = audit_two_run(*normal(0, 50.0, 2000), 1e-5)
-    assert found.epsilon == pytest.approx(math.log((0.025**1e-3 - 1e-5) / (1 - 0.025**1e-3)), rel=1e-6)
+    assert found.epsilon == pytest.approx(
+        math.log((0.025**1e-3 - 1e-5) / (1 - 0.025**1e-3)), rel=1e-6
+    )
     assert found.evidence is Evidence.BOUND
     assert audit_two_run(*normal(0, 50.0), 1e-5, independent=False).evidence is Evidence.ESTIMATE
 
@@ -81,16 +89,27 @@ def test_the_best_threshold_is_the_best_of_all() -> None:
 
 def test_bad_scores_give_a_sentence() -> None:
     few = audit_two_run([1.0, 2.0], [0.0, 3.0], 1e-5)
-    assert few.shows == (
-        "Nothing can be shown: 1 scores with and 1 without the canary are too few for a confidence of 0.95."
+    assert (
+        few.shows
+        == "Nothing can be shown: 1 scores with and 1 without the canary are too few for a"
+        " confidence of 0.95."
     )
-    assert audit_two_run([], [1.0], 1e-5).shows == "Nothing can be shown: there are no scores with the canary."
-    assert audit_two_run(np.ones(50), np.ones(50), 1e-5).shows == "Nothing can be shown: all scores are equal."
+    assert (
+        audit_two_run([], [1.0], 1e-5).shows
+        == "Nothing can be shown: there are no scores with the canary."
+    )
+    assert (
+        audit_two_run(np.ones(50), np.ones(50), 1e-5).shows
+        == "Nothing can be shown: all scores are equal."
+    )
     half = audit_two_run([1, 2] * 20, [1, 3] * 20, 1e-5)
     assert half.shows == "Nothing can be shown: all scores that choose a threshold are equal."
     assert audit_two_run([1, 2] * 20, [1, 3] * 20, 1e-5, threshold=2.5).epsilon is not None
     assert audit_losses([1, 2] * 20, [1, 3] * 20, 1e-5).shows == half.shows
-    assert "1 of 50 scores without it is not" in audit_two_run(np.ones(50), [*np.ones(49), math.inf], 1e-5).shows
+    assert (
+        "1 of 50 scores without it is not"
+        in audit_two_run(np.ones(50), [*np.ones(49), math.inf], 1e-5).shows
+    )
     with pytest.raises(ValueError, match="delta=2"):
         audit_two_run(np.ones(5), np.zeros(5), 2.0)
 
@@ -111,19 +130,30 @@ def brute_delta(rates: Rates, q: float, steps: int, epsilon: float) -> float:
 
 
 def test_the_composed_bound_is_that_of_two_binomial_laws() -> None:
-    for (q, steps), delta in itertools.product([(1.0, 1), (1.0, 6), (0.3, 8), (0.05, 10)], (1e-5, 1e-2)):
+    for (q, steps), delta in itertools.product(
+        [(1.0, 1), (1.0, 6), (0.3, 8), (0.05, 10)], (1e-5, 1e-2)
+    ):
         found = composed_epsilon(RATES, Mechanism.constant(q, 1.0, steps), delta)
         assert found >= 0
         assert brute_delta(RATES, q, steps, found + 1e-3) <= delta, (q, steps)
-        assert found == 0 or brute_delta(RATES, q, steps, max(found - 1e-3, 0.0)) >= delta, (q, steps)
+        assert found == 0 or brute_delta(RATES, q, steps, max(found - 1e-3, 0.0)) >= delta, (
+            q,
+            steps,
+        )
 
 
 def test_a_gaussian_step_costs_more_than_any_one_point_of_its_curve_shows() -> None:
     for q, sigma, steps in [(1.0, 1.0, 1), (1.0, 5.0, 60), (0.1, 1.0, 200), (0.02, 0.8, 3000)]:
         whole = Mechanism.constant(q, sigma, steps)
         for threshold in (-1.0, 0.2, 0.5, 1.5, 3.0):
-            exact = Rates(threshold, stats.norm.sf((threshold - 1) / sigma), stats.norm.sf(threshold / sigma))
-            assert composed_epsilon(exact, whole, 1e-5) <= lower_epsilon(whole, 1e-5), (q, sigma, threshold)
+            exact = Rates(
+                threshold, stats.norm.sf((threshold - 1) / sigma), stats.norm.sf(threshold / sigma)
+            )
+            assert composed_epsilon(exact, whole, 1e-5) <= lower_epsilon(whole, 1e-5), (
+                q,
+                sigma,
+                threshold,
+            )
             assert mu_at(exact) == pytest.approx(1 / sigma)
 
 
@@ -146,14 +176,18 @@ def scores(seed: int, sigma: float, size: int = 5000) -> tuple[np.ndarray, np.nd
 
 
 def test_mu_of_a_gaussian_step_is_bounded_from_below_and_nearly_found() -> None:
-    found = [audit_per_step(*scores(seed, 1.0), Mechanism.constant(0.01, 1.0, 100), 1e-5) for seed in range(60)]
+    found = [
+        audit_per_step(*scores(seed, 1.0), Mechanism.constant(0.01, 1.0, 100), 1e-5)
+        for seed in range(60)
+    ]
     mu = np.array([each.figures["mu"] for each in found])
     assert stats.binomtest(int(np.sum(mu > 1)), 60, 0.05, alternative="greater").pvalue > 1e-3
     assert np.median(mu) > 0.85
 
 
 def test_what_is_a_bound_and_what_is_an_estimate() -> None:
-    whole = Mechanism.constant(0.05, 2.0, 500)  # which sigma is charged does not matter: the scores are of 1
+    # Which sigma is charged does not matter: the scores are of 1.
+    whole = Mechanism.constant(0.05, 2.0, 500)
     found = audit_per_step(*scores(0, 1.0), whole, 1e-5)
     true = lower_epsilon(Mechanism.constant(0.05, 1.0, 500), 1e-5)
     assert found.evidence is Evidence.CONDITIONAL

@@ -57,21 +57,33 @@ def test_it_opens_on_its_question_with_what_can_be_chosen(store: Store):
     assert TRAINERS["own"].story in words(page, "caption")
     assert "Press **Audit**" in words(page, "markdown")
     assert "A recorded example: half the noise" in html_of(page)
-    verdicts = {name: "fails" if name in example().failed else "passes" for name in example().p_values}
-    assert results_in(page) == [verdicts.get(each.audit, "cannot tell") for each in example().measured]
+    verdicts = {
+        name: "fails" if name in example().failed else "passes" for name in example().p_values
+    }
+    assert results_in(page) == [
+        verdicts.get(each.audit, "cannot tell") for each in example().measured
+    ]
     assert "Noise ≥ 12.9, p < 1e-300" in names_in(page)[0]
 
 
 def test_audit_queues_what_the_controls_say_and_the_address_keeps_it(store: Store):
     for trainer in ["same_noise", "accepted_only"]:
-        page = opened(trainer=trainer, audit_sigma="2", canaries="100", confidence="0.99", audit_epochs="0.5")
+        page = opened(
+            trainer=trainer, audit_sigma="2", canaries="100", confidence="0.99", audit_epochs="0.5"
+        )
         assert BROKEN[trainer].story in words(page, "caption"), trainer
         page.button(key="audit").click().run()
         job = store.runs(kind=AUDIT.name)[0]
         request = job.request
-        assert (request.trainer, request.canaries, request.confidence) == (trainer, 100, 0.99), trainer
+        assert (request.trainer, request.canaries, request.confidence) == (
+            trainer,
+            100,
+            0.99,
+        ), trainer
         assert request.torch_draws == TORCH_DRAWS, trainer
-        assert request.config == RunConfig(model="mlp", sigma=2.0, batch=QUICK.batch, epochs=0.5), trainer
+        assert request.config == RunConfig(model="mlp", sigma=2.0, batch=QUICK.batch, epochs=0.5), (
+            trainer
+        )
         assert page.query_params["run"] == job.id, trainer
         assert store.runs() == [], trainer
 
@@ -143,13 +155,20 @@ def test_the_table_says_what_is_tested_what_is_not_and_what_came_out(store: Stor
     assert all('data-label="What it leaves untested"' in each for each in rows)
 
 
-def test_tests_light_up_one_by_one_and_those_that_no_correction_turns_are_decided_at_once(store: Store):
+def test_tests_light_up_one_by_one_and_those_that_no_correction_turns_are_decided_at_once(
+    store: Store,
+):
     first = [found_noise(9.0, 1e-9), replace(found_noise(None, 0.02), audit="generator"),
              replace(found_noise(None, 0.06), audit="one_run")]  # fmt: skip
     page = opened(run=recorded(store, [*events_of()[:3], *first], None))
     assert "3 of 15 tests" in page.get("progress")[0].proto.text
     lit = dict(zip(TESTS, results_in(page), strict=True))
-    assert (lit["noise"], lit["generator"], lit["one_run"], lit["losses"]) == ("fails", "undecided", "passes", "waits")
+    assert (lit["noise"], lit["generator"], lit["one_run"], lit["losses"]) == (
+        "fails",
+        "undecided",
+        "passes",
+        "waits",
+    )
 
 
 def test_charts_show_the_canaries_under_the_certified_curve_their_laws_and_the_limits(store: Store):
@@ -172,7 +191,9 @@ def test_evidence_is_drawn_while_it_trains_and_says_at_which_step_it_reached_the
     )
     for said, status in (([quiet], None), ([quiet, loud], None), ([quiet, loud], Status.CANCELLED)):
         page = opened(run=recorded(store, [*events_of()[:1], *said], status))
-        assert names_in(page) == [["All evidence", "Too little noise", "Repeated noise", "Line at 20"]]
+        assert names_in(page) == [
+            ["All evidence", "Too little noise", "Repeated noise", "Line at 20"]
+        ]
         assert (caught in words(page, "caption")) == (loud in said)
     silent = opened(run=recorded(store, events_of()[:2], None))
     assert names_in(silent) == []
@@ -182,7 +203,11 @@ def test_without_canaries_or_a_claim_the_rest_is_shown_with_a_sentence(store: St
     page = opened(run=recorded(store, without(events_of(), Scored, Traced, Counted)))
     assert "no scores of canaries" in words(page, "info")
     assert len(names_in(page)) == 2
-    raw = opened(run=recorded(store, events_of(found_noise(None, 0.5), None), request=of_config(private=False)))
+    raw = opened(
+        run=recorded(
+            store, events_of(found_noise(None, 0.5), None), request=of_config(private=False)
+        )
+    )
     assert "Nothing is claimed. Nothing is charged" in words(raw, "info")
     assert "no number line" in words(raw, "info")
     assert "Certified for the claim" not in names_in(raw)[0]
@@ -208,7 +233,11 @@ def test_bad_values_are_said_and_where_nothing_can_be_audited_the_button_is_off(
     ):  # fmt: skip
         page = opened(**{field: value})
         assert said in words(page, "error"), (field, value, said)
-        assert page.button(key="audit").disabled == ("Showing" not in words(page, "error")), (field, value, said)
+        assert page.button(key="audit").disabled == ("Showing" not in words(page, "error")), (
+            field,
+            value,
+            said,
+        )
 
 
 def test_screen_readers_hear_the_result_of_a_test_once_as_a_word(store: Store):
@@ -216,4 +245,5 @@ def test_screen_readers_hear_the_result_of_a_test_once_as_a_word(store: Store):
     signs = re.findall("<b class=sign[^>]*>", shown)
     assert signs
     assert all("aria-hidden=true" in each for each in signs)  # the word stands beside it
-    assert "<p class=legend aria-hidden=true><span><b class=sign" in shown  # the table below says the same, in words
+    # The table below says the same, in words.
+    assert "<p class=legend aria-hidden=true><span><b class=sign" in shown

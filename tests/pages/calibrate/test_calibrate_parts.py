@@ -1,4 +1,6 @@
-"""What the calibrate page is made of, without a page: axes and cells of the map, texts of the answer, its file."""
+"""What the calibrate page is made of, without a page: axes and cells of the map, texts of the
+answer, its file.
+"""
 
 import csv
 import io
@@ -35,14 +37,21 @@ def test_the_map_agrees_with_the_accountant_cell_by_cell():
     assert (len(rows), *rows[0].epsilon.shape) == (len(axes.sigmas), len(axes.steps)) == (40, 40)
     for i, j in ((0, 0), (17, 23), (39, 39)):
         mechanism = Mechanism.constant(Q, axes.sigmas[i], axes.steps[j])
-        assert rows[i].epsilon[j] == ACCOUNTANTS["gdp"].curve(mechanism, axes.steps[j], 1e-5).epsilon[0]
+        assert (
+            rows[i].epsilon[j]
+            == ACCOUNTANTS["gdp"].curve(mechanism, axes.steps[j], 1e-5).epsilon[0]
+        )
 
 
 def test_a_click_loads_the_cell_that_was_clicked():
     axes = epsilon_map.axes_of(setting(), "rdp")
     fields = epsilon_map.cell(axes, axes.epochs[12], axes.sigmas[7])
     assert float(fields["sigma"]) == axes.sigmas[7]
-    assert math.ceil(read(EPOCHS, fields["epochs"]) / Q - 1e-9) == axes.steps[12] == int(fields["steps"])
+    assert (
+        math.ceil(read(EPOCHS, fields["epochs"]) / Q - 1e-9)
+        == axes.steps[12]
+        == int(fields["steps"])
+    )
 
 
 @given(st.integers(1, 10**7), st.floats(1e-6, 1))
@@ -68,11 +77,18 @@ def test_the_loaded_fields_give_the_answers_mechanism():
         found = question.answer(question.asked_of(solved, target, now), "rdp")
         assert not isinstance(found, str)
         fields = question.loaded(found, now)
-        q = float(fields["q"]) if fields["sampling"] == "q" else float(fields["batch"]) / float(fields["n"])
+        q = (
+            float(fields["q"])
+            if fields["sampling"] == "q"
+            else float(fields["batch"]) / float(fields["n"])
+        )
         steps = math.ceil(float(fields["epochs"]) / q - 1e-9)
         rate = float(fields["rate_exponential"])
         assert abs(float(fields["batch"]) / float(fields["n"]) - q) <= 0.5 / 10_000
-        assert Recipe("exponential", rate).mechanism(q, float(fields["sigma"]), steps) == found.mechanism
+        assert (
+            Recipe("exponential", rate).mechanism(q, float(fields["sigma"]), steps)
+            == found.mechanism
+        )
 
 
 def test_the_csv_of_the_map_has_a_row_for_each_cell_with_its_kind_and_lower_bound():

@@ -1,4 +1,6 @@
-"""An answer that is taken to a page that trains chooses data of its n; where none are here, the page says so."""
+"""An answer that is taken to a page that trains chooses data of its n; where none are here, the
+page says so.
+"""
 
 from pathlib import Path
 
@@ -54,28 +56,41 @@ def said(app: AppTest) -> list[str]:
 
 def rdp(app: AppTest, n: int) -> float:
     """What the controls cost for n examples."""
-    mechanism = Mechanism.constant(typed(app, "batch") / n, typed(app, "sigma"), steps := round(5 * n / 256 + 0.499))
+    mechanism = Mechanism.constant(
+        typed(app, "batch") / n, typed(app, "sigma"), steps := round(5 * n / 256 + 0.499)
+    )
     return float(ACCOUNTANTS["rdp"].curve(mechanism, steps, 1e-5).epsilon[0])
 
 
 def test_data_that_have_as_many_examples_are_chosen(here, target: str):
     here(mnist=("full", "sample"))
     app = taken(opened(**ASKED), target)
-    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("mnist", "full")
+    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == (
+        "mnist",
+        "full",
+    )
     assert said(app) == []
 
 
-def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_again(here, target: str):
+def test_where_none_are_here_the_page_says_what_the_answer_costs_and_solves_again(
+    here, target: str
+):
     here()
     app = taken(opened(**ASKED), target)
     assert app.selectbox(key="dataset").value == "other"
     assert typed(app, "n") == 60_000
     (warned,) = said(app)
-    assert "This answer is for 60,000 examples; MNIST, sample, has 10,000, where it costs **epsilon ≤ " in warned
+    assert (
+        "This answer is for 60,000 examples; MNIST, sample, has 10,000, where it costs **epsilon ≤ "
+        in warned
+    )
     assert number_in(r"≤ ([\d.]+)", warned) == pytest.approx(rdp(app, 10_000), rel=5e-3)
     app.button(key="solve_again").click().run()
     assert not app.exception
     assert said(app) == []
-    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == ("mnist", "sample")
+    assert (app.selectbox(key="dataset").value, app.selectbox(key="source").value) == (
+        "mnist",
+        "sample",
+    )
     assert (typed(app, "batch"), typed(app, "epochs")) == (256, 5)
     assert 0.99 * 3 < rdp(app, 10_000) <= 3

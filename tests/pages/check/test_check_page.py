@@ -1,4 +1,6 @@
-"""The page that checks a claim: typed, pasted, opened; its verdict, its certificate and its sentences."""
+"""The page that checks a claim: typed, pasted, opened; its verdict, its certificate and its
+sentences.
+"""
 
 import json
 from functools import partial
@@ -15,7 +17,10 @@ from tests.pages.check_page import CLAIM
 from tests.pages.train_page import opened_at
 
 PAGE = Path(__file__).parents[3] / "pages" / "check.py"
-CARD = "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs, Opacus RDP"
+CARD = (
+    "epsilon = 2.92, delta=1e-5, noise multiplier 1.1, batch 256, 60,000 examples, 15 epochs,"
+    " Opacus RDP"
+)
 opened = partial(opened_at, PAGE)
 
 
@@ -24,7 +29,9 @@ def pasted(text: str) -> AppTest:
 
 
 def fields_of(app: AppTest) -> dict[str, str]:
-    return {(each.key or "").removeprefix("claim_"): each.value for each in app.text_input if each.value}
+    return {
+        (each.key or "").removeprefix("claim_"): each.value for each in app.text_input if each.value
+    }
 
 
 def verdict_of(app: AppTest) -> str:
@@ -38,7 +45,9 @@ def test_it_opens_on_an_invitation_an_example_and_the_printed_claims() -> None:
     assert "Type or paste" in app.markdown[0].value
     assert "at least 0.862" in verdict_of(app)  # of an example
     assert not app.code
-    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES)
+    assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(
+        EXAMPLES
+    )
 
 
 def test_a_link_holds_the_claim_and_its_verdict_is_shown() -> None:
@@ -90,10 +99,20 @@ def test_a_text_is_read_marked_and_fills_the_fields_which_can_be_changed() -> No
 
 
 def test_what_was_passed_over_is_told_and_taken_by_one_click() -> None:
-    app = pasted("σ = 1.1, q = 0.01, 1000 steps, δ = 1e-5. ε = 9.0, and if batches were Poisson, ε would be 1.6.")
+    app = pasted(
+        "σ = 1.1, q = 0.01, 1000 steps, δ = 1e-5. ε = 9.0, and if batches were Poisson, ε would be"
+        " 1.6."
+    )
     assert fields_of(app)["epsilon"] == "9.0"
-    assert any("Passed over\\: epsilon 1.6; the text only supposes it." in each.value for each in app.caption)
-    app = next(each for each in app.button if each.label == "Claimed epsilon: 1.6 instead").click().run()
+    assert any(
+        "Passed over\\: epsilon 1.6; the text only supposes it." in each.value
+        for each in app.caption
+    )
+    app = (
+        next(each for each in app.button if each.label == "Claimed epsilon: 1.6 instead")
+        .click()
+        .run()
+    )
     assert fields_of(app)["epsilon"] == "1.6"
     assert "Refuted" not in verdict_of(app)
     assert not [
@@ -124,11 +143,20 @@ def test_a_value_that_is_none_is_a_sentence_and_the_rest_stays() -> None:
         app = opened(**{f"claim_{field}": text})
         assert not app.exception, (field, text, words)
         assert words in app.error[0].value, (field, text, words)
-        assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(EXAMPLES), field
+        assert len([each for each in app.button if (each.key or "").startswith("example_")]) == len(
+            EXAMPLES
+        ), field
 
 
 def test_a_text_that_claims_nothing_is_told() -> None:
-    for text in ["nonsense", "epsilon = 0", "delta = 1", '{"class_name": "LaplaceDpEvent"}', "{", "x" * 20_001]:
+    for text in [
+        "nonsense",
+        "epsilon = 0",
+        "delta = 1",
+        '{"class_name": "LaplaceDpEvent"}',
+        "{",
+        "x" * 20_001,
+    ]:
         app = pasted(text)
         assert not app.exception, text
         assert app.error or "Insufficient" in verdict_of(app), text
@@ -148,6 +176,7 @@ def test_every_verdict_has_a_sign_of_its_own_and_every_accountant_its_row() -> N
     verdict = judge(EXAMPLES[0].claim)
     assert any("Moments accountant, as in this program" in each for each in details_of(verdict))
     table = counts_table(verdict)
-    assert table.count("<tr>") == len(verdict.counted)  # its head, and all but the certified one, whose band is above
+    # Its head, and all but the certified one, whose band is above.
+    assert table.count("<tr>") == len(verdict.counted)
     assert "≤ 1.26" in table
     assert "≈ 0.942" in table

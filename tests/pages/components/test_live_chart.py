@@ -14,7 +14,9 @@ from pages.parts.components.elements import Table
 from pages.parts.components.live_chart import Growth, Label, Mark, live_chart
 from pages.parts.serving import files
 
-FIGURE = go.Figure({"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {"height": 250}})
+FIGURE = go.Figure(
+    {"data": [{"type": "scatter", "x": [1, 2], "y": [3, 4]}], "layout": {"height": 250}}
+)
 
 
 @pytest.fixture
@@ -43,7 +45,9 @@ def page() -> None:
         run_progress("a", 7, "Run", state, f"bar_{active}")
 
 
-def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(monkeypatch):
+def test_without_the_routes_all_is_drawn_once_and_a_sentence_says_how_to_follow_the_run(
+    monkeypatch,
+):
     monkeypatch.setattr(elements, "served", lambda: False)
     test = AppTest.from_function(page).run()
     assert not test.exception
@@ -66,7 +70,11 @@ def test_with_the_routes_the_browser_gets_the_figure_and_what_it_follows(sent):
     assert data["module"] == files.address("live_chart.js")
     assert data["plotly"] == files.address(files.PLOTLY)
     assert [each["kind"] for each in data["following"]] == ["growth", "mark"]
-    assert data["following"][0]["table"] == {"steps": [10, 20], "values": [0.5, 0.9], "field": "step"}
+    assert data["following"][0]["table"] == {
+        "steps": [10, 20],
+        "values": [0.5, 0.9],
+        "field": "step",
+    }
     assert data["following"][0]["label"] == {"name": "acc", "text": "{} %", "digits": 1}
 
 
@@ -80,7 +88,9 @@ def test_a_browser_that_had_no_module_is_given_drawn_charts_from_then_on(sent, m
 
 def test_the_figure_is_sent_without_its_template_and_with_every_number_as_it_is():
     heights = np.array([0.1, np.nan, 1 / 3])
-    figure = go.Figure({"data": [{"type": "scatter", "x": [0.1, 0.2, 1 / 3], "y": heights.tolist()}]})
+    figure = go.Figure(
+        {"data": [{"type": "scatter", "x": [0.1, 0.2, 1 / 3], "y": heights.tolist()}]}
+    )
     assert "template" in figure.layout
     read = json.loads(live.written(figure))
     assert read["data"][0]["x"] == [0.1, 0.2, 1 / 3]

@@ -1,4 +1,6 @@
-"""A lesson that trains: one click queues every recipe of the step, all of one epsilon, and puts them on the chart."""
+"""A lesson that trains: one click queues every recipe of the step, all of one epsilon, and puts
+them on the chart.
+"""
 
 from pathlib import Path
 

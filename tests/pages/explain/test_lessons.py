@@ -1,4 +1,6 @@
-"""Every lesson, driven from its first step to its last: it moves the controls, and charges what a run can spend."""
+"""Every lesson, driven from its first step to its last: it moves the controls, and charges what a
+run can spend.
+"""
 
 import re
 from functools import partial
@@ -39,7 +41,9 @@ def address(page: AppTest) -> dict[str, str]:
 
 def panel(page: AppTest) -> str:
     """The words of the lesson."""
-    return next((each.value for each in page.markdown if re.search(r"\*\*, step \d", each.value)), "")
+    return next(
+        (each.value for each in page.markdown if re.search(r"\*\*, step \d", each.value)), ""
+    )
 
 
 def shows(page: AppTest, scene: Scene) -> None:
@@ -50,7 +54,9 @@ def shows(page: AppTest, scene: Scene) -> None:
 
 
 def runs_through(lesson: Lesson) -> None:
-    """Drive the lesson from its first step to its question, give every answer to that, and go a step back."""
+    """Drive the lesson from its first step to its question, give every answer to that, and go a
+    step back.
+    """
     page = press(opened(), f"open_{lesson.name}")
     for step in range(1, lesson.length + 1):
         assert f"step {step} of {lesson.length}" in panel(page), lesson.name
@@ -79,8 +85,13 @@ def test_every_lesson_runs_from_its_first_step_to_its_question_and_back():
 
 def test_exactly_one_answer_is_right_and_no_sentence_has_a_gap():
     for lesson in LESSONS.values():
-        said = [lesson.fill(f"{each['text']} {each['why']}", lesson.scene(lesson.length)) for each in lesson.answers]
-        assert not re.search("[{}]", " ".join([*said, *map(lesson.look, range(1, lesson.length + 1))])), lesson.name
+        said = [
+            lesson.fill(f"{each['text']} {each['why']}", lesson.scene(lesson.length))
+            for each in lesson.answers
+        ]
+        assert not re.search(
+            "[{}]", " ".join([*said, *map(lesson.look, range(1, lesson.length + 1))])
+        ), lesson.name
         assert [lesson.is_right(answer) for answer in lesson.answers].count(True) == 1, lesson.name
 
 
@@ -88,7 +99,9 @@ def test_what_it_charges_is_the_plan_of_a_run_that_can_be_trained():
     for lesson in LESSONS.values():
         for scene in map(lesson.scene, range(1, lesson.length + 1)):
             length = scene.steps * scene.batch / 10_000 if scene.steps else scene.epochs
-            planned = plan(RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length))
+            planned = plan(
+                RunConfig("mnist", "sample", batch=scene.batch, sigma=scene.sigma, epochs=length)
+            )
             assert scene.mechanism == planned.mechanism, lesson.name
             constant = Mechanism.constant(scene.batch / 10_000, scene.sigma, planned.steps)
             assert scene.mechanism == constant, lesson.name

@@ -53,7 +53,9 @@ def test_where_no_bound_is_proven_it_promises_nothing():
 def test_the_scene_of_the_refuted_theorem_is_as_bad_as_the_worst_that_the_search_finds():
     shown = LESSONS["broken_proof"].scenes.below
     key = (shown.batch / shown.examples, shown.sigma, shown.steps)
-    found = next(each for each in counterexamples(Lambda.OWN) if (each.q, each.sigma, each.steps) == key)
+    found = next(
+        each for each in counterexamples(Lambda.OWN) if (each.q, each.sigma, each.steps) == key
+    )
     assert found.excess == pytest.approx(counterexamples(Lambda.OWN)[0].excess, rel=0.01)
     assert shown.epsilon_by("mma") == pytest.approx(found.claimed)
     assert shown.lower == pytest.approx(found.lower)

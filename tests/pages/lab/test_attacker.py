@@ -36,7 +36,9 @@ def test_a_round_ends_after_ten_guesses_with_its_score_beside_the_bound(answer: 
     assert page.session_state[GUESSES][MODELS[0]][1] == []
 
 
-def test_a_model_has_its_own_round_and_a_coin_says_whether_a_digit_was_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_has_its_own_round_and_a_coin_says_whether_a_digit_was_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     page = opened()
     page.button(key="attack_True").click().run()
     page.session_state["attacked_model"] = MODELS[1]
@@ -49,7 +51,9 @@ def test_a_model_has_its_own_round_and_a_coin_says_whether_a_digit_was_in(monkey
         assert len({each.index for each in digits}) == ROUND
 
 
-@pytest.mark.parametrize(("sure", "said"), [(0.9999, "99.99 %"), (0.992, "99.20 %"), (1.0, "over 99.99 %")])
+@pytest.mark.parametrize(
+    ("sure", "said"), [(0.9999, "99.99 %"), (0.992, "99.20 %"), (1.0, "over 99.99 %")]
+)
 def test_the_model_is_as_sure_as_was_recorded_for_the_whole_signal_is_in_the_last_digits(
     monkeypatch: pytest.MonkeyPatch, sure: float, said: str
 ) -> None:

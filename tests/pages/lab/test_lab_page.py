@@ -26,7 +26,9 @@ PAGE = Path(__file__).parents[3] / "pages" / "lab.py"
 @pytest.fixture(autouse=True)
 def samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where no full data set is installed."""
-    monkeypatch.setattr(data, "available", lambda name: ("sample",) if DATASETS[name].sampled else ())
+    monkeypatch.setattr(
+        data, "available", lambda name: ("sample",) if DATASETS[name].sampled else ()
+    )
 
 
 def opened(*runs: str, **query: str) -> AppTest:
@@ -56,7 +58,8 @@ def test_the_switch_stays_as_it_is_and_a_baseline_that_is_known_is_shown_at_once
     page = opened()
     assert page.toggle(key="baseline").value
     assert KNOWN not in page.toggle(key="baseline").label
-    known = recorded(store, replace(baseline_of(FIRST), sigma=3.0), 40, Status.FINISHED)  # no noise is no noise
+    # No noise is no noise.
+    known = recorded(store, replace(baseline_of(FIRST), sigma=3.0), 40, Status.FINISHED)
     recorded(store, replace(baseline_of(FIRST), epochs=7.0), 40, Status.FINISHED)  # another one
     page = opened()
     assert page.toggle(key="baseline").value
@@ -76,14 +79,22 @@ def test_the_button_says_epsilon_and_once_it_is_known_the_time(store: Store):
 
 
 @pytest.mark.parametrize("dataset", ["mnist", "fashion_mnist"])
-def test_the_best_recipe_stands_beside_runs_over_epsilon_up_to_one_point_beyond_them(dataset: str) -> None:
+def test_the_best_recipe_stands_beside_runs_over_epsilon_up_to_one_point_beyond_them(
+    dataset: str,
+) -> None:
     ladder = next(each for each in PAPER.ladders if each.place == DATASETS[dataset].title)
     records = [recorded_run(PAPER.id, config) for _, config in ladder.rungs[-1].configs]
     known = [(each.epsilon, each.mean) for each in records if each]
     for sigma, least in (("1.23", 1.56), ("4", 0.3)):
-        (trace,) = [each for each in traces(opened(dataset=dataset, x=RECIPES, sigma=sigma)) if named(each)]
-        assert [*trace["x"], *trace["y"]] == pytest.approx([*np.transpose(known[: len(trace["x"])]).ravel()])
-        assert [epsilon > least for epsilon in trace["x"]] == [False] * (len(trace["x"]) - 1) + [True]
+        (trace,) = [
+            each for each in traces(opened(dataset=dataset, x=RECIPES, sigma=sigma)) if named(each)
+        ]
+        assert [*trace["x"], *trace["y"]] == pytest.approx(
+            [*np.transpose(known[: len(trace["x"])]).ravel()]
+        )
+        assert [epsilon > least for epsilon in trace["x"]] == [False] * (len(trace["x"]) - 1) + [
+            True
+        ]
     assert not [each for each in traces(opened(dataset=dataset, x="epsilon")) if named(each)]
 
 
@@ -132,15 +143,22 @@ def test_a_private_runs_norms_and_one_of_its_steps_can_be_seen(store: Store):
 def test_a_run_that_a_worker_trains_can_be_paused_stepped_and_played(store: Store):
     run = recorded(store, FIRST, 40)
     page = opened(run)
-    assert f"pace_{run}" not in [each.key for each in page.button]  # nobody heeds it, as on a cluster
+    # Nobody heeds it, as on a cluster.
+    assert f"pace_{run}" not in [each.key for each in page.button]
     let_go(store, run)
     page.run()
     page.button(key=f"pace_{run}").click().run()
-    assert (steps_granted(store, run), progress(page)[0]["state"]["said"]) == (0, "paused at step 40 of 196")
+    assert (steps_granted(store, run), progress(page)[0]["state"]["said"]) == (
+        0,
+        "paused at step 40 of 196",
+    )
     page.button(key=f"step_{run}").click().run()
     assert steps_granted(store, run) == 1
     page.button(key=f"pace_{run}").click().run()
-    assert (steps_granted(store, run), "paused" in progress(page)[0]["state"]["said"]) == (None, False)
+    assert (steps_granted(store, run), "paused" in progress(page)[0]["state"]["said"]) == (
+        None,
+        False,
+    )
     assert page.button(key=f"step_{run}").disabled
 
 

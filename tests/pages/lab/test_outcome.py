@@ -19,7 +19,9 @@ OWN = baseline_of(FIRST)
 def said(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], dict]]:
     """The sentences and numbers of each headline."""
     found: list[tuple[list[str], dict]] = []
-    monkeypatch.setattr(lab, "headline", lambda sentences, numbers: found.append((sentences, numbers)))
+    monkeypatch.setattr(
+        lab, "headline", lambda sentences, numbers: found.append((sentences, numbers))
+    )
     return found
 
 
@@ -28,7 +30,8 @@ def say(store: Store, ids: list[str], **texts: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("baseline", "compared"), [(OWN, True), (replace(OWN, seed=7), True), (replace(OWN, epochs=9.0), False)]
+    ("baseline", "compared"),
+    [(OWN, True), (replace(OWN, seed=7), True), (replace(OWN, epochs=9.0), False)],
 )
 def test_what_privacy_costs_is_said_beside_the_same_run_without_it_alone(
     store: Store, said: list, baseline, compared: bool
@@ -37,12 +40,15 @@ def test_what_privacy_costs_is_said_beside_the_same_run_without_it_alone(
     ((sentences, numbers),) = said
     assert ("baseline" in numbers) is compared
     assert any("costs {lost} points" in each for each in sentences) is compared
-    assert all("{gained}" in each for each in sentences if "costs nothing" in each)  # else it is said of any run
+    # Else it is said of any run.
+    assert all("{gained}" in each for each in sentences if "costs nothing" in each)
     assert numbers["epsilon"].value.startswith("≤ ")
 
 
 @pytest.mark.parametrize(("status", "words"), [(None, "so far"), (Status.CANCELLED, "cut short")])
-def test_a_private_run_that_has_not_ended_has_no_price_yet(store: Store, said: list, status, words: str) -> None:
+def test_a_private_run_that_has_not_ended_has_no_price_yet(
+    store: Store, said: list, status, words: str
+) -> None:
     say(store, [recorded(store, FIRST, 40, status), recorded(store, OWN, 40, Status.FINISHED)])
     ((sentences, _),) = said
     assert not any("costs" in each for each in sentences)
@@ -50,7 +56,9 @@ def test_a_private_run_that_has_not_ended_has_no_price_yet(store: Store, said: l
     assert "Without privacy {baseline} %" in sentences[-1]
 
 
-def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(store: Store, said: list) -> None:
+def test_a_run_of_other_settings_stands_behind_the_epsilon_of_these(
+    store: Store, said: list
+) -> None:
     say(store, [recorded(store, FIRST, 40, Status.FINISHED)], sigma="2", delta="1e-6")
     (((before, sentence), numbers),) = said
     assert "{" not in before  # until the run has an accuracy

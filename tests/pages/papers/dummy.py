@@ -17,29 +17,55 @@ from tests.pages.train_page import opened_at
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "pages" / "papers.py"
-SETTING = PrintedSetting(n=60_000, batch=600, sigma=2.0, epochs=20, clip_norm=4.0, optimizer="adam", dataset="mnist")
-DECAYING = PrintedSetting(n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01)
+SETTING = PrintedSetting(
+    n=60_000, batch=600, sigma=2.0, epochs=20, clip_norm=4.0, optimizer="adam", dataset="mnist"
+)
+DECAYING = PrintedSetting(
+    n=30_000, batch=300, sigma=8.0, epochs=3, delta=1e-6, schedule="exponential", rate=0.01
+)
 CONFIG = RunConfig(batch=128, epochs=1.0, sigma=2.0, lr=0.75, clip_norm=0.5, activation="relu")
 OTHER = RunConfig(optimizer="adam", batch=200, epochs=2.0, clipping="auto_s", ema=0.99)
 X = np.array([1.0, 10.0, 100.0])
-LINES = (Line("Proven", X, X / 50, "rdp"), Line("Limit", X, X / 90, "gdp"), Line("As printed", X, X / 20))
-CELLS = Cells(X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f")))
+LINES = (
+    Line("Proven", X, X / 50, "rdp"),
+    Line("Limit", X, X / 90, "gdp"),
+    Line("As printed", X, X / 20),
+)
+CELLS = Cells(
+    X, np.array([1.0, 4.0]), np.array([[0, 0, 1], [1, 1, 1]]), (("a", "b", "c"), ("d", "e", "f"))
+)
 SEEDS = (Seeded(0, 0.951), Seeded(1, 0.953), Seeded(2, 0.958))
 RECORD = Recorded({}, SEEDS, 1.23456, "2026-11-22", "cpu", {"torch": "2.9"}, 75.0)
 
 REPRODUCED = Computed(
-    "Table 1, row 1", "epsilon of one", "1.25", note="It is <so>.", setting=SETTING, ours=lambda: 1.25
+    "Table 1, row 1",
+    "epsilon of one",
+    "1.25",
+    note="It is <so>.",
+    setting=SETTING,
+    ours=lambda: 1.25,
 )
 DIFFERS = Computed(
-    "Table 1, row 2", "epsilon of two", "3.39", "A factor is missing.", setting=DECAYING, ours=lambda: 1.7
+    "Table 1, row 2",
+    "epsilon of two",
+    "3.39",
+    "A factor is missing.",
+    setting=DECAYING,
+    ours=lambda: 1.7,
 )
 CLAIM = PrintedClaim(SETTING.mechanism, 1e-5)
-REFUTED = Computed("Table 1, row 3", "epsilon of three", "0.10", setting=SETTING, ours=lambda: 0.1, claim=CLAIM)
+REFUTED = Computed(
+    "Table 1, row 3", "epsilon of three", "0.10", setting=SETTING, ours=lambda: 0.1, claim=CLAIM
+)
 TRAINED = Trained("Table 2, row 1", "test accuracy by SGD", "95.0 %", config=CONFIG)
 UNTRAINED = Trained("Table 2, row 2", "test accuracy by Adam", "99 %", config=OTHER)
-FIGURE_2 = Drawing("Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: LINES, note="Read it so.")
+FIGURE_2 = Drawing(
+    "Figure 2", "Epsilon, q = 0.01", "epoch", "epsilon", lambda: LINES, note="Read it so."
+)
 AREAS = (Area("refuted", "It lies below."), Area("holds", "It lies above."))
-PLANE = Map("Theorem 3", "Where it holds", "epochs", "sigma", AREAS, lambda: CELLS, log_x=True, log_y=True)
+PLANE = Map(
+    "Theorem 3", "Where it holds", "epochs", "sigma", AREAS, lambda: CELLS, log_x=True, log_y=True
+)
 
 PAPER = Paper(
     id="999",
@@ -52,7 +78,10 @@ PAPER = Paper(
     drawings=(FIGURE_2,),
     maps=(PLANE,),
     findings=(CheckedClaim("It is better than all.", lambda: "It is proven to be at least 0.5."),),
-    remarks=(Remark("Equation 4", "A logarithm is missing."), Remark("Section 5", "The network is not named.")),
+    remarks=(
+        Remark("Equation 4", "A logarithm is missing."),
+        Remark("Section 5", "The network is not named."),
+    ),
 )
 
 
@@ -60,7 +89,9 @@ PAPER = Paper(
 def dummy(monkeypatch: pytest.MonkeyPatch) -> Paper:
     """The paper among the others, with the runs of one of its accuracies on record."""
     monkeypatch.setitem(PAPERS, PAPER.id, PAPER)
-    monkeypatch.setattr("dpcore.papers.comparison.recorded", lambda paper, config: {CONFIG: RECORD}.get(config))
+    monkeypatch.setattr(
+        "dpcore.papers.comparison.recorded", lambda paper, config: {CONFIG: RECORD}.get(config)
+    )
     return PAPER
 
 
@@ -86,4 +117,6 @@ def rows(page: AppTest) -> dict[str, str]:
     names = 'aria-label="(Numbers|Accuracies|Not trained yet)"'
     tables = [each.proto.body for each in page.get("html") if re.search(names, each.proto.body)]
     found = [each.split("</tr>")[0] for table in tables for each in table.split("<tr>")[2:]]
-    return {each.split("<th scope=row>")[1].split("</th>")[0].split("<small")[0]: each for each in found}
+    return {
+        each.split("<th scope=row>")[1].split("</th>")[0].split("<small")[0]: each for each in found
+    }

@@ -58,7 +58,8 @@ def test_a_setting_opens_on_every_page_that_has_controls(store: Store):
             for key, text in told.items():
                 assert float(text) == getattr(setting, key), (setting, target)
             assert {"sigma", "batch", "epochs", "delta"} <= {*told}, (setting, target)
-            assert float(page.session_state["n"]) == setting.n  # which has a field only where no data here have so many
+            # Which has a field only where no data here have so many.
+            assert float(page.session_state["n"]) == setting.n
             assert page.selectbox(key="optimizer").value == setting.optimizer, (setting, target)
             assert page.selectbox(key="schedule").value == setting.schedule, (setting, target)
             if setting.rate:
@@ -69,7 +70,11 @@ def test_a_run_opens_as_it_is_declared_on_the_pages_that_train(store: Store):
     for config in [CONFIG, OTHER, RARE, ON_FEATURES]:
         for file in [page.file for page in PAGES if page.address in TRAINS]:
             page = page_at(file, fields_of_run(config))
-            button = (each for each in page.button if each.label == "Train with these settings" or each.key == "train")
+            button = (
+                each
+                for each in page.button
+                if each.label == "Train with these settings" or each.key == "train"
+            )
             next(button).click().run()
             run = next(run for run in store.runs() if run.config.private)
             assert run.config == config, (config, file)
@@ -88,6 +93,11 @@ def test_each_row_links_to_the_pages_that_show_what_it_has(store: Store, dummy: 
     first = ways[f"{REPRODUCED.place}: {REPRODUCED.quantity}"]
     assert [title for _, title in first] == [page.title for page in CONTROLLED]
     addresses = [urlsplit(unescape(link)) for link, _ in first]
-    assert [each.path.removeprefix("./") for each in addresses] == [page.address for page in CONTROLLED]
-    assert all(dict(parse_qsl(each.query, keep_blank_values=True)) == fields_of(SETTING) for each in addresses)
+    assert [each.path.removeprefix("./") for each in addresses] == [
+        page.address for page in CONTROLLED
+    ]
+    assert all(
+        dict(parse_qsl(each.query, keep_blank_values=True)) == fields_of(SETTING)
+        for each in addresses
+    )
     assert [title for _, title in ways[f"{TRAINED.place}: {TRAINED.quantity}"]] == ["Train"]

@@ -31,8 +31,13 @@ def test_every_number_of_every_paper_has_its_row_with_theirs_ours_and_the_verdic
         assert sorted(unescape(each) for each in shown) == sorted(found), paper
         for name, row in shown.items():
             each = found[unescape(name)]
-            cells = re.findall(r"<td class=number data-label=\"\w+\">(?:<span.*?<button.*?>)?(.*?)<", row)
-            assert [unescape(cell) for cell in cells] == [each.entry.printed, each.ours_text or "–"], paper
+            cells = re.findall(
+                r"<td class=number data-label=\"\w+\">(?:<span.*?<button.*?>)?(.*?)<", row
+            )
+            assert [unescape(cell) for cell in cells] == [
+                each.entry.printed,
+                each.ours_text or "–",
+            ], paper
             assert f"<b>{each.outcome.value}</b>" in row, paper
 
 
@@ -46,15 +51,22 @@ def test_a_number_tells_theirs_ours_and_why(store: Store, dummy: Paper):
     assert line_of(given.SETTING) in refuted
 
 
-def test_a_recorded_accuracy_tells_date_device_seeds_spread_and_epsilon_rounded_up(store: Store, dummy: Paper):
+def test_a_recorded_accuracy_tells_date_device_seeds_spread_and_epsilon_rounded_up(
+    store: Store, dummy: Paper
+):
     shown = rows(opened(**OPENED))
     row = shown[name_of(given.TRAINED)]
     assert ">95.4 ± 0.36</button>" in row
-    assert "<b>3 seeds.</b> Recorded on 2026-11-22 on cpu, torch 2.9. Epsilon ≤ 1.24 (certified)." in row
+    assert (
+        "<b>3 seeds.</b> Recorded on 2026-11-22 on cpu, torch 2.9. Epsilon ≤ 1.24 (certified)."
+        in row
+    )
     assert "<b>untrained</b>" in shown[name_of(given.UNTRAINED)]
 
 
-def test_only_numbers_with_the_chosen_verdicts_are_shown_and_the_address_says_so(store: Store, dummy: Paper):
+def test_only_numbers_with_the_chosen_verdicts_are_shown_and_the_address_says_so(
+    store: Store, dummy: Paper
+):
     page = opened(**OPENED, verdict="refuted")
     assert [*rows(page)] == [name_of(given.REFUTED)]
     page.pills(key="verdict").set_value(["differs", "refuted"]).run()
@@ -75,15 +87,22 @@ def test_claims_have_their_answers_and_verdicts_their_counts(store: Store, dummy
 
 def test_an_unknown_paper_is_said_and_the_first_is_shown(store: Store):
     page = opened(paper="<b>", verdict="wrong")
-    assert [re.findall("`(.*?)`", each.value)[0] for each in page.warning] == ["paper=<b>", "verdict=wrong"]
+    assert [re.findall("`(.*?)`", each.value)[0] for each in page.warning] == [
+        "paper=<b>",
+        "verdict=wrong",
+    ]
     assert next(iter(PAPERS.values())).title in written(page)
 
 
-def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(store: Store, dummy: Paper):
+def test_the_figures_are_chosen_by_their_place_and_tell_their_numbers_in_words(
+    store: Store, dummy: Paper
+):
     page = opened(**OPENED)
     (chart,) = handed(page, "live_chart")
     assert "Proven ends at ≤ 2.00" in chart["alt"]
-    assert {each["name"] for each in json.loads(chart["figure"])["data"]} == {each.name for each in given.LINES}
+    assert {each["name"] for each in json.loads(chart["figure"])["data"]} == {
+        each.name for each in given.LINES
+    }
     page.selectbox(key="figure_999").set_value("theorem-3").run()
     assert page.query_params["figure_999"] == "theorem-3"
     assert "are: refuted 2; holds 4." in handed(page, "live_chart")[0]["alt"]
@@ -94,11 +113,17 @@ def test_every_sweep_and_every_ladder_tells_each_accuracy_on_record_with_its_see
     told = 0
     for paper in PAPERS.values():
         swept = [(sweep_table(paper, each), each.configs) for each in paper.sweeps]
-        climbed = [(details_table(paper, each), [run for _, run in each.runs]) for each in paper.ladders]
+        climbed = [
+            (details_table(paper, each), [run for _, run in each.runs]) for each in paper.ladders
+        ]
         for table, configs in (*swept, *climbed):
             found = [record for config in configs if (record := recorded(paper.id, config))]
-            assert all(f"{each.mean:.2f} %" in table and each.date in table for each in found), table
-            assert all(f"{len(each.runs)} seeds" in table for each in found if len(each.runs) > 1), table
+            assert all(f"{each.mean:.2f} %" in table and each.date in table for each in found), (
+                table
+            )
+            assert all(
+                f"{len(each.runs)} seeds" in table for each in found if len(each.runs) > 1
+            ), table
             told += len(found)
     assert told
 

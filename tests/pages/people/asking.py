@@ -56,8 +56,12 @@ def asked(
         await asyncio.wait_for(app(scope, receive, send), 20)
 
     awaited(ask())
-    found = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in sent[0]["headers"]]
-    return Answer(sent[0]["status"], found, b"".join(each.get("body", b"") for each in sent[1:]).decode())
+    found = [
+        (name.decode("latin-1"), value.decode("latin-1")) for name, value in sent[0]["headers"]
+    ]
+    return Answer(
+        sent[0]["status"], found, b"".join(each.get("body", b"") for each in sent[1:]).decode()
+    )
 
 
 def opened(app: ASGIApp, headers: Iterable[tuple[str, str]] = ()) -> list[dict]:

@@ -1,4 +1,6 @@
-"""A classroom in a test: several browsers, each with its cookie, use the pages of one process in turn."""
+"""A classroom in a test: several browsers, each with its cookie, use the pages of one process in
+turn.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

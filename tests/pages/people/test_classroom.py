@@ -1,4 +1,6 @@
-"""Above every page of a classroom: signing in as the teacher, and what the teacher does for everybody."""
+"""Above every page of a classroom: signing in as the teacher, and what the teacher does for
+everybody.
+"""
 
 from dataclasses import replace
 
@@ -125,7 +127,11 @@ def test_who_is_no_teacher_any_more_at_the_click_changes_nothing(room: Class, st
         app.text_input(key="word_to_clear").input("clear")
         room.turn_of(room.visitor())
         assert told(pressed(app, label)) == [NOT_TEACHER], label
-        assert (store.board(PAUSED), store.board(PROJECTED), len(store.runs())) == (None, run, 2), label
+        assert (store.board(PAUSED), store.board(PROJECTED), len(store.runs())) == (
+            None,
+            run,
+            2,
+        ), label
 
 
 def test_the_teacher_sets_the_limits(room: Class, store: Store):

@@ -1,4 +1,6 @@
-"""What a stranger can send: no path leads out of a route, no question changes anything, what is typed stays text."""
+"""What a stranger can send: no path leads out of a route, no question changes anything, what is
+typed stays text.
+"""
 
 import json
 import re
@@ -33,15 +35,24 @@ HOSTILE = (
     "a" * 10_000, "$(id)", "`id`", "|id", "%3Cscript%3Ealert(1)%3C/script%3E", "{{7*7}}", "' OR 1=1 --", "runs.sqlite3",
     "cookie.key", "teacher.key", "__import__('os')", "\u202e", "%0d%0aSet-Cookie:%20a=b",
 )  # fmt: skip
-MARKUP = ("<img src=x onerror=alert(1)>", "[a](javascript:alert(1))", "**loud** :red[x] $x$", "../../etc/passwd\x00")
+MARKUP = (
+    "<img src=x onerror=alert(1)>",
+    "[a](javascript:alert(1))",
+    "**loud** :red[x] $x$",
+    "../../etc/passwd\x00",
+)
 REASONS = {  # why a run ended -> what of it would be markup
-    "![x](https://evil.example/p.png) [click](https://evil.example)": "![x](https://evil.example/p.png) [click](",
+    "![x](https://evil.example/p.png) [click](https://evil.example)": (
+        "![x](https://evil.example/p.png) [click]("
+    ),
     "`` ![x](//evil.example/p.png) ` :red[x] $x$": "![x](//evil.example/p.png)",
 }
 
 
 def paths(hostile: str) -> list[str]:
-    """Every route with something hostile in each of its places, in turn and in all, and in each question."""
+    """Every route with something hostile in each of its places, in turn and in all, and in each
+    question.
+    """
     found = []
     for route in ROUTES:
         places = re.findall("{[^}]*}", route.path)
@@ -50,7 +61,10 @@ def paths(hostile: str) -> list[str]:
             for place in places:
                 path = path.replace(place, hostile if place in chosen else "x")
             found.append(path)
-        found += [f"{route.path}/{hostile}", f"{re.sub('{[^}]*}', 'x', route.path)}?after={hostile}&field={hostile}"]
+        found += [
+            f"{route.path}/{hostile}",
+            f"{re.sub('{[^}]*}', 'x', route.path)}?after={hostile}&field={hostile}",
+        ]
     return found
 
 
@@ -63,7 +77,12 @@ def served(store: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def state_of(store: Store) -> list[object]:
-    return [store.runs(kind=None), sorted(store.home.iterdir()), store.board("paused"), store.board("projected")]
+    return [
+        store.runs(kind=None),
+        sorted(store.home.iterdir()),
+        store.board("paused"),
+        store.board("projected"),
+    ]
 
 
 def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
@@ -73,7 +92,9 @@ def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
             answer = asked(APP, path)
             assert answer.status in (307, 400, 404), path
             assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path
-            assert not any(name == "set-cookie" and "a=b" in value for name, value in answer.headers), path
+            assert not any(
+                name == "set-cookie" and "a=b" in value for name, value in answer.headers
+            ), path
             assert str(served.home) not in answer.body, path
         assert state_of(served) == before, hostile
 
@@ -83,7 +104,9 @@ def test_no_route_takes_anything_but_a_question(served: Store):
         before = state_of(served)
         for route in ROUTES:
             assert route.methods == {"GET", "HEAD"}, method
-            assert asked(APP, re.sub("{[^}]*}", "x", route.path), method=method).status == 405, method
+            assert asked(APP, re.sub("{[^}]*}", "x", route.path), method=method).status == 405, (
+                method
+            )
         assert state_of(served) == before, method
 
 
@@ -96,7 +119,9 @@ def said_by(app: AppTest) -> list[str]:
     """All that a page says in Markdown or HTML."""
     kinds = ("markdown", "html", "caption", "error", "warning", "info", "success")
     return [
-        str(getattr(each, "value", "") or getattr(each.proto, "body", "")) for kind in kinds for each in app.get(kind)
+        str(getattr(each, "value", "") or getattr(each.proto, "body", ""))
+        for kind in kinds
+        for each in app.get(kind)
     ]
 
 
@@ -113,7 +138,10 @@ def test_what_is_typed_into_a_field_is_text_and_never_markup(store: Store):
                 before = field.value
                 field.input(typed).run()
                 assert not app.exception, (key, typed)
-                assert [each for each in map(without_code, said_by(app)) if typed in each] == [], (key, typed)
+                assert [each for each in map(without_code, said_by(app)) if typed in each] == [], (
+                    key,
+                    typed,
+                )
                 next(each for each in app.text_input if each.key == key).input(before)
             app.run()
 
@@ -127,7 +155,9 @@ def test_what_a_run_is_called_is_text_and_never_markup(room: Class, store: Store
             rename(store, run, name)
             annotate(store, run, name)
             tag(store, run, [name])
-            shown = AppTest.from_function(above, kwargs={"file": str(ROOT / page.file)}, default_timeout=120)
+            shown = AppTest.from_function(
+                above, kwargs={"file": str(ROOT / page.file)}, default_timeout=120
+            )
             shown.query_params["run"] = run
             shown.run()
             assert not shown.exception, page
@@ -138,17 +168,23 @@ def test_what_a_run_is_called_is_text_and_never_markup(room: Class, store: Store
 def test_why_an_imported_run_ended_is_text_and_never_markup_and_nothing_resumes_it(store: Store):
     for status in [Status.FAILED, Status.LOST]:
         for said in REASONS:
-            whole = json.loads(run_json([record_of(store, recorded(store, CONFIG, 40, status, "Boom"))]))
+            whole = json.loads(
+                run_json([record_of(store, recorded(store, CONFIG, 40, status, "Boom"))])
+            )
             whole["run"]["error"] = said
             app = train_page.opened(take_in(store, read_run(json.dumps(whole).encode())))
             assert REASONS[said] in "".join(said_by(app)), status
-            assert [each for each in map(without_code, said_by(app)) if REASONS[said] in each] == [], status
+            assert [
+                each for each in map(without_code, said_by(app)) if REASONS[said] in each
+            ] == [], status
             assert [each for each in said_by(app) if "Resume" in each] == [], status
 
 
 def test_a_file_that_is_refused_is_no_markup_either(store: Store):
     for said in MARKUP[:3]:
-        whole = json.loads(run_json([record_of(store, recorded(store, CONFIG, 40, Status.CANCELLED))]))
+        whole = json.loads(
+            run_json([record_of(store, recorded(store, CONFIG, 40, Status.CANCELLED))])
+        )
         app = uploaded(store, json.dumps(whole | {said: 1}).encode())
         assert "The file was not imported: `Expected the file to have no key" in app.error[0].value
         assert without_code(app.error[0].value) == "The file was not imported: "

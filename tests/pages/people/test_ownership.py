@@ -1,4 +1,6 @@
-"""Whose run it is, is asked when something is changed: a button that was drawn for another changes nothing."""
+"""Whose run it is, is asked when something is changed: a button that was drawn for another changes
+nothing.
+"""
 
 from collections.abc import Callable
 
@@ -73,7 +75,9 @@ def test_others_see_a_run_and_no_button_that_stops_it(room: Class, store: Store)
     assert "Resume" in labels(opened(ended))
 
 
-def test_who_presses_a_button_that_was_drawn_for_its_owner_changes_nothing(room: Class, store: Store):
+def test_who_presses_a_button_that_was_drawn_for_its_owner_changes_nothing(
+    room: Class, store: Store
+):
     ann = room.visitor()
     run, ended = run_of(store, ann), run_of(store, ann, Status.CANCELLED)
     for somebody, refusal in ((room.visitor(), NOT_YOURS), (Visitor("", ""), NOBODY)):
@@ -95,8 +99,12 @@ def test_saying_yes_to_the_question_is_asked_about_too(room: Class, store: Store
     assert not store.run(run).cancelling
 
 
-@pytest.mark.parametrize("resumer", [lambda room, ann: ann, lambda room, ann: room.visitor(teacher=True)])
-def test_a_resumed_run_stays_its_owners(room: Class, store: Store, resumer: Callable[[Class, Visitor], Visitor]):
+@pytest.mark.parametrize(
+    "resumer", [lambda room, ann: ann, lambda room, ann: room.visitor(teacher=True)]
+)
+def test_a_resumed_run_stays_its_owners(
+    room: Class, store: Store, resumer: Callable[[Class, Visitor], Visitor]
+):
     ann = room.visitor()
     ended = run_of(store, ann, Status.CANCELLED)
     room.turn_of(resumer(room, ann))

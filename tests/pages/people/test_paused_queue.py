@@ -1,4 +1,6 @@
-"""A queue that was paused in a classroom can be let go on where the server has no classroom any more."""
+"""A queue that was paused in a classroom can be let go on where the server has no classroom any
+more.
+"""
 
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -31,11 +31,17 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             yield server
 
 
-def asked(server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+def asked(
+    server: Server, path: str, method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], bytes]:
     """The status, headers and body of an answer; of a header's name - is written as _."""
-    connection = http.client.HTTPConnection(urlsplit(server.url).hostname or "", port_of(server), timeout=30)
+    connection = http.client.HTTPConnection(
+        urlsplit(server.url).hostname or "", port_of(server), timeout=30
+    )
     try:
-        connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        connection.request(
+            method, path, headers={name.replace("_", "-"): value for name, value in headers.items()}
+        )
         answer = connection.getresponse()
         return answer.status, dict(answer.headers), b"" if answer.status == 101 else answer.read()
     finally:
@@ -48,7 +54,11 @@ def port_of(server: Server) -> int:
 
 def listening(port: int) -> set[str]:
     """The addresses at which something listens on a port, as the kernel writes them."""
-    lines = [line for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+    lines = [
+        line
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    ]
     ends = [line.split()[1].split(":") for line in lines if line.split()[3] == "0A"]
     return {address for address, number in ends if int(number, 16) == port}
 
@@ -66,7 +76,8 @@ def test_its_terminal_says_the_teachers_key_once(room: Server):
 def test_another_sites_page_opens_no_connection(room: Server):
     for origin in ["http://evil.example", "null", "http://127.0.0.1:1"]:
         assert asked(room, "/_stcore/stream", **UPGRADE, Origin=origin)[0] == 403, origin
-    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=room.url)[0] == 101  # a page of its own does
+    # A page of its own does.
+    assert asked(room, "/_stcore/stream", **UPGRADE, Origin=room.url)[0] == 101
 
 
 def test_an_upload_without_the_pages_token_is_refused(room: Server):

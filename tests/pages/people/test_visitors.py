@@ -13,7 +13,16 @@ from dpcore.runs.limits import SHARED, User
 from dpcore.runs.teacher_key import TEACHER
 from pages.parts import visitors
 from pages.parts.serving.own_pages import OwnPagesOnly
-from pages.parts.visitors import Visitors, current_user, handshake, header_of, middleware, name_of, new_cookie, owner_of
+from pages.parts.visitors import (
+    Visitors,
+    current_user,
+    handshake,
+    header_of,
+    middleware,
+    name_of,
+    new_cookie,
+    owner_of,
+)
 from tests.pages.people.asking import asked
 
 KEY, OTHER = b"k" * 32, b"o" * 32
@@ -46,7 +55,11 @@ APP = Visitors(
 
 def given(answer) -> str:
     """The value of the cookie that an answer sets; "" where it sets none."""
-    return answer.all("set-cookie")[0].partition("=")[2].partition(";")[0] if answer.all("set-cookie") else ""
+    return (
+        answer.all("set-cookie")[0].partition("=")[2].partition(";")[0]
+        if answer.all("set-cookie")
+        else ""
+    )
 
 
 def test_a_browser_that_is_not_known_gets_a_cookie_that_is_kept_nowhere_else():
@@ -85,11 +98,19 @@ def test_by_https_the_cookie_goes_by_https_alone():
         ("http", "", False), ("https", "", True), ("http", "https", True), ("http", "HTTPS, http", True),
         ("http", "http, https", False), ("http", "nonsense", False),
     ):  # fmt: skip
-        answer = asked(APP, "/", [("X-Forwarded-Proto", forwarded)] if forwarded else [], scheme=scheme)
-        assert answer.all("set-cookie")[0].endswith("; Secure") == secure, (scheme, forwarded, secure)
+        answer = asked(
+            APP, "/", [("X-Forwarded-Proto", forwarded)] if forwarded else [], scheme=scheme
+        )
+        assert answer.all("set-cookie")[0].endswith("; Secure") == secure, (
+            scheme,
+            forwarded,
+            secure,
+        )
 
 
-def test_alone_nothing_is_made_before_the_app_and_no_visitor_is_told_apart(monkeypatch, tmp_path, capsys):
+def test_alone_nothing_is_made_before_the_app_and_no_visitor_is_told_apart(
+    monkeypatch, tmp_path, capsys
+):
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv(SHARED, raising=False)
     assert [each.cls for each in middleware()] == [OwnPagesOnly]
@@ -111,7 +132,9 @@ def test_the_first_start_of_a_classroom_tells_the_teachers_key_and_later_ones_wh
     assert key not in later
 
 
-def test_where_no_key_can_be_kept_the_terminal_says_why_and_nobody_is_known(monkeypatch, tmp_path, capsys):
+def test_where_no_key_can_be_kept_the_terminal_says_why_and_nobody_is_known(
+    monkeypatch, tmp_path, capsys
+):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("DPCORE_HOME", str(tmp_path / "file"))
     monkeypatch.setenv(SHARED, "1")
@@ -187,7 +210,13 @@ def test_who_gave_the_key_is_the_teacher(room):
 
 
 def test_the_token_is_the_second_of_the_protocols(monkeypatch):
-    for protocols, token in [("streamlit, t, s", "t"), ("streamlit,t", "t"), ("streamlit", ""), ("", ""), (",,", "")]:
+    for protocols, token in [
+        ("streamlit, t, s", "t"),
+        ("streamlit,t", "t"),
+        ("streamlit", ""),
+        ("", ""),
+        (",,", ""),
+    ]:
         context = SimpleNamespace(
             cookies={"a": "b"}, headers={"Sec-Websocket-Protocol": protocols} if protocols else {}
         )

@@ -1,4 +1,6 @@
-"""What the pages keep of what accountants have said, and what an export holds and says of where it comes from."""
+"""What the pages keep of what accountants have said, and what an export holds and says of where it
+comes from.
+"""
 
 import csv
 import io
@@ -18,7 +20,9 @@ from pages.parts.results.exports import csv_of, curves_rows, origin_of
 DELTA = 1e-5
 
 
-def test_of_a_run_that_goes_on_only_the_steps_since_the_last_look_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_run_that_goes_on_only_the_steps_since_the_last_look_are_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked: list[list[int]] = []
 
     def watched(accountant: Pld, mechanism: Mechanism, steps: Sequence[int], delta: float) -> Curve:
@@ -40,7 +44,9 @@ def test_what_is_computed_piece_by_piece_is_what_is_computed_at_once() -> None:
     for name in ACCOUNTANTS:
         mechanism = Mechanism.constant(0.01, 1.1, 1_000)
         for upto in (1, 100, 700, 1_000):
-            pieces = cache.epsilons(name, mechanism, DELTA, [step for step in (1, 100, 700, 1_000) if step <= upto])
+            pieces = cache.epsilons(
+                name, mechanism, DELTA, [step for step in (1, 100, 700, 1_000) if step <= upto]
+            )
         whole = ACCOUNTANTS[name].curve(mechanism, [1, 100, 700, 1_000], DELTA).epsilon
         np.testing.assert_allclose(pieces, whole, rtol=2e-3)
         assert cache.epsilons(name, mechanism, DELTA, ()) == (), name
@@ -61,7 +67,14 @@ def test_the_csv_holds_all_accountants_with_kinds_and_lower_bounds():
 LINK = "http://127.0.0.1:8501/tradeoff?sigma=2"
 MECHANISM = Mechanism.constant(q=0.02, sigma=2.0, steps=100)
 ORIGIN = origin_of(MECHANISM, 1e-5, 12_800, LINK)
-SETTINGS = {"n": "12800", "q": "0.02", "sigma": "2.0", "steps": "100", "schedule": "constant", "link": LINK}
+SETTINGS = {
+    "n": "12800",
+    "q": "0.02",
+    "sigma": "2.0",
+    "steps": "100",
+    "schedule": "constant",
+    "link": LINK,
+}
 
 
 @pytest.fixture
@@ -103,4 +116,8 @@ def test_what_is_released_before_training_is_no_sampling_rate_of_it():
 
 def test_a_schedule_says_from_where_to_where_it_goes():
     origin = origin_of(Recipe("step", 0.5).mechanism(0.5, 4.0, 60), 1e-5, 100)
-    assert origin.words == "n = 100, q = 0.5, sigma = 4, T = 60, delta = 1e-5, schedule from sigma 4 to 1 in 3 levels"
+    assert (
+        origin.words
+        == "n = 100, q = 0.5, sigma = 4, T = 60, delta = 1e-5, schedule from sigma 4 to 1 in 3"
+        " levels"
+    )

@@ -1,4 +1,6 @@
-"""The privacy statement of a run: of what was released, not of what was planned, and not without an epsilon."""
+"""The privacy statement of a run: of what was released, not of what was planned, and not without an
+epsilon.
+"""
 
 import math
 import re
@@ -29,7 +31,10 @@ def spent(mechanism: Mechanism, delta: float) -> str:
     """The certified epsilon, as the statement writes it."""
     curve = ACCOUNTANTS["pld"].curve(mechanism, [mechanism.steps], delta)
     assert curve.lower is not None
-    low, high = outward(float(curve.lower[-1]), math.floor), outward(float(curve.epsilon[-1]), math.ceil)
+    low, high = (
+        outward(float(curve.lower[-1]), math.floor),
+        outward(float(curve.epsilon[-1]), math.ceil),
+    )
     return f"epsilon between {low} and {high} at delta = 1e-5"
 
 

@@ -1,4 +1,6 @@
-"""Epsilons of runs: no page waits for one, none is computed twice, and each is drawn once it is known."""
+"""Epsilons of runs: no page waits for one, none is computed twice, and each is drawn once it is
+known.
+"""
 
 import subprocess
 import sys
@@ -63,7 +65,9 @@ def test_nobody_waits_for_one_and_all_sessions_together_compute_it_once(store: S
     assert known_cost(slow) == curve.last
 
 
-def test_that_of_a_run_that_goes_on_is_told_at_once_or_where_it_is_slow_after_the_run(store: Store, later: Later):
+def test_that_of_a_run_that_goes_on_is_told_at_once_or_where_it_is_slow_after_the_run(
+    store: Store, later: Later
+):
     quick, slow = recorded(store, CONFIG, 40), recorded(store, MANY, 40)
     page = opened()
     assert cells(page, quick)["epsilon"].startswith("≤ ")
@@ -86,4 +90,7 @@ def test_a_server_that_is_stopped_waits_for_no_epsilon() -> None:
     lines = """import threading; from pages.parts.results import costs; begun = threading.Event()
 costs.cost_of = lambda spending: (begun.set(), threading.Event().wait())
 costs.waiting.put((None, costs.Future())); assert begun.wait(60)"""
-    assert subprocess.run([sys.executable, "-c", lines], cwd=ROOT, timeout=120, check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", lines], cwd=ROOT, timeout=120, check=False).returncode
+        == 0
+    )

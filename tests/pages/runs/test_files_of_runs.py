@@ -23,7 +23,9 @@ def test_a_ticked_run_is_offered_in_every_form_of_text(store: Store):
     for form in [name for name, form in FORMS.items() if isinstance(form, TextForm)]:
         page = exporting(finished(store), form=form)
         assert not page.exception, form
-        assert [each.proto.label for each in page.get("download_button")].count("Download") == 1, form
+        assert [each.proto.label for each in page.get("download_button")].count("Download") == 1, (
+            form
+        )
 
 
 def test_an_exported_run_is_taken_in_ticked_and_said_to_be_imported(store: Store):

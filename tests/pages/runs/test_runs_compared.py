@@ -1,4 +1,6 @@
-"""What the page of all runs shows of them together: accuracy against epsilon, and which runs are left out."""
+"""What the page of all runs shows of them together: accuracy against epsilon, and which runs are
+left out.
+"""
 
 from dataclasses import replace
 
@@ -12,7 +14,9 @@ from tests.pages.runs_page import SHOW, finished, imported, opened, shown
 from tests.pages.train_page import CONFIG, charts, recorded
 
 
-def test_accuracy_stands_against_the_certified_epsilon_of_all_runs_that_the_filters_leave(store: Store):
+def test_accuracy_stands_against_the_certified_epsilon_of_all_runs_that_the_filters_leave(
+    store: Store,
+):
     finished(store, replace(CONFIG, sigma=1.0), 0.9)
     other = finished(store, replace(CONFIG, sigma=2.0), 0.8)
     finished(store, replace(CONFIG, sigma=0.9), 0.85)
@@ -37,7 +41,10 @@ def test_imported_runs_are_on_no_front_and_among_no_seeds_and_said_to_be_left_ou
     assert 'data-label="Runs">2</td><td data-label="Mean ± spread">91.00 %' in shown(page)
     page = opened(show=SHOW, find=forged[0])
     assert charts(page) == []
-    assert f"{comparing.NONE} Imported runs left out, since nobody here measured their accuracy: 1." in shown(page)
+    assert (
+        f"{comparing.NONE} Imported runs left out, since nobody here measured their accuracy: 1."
+        in shown(page)
+    )
 
 
 def test_a_name_is_a_text_in_the_numbers_of_the_front_and_no_formula(store: Store):

@@ -17,7 +17,18 @@ from dpcore.runs.sweeps import all_released
 from pages.parts.results import cache
 from pages.parts.runs.listing import LEFT
 from tests.pages import perturbation_page
-from tests.pages.runs_page import addressed, cells, listed, opened, send, shown, sort, table, tick, ticked
+from tests.pages.runs_page import (
+    addressed,
+    cells,
+    listed,
+    opened,
+    send,
+    shown,
+    sort,
+    table,
+    tick,
+    ticked,
+)
 from tests.pages.runs_page import finished as finished_with
 from tests.pages.train_page import CONFIG, metrics, press, recorded
 
@@ -31,7 +42,13 @@ def finished(store: Store, **changed: object) -> str:
 def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsilon(store: Store):
     run = finished(store, sigma=2.0)
     row = cells(opened(), run)
-    wanted = {"status": "finished", "dataset": "MNIST", "model": "CNN", "optimizer": "SGD", "sigma": "2"}
+    wanted = {
+        "status": "finished",
+        "dataset": "MNIST",
+        "model": "CNN",
+        "optimizer": "SGD",
+        "sigma": "2",
+    }
     assert wanted.items() <= row.items()
     assert row["accuracy"] == "★ 80.0 %"
     assert float(row["epsilon"].removeprefix("≤ ")) == pytest.approx(0.48, abs=0.05)
@@ -43,14 +60,23 @@ def test_each_run_is_a_row_with_its_settings_its_accuracy_and_its_certified_epsi
 
 
 def test_the_best_private_run_up_to_an_epsilon_is_named_and_marked(store: Store):
-    runs = [finished_with(store, replace(CONFIG, sigma=sigma), accuracy) for sigma, accuracy in ((0.8, 0.9), (2, 0.7))]
+    runs = [
+        finished_with(store, replace(CONFIG, sigma=sigma), accuracy)
+        for sigma, accuracy in ((0.8, 0.9), (2, 0.7))
+    ]
     finished_with(store, replace(CONFIG, private=False), 0.95)
     for within, best, accuracy in (("any", runs[0], "90.0 %"), ("1", runs[1], "70.0 %")):
         page = priced("-started", within=within)
         assert f"★ Best private run: {accuracy} on MNIST at epsilon ≤ " in page.header[0].value
-        assert [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]] == [best]
-    (status, _) = opened(find=runs[0]).get("button_group")[:2]
-    assert [each.content for each in status.proto.options][:3] == ["queued 0", "running 0", "finished 1"]
+        assert [each["id"] for each in table(page)["rows"] if "★" in each["cells"]["accuracy"]] == [
+            best
+        ]
+    status, _ = opened(find=runs[0]).get("button_group")[:2]
+    assert [each.content for each in status.proto.options][:3] == [
+        "queued 0",
+        "running 0",
+        "finished 1",
+    ]
 
 
 def test_an_empty_store_shows_two_finished_examples(store: Store):
@@ -77,7 +103,9 @@ def test_several_ticked_runs_show_what_choosing_among_them_costs(store: Store):
     assert "best" not in [each["id"] for each in table(page)["columns"]]
     page = tick(page, second)
     together = cache.final(CERTIFIED, all_released(store.runs()), CONFIG.delta).last
-    assert [cells(page, run)["best"] for run in (first, second)] == 2 * [f"≤ {outward(together.value, math.ceil)}"]
+    assert [cells(page, run)["best"] for run in (first, second)] == 2 * [
+        f"≤ {outward(together.value, math.ceil)}"
+    ]
     assert cells(page, first)["epsilon"] != cells(page, first)["best"]
     assert "covers publishing any of them" in shown(page)
 
@@ -163,7 +191,9 @@ def test_active_runs_are_cancelled_and_those_that_ended_early_resumed(store: Sto
     assert addressed(page) == [rest.id]
 
 
-def test_what_may_not_be_changed_is_refused_by_the_callback_too(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_what_may_not_be_changed_is_refused_by_the_callback_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     from pages.parts.runs import actions
 
     run = finished(store)
@@ -179,7 +209,9 @@ def test_what_may_not_be_changed_is_refused_by_the_callback_too(store: Store, mo
 def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(store: Store):
     comparison, strange = perturbation_page.recorded(store, status=Status.FINISHED), finished(store)
     with sqlite3.connect(store.path) as db:
-        db.execute("UPDATE runs SET kind = 'of tomorrow', settings = '{\"x\": 1}' WHERE id = ?", (strange,))
+        db.execute(
+            "UPDATE runs SET kind = 'of tomorrow', settings = '{\"x\": 1}' WHERE id = ?", (strange,)
+        )
     db.close()
     page = tick(opened(), comparison, strange)
     assert cells(page, comparison)["name"] == "Comparison of methods, Breast Cancer"
@@ -191,7 +223,9 @@ def test_runs_of_another_kind_or_version_are_listed_and_said_to_have_no_chart(st
 
 
 def priced(order: str, **query: str) -> AppTest:
-    """The page in this order, once every epsilon that is to be known is: on a busy machine they come some at a time."""
+    """The page in this order, once every epsilon that is to be known is: on a busy machine they
+    come some at a time.
+    """
     page = opened(sort=order, **query)
     while page.session_state[LEFT]:
         page.run()
@@ -199,7 +233,10 @@ def priced(order: str, **query: str) -> AppTest:
 
 
 def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
-    other = [perturbation_page.recorded(store, status=Status.FINISHED), finished(store, private=False)]
+    other = [
+        perturbation_page.recorded(store, status=Status.FINISHED),
+        finished(store, private=False),
+    ]
     runs = [finished(store, sigma=sigma) for sigma in (2.0, 4.0)]
     other.append(store.submit(CONFIG))
     assert listed(priced("epsilon")) == [*runs[::-1], *other]
@@ -209,7 +246,10 @@ def test_in_the_order_of_epsilon_runs_that_have_none_come_last(store: Store):
 
 
 def test_runs_are_found_by_their_text_their_status_and_their_tags(store: Store):
-    adam, sgd = finished(store, optimizer="adam"), recorded(store, CONFIG, 10, Status.FAILED, "Boom")
+    adam, sgd = (
+        finished(store, optimizer="adam"),
+        recorded(store, CONFIG, 10, Status.FAILED, "Boom"),
+    )
     editing.tag(store, sgd, ["mine", "100%"])
     editing.annotate(store, adam, "for the talk")
     for query, found in (

@@ -1,4 +1,6 @@
-"""What a run has released so far, and its epsilon: every place says the same, of every state that a run can be in."""
+"""What a run has released so far, and its epsilon: every place says the same, of every state that a
+run can be in.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,7 +53,9 @@ def behind(store: Store, event: Event) -> str:
 def anew(store: Store, done: int | None = None) -> str:
     """A run that begins another one anew, which had released some steps."""
     worker = None if done is None else "test:1"
-    (run,) = store.add_rows([row_of(store.new_id(), CONFIG, "", worker, plan(CONFIG).anew(REPEATED))])
+    (run,) = store.add_rows(
+        [row_of(store.new_id(), CONFIG, "", worker, plan(CONFIG).anew(REPEATED))]
+    )
     for event in () if done is None else events_of(CONFIG, done):
         store.append(run, event)
     return run
@@ -62,11 +66,23 @@ STATES: dict[str, tuple[Callable[[Store], str], Mechanism | None]] = {
     "queued, to release something first": (lambda store: waiting(store, FIRST), None),
     "cancelled in the queue": (cancelled, None),
     "begun": (lambda store: recorded(store, CONFIG, 0), None),
-    "begun, with something released first": (lambda store: recorded(store, FIRST, 0), Mechanism((RELEVANCES,))),
+    "begun, with something released first": (
+        lambda store: recorded(store, FIRST, 0),
+        Mechanism((RELEVANCES,)),
+    ),
     "running": (lambda store: recorded(store, CONFIG, 40), steps(40)),
-    "with a checkpoint after its last report": (lambda store: behind(store, Checkpointed(45)), steps(45)),
-    "without room for that checkpoint": (lambda store: behind(store, Unsaved(45, "No room.")), steps(45)),
-    "finished": (lambda store: recorded(store, CONFIG, 70, Status.FINISHED), steps(plan(CONFIG).steps)),
+    "with a checkpoint after its last report": (
+        lambda store: behind(store, Checkpointed(45)),
+        steps(45),
+    ),
+    "without room for that checkpoint": (
+        lambda store: behind(store, Unsaved(45, "No room.")),
+        steps(45),
+    ),
+    "finished": (
+        lambda store: recorded(store, CONFIG, 70, Status.FINISHED),
+        steps(plan(CONFIG).steps),
+    ),
     "to begin anew": (anew, steps(REPEATED)),
     "begun anew": (lambda store: anew(store, 0), steps(REPEATED)),
     "begun anew, and on its way": (lambda store: anew(store, 30), steps(REPEATED + 30)),
@@ -87,7 +103,9 @@ def test_every_place_says_the_same_of_a_run(store: Store, state: str):
     asked = {spending_of(run), *listed} - {None}
     learn(each for each in asked if each)
     costs = {cost and cost.value for cost in (known_cost(each) for each in asked if each)}
-    epsilon = released and ACCOUNTANTS[CERTIFIED].curve(released, released.steps, CONFIG.delta).last.value
+    epsilon = (
+        released and ACCOUNTANTS[CERTIFIED].curve(released, released.steps, CONFIG.delta).last.value
+    )
     assert costs == {epsilon}
     assert bool(listed) >= bool(released)
 
@@ -101,7 +119,9 @@ def merged(released: Mechanism | None) -> dict[Release, int]:
     return counts
 
 
-def test_what_nobody_can_say_a_number_of_is_infinite_in_every_place(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_what_nobody_can_say_a_number_of_is_infinite_in_every_place(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     def gives_up(*_: object) -> None:
         raise RuntimeError("The numbers left the floats.")
 
@@ -113,5 +133,9 @@ def test_what_nobody_can_say_a_number_of_is_infinite_in_every_place(store: Store
     cost = known_cost(spending)
     assert cost
     assert (cost.value, cost.lower) == (float("inf"), None)
-    exported = [each.value for each in figures_of(record_of(store, run.id)) if each.name == "privacy/epsilon"]
+    exported = [
+        each.value
+        for each in figures_of(record_of(store, run.id))
+        if each.name == "privacy/epsilon"
+    ]
     assert set(exported) == {float("inf")}

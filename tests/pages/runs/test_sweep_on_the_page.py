@@ -84,7 +84,10 @@ def test_one_setting_is_drawn_as_a_line_with_its_spread_and_the_price_of_all_run
 def test_a_run_of_it_that_cannot_be_read_leaves_no_price_and_says_so(store: Store):
     sweep, ids = swept(store, {"sigma": [1.0, 2.0]})
     with store.writing() as db:
-        db.execute("UPDATE runs SET settings = json_insert(settings, '$.unheard', 1) WHERE id = ?", (ids[1],))
+        db.execute(
+            "UPDATE runs SET settings = json_insert(settings, '$.unheard', 1) WHERE id = ?",
+            (ids[1],),
+        )
     text = shown(opened(sweep=sweep, show="sweep"))
     assert "cannot read one of the runs" in text
     assert "runs together" not in text

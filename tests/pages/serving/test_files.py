@@ -23,7 +23,9 @@ def test_plotly_is_the_installed_one_and_its_address_carries_the_version():
 
 def test_browsers_keep_a_file_forever_and_get_it_compressed():
     for name in [files.PLOTLY, *files.MODULES]:
-        status, headers, body = got(files.address(name), headers={"Accept-Encoding": "gzip, br"}, raw=True)
+        status, headers, body = got(
+            files.address(name), headers={"Accept-Encoding": "gzip, br"}, raw=True
+        )
         assert status == 200, name
         assert headers["content-encoding"] == "gzip", name
         assert headers["vary"] == "Accept-Encoding", name
@@ -33,7 +35,9 @@ def test_browsers_keep_a_file_forever_and_get_it_compressed():
 
 
 def test_a_module_asks_for_as_many_runs_in_one_connection_as_the_server_allows():
-    (most,) = re.findall(r"^const MAX_RUNS = (\d+);", files.content("runs.js").decode(), flags=re.MULTILINE)
+    (most,) = re.findall(
+        r"^const MAX_RUNS = (\d+);", files.content("runs.js").decode(), flags=re.MULTILINE
+    )
     assert int(most) == MAX_RUNS_FOLLOWED
 
 
@@ -55,6 +59,8 @@ def test_another_stamp_than_the_present_one_is_unknown():
 def test_the_modules_load_none_but_each_other_and_nothing_from_elsewhere():
     for name in files.MODULES:
         text = files.content(name).decode()
-        assert {each[2:] for each in re.findall(r'from "([^"]+)"', text)} <= set(files.MODULES), name
+        assert {each[2:] for each in re.findall(r'from "([^"]+)"', text)} <= set(files.MODULES), (
+            name
+        )
         assert "http" not in text, name
         assert "innerHTML" not in text, name

@@ -1,4 +1,6 @@
-"""The route that draws a chart for the value that a slider passes: what a stranger may send, and what they get."""
+"""The route that draws a chart for the value that a slider passes: what a stranger may send, and
+what they get.
+"""
 
 import gc
 import json

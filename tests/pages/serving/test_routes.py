@@ -43,7 +43,9 @@ def ended(store: Store, events: int = 3) -> str:
     return run
 
 
-def scope_of(path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET") -> dict:
+def scope_of(
+    path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET"
+) -> dict:
     pairs = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
     return {
         "type": "http", "method": method, "path": path, "raw_path": quote(path).encode(), "root_path": "",
@@ -52,7 +54,14 @@ def scope_of(path: str, query: str = "", headers: dict[str, str] | None = None, 
     }  # fmt: skip
 
 
-def got(path: str, query: str = "", headers: dict[str, str] | None = None, method: str = "GET", *, raw: bool = False):
+def got(
+    path: str,
+    query: str = "",
+    headers: dict[str, str] | None = None,
+    method: str = "GET",
+    *,
+    raw: bool = False,
+):
     """(status, headers, body) of a whole answer; the body as text, or `raw`."""
     sent: list[dict] = []
 
@@ -65,7 +74,10 @@ def got(path: str, query: str = "", headers: dict[str, str] | None = None, metho
 
     async def ask() -> None:
         await asyncio.wait_for(
-            Starlette(routes=[FIRST_PAINT, *ROUTES])(scope_of(path, query, headers, method), receive, send), 20
+            Starlette(routes=[FIRST_PAINT, *ROUTES])(
+                scope_of(path, query, headers, method), receive, send
+            ),
+            20,
         )
 
     awaited(ask())
@@ -80,7 +92,13 @@ def test_a_browser_gets_what_happened_and_the_end(store):
     assert status == 200
     assert headers["content-type"].startswith("text/event-stream")
     assert headers["cache-control"] == "no-store"
-    assert [f"id: {run}.{number}\n" in body for number in range(5)] == [False, True, True, True, False]
+    assert [f"id: {run}.{number}\n" in body for number in range(5)] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
     assert body.endswith(f'event: end\ndata: {{"run": "{run}"}}\n\n')
 
 

@@ -1,4 +1,6 @@
-"""Runs in words, in the widget that chooses them, and cancelled only after a question where others began them."""
+"""Runs in words, in the widget that chooses them, and cancelled only after a question where others
+began them.
+"""
 
 from dataclasses import replace
 
@@ -20,7 +22,10 @@ SGD, PIADAM = defaults("mnist", "cnn", "sgd"), defaults("mnist", "cnn", "pi_adam
 def test_only_what_differs_is_named():
     assert labels_of([SGD, replace(SGD, lr=2.0)]) == ["lr 1", "lr 2"]
     assert labels_of([SGD, replace(SGD, clipping="per_layer")]) == ["flat", "per layer"]
-    assert labels_of([SGD, replace(SGD, sigma=4.0, clipping="auto_s")]) == ["sigma 1.23", "sigma 4, AUTO-S"]
+    assert labels_of([SGD, replace(SGD, sigma=4.0, clipping="auto_s")]) == [
+        "sigma 1.23",
+        "sigma 4, AUTO-S",
+    ]
     levels = [replace(SGD, schedule="exponential", rate=k) for k in (0.01, 0.02)]
     assert labels_of(levels) == ["k 0.01", "k 0.02"]
 
@@ -53,7 +58,10 @@ def lines(store: Store) -> dict[str, str]:
 
 
 def test_each_run_says_epochs_status_accuracy_and_certified_epsilon(store: Store):
-    short, long = (recorded(store, replace(CONFIG, epochs=epochs), 70, Status.FINISHED) for epochs in (2.0, 30.0))
+    short, long = (
+        recorded(store, replace(CONFIG, epochs=epochs), 70, Status.FINISHED)
+        for epochs in (2.0, 30.0)
+    )
     cancelled = recorded(store, CONFIG, 40, Status.CANCELLED)
     plain = recorded(store, replace(CONFIG, private=False), 70, Status.FINISHED)
     said = lines(store)
@@ -69,7 +77,9 @@ CONFIGS = [RunConfig(epochs=1)]
 BASELINE = [RunConfig(epochs=1, private=False)]
 
 
-def test_what_an_older_widget_says_is_not_taken_for_the_choice(store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_what_an_older_widget_says_is_not_taken_for_the_choice(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(st, "session_state", {})
     start(store, CONFIGS)
     key = f"shown_{st.session_state[run_picker.DRAWN]}"
@@ -86,7 +96,9 @@ def test_what_an_older_widget_says_is_not_taken_for_the_choice(store: Store, mon
 
 
 def asked(page) -> str:
-    return " ".join(each.value for each in page.markdown if "was not started in this tab" in each.value)
+    return " ".join(
+        each.value for each in page.markdown if "was not started in this tab" in each.value
+    )
 
 
 def test_cancelling_a_run_that_was_started_elsewhere_names_it_and_asks_first(store: Store):

@@ -40,7 +40,10 @@ def test_a_large_c_says_that_the_rate_must_fall_and_one_click_sets_it():
         for clipping in ["flat", "auto_s", "per_layer"]:
             app = opened(page, clip_norm="5", clipping=clipping)
             (said,) = hints(app)
-            assert "50 times as long as usual here. If you raise C, lower the rate." in said, (page, clipping)
+            assert "50 times as long as usual here. If you raise C, lower the rate." in said, (
+                page,
+                clipping,
+            )
             app.button(key="fitting_rate").click().run()
             assert app.text_input(key="lr_mnist_linear_sgd").value == "0.02", (page, clipping)
             assert app.query_params["lr_mnist_linear_sgd"] == "0.02", (page, clipping)

@@ -1,4 +1,6 @@
-"""A worker trains what a page starts on data sets that are no images, and on imported ones, and the page shows it."""
+"""A worker trains what a page starts on data sets that are no images, and on imported ones, and the
+page shows it.
+"""
 
 from types import SimpleNamespace
 
@@ -33,7 +35,10 @@ def name(request, tmp_path, monkeypatch) -> str:
     monkeypatch.setitem(BATCH, "full", 12)
     for each in READERS:
         monkeypatch.setitem(DATASETS.shipped, each, small(each))
-    given = folder(tmp_path / request.param, {"given/": b""} | (images(20, 20, 3) if request.param == PETS else {}))
+    given = folder(
+        tmp_path / request.param,
+        {"given/": b""} | (images(20, 20, 3) if request.param == PETS else {}),
+    )
     WRITERS.get(request.param, lambda folder: None)(given)
     import_folder(given)
     return request.param

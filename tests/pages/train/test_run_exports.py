@@ -29,8 +29,21 @@ def test_a_file_of_runs_has_a_row_for_each_test_with_every_setting_and_a_link(st
     assert [row["run"] for row in rows] == [private] * 4 + [baseline] * 7
     assert all(set(CONFIG.to_json()) <= set(row) and row["link"] == LINK for row in rows)
     first, last = rows[0], rows[-1]
-    settings = {"n": "10000", "q": "0.0256", "sigma": "1.23", "steps": "79", "schedule": "constant", "delta": "1e-05"}
-    assert {**first, **settings, "accountant": "rdp", "kind": "upper", "status": "cancelled"} == first
+    settings = {
+        "n": "10000",
+        "q": "0.0256",
+        "sigma": "1.23",
+        "steps": "79",
+        "schedule": "constant",
+        "delta": "1e-05",
+    }
+    assert {
+        **first,
+        **settings,
+        "accountant": "rdp",
+        "kind": "upper",
+        "status": "cancelled",
+    } == first
     alone = ACCOUNTANTS["rdp"].curve(Mechanism.constant(0.0256, 1.23, 10), [10], 1e-5)
     assert float(first["epsilon"]) == pytest.approx(float(alone.epsilon[-1]))
     assert {**last, "sigma": "", "delta": "", "epsilon": "", "accountant": "", "kind": ""} == last

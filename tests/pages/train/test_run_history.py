@@ -1,4 +1,6 @@
-"""What a page knows of a run is a value: whatever other sessions read or append, it stays as it was when asked for."""
+"""What a page knows of a run is a value: whatever other sessions read or append, it stays as it was
+when asked for.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +24,12 @@ def test_each_event_is_read_once(tmp_path: Path):
         assert history_of(store, run).step == 5
         store.append(run, Evaluated(7, 0.2, 0.5, 1.0, (0.5,) * 10))
         known = history_of(store, run)
-        assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (7, 2, 1, 1)
+        assert (known.step, known.sequence, len(known.stepped), len(known.evaluated)) == (
+            7,
+            2,
+            1,
+            1,
+        )
         assert history_of(store, run) is known
 
 

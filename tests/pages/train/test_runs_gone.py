@@ -1,4 +1,6 @@
-"""Runs that are no longer in the store: each is named as gone, and the rest of the training page works."""
+"""Runs that are no longer in the store: each is named as gone, and the rest of the training page
+works.
+"""
 
 import sqlite3
 
@@ -30,8 +32,13 @@ def warnings(page) -> str:
 
 
 @pytest.mark.parametrize("status", [None, Status.FINISHED], ids=["running", "finished"])
-def test_a_run_that_goes_while_it_is_watched_is_named_and_the_other_one_stays(store: Store, status: Status | None):
-    first, second = (recorded(store, CONFIG, 40, status or Status.CANCELLED), recorded(store, CONFIG, 40, status))
+def test_a_run_that_goes_while_it_is_watched_is_named_and_the_other_one_stays(
+    store: Store, status: Status | None
+):
+    first, second = (
+        recorded(store, CONFIG, 40, status or Status.CANCELLED),
+        recorded(store, CONFIG, 40, status),
+    )
     page = opened(first, second)
     emptied(store, second)
     page.run()

@@ -1,4 +1,6 @@
-"""The conformance suite: what every registered accountant must do, on hostile mechanisms and at the edges of input."""
+"""The conformance suite: what every registered accountant must do, on hostile mechanisms and at the
+edges of input.
+"""
 
 import itertools
 import math
@@ -18,7 +20,9 @@ QS, SIGMAS, TOTALS = (1e-4, 0.01, 0.5, 1.0), (0.3, 1.0, 4.0, 50.0), (1, 100, 10_
 DELTAS = (1e-10, 1e-5, 0.1)
 CONSTANT = [Mechanism.constant(q, sigma, steps) for q in QS for sigma in SIGMAS for steps in TOTALS]
 SCHEDULED = [
-    Mechanism((Release(q, 4.0, 30), Release(q, sigma, 50), Release(q, 2 * sigma, 20))) for q in QS for sigma in SIGMAS
+    Mechanism((Release(q, 4.0, 30), Release(q, sigma, 50), Release(q, 2 * sigma, 20)))
+    for q in QS
+    for sigma in SIGMAS
 ]
 SLACK = 1e-9  # relative: rounding
 
@@ -35,7 +39,9 @@ def horizons(mechanism: Mechanism) -> np.ndarray:
 
 
 @everyone
-def test_a_curve_begins_at_0_never_falls_has_a_lower_bound_if_certified_and_says_why_it_is_infinite(name: str) -> None:
+def test_a_curve_begins_at_0_never_falls_has_a_lower_bound_if_certified_and_says_why_it_is_infinite(
+    name: str,
+) -> None:
     for mechanism in [*CONSTANT, *SCHEDULED, Mechanism.constant(0.5, 0.01, 10)]:
         curve = curve_of(name, mechanism)
         assert curve.epsilon.shape == curve.steps.shape == curve.delta.shape
@@ -45,21 +51,29 @@ def test_a_curve_begins_at_0_never_falls_has_a_lower_bound_if_certified_and_says
         assert curve.note or np.all(np.isfinite(curve.epsilon)), mechanism
         assert (curve.lower is not None) == (curve.kind is Kind.CERTIFIED), mechanism
         if curve.lower is not None:
-            assert np.all((curve.lower >= 0) & (curve.lower <= curve.epsilon) & np.isfinite(curve.lower)), mechanism
+            assert np.all(
+                (curve.lower >= 0) & (curve.lower <= curve.epsilon) & np.isfinite(curve.lower)
+            ), mechanism
 
 
 @everyone
 def test_epsilon_does_not_rise_with_sigma(name: str) -> None:
     for q in QS:
         for steps in TOTALS:
-            last = np.array([curve_of(name, Mechanism.constant(q, sigma, steps)).epsilon[-1] for sigma in SIGMAS])
+            last = np.array(
+                [
+                    curve_of(name, Mechanism.constant(q, sigma, steps)).epsilon[-1]
+                    for sigma in SIGMAS
+                ]
+            )
             there = np.isfinite(last) | (name != "zcdp")  # its form ceases to exist at q sigma = 1
             last = last[there]
             assert np.all(last[1:] <= last[:-1] * (1 + SLACK) + 1e-12), (q, steps, last)
 
 
 def test_epsilon_does_not_rise_with_delta() -> None:
-    for name in [name for name, each in ACCOUNTANTS.items() if each.kind is not Kind.CLAIMED]:  # MMA's claim does
+    # MMA's claim does.
+    for name in [name for name, each in ACCOUNTANTS.items() if each.kind is not Kind.CLAIMED]:
         for mechanism in CONSTANT[1::5] + SCHEDULED[::3]:
             epsilons = [curve_of(name, mechanism, delta).epsilon for delta in DELTAS]
             for smaller, larger in itertools.pairwise(epsilons):
@@ -74,7 +88,9 @@ def test_a_schedule_costs_the_same_in_any_split_and_order(name: str) -> None:
         np.testing.assert_allclose(curve_of(name, split).epsilon, whole, rtol=1e-9)
     forth = Mechanism((Release(0.01, 1.0, 40), Release(0.02, 3.0, 60)))
     back = Mechanism(tuple(reversed(forth.releases)))
-    assert curve_of(name, forth).epsilon[-1] == pytest.approx(curve_of(name, back).epsilon[-1], rel=1e-9)
+    assert curve_of(name, forth).epsilon[-1] == pytest.approx(
+        curve_of(name, back).epsilon[-1], rel=1e-9
+    )
 
 
 @everyone
@@ -84,7 +100,8 @@ def test_a_subset_of_steps_gives_the_same_values(name: str) -> None:
         for point in (len(whole.steps) - 1, len(whole.steps) // 2):
             alone = ACCOUNTANTS[name].curve(mechanism, int(whole.steps[point]), 1e-5)
             assert alone.epsilon.shape == (1,)
-            if whole.kind is Kind.CERTIFIED:  # a band may be cut on another lattice, but both hold the exact value
+            # A band may be cut on another lattice, but both hold the exact value.
+            if whole.kind is Kind.CERTIFIED:
                 assert alone.lower[0] <= whole.epsilon[point]
                 assert whole.lower[point] <= alone.epsilon[0]
             else:
@@ -171,7 +188,9 @@ PLAIN = Mechanism.constant(0.01, 2.0, 1000)
 
 
 @everyone
-def test_a_horizon_may_be_asked_for_twice_and_the_last_reading_is_that_of_the_last(name: str) -> None:
+def test_a_horizon_may_be_asked_for_twice_and_the_last_reading_is_that_of_the_last(
+    name: str,
+) -> None:
     epsilon = ACCOUNTANTS[name].curve(PLAIN, [10, 10, 1000, 1000], 1e-5).epsilon
     assert epsilon[0] == epsilon[1]
     assert epsilon[2] == epsilon[3]
@@ -183,11 +202,14 @@ def test_a_horizon_may_be_asked_for_twice_and_the_last_reading_is_that_of_the_la
 
 @everyone
 def test_a_release_that_no_horizon_reaches_costs_nothing(name: str) -> None:
-    """Not even one whose cost is infinite: the second release tells all, the first 100 steps do not use it."""
+    """Not even one whose cost is infinite: the second release tells all, the first 100 steps do not
+    use it.
+    """
     loud = Mechanism((Release(0.01, 2.0, 100), Release(0.01, 0.03, 10)))
     curve = ACCOUNTANTS[name].curve(loud, [100, 110], 1e-5)
     before, after = curve.epsilon
-    if name != "pld":  # its law of one step does not exist there, and it promises nothing for the whole
+    # Its law of one step does not exist there, and it promises nothing for the whole.
+    if name != "pld":
         assert before == pytest.approx(
             ACCOUNTANTS[name].curve(Mechanism.constant(0.01, 2.0, 100), 100, 1e-5).epsilon[0]
         )
@@ -223,7 +245,9 @@ def test_the_note_of_a_claim_speaks_of_the_last_point() -> None:
     assert "lambda" in claim.profile(few, [meets, breaks]).note
 
 
-def test_the_claim_s_conditions_are_judged_at_their_boundary_by_the_loudest_and_by_the_widest_release() -> None:
+def test_the_claim_s_conditions_are_judged_at_their_boundary_by_the_loudest_and_by_the_widest_release() -> (
+    None
+):
     failing = mma.failing_conditions(Mechanism.constant(0.01, 1.0, 5000), 5000, 1e-5)
     assert not any(text.startswith("sigma") for text in failing)
     assert mma.failing_conditions(Mechanism.constant(1e-100, 1.0, 10), 10, 1e-5) == ()
@@ -233,7 +257,9 @@ def test_the_claim_s_conditions_are_judged_at_their_boundary_by_the_loudest_and_
     mixed = Mechanism((Release(0.3, 8.0, 10), Release(0.01, 1.5, 10)))
     failing = mma.failing_conditions(mixed, 20, 1e-5)
     assert "q < 1/sigma (here q sigma = 2.4)" in failing
-    assert any(text.startswith("lambda") and text.endswith(f"> {0.1 / 0.3**2:.3g})") for text in failing)
+    assert any(
+        text.startswith("lambda") and text.endswith(f"> {0.1 / 0.3**2:.3g})") for text in failing
+    )
     for steps, delta, named in [(0, 1e-5, "steps"), (11, 1e-5, "steps"), (5, 1.5, "delta")]:
         with pytest.raises(ValueError, match=f"Expected {named}="):
             mma.failing_conditions(Mechanism.constant(0.01, 2.0, 10), steps, delta)
@@ -249,15 +275,22 @@ def test_conditions_compare_the_theorem_s_own_lambda_and_epsilon() -> None:
         for start, expected in broken.items():
             assert any(text.startswith(start) for text in failing) == expected, (start, failing)
         if broken["lambda"]:
-            assert f"lambda <= 1/(10 q^2) (here {order:.3g} > {0.1 / q**2:.3g})" in failing, (q, sigma, steps)
+            assert f"lambda <= 1/(10 q^2) (here {order:.3g} > {0.1 / q**2:.3g})" in failing, (
+                q,
+                sigma,
+                steps,
+            )
 
 
-def test_concentrated_dp_is_confirmed_by_the_releases_that_are_used_at_orders_that_a_table_holds() -> None:
+def test_concentrated_dp_is_confirmed_by_the_releases_that_are_used_at_orders_that_a_table_holds() -> (
+    None
+):
     # sigma 2000 and q 1e-4 let the order be 6 million; log-moments are tabulated up to one million.
     curve = ACCOUNTANTS["zcdp"].curve(Mechanism.constant(1e-4, 2000.0, 1), 1, 0.1)
     assert np.isfinite(curve.epsilon[0])
     assert curve.kind is Kind.CLAIMED
-    mixed = Mechanism((Release(0.01, 4.0, 500), Release(0.5, 4.0, 10)))  # the second has no sampling form
+    # The second has no sampling form.
+    mixed = Mechanism((Release(0.01, 4.0, 500), Release(0.5, 4.0, 10)))
     curve = ACCOUNTANTS["zcdp"].curve(mixed, [0, 500, 510], 1e-5)
     assert curve.epsilon[0] == 0
     assert np.isfinite(curve.epsilon[1])
@@ -265,13 +298,15 @@ def test_concentrated_dp_is_confirmed_by_the_releases_that_are_used_at_orders_th
     assert curve.kind is Kind.UPPER, "an infinite epsilon is true, and the finite one was confirmed"
     assert "does not exist" in curve.note
     assert "not confirmed" not in curve.note
-    # At a delta of 0.99 and a billion steps the order is 1.00006, below the first that is tabulated.
+    # At a delta of 0.99 and a billion steps the order is 1.00006, below the first that is
+    # tabulated.
     curve = ACCOUNTANTS["zcdp"].curve(Mechanism.constant(0.2, 4.0, 10**9), 10**9, 0.99)
     assert curve.kind is Kind.UPPER
 
 
 def test_concentrated_dp_is_confirmed_exactly_where_the_step_s_moment_is_below_its_bound() -> None:
-    for q, sigma, steps, order in [  # on either side of the sigma at which the step's bound begins to fail, by 3 %
+    # On either side of the sigma at which the step's bound begins to fail, by 3 %.
+    for q, sigma, steps, order in [
         (0.01, 0.934, 25_124, 3),
         (0.01, 0.900, 23_317, 3),
         (0.05, 0.909, 3804, 2),
@@ -279,7 +314,9 @@ def test_concentrated_dp_is_confirmed_exactly_where_the_step_s_moment_is_below_i
         (0.2, 0.881, 223, 2),
         (0.2, 0.845, 205, 2),
     ]:
-        assert 1 + math.sqrt(math.log(1e5) / (steps * (q / sigma) ** 2)) == pytest.approx(order, rel=2e-3)
+        assert 1 + math.sqrt(math.log(1e5) / (steps * (q / sigma) ** 2)) == pytest.approx(
+            order, rel=2e-3
+        )
         holds = log_moment(q, sigma, order) <= order * (order - 1) * (q / sigma) ** 2
         curve = ACCOUNTANTS["zcdp"].curve(Mechanism.constant(q, sigma, steps), steps, 1e-5)
         assert curve.kind is (Kind.UPPER if holds else Kind.CLAIMED), (q, sigma, steps)
@@ -290,7 +327,9 @@ def test_concentrated_dp_takes_the_cap_where_it_lies_below_order_2() -> None:
     cap = 1 + math.log(1 / (q * sigma)) * sigma**2
     assert 1 < cap < 2
     expected = 3 * (q / sigma) ** 2 * cap + math.log(1 / delta) / (cap - 1)
-    assert ACCOUNTANTS["zcdp"].curve(Mechanism.constant(q, sigma, 3), 3, delta).epsilon[0] == pytest.approx(expected)
+    assert ACCOUNTANTS["zcdp"].curve(Mechanism.constant(q, sigma, 3), 3, delta).epsilon[
+        0
+    ] == pytest.approx(expected)
 
 
 class KnowsLargeDeltas(Accountant):
@@ -305,4 +344,5 @@ class KnowsLargeDeltas(Accountant):
 def test_an_accountant_that_promises_something_at_some_deltas_has_a_trade_off_function() -> None:
     curve = KnowsLargeDeltas().tradeoff(PLAIN, 1e-9)
     assert 0 < float(curve.lower.beta(0.1)) <= 1 - math.e * 0.1
-    assert float(curve.lower.beta(0.1)) == pytest.approx(1 - math.e * 0.1, abs=2e-3)  # its pair at delta = 0.001
+    # Its pair at delta = 0.001.
+    assert float(curve.lower.beta(0.1)) == pytest.approx(1 - math.e * 0.1, abs=2e-3)

@@ -1,4 +1,6 @@
-"""Basic and advanced composition, MMA, sampled zCDP and the central limit: each against its formula."""
+"""Basic and advanced composition, MMA, sampled zCDP and the central limit: each against its
+formula.
+"""
 
 import math
 from itertools import product
@@ -22,7 +24,9 @@ NAIVE, STRONG = ACCOUNTANTS["naive"], ACCOUNTANTS["strong"]
 def test_one_use_covers_the_exact_sampled_gaussian_and_is_exact_without_sampling() -> None:
     for sigma in (0.5, 2.0, 50.0):
         exact = gaussian.epsilon_of(1e-5, 1 / sigma)
-        assert NAIVE.curve(Mechanism.constant(1.0, sigma, 1), 1, 1e-5).epsilon[0] == pytest.approx(exact, rel=1e-12)
+        assert NAIVE.curve(Mechanism.constant(1.0, sigma, 1), 1, 1e-5).epsilon[0] == pytest.approx(
+            exact, rel=1e-12
+        )
     for q, sigma in [(0.01, 1.0), (0.3, 4.0), (1e-4, 0.5), (0.9, 2.0)]:
         mechanism = Mechanism.constant(q, sigma, 1)
         for delta in (1e-9, 1e-5):
@@ -44,7 +48,9 @@ def one_use(q: float, sigma: float, delta: float) -> float:
         low, high, mu = mpmath.mpf(0), mpmath.mpf(1000), 1 / mpmath.mpf(sigma)
         for _ in range(60):
             middle = (low + high) / 2
-            spent = mpmath.ncdf(mu / 2 - middle / mu) - mpmath.exp(middle) * mpmath.ncdf(-mu / 2 - middle / mu)
+            spent = mpmath.ncdf(mu / 2 - middle / mu) - mpmath.exp(middle) * mpmath.ncdf(
+                -mu / 2 - middle / mu
+            )
             low, high = (middle, high) if spent > mpmath.mpf(delta) / q else (low, middle)
         return float(mpmath.log(1 + q * (mpmath.exp(high) - 1)))
 
@@ -61,10 +67,15 @@ def advanced(each: list[tuple[float, int]], slack: float) -> float:
 RELEASES = (Release(0.01, 4.0, 400), Release(0.02, 3.0, 100))
 
 
-def test_advanced_composition_spends_half_of_delta_on_the_steps_and_basic_an_equal_share_on_every_step() -> None:
+def test_advanced_composition_spends_half_of_delta_on_the_steps_and_basic_an_equal_share_on_every_step() -> (
+    None
+):
     steps = 500
     for delta in (1e-3, 1e-6):
-        strong, naive = (ACCOUNTANTS[name].curve(Mechanism(RELEASES), steps, delta) for name in ("strong", "naive"))
+        strong, naive = (
+            ACCOUNTANTS[name].curve(Mechanism(RELEASES), steps, delta)
+            for name in ("strong", "naive")
+        )
         halves = [(one_use(r.q, r.sigma, delta / (2 * steps)), r.count) for r in RELEASES]
         assert strong.epsilon[0] == pytest.approx(advanced(halves, delta / 2), rel=1e-9), delta
         theorem = sum(r.count * one_use(r.q, r.sigma, delta / steps) for r in RELEASES)
@@ -80,21 +91,29 @@ def test_composition_is_the_least_of_the_theorem_s_terms() -> None:
         ([(0.7, 1)], 1e-6),
     ]:
         epsilons, uses = (np.array([column], dtype=float) for column in zip(*each, strict=True))
-        assert composed(epsilons, uses, np.array([slack]))[0] == pytest.approx(advanced(each, slack), rel=1e-12)
+        assert composed(epsilons, uses, np.array([slack]))[0] == pytest.approx(
+            advanced(each, slack), rel=1e-12
+        )
 
 
 def test_amplification_follows_its_formula_on_both_sides_of_the_switch() -> None:
     for epsilon, q in product([1e-7, 0.3, 5.0, 29.0, 30.0, 31.0, 40.0, 500.0], [1e-6, 0.01, 0.7]):
         with mpmath.workdps(300):
             exact = float(mpmath.log(1 + mpmath.mpf(q) * (mpmath.exp(mpmath.mpf(epsilon)) - 1)))
-        assert float(amplified(np.array(epsilon), np.array(q))) == pytest.approx(exact, rel=1e-12, abs=0), (epsilon, q)
+        assert float(amplified(np.array(epsilon), np.array(q))) == pytest.approx(
+            exact, rel=1e-12, abs=0
+        ), (epsilon, q)
     with mpmath.workdps(60):
         exact = float(mpmath.log(1 + mpmath.mpf(1e-20) * (mpmath.exp(31) - 1)))
     assert exact < 1e-6
-    assert float(amplified(np.array(31.0), np.array(1e-20))) == pytest.approx(exact, rel=1e-6, abs=0)
+    assert float(amplified(np.array(31.0), np.array(1e-20))) == pytest.approx(
+        exact, rel=1e-6, abs=0
+    )
 
 
-def test_a_share_of_delta_near_the_sampling_rate_buys_a_smaller_epsilon_and_one_above_it_costs_nothing() -> None:
+def test_a_share_of_delta_near_the_sampling_rate_buys_a_smaller_epsilon_and_one_above_it_costs_nothing() -> (
+    None
+):
     # A record is in a batch with chance q: at delta >= q nothing is left to spend.
     mechanism = Mechanism.constant(1e-4, 1.0, 1)
     assert per_use(mechanism, np.array([2e-4]))[0, 0] == 0
@@ -108,7 +127,9 @@ def test_a_share_of_delta_near_the_sampling_rate_buys_a_smaller_epsilon_and_one_
 
 def test_one_step_alone_spends_the_first_half_of_delta_or_all_of_it() -> None:
     mechanism = Mechanism.constant(0.02, 3.0, 1)
-    strong, naive = (ACCOUNTANTS[name].curve(mechanism, 1, 1e-4).epsilon[0] for name in ("strong", "naive"))
+    strong, naive = (
+        ACCOUNTANTS[name].curve(mechanism, 1, 1e-4).epsilon[0] for name in ("strong", "naive")
+    )
     assert strong == pytest.approx(one_use(0.02, 3.0, 5e-5), rel=1e-9)
     assert naive == pytest.approx(one_use(0.02, 3.0, 1e-4), rel=1e-9)
 
@@ -116,12 +137,18 @@ def test_one_step_alone_spends_the_first_half_of_delta_or_all_of_it() -> None:
 MMA = ACCOUNTANTS["mma"]
 
 
-def test_the_numeric_elimination_solves_the_summed_claim_and_is_the_closed_form_at_constant_sigma() -> None:
-    for delta, (q, sigma) in product([1e-15, 1e-5, 0.5], [(0.01, 2.0), (1e-7, 0.01), (1.0, 1e4), (0.1, 1.0)]):
+def test_the_numeric_elimination_solves_the_summed_claim_and_is_the_closed_form_at_constant_sigma() -> (
+    None
+):
+    for delta, (q, sigma) in product(
+        [1e-15, 1e-5, 0.5], [(0.01, 2.0), (1e-7, 0.01), (1.0, 1e4), (0.1, 1.0)]
+    ):
         steps = [1, 2, 100, 40_000, 10**9]
         curve = MMA.curve(Mechanism.constant(q, sigma, 10**9), steps, delta)
         closed = [theorem_3(q, sigma, each, delta) for each in steps]
-        np.testing.assert_allclose(curve.epsilon, closed, rtol=1e-10, err_msg=str((delta, q, sigma)))
+        np.testing.assert_allclose(
+            curve.epsilon, closed, rtol=1e-10, err_msg=str((delta, q, sigma))
+        )
     schedule = Mechanism((Release(0.01, 4.0, 500), Release(0.02, 2.0, 300)))
     order = 2 * np.log(1e5) / MMA.curve(schedule, 800, 1e-5).epsilon[0]
     total = sum(r.count * np.log1p((r.q * order / r.sigma) ** 2) for r in schedule.releases)
@@ -140,12 +167,19 @@ def test_each_condition_that_fails_is_named() -> None:
     ]:
         failing = mma.failing_conditions(mechanism, steps, 1e-5)
         assert len(failing) == len(names), failing
-        assert all(text.startswith(name) and "here" in text for text, name in zip(failing, names, strict=True))
+        assert all(
+            text.startswith(name) and "here" in text
+            for text, name in zip(failing, names, strict=True)
+        )
         note = MMA.curve(mechanism, steps, 1e-5).note
         assert all(text in note for text in failing), (mechanism, steps, names)
         assert bool(note) == bool(failing), (mechanism, steps, names)
     epochs = [row[0] for row in golden.FIGURE_4]
-    breaking = [e for e in epochs if mma.failing_conditions(Mechanism.constant(0.01, 2.0, 100 * e), 100 * e, 1e-5)]
+    breaking = [
+        e
+        for e in epochs
+        if mma.failing_conditions(Mechanism.constant(0.01, 2.0, 100 * e), 100 * e, 1e-5)
+    ]
     assert breaking == [200, 260, 300, 400]
 
 
@@ -197,7 +231,12 @@ def test_it_is_an_upper_bound_only_where_its_step_bound_was_confirmed() -> None:
     mechanism = Mechanism((Release(0.01, 4.0, 1000), Release(0.01, 0.5, 10)))
     assert ZCDP.curve(mechanism, 1000, 1e-5).kind is Kind.UPPER
     assert ZCDP.curve(mechanism, [1000, 1001], 1e-5).kind is Kind.CLAIMED
-    for q, sigma, steps in ((0.01, 1.0, 1000), (0.01, 4.0, 10_000), (0.05, 2.0, 300), (1e-3, 1.5, 10**6)):
+    for q, sigma, steps in (
+        (0.01, 1.0, 1000),
+        (0.01, 4.0, 10_000),
+        (0.05, 2.0, 300),
+        (1e-3, 1.5, 10**6),
+    ):
         mechanism = Mechanism.constant(q, sigma, steps)
         curve = ZCDP.curve(mechanism, steps, 1e-5)
         if curve.kind is Kind.UPPER:
@@ -213,8 +252,12 @@ def test_it_does_not_exist_at_large_q_sigma() -> None:
 
 def test_mu_follows_its_printed_formula_and_a_schedule_adds_the_squares() -> None:
     for sigma in [0.3, 1.0, 4.0, 1e5]:
-        assert mu_of(Mechanism.constant(0.02, sigma, 700)) == pytest.approx(mu_poisson(0.02, sigma, 700), rel=1e-12)
+        assert mu_of(Mechanism.constant(0.02, sigma, 700)) == pytest.approx(
+            mu_poisson(0.02, sigma, 700), rel=1e-12
+        )
     mechanism = Mechanism((Release(0.01, 2.0, 300), Release(0.02, 1.0, 100)))
     mu = math.hypot(mu_poisson(0.01, 2.0, 300), mu_poisson(0.02, 1.0, 100))
     expected = gaussian.epsilon_of(1e-5, mu)
-    assert ACCOUNTANTS["gdp"].curve(mechanism, 400, 1e-5).epsilon[0] == pytest.approx(expected, rel=1e-12)
+    assert ACCOUNTANTS["gdp"].curve(mechanism, 400, 1e-5).epsilon[0] == pytest.approx(
+        expected, rel=1e-12
+    )

@@ -13,7 +13,9 @@ from tests.reference import delta_classic, one_step_delta
 
 
 def epsilon(name: str, q: float, sigma: float, steps: int, delta: float = 1e-5) -> float:
-    return float(ACCOUNTANTS[name].curve(Mechanism.constant(q, sigma, steps), steps, delta).epsilon[0])
+    return float(
+        ACCOUNTANTS[name].curve(Mechanism.constant(q, sigma, steps), steps, delta).epsilon[0]
+    )
 
 
 def clt_mu(q: float, sigma: float, steps: float) -> float:
@@ -28,7 +30,10 @@ def test_the_headline_settings_give_the_published_epsilon() -> None:
         ("gdp", golden.ABADI_GDP),
         ("moments", golden.TUTORIAL),
     ]:
-        assert epsilon(name, *anchor[:4]) == pytest.approx(anchor.epsilon, abs=anchor.tolerance), (name, anchor)
+        assert epsilon(name, *anchor[:4]) == pytest.approx(anchor.epsilon, abs=anchor.tolerance), (
+            name,
+            anchor,
+        )
     q, sigma, steps, delta, value, tolerance = golden.ABADI_MOMENTS
     moments = steps * renyi.binomial_log_moments(q, sigma)[:32]
     bounds = (moments - math.log(delta)) / np.arange(1, 33)
@@ -49,7 +54,9 @@ def test_the_gdp_paper_s_tables_are_reproduced() -> None:
         q, steps = row.batch / row.examples, row.epochs * row.examples / row.batch
         mu = clt_mu(q, row.sigma, steps)
         assert mu == pytest.approx(row.mu, abs=golden.EXPERIMENT_TOLERANCE), row
-        assert gaussian.epsilon_of(row.delta, mu) == pytest.approx(row.epsilon_clt, abs=golden.EXPERIMENT_TOLERANCE)
+        assert gaussian.epsilon_of(row.delta, mu) == pytest.approx(
+            row.epsilon_clt, abs=golden.EXPERIMENT_TOLERANCE
+        )
     rows = golden.EXPERIMENTS[:6]
     for row, mu in zip(rows, golden.MNIST_MU, strict=True):
         steps = row.epochs * row.examples / row.batch
@@ -58,7 +65,9 @@ def test_the_gdp_paper_s_tables_are_reproduced() -> None:
 
 def test_the_gdp_paper_s_moments_column_is_the_classic_conversion_on_its_orders() -> None:
     for row in golden.EXPERIMENTS:
-        orders = np.concatenate([np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60.0, 100)])
+        orders = np.concatenate(
+            [np.arange(11, 110) / 10, 12 + 0.2 * np.arange(240), np.arange(60.0, 100)]
+        )
         steps = row.epochs * row.examples / row.batch
         total = steps * renyi.log_moments_at(row.batch / row.examples, row.sigma, orders)
         value = renyi.epsilon_classic(total[None], orders, np.array([row.delta]))[0]
@@ -82,17 +91,26 @@ def test_figure_4_of_the_pigdo_paper_is_recomputed() -> None:
         epochs, claimed, zcdp, moments, rdp, clt = row
         steps = int(100 * epochs)
         for name, value in (("mma", claimed), ("zcdp", zcdp), ("moments", moments), ("gdp", clt)):
-            assert epsilon(name, 0.01, 2.0, steps) == pytest.approx(value, abs=golden.FIGURE_4_TOLERANCE), name
+            assert epsilon(name, 0.01, 2.0, steps) == pytest.approx(
+                value, abs=golden.FIGURE_4_TOLERANCE
+            ), name
         total = steps * renyi.binomial_log_moments(0.01, 2.0)[None]
-        whole = renyi.epsilon_improved(total, np.arange(2, renyi.INTEGER_UP_TO + 1.0), np.array([1e-5]))[0]
+        whole = renyi.epsilon_improved(
+            total, np.arange(2, renyi.INTEGER_UP_TO + 1.0), np.array([1e-5])
+        )[0]
         assert whole == pytest.approx(rdp, abs=golden.FIGURE_4_TOLERANCE), row
-        assert 0.995 * whole <= epsilon("rdp", 0.01, 2.0, steps) <= whole, row  # fractional orders help a little
+        # Fractional orders help a little.
+        assert 0.995 * whole <= epsilon("rdp", 0.01, 2.0, steps) <= whole, row
 
 
 def test_theorem_3_gives_other_numbers_than_its_paper_prints() -> None:
     for sigma, epochs, claimed, moments in golden.SECTION_5_2:
         steps = 100 * epochs
-        assert epsilon("mma", 0.01, sigma, steps) == pytest.approx(claimed, abs=6e-4), (sigma, epochs, claimed)
+        assert epsilon("mma", 0.01, sigma, steps) == pytest.approx(claimed, abs=6e-4), (
+            sigma,
+            epochs,
+            claimed,
+        )
         total = steps * renyi.binomial_log_moments(0.01, sigma)[None, :32]
         capped = renyi.epsilon_classic(total, np.arange(2, 34.0), np.array([1e-5]))[0]
         assert capped == pytest.approx(moments, abs=6e-4), (sigma, epochs, claimed)
@@ -104,7 +122,11 @@ def test_theorem_3_gives_other_numbers_than_its_paper_prints() -> None:
 
 def test_theorem_3_s_counterexamples_are_certified() -> None:
     for q, sigma, steps, claimed, _exact in golden.MMA_COUNTEREXAMPLES:
-        assert epsilon("mma", q, sigma, steps) == pytest.approx(claimed, abs=6e-4), (q, sigma, steps)
+        assert epsilon("mma", q, sigma, steps) == pytest.approx(claimed, abs=6e-4), (
+            q,
+            sigma,
+            steps,
+        )
     for q, sigma, steps, claimed, exact in golden.MMA_COUNTEREXAMPLES:
         band = ACCOUNTANTS["pld"].curve(Mechanism.constant(q, sigma, steps), steps, 1e-5)
         assert claimed < 0.97 * band.lower[0], (q, sigma, steps)
@@ -115,7 +137,9 @@ def test_theorem_3_s_counterexamples_are_certified() -> None:
     assert value == pytest.approx(claimed, rel=2e-3)
     assert one_step_delta(0.01, 2.0, value) == pytest.approx(exact_delta, rel=0.02, abs=0)
     q, sigma, steps, claimed, _ = golden.MMA_COUNTEREXAMPLES[0]
-    at_delta = ACCOUNTANTS["pld"].profile(Mechanism.constant(q, sigma, steps), [golden.MMA_COUNTEREXAMPLE_DELTA])
+    at_delta = ACCOUNTANTS["pld"].profile(
+        Mechanism.constant(q, sigma, steps), [golden.MMA_COUNTEREXAMPLE_DELTA]
+    )
     assert at_delta.epsilon[0] == pytest.approx(claimed, rel=0.01)
 
 

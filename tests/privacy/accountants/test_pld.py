@@ -1,4 +1,6 @@
-"""The certified band against closed forms, the reference library, itself, and thousands of random settings."""
+"""The certified band against closed forms, the reference library, itself, and thousands of random
+settings.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -20,7 +22,9 @@ from tests.privacy.certified.test_step_law import exact_add, exact_remove
 PLD = ACCOUNTANTS["pld"]
 
 
-def band(mechanism: Mechanism, delta: float, steps: list[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+def band(
+    mechanism: Mechanism, delta: float, steps: list[int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     curve = PLD.curve(mechanism, steps or [mechanism.steps], delta)
     return curve.lower, curve.epsilon
 
@@ -37,13 +41,16 @@ def test_the_band_holds_the_reference_value_and_is_narrow() -> None:
         assert upper[0] - lower[0] <= 0.005 * upper[0], anchor
     # The checks above have power: a sigma 2 % off leaves the band.
     anchor = golden.EXACT[0]
-    lower, upper = band(Mechanism.constant(anchor.q, 1.02 * anchor.sigma, anchor.steps), anchor.delta)
+    lower, upper = band(
+        Mechanism.constant(anchor.q, 1.02 * anchor.sigma, anchor.steps), anchor.delta
+    )
     assert not lower[0] - anchor.tolerance <= anchor.epsilon <= upper[0] + anchor.tolerance
 
 
 def test_near_q_1_the_lattice_s_band_holds_the_exact_gaussian() -> None:
     for sigma, delta in product([0.3, 1.0, 7.0, 100.0], [1e-12, 1e-5, 0.1]):
-        steps, q = [1, 10, 1000], 1 - 1e-15  # sampled, so that there is no closed form, but all but Gaussian
+        # Sampled, so that there is no closed form, but all but Gaussian.
+        steps, q = [1, 10, 1000], 1 - 1e-15
         lower, upper = band(Mechanism.constant(q, sigma, 1000), delta, steps)
         exact = gaussian.epsilon_of(delta, np.sqrt(steps) / sigma)
         assert np.all(lower <= exact * (1 + 1e-9)), (sigma, delta)
@@ -109,7 +116,9 @@ def test_different_releases_compose_as_in_the_reference_library() -> None:
     assert narrow(lower, upper)
 
 
-def test_merging_levels_widens_the_band_around_the_same_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merging_levels_widens_the_band_around_the_same_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     mechanism = Recipe("exponential", 0.004, 2).mechanism(0.02, 3.0, 300)
     lower, upper = band(mechanism, 1e-5)
     monkeypatch.setattr(lattice, "LEVELS", 20)
@@ -121,14 +130,19 @@ def test_merging_levels_widens_the_band_around_the_same_value(monkeypatch: pytes
 
 def random_box(generator: np.random.Generator) -> tuple[Mechanism, float]:
     q = float(generator.choice([10 ** generator.uniform(-5, 0), 1.0], p=[0.95, 0.05]))
-    sigma, steps = float(10 ** generator.uniform(np.log10(0.3), 2)), int(10 ** generator.uniform(0, 6))
+    sigma, steps = (
+        float(10 ** generator.uniform(np.log10(0.3), 2)),
+        int(10 ** generator.uniform(0, 6)),
+    )
     return Mechanism.constant(q, sigma, steps), float(10 ** generator.uniform(-12, -1))
 
 
 def check_box(generator: np.random.Generator, settings: int) -> None:
     for _ in range(settings):
         mechanism, delta = random_box(generator)
-        steps = np.unique(np.linspace(max(1, mechanism.steps // 20), mechanism.steps, 20).astype(int))
+        steps = np.unique(
+            np.linspace(max(1, mechanism.steps // 20), mechanism.steps, 20).astype(int)
+        )
         curve = PLD.curve(mechanism, steps, delta)
         where = (mechanism, delta, curve.lower, curve.epsilon)
         assert np.all(np.isfinite(curve.epsilon)), where
@@ -150,7 +164,8 @@ def test_where_nothing_is_available_it_is_said_why() -> None:
     assert curve.kind is Kind.CERTIFIED
     assert list(curve.epsilon) == [0.0, np.inf]
     assert curve.lower[0] == 0
-    assert 0.9 * 3 * 4000 < curve.lower[1] < 10 * 5000 + 100  # drawn three times at least with probability 0.07
+    # Drawn three times at least with probability 0.07.
+    assert 0.9 * 3 * 4000 < curve.lower[1] < 10 * 5000 + 100
     assert curve.note == "sigma=0.01 is below 0.05, where one step already tells all."
     mixed = Mechanism((Release(0.1, 0.045, 1), Release(1.0, 1.0, 10)))
     curve = PLD.curve(mixed, [mixed.steps], 1e-5)
@@ -165,10 +180,15 @@ def test_where_nothing_is_available_it_is_said_why() -> None:
     curve = PLD.curve(Mechanism.constant(0.5, 0.05, steps), [steps], 0.999999)
     assert curve.epsilon.tolist() == [np.inf]
     assert curve.lower.tolist() == [0.0]
-    assert curve.note == "So many steps need a lattice so coarse that the ratios at its nodes overflow."
+    assert (
+        curve.note
+        == "So many steps need a lattice so coarse that the ratios at its nodes overflow."
+    )
 
 
-def test_a_proven_tradeoff_function_is_promised_whatever_its_note_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proven_tradeoff_function_is_promised_whatever_its_note_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     noted = replace(tradeoff_bounds(Mechanism.constant(1.0, 2.0, 4)), note="The band is wide.")
     monkeypatch.setattr("dpcore.privacy.accountants.pld.tradeoff_bounds", lambda mechanism: noted)
     curve = PLD.own_tradeoff(Mechanism.constant(1.0, 2.0, 4))
@@ -182,7 +202,8 @@ def test_pairs_at_one_epsilon_are_no_hindrance_to_a_trade_off_function():
 
 CHEAP = [each for each in ACCOUNTANTS.values() if each.kind is not Kind.CERTIFIED]
 MOST = 8.5  # powers of ten: steps of a release
-MAX_MIXED = 5.0  # of different releases, for the band: more take up to a minute, and have cases of their own below
+# Of different releases, for the band: more take up to a minute, and have cases of their own below.
+MAX_MIXED = 5.0
 LONG_MIXED = [  # (q, sigma, count) of releases, and delta
     ([(0.00035, 2.82, 220_000_000), (4.5e-6, 6.21, 33_000_000)], 1.6e-11),
     ([(0.0028, 375.0, 45), (6.8e-6, 2620.0, 69_000_000)], 4.1e-13),
@@ -191,8 +212,12 @@ LONG_MIXED = [  # (q, sigma, count) of releases, and delta
 ]
 
 
-def random_setting(generator: np.random.Generator, most_mixed: float = MOST) -> tuple[Mechanism, float]:
-    """One to three releases with q in [1e-7, 1], sigma in [0.01, 1e4], up to 1e9 steps; delta in [1e-15, 0.5]."""
+def random_setting(
+    generator: np.random.Generator, most_mixed: float = MOST
+) -> tuple[Mechanism, float]:
+    """One to three releases with q in [1e-7, 1], sigma in [0.01, 1e4], up to 1e9 steps; delta in
+    [1e-15, 0.5].
+    """
     levels = int(generator.choice([1, 1, 1, 2, 3]))
     releases = tuple(
         Release(
@@ -205,14 +230,18 @@ def random_setting(generator: np.random.Generator, most_mixed: float = MOST) -> 
     return Mechanism(releases), float(10 ** generator.uniform(-15, np.log10(0.5)))
 
 
-def check_curve(accountant: Accountant, mechanism: Mechanism, steps: np.ndarray, delta: float) -> None:
+def check_curve(
+    accountant: Accountant, mechanism: Mechanism, steps: np.ndarray, delta: float
+) -> None:
     curve, where = accountant.curve(mechanism, steps, delta), (accountant.name, mechanism, delta)
     assert not np.isnan(curve.epsilon).any(), where
     assert np.all(curve.epsilon >= 0), where
     assert np.all(curve.epsilon[1:] >= curve.epsilon[:-1] * (1 - 1e-6) - 1e-9), where
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))])
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 8))]
+)
 def test_2000_random_settings_give_no_nan_and_no_exception(seed: int) -> None:
     generator = np.random.default_rng(seed)
     for _ in range(250):
@@ -250,6 +279,8 @@ def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_at_300_random_setting
 
 
 @pytest.mark.long
-def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_different_releases() -> None:
+def test_no_proven_lower_bound_exceeds_a_valid_upper_bound_after_millions_of_different_releases() -> (
+    None
+):
     for releases, delta in LONG_MIXED:
         check_band(Mechanism(tuple(Release(*each) for each in releases)), delta)

@@ -1,4 +1,6 @@
-"""Calibration: never past the budget, and as near to it as promised, by every accountant and every sampler."""
+"""Calibration: never past the budget, and as near to it as promised, by every accountant and every
+sampler.
+"""
 
 import math
 from collections.abc import Callable
@@ -12,7 +14,11 @@ from scipy.optimize import brentq
 
 from dpcore.privacy.accountants import ACCOUNTANTS, Kind
 from dpcore.privacy.calibration.budget_search import NARROW, Axis, bracket, scanned
-from dpcore.privacy.calibration.for_sampler import CLOSE_ENOUGH, sigma_for_sampler, steps_for_sampler
+from dpcore.privacy.calibration.for_sampler import (
+    CLOSE_ENOUGH,
+    sigma_for_sampler,
+    steps_for_sampler,
+)
 from dpcore.privacy.calibration.solve import SIGMAS, Answer, solve
 from dpcore.privacy.calibration.targets import EpsilonTarget
 from dpcore.privacy.mechanism import Mechanism
@@ -30,7 +36,9 @@ def spent(name: str, mechanism: Mechanism, delta: float) -> float:
 
 
 def check_answer(answer: Answer, beyond: Mechanism | None) -> None:
-    """The answer's own mechanism, counted again, keeps the budget; the next one breaks it and is next indeed."""
+    """The answer's own mechanism, counted again, keeps the budget; the next one breaks it and is
+    next indeed.
+    """
     target = answer.target
     assert isinstance(target, EpsilonTarget)
     assert spent(answer.accountant, answer.mechanism, target.delta) == answer.reading.value
@@ -73,12 +81,16 @@ def test_each_quantity_is_the_best_that_keeps_the_budget(name: str) -> None:
 @pytest.mark.long
 def test_the_first_sigma_of_a_schedule_is_solved() -> None:
     for recipe, name in product(
-        [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)], ["pld", "rdp", "moments", "gdp"]
+        [Recipe("exponential", 0.02, 100), Recipe("step", 0.7), Recipe("time", 0.05)],
+        ["pld", "rdp", "moments", "gdp"],
     ):
         answer = solve("sigma", BUDGET, q=0.01, steps=2000, accountant=name, recipe=recipe)
         assert answer.mechanism == recipe.mechanism(0.01, answer.value, 2000), (recipe, name)
         check_answer(answer, recipe.mechanism(0.01, answer.beyond, 2000))
-        assert answer.value > solve("sigma", BUDGET, q=0.01, steps=2000, accountant=name).value, (recipe, name)
+        assert answer.value > solve("sigma", BUDGET, q=0.01, steps=2000, accountant=name).value, (
+            recipe,
+            name,
+        )
 
 
 @settings(max_examples=60, deadline=None)
@@ -149,14 +161,21 @@ def test_no_certified_answer_overshoots_over_the_whole_box(
         assert answer.reading.lower <= answer.reading.value
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "steps"), [(1.0, 1e-5, 1), (3.0, 1e-6, 100), (10.0, 1e-3, 10)])
-def test_without_sampling_sigma_is_that_of_the_closed_form(epsilon: float, delta: float, steps: int) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "steps"), [(1.0, 1e-5, 1), (3.0, 1e-6, 100), (10.0, 1e-3, 10)]
+)
+def test_without_sampling_sigma_is_that_of_the_closed_form(
+    epsilon: float, delta: float, steps: int
+) -> None:
     mu = brentq(lambda each: gaussian_delta(epsilon, each) - delta, 1e-3, 100)
     exact = math.sqrt(steps) / mu
     certified = solve("sigma", EpsilonTarget(epsilon, delta), q=1.0, steps=steps).value
-    assert exact <= certified <= exact * 1.006  # the band is 0.25 % wide, and the answer within 0.1 % of it
+    # The band is 0.25 % wide, and the answer within 0.1 % of it.
+    assert exact <= certified <= exact * 1.006
     if steps == 1:
-        naive = solve("sigma", EpsilonTarget(epsilon, delta), q=1.0, steps=1, accountant="naive").value
+        naive = solve(
+            "sigma", EpsilonTarget(epsilon, delta), q=1.0, steps=1, accountant="naive"
+        ).value
         assert exact * (1 - 1e-9) <= naive <= exact * 1.001
 
 
@@ -185,17 +204,23 @@ def test_the_length_is_the_longest(sampler: Sampler) -> None:
     assert sampler.curve(Q, 3.0, found.value + unit, 1e-5).last.value > TARGET.epsilon
 
 
-def test_fixed_orders_and_poisson_batches_need_what_their_closed_form_and_the_certified_accountant_say() -> None:
+def test_fixed_orders_and_poisson_batches_need_what_their_closed_form_and_the_certified_accountant_say() -> (
+    None
+):
     exact = brentq(lambda sigma: gaussian_delta(3.0, np.sqrt(2) / sigma) - 1e-5, 0.5, 20)
     found = sigma_for_sampler(SAMPLERS["fixed_order"], TARGET, Q, 20)
     assert exact <= found.value <= 1.001 * exact
     exact = solve("sigma", TARGET, q=Q, steps=20).value
-    assert sigma_for_sampler(SAMPLERS["poisson"], TARGET, Q, 20).value == pytest.approx(exact, rel=2e-3)
+    assert sigma_for_sampler(SAMPLERS["poisson"], TARGET, Q, 20).value == pytest.approx(
+        exact, rel=2e-3
+    )
     assert ACCOUNTANTS["pld"].kind == SAMPLERS["poisson"].curve(Q, exact, 20, 1e-5).kind
 
 
 def test_nonsense_and_a_target_out_of_reach_are_sentences() -> None:
-    with pytest.raises(ValueError, match=r"The first epoch costs epsilon=4.3[0-9], above epsilon=1; raise sigma"):
+    with pytest.raises(
+        ValueError, match=r"The first epoch costs epsilon=4.3[0-9], above epsilon=1; raise sigma"
+    ):
         steps_for_sampler(SAMPLERS["shuffle"], EpsilonTarget(1.0, 1e-5), Q, 1.0)
     with pytest.raises(ValueError, match="No sigma below 1000 reaches epsilon=1e-05"):
         sigma_for_sampler(SAMPLERS["fixed_order"], EpsilonTarget(1e-5, 1e-9), 1.0, 10_000)
@@ -260,13 +285,23 @@ def test_the_bracket_is_narrow_and_measured_in_few_points_whatever_the_cost() ->
 @given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.05, 3.0))
 def test_whole_numbers_end_next_to_each_other(boundary: int, start: int, power: float) -> None:
     axis = Axis(1, 10**9, whole=True)
-    assert check_frontier(axis, lambda value: float(value) ** power, float(boundary) ** power, start) < 90
+    assert (
+        check_frontier(axis, lambda value: float(value) ** power, float(boundary) ** power, start)
+        < 90
+    )
 
 
-@pytest.mark.parametrize(("cost", "inside", "outside"), [(0.5, 1.0, None), (2.0, None, 1e-6), (math.inf, None, 1e-6)])
-def test_a_budget_beyond_the_range_ends_at_the_range(cost: float, inside: float | None, outside: float | None) -> None:
+@pytest.mark.parametrize(
+    ("cost", "inside", "outside"), [(0.5, 1.0, None), (2.0, None, 1e-6), (math.inf, None, 1e-6)]
+)
+def test_a_budget_beyond_the_range_ends_at_the_range(
+    cost: float, inside: float | None, outside: float | None
+) -> None:
     found = bracket(RATES, lambda value: cost, 1.0, 0.01)
-    assert (found.inside and found.inside.value, found.outside and found.outside.value) == (inside, outside)
+    assert (found.inside and found.inside.value, found.outside and found.outside.value) == (
+        inside,
+        outside,
+    )
 
 
 def test_a_scan_finds_the_window_of_a_cost_that_falls_and_rises_again() -> None:

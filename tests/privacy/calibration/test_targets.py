@@ -1,4 +1,6 @@
-"""Budgets other than epsilon, the same epsilon with less noise, and budgets that make no sense or cannot be kept."""
+"""Budgets other than epsilon, the same epsilon with less noise, and budgets that make no sense or
+cannot be kept.
+"""
 
 import math
 from collections.abc import Callable
@@ -68,14 +70,21 @@ def test_a_mu_by_the_central_limit_is_its_closed_form() -> None:
 @pytest.mark.parametrize("row", golden.SAME_EPSILON, ids=str)
 def test_less_noise_at_the_same_epsilon_is_the_papers(row: golden.SameNoise) -> None:
     steps = row.epochs / golden.SAME_EPSILON_Q
-    orders = renyi.ORDERS[renyi.ORDERS <= 99]  # fractional orders and the classic conversion, as the paper computed
+    # Fractional orders and the classic conversion, as the paper computed.
+    orders = renyi.ORDERS[renyi.ORDERS <= 99]
     total = steps * renyi.log_moments(golden.SAME_EPSILON_Q, row.sigma)[None, renyi.ORDERS <= 99]
     promised = float(renyi.epsilon_classic(total, orders, np.array([1e-5]))[0])
     assert promised == pytest.approx(row.epsilon, abs=golden.SAME_EPSILON_MOMENTS_TOLERANCE)
     answer = solve(
-        "sigma", EpsilonTarget(row.epsilon, 1e-5), q=golden.SAME_EPSILON_Q, steps=round(steps), accountant="gdp"
+        "sigma",
+        EpsilonTarget(row.epsilon, 1e-5),
+        q=golden.SAME_EPSILON_Q,
+        steps=round(steps),
+        accountant="gdp",
     )
-    assert mu_poisson(golden.SAME_EPSILON_Q, answer.value, steps) == pytest.approx(row.mu, abs=5.1e-3)
+    assert mu_poisson(golden.SAME_EPSILON_Q, answer.value, steps) == pytest.approx(
+        row.mu, abs=5.1e-3
+    )
     if row.less is not None:
         assert answer.value == pytest.approx(row.less, abs=5e-3)
 
@@ -95,12 +104,24 @@ BAD: list[tuple[Callable[[], object], str]] = [
         (lambda value=value: EpsilonTarget(value, 1e-5), f"epsilon={value!r}")
         for value in (0.0, -1.0, math.nan, math.inf, -math.inf)
     ],
-    *[(lambda value=value: AdvantageTarget(value), f"advantage={value!r}") for value in (0.0, -0.1, 1.0, math.nan)],
-    *[(lambda value=value: MuTarget(value, 1e-5), f"mu={value!r}") for value in (0.0, -1.0, math.nan, math.inf, 9.0)],
-    *[(lambda value=value: EpsilonTarget(1.0, value), f"delta={value!r} to be above 0") for value in (0.0, 1.0, -1e-5)],
+    *[
+        (lambda value=value: AdvantageTarget(value), f"advantage={value!r}")
+        for value in (0.0, -0.1, 1.0, math.nan)
+    ],
+    *[
+        (lambda value=value: MuTarget(value, 1e-5), f"mu={value!r}")
+        for value in (0.0, -1.0, math.nan, math.inf, 9.0)
+    ],
+    *[
+        (lambda value=value: EpsilonTarget(1.0, value), f"delta={value!r} to be above 0")
+        for value in (0.0, 1.0, -1e-5)
+    ],
     (lambda: solve("sigma", BUDGET, q=1.5, steps=10), "q=1.5 to be above 0 and at most 1"),
     (lambda: solve("sigma", BUDGET, q=0.1, steps=0), "steps=0"),
-    (lambda: solve("sigma", BUDGET, q=0.1, steps=10, accountant="abadi"), "accountant='abadi' to be one of"),
+    (
+        lambda: solve("sigma", BUDGET, q=0.1, steps=10, accountant="abadi"),
+        "accountant='abadi' to be one of",
+    ),
     (lambda: solve("sigma", BUDGET, q=0.1, steps=10, examples=0), "examples=0"),
     (lambda: solve("steps", BUDGET, q=0.1, sigma=-2.0), "sigma=-2.0"),
     (lambda: solve("q", BUDGET, sigma=0.0, steps=10), "sigma=0.0"),
@@ -109,7 +130,10 @@ BAD: list[tuple[Callable[[], object], str]] = [
     (lambda: Recipe("cosine"), "schedule='cosine' to be one of"),
     (lambda: Recipe("step", -1.0), "rate=-1.0"),
     (lambda: solve("sigma", BUDGET, q=0.1, steps=100, recipe=Recipe("linear", 0.5)), "rate=0.5"),
-    (lambda: solve("sigma", BUDGET, q=0.1, steps=10_000, recipe=Recipe("time", 0.5, 1)), "level_steps=1"),
+    (
+        lambda: solve("sigma", BUDGET, q=0.1, steps=10_000, recipe=Recipe("time", 0.5, 1)),
+        "level_steps=1",
+    ),
     (lambda: same_epsilon(0.01, 1.0, 10, 1e-5, promised_by="abadi"), "promised_by='abadi'"),
     (lambda: same_epsilon(0.9, 5.0, 10, 1e-5, promised_by="zcdp"), "it gives inf"),
 ]
@@ -123,18 +147,28 @@ def test_bad_input_names_the_argument_and_its_value() -> None:
 
 
 def test_a_target_out_of_reach_says_what_to_change() -> None:
-    with pytest.raises(ValueError, match=r"^No sigma below 1000 reaches epsilon=0.01 in 40000 steps; lower the steps "):
+    with pytest.raises(
+        ValueError,
+        match=r"^No sigma below 1000 reaches epsilon=0.01 in 40000 steps; lower the steps ",
+    ):
         solve("sigma", EpsilonTarget(0.01, 1e-5), q=1.0, steps=40_000)
-    with pytest.raises(ValueError, match=r"^One step already costs epsilon=\d.*; raise sigma, lower q, or raise epsil"):
+    with pytest.raises(
+        ValueError,
+        match=r"^One step already costs epsilon=\d.*; raise sigma, lower q, or raise epsil",
+    ):
         solve("steps", EpsilonTarget(0.1, 1e-5), q=0.5, sigma=1.0)
-    with pytest.raises(ValueError, match=r"^Even a batch of 1 costs epsilon=\d.* raise sigma, lower the steps, or "):
+    with pytest.raises(
+        ValueError, match=r"^Even a batch of 1 costs epsilon=\d.* raise sigma, lower the steps, or "
+    ):
         solve("batch", EpsilonTarget(0.1, 1e-9), examples=10, sigma=0.5, steps=100)
     with pytest.raises(ValueError, match=r"^Even q=1e-09 costs advantage=.* or raise advantage\."):
         solve("q", AdvantageTarget(1e-9), sigma=0.3, steps=10_000, accountant="mma")
 
 
 def test_where_there_is_no_number_the_reason_and_the_way_out_are_told() -> None:
-    with pytest.raises(ValueError, match="accountant zcdp has no number: The sampling form does not exist here"):
+    with pytest.raises(
+        ValueError, match="accountant zcdp has no number: The sampling form does not exist here"
+    ):
         solve("sigma", EpsilonTarget(1e-3, 1e-9), q=0.5, steps=1000, accountant="zcdp")
     for (accountant, reason), solved in product(
         [("pld", "sigma=0.01 is below 0.05"), ("gdp", "e^(1/sigma^2)")], ["steps", "q", "batch"]
@@ -142,7 +176,11 @@ def test_where_there_is_no_number_the_reason_and_the_way_out_are_told() -> None:
         with pytest.raises(ValueError, match="has no number") as caught:
             solve(solved, BUDGET, q=0.01, sigma=0.01, steps=10, examples=100, accountant=accountant)
         text = str(caught.value)
-        assert text.startswith(f"The accountant {accountant} has no number: {reason}"), (accountant, reason, solved)
+        assert text.startswith(f"The accountant {accountant} has no number: {reason}"), (
+            accountant,
+            reason,
+            solved,
+        )
         assert text.endswith(" Raise sigma."), (accountant, reason, solved)
         assert "inf" not in text, (accountant, reason, solved)
     with pytest.raises(ValueError, match="it needs q sigma < 1") as caught:
@@ -168,7 +206,14 @@ def test_the_end_of_the_range_is_an_answer_with_a_note() -> None:
     assert (whole.value, whole.beyond) == (1.0, None)
     assert "Even q=1" in whole.note
     assert solve("batch", EpsilonTarget(50.0, 1e-5), examples=77, sigma=50.0, steps=1).value == 77
-    short = solve("steps", EpsilonTarget(40.0, 1e-5), q=0.1, sigma=5.0, recipe=Recipe("linear", 0.25), accountant="rdp")
+    short = solve(
+        "steps",
+        EpsilonTarget(40.0, 1e-5),
+        q=0.1,
+        sigma=5.0,
+        recipe=Recipe("linear", 0.25),
+        accountant="rdp",
+    )
     assert short.value == 40
     assert "there is no number: Expected rate=0.25" in short.note
     answer = solve("sigma", EpsilonTarget(0.5, 0.01), q=1e-5, steps=1)
@@ -180,21 +225,40 @@ def test_the_end_of_the_range_is_an_answer_with_a_note() -> None:
 
 
 def test_a_delta_above_one_record_and_a_part_of_an_epoch_are_told() -> None:
-    answer = solve("sigma", EpsilonTarget(3.0, 1e-3), q=0.01, steps=1000, accountant="rdp", examples=1000)
+    answer = solve(
+        "sigma", EpsilonTarget(3.0, 1e-3), q=0.01, steps=1000, accountant="rdp", examples=1000
+    )
     assert "delta = 0.001 is not below 1/n = 0.001" in answer.note
-    assert solve("sigma", EpsilonTarget(3.0, 1e-3), q=0.01, steps=1000, accountant="rdp", examples=999).note == ""
+    assert (
+        solve(
+            "sigma", EpsilonTarget(3.0, 1e-3), q=0.01, steps=1000, accountant="rdp", examples=999
+        ).note
+        == ""
+    )
     for q, steps, words in [
         (0.01, 150, "150 steps are 1.5 epochs, not a whole number; 1 epoch would be 100 steps."),
         (0.01, 20, "20 steps are 0.2 epochs, not a whole number."),
         (256 / 60000, 2344, ""),  # 10 epochs are 2343.75 steps
         (256 / 60000, 2343, ""),
-        (256 / 60000, 2342, "2342 steps are 9.99253 epochs, not a whole number; 9 epochs would be 2109 steps."),
+        (
+            256 / 60000,
+            2342,
+            "2342 steps are 9.99253 epochs, not a whole number; 9 epochs would be 2109 steps.",
+        ),
         (0.5, 3, "3 steps are 1.5 epochs, not a whole number; 1 epoch would be 2 steps."),
         (1.0, 7, ""),
-        (1e-7, 10_000_002, "10000002 steps are 1 epoch, not a whole number; 1 epoch would be 10000000 steps."),
+        (
+            1e-7,
+            10_000_002,
+            "10000002 steps are 1 epoch, not a whole number; 1 epoch would be 10000000 steps.",
+        ),
         (0.01, 100, ""),
     ]:
-        assert " ".join(warnings(BUDGET, Mechanism.constant(q, 1.0, steps), None)) == words, (q, steps, words)
+        assert " ".join(warnings(BUDGET, Mechanism.constant(q, 1.0, steps), None)) == words, (
+            q,
+            steps,
+            words,
+        )
 
 
 @pytest.mark.parametrize(
@@ -208,12 +272,19 @@ def test_a_delta_above_one_record_and_a_part_of_an_epoch_are_told() -> None:
 )
 @pytest.mark.long
 def test_past_the_last_number_nothing_is_said_to_overshoot(
-    target: Target, q: float, sigma: float, recipe: Recipe, last: int, monkeypatch: pytest.MonkeyPatch
+    target: Target,
+    q: float,
+    sigma: float,
+    recipe: Recipe,
+    last: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Once sigma has fallen below 0.05 nothing is certified, which does not mean that an attacker is always right:
-    # q times the number of steps bounds the advantage by 0.008 and 0.14.
+    # Once sigma has fallen below 0.05 nothing is certified, which does not mean that an attacker is
+    # always right: q times the number of steps bounds the advantage by 0.008 and 0.14.
     counted, own = [], Pld.own_tradeoff
-    monkeypatch.setattr(Pld, "own_tradeoff", lambda self, whole: counted.append(whole) or own(self, whole))
+    monkeypatch.setattr(
+        Pld, "own_tradeoff", lambda self, whole: counted.append(whole) or own(self, whole)
+    )
     found = solve("steps", target, q=q, sigma=sigma, recipe=recipe)
     assert found.value == last
     assert found.beyond is None

@@ -1,4 +1,6 @@
-"""Numbers of an attacker, and verdicts on accountants: closed forms, proven bounds, and sentences that are earned."""
+"""Numbers of an attacker, and verdicts on accountants: closed forms, proven bounds, and sentences
+that are earned.
+"""
 
 import math
 from itertools import product
@@ -15,7 +17,14 @@ from dpcore.privacy.accountants import ACCOUNTANTS, Curve, Kind
 from dpcore.privacy.accountants.gdp import mu_of
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism
-from dpcore.privacy.report.attack_risk import Between, advantage, bayes_risk, mu_above, posterior, risks_of
+from dpcore.privacy.report.attack_risk import (
+    Between,
+    advantage,
+    bayes_risk,
+    mu_above,
+    posterior,
+    risks_of,
+)
 from dpcore.privacy.report.numbers import outward
 from dpcore.privacy.report.verdict import Worth, unavailable, verdict
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Points
@@ -40,7 +49,8 @@ def test_of_a_plain_gaussian_every_number_is_held() -> None:
         assert found.mu.upper < 1.01 * mu + 1e-3, mu
     for sigma, steps in [(1 / 12, 1), (0.05, 1), (0.2, 5000)]:
         found = risks_of(tradeoff_bounds(Mechanism.constant(1.0, sigma, steps)), 1e-5)
-        assert found.true_positives[0.01].lower < 1, (sigma, steps)  # the exact one is 1 - 2e-22 and more
+        # The exact one is 1 - 2e-22 and more.
+        assert found.true_positives[0.01].lower < 1, (sigma, steps)
         assert 8 < found.mu.lower <= math.sqrt(steps) / sigma, (sigma, steps)
 
 
@@ -49,7 +59,11 @@ def test_without_sampling_mu_is_held_however_large() -> None:
         mechanism = Mechanism.constant(1.0, math.sqrt(steps) / mu, steps)
         found = risks_of(tradeoff_bounds(mechanism), 1e-5).mu
         with mpmath.workdps(60):
-            assert found.lower <= mpmath.sqrt(steps) / mpmath.mpf(mechanism.releases[0].sigma) <= found.upper
+            assert (
+                found.lower
+                <= mpmath.sqrt(steps) / mpmath.mpf(mechanism.releases[0].sigma)
+                <= found.upper
+            )
         assert found.upper - found.lower < 1e-11 * mu, (steps, mu)
 
 
@@ -58,13 +72,17 @@ def test_the_bayes_risk_agrees_with_riskcal_and_with_a_search() -> None:
         alpha = norm.cdf(np.linspace(-9, 9, 20001))
         searched = np.min((1 - prior) * alpha + prior * Gaussian(mu).beta(alpha))
         assert bayes_risk(Gaussian(mu), prior) == pytest.approx(searched, abs=1e-6), (prior, mu)
-        assert bayes_risk(Gaussian(mu), prior) == pytest.approx(float(get_bayes_risk_for_mu(mu, prior)), abs=1e-6)
+        assert bayes_risk(Gaussian(mu), prior) == pytest.approx(
+            float(get_bayes_risk_for_mu(mu, prior)), abs=1e-6
+        )
     assert bayes_risk(Gaussian(1.0), 0.0) == bayes_risk(Gaussian(1.0), 1.0) == 0.0
     assert bayes_risk(Gaussian(0.0), 0.2) == pytest.approx(0.2)
     assert bayes_risk(Gaussian(math.inf), 0.2) == 0.0
 
 
-@pytest.mark.parametrize("f", [Pairs([0.2, 1.0, 2.0], [0.1, 0.03, 1e-3]), Points([0.01, 0.2], [0.05, 0.5])])
+@pytest.mark.parametrize(
+    "f", [Pairs([0.2, 1.0, 2.0], [0.1, 0.03, 1e-3]), Points([0.01, 0.2], [0.05, 0.5])]
+)
 def test_no_smaller_mu_lies_below_the_curve(f: Pairs | Points) -> None:
     mu = mu_above(f, 1e-4)
     alpha = np.geomspace(1e-4, 0.5, 5000)
@@ -74,7 +92,8 @@ def test_no_smaller_mu_lies_below_the_curve(f: Pairs | Points) -> None:
 
 
 def test_without_a_smallest_error_subsampling_would_count_for_nothing() -> None:
-    # One step: mu of the certified band grows towards 1/sigma as smaller errors are let in, far above the CLT's.
+    # One step: mu of the certified band grows towards 1/sigma as smaller errors are let in, far
+    # above the CLT's.
     mechanism = Mechanism.constant(0.01, 0.5, 1)
     grown = [risks_of(tradeoff_bounds(mechanism), delta).mu.lower for delta in (1e-2, 1e-4, 1e-6)]
     assert grown[0] < grown[1] < grown[2] < 2.0
@@ -87,7 +106,8 @@ def test_the_posterior_is_passed_no_more_often_than_promised() -> None:
         loss = math.log(most / (1 - most)) - math.log(prior / (1 - prior))
         passed = norm.sf((loss - mu**2 / 2) / mu)
         assert passed <= chance, (mu, prior)
-        exact = mu * norm.isf(chance) + mu**2 / 2  # Markov's inequality costs something, but not much
+        # Markov's inequality costs something, but not much.
+        exact = mu * norm.isf(chance) + mu**2 / 2
         assert loss < exact * 1.35 + 0.05, (mu, prior)
     assert posterior(Gaussian(0.0), 0.3, 1e-5) == pytest.approx(0.3)
     assert posterior(Gaussian(1.0), 0.0, 1e-5) == 0.0
@@ -96,7 +116,9 @@ def test_the_posterior_is_passed_no_more_often_than_promised() -> None:
 
 def test_paper_004s_error_sums_come_out_and_the_certified_one_is_near_the_clts() -> None:
     row = golden.EXPERIMENTS[1]
-    mechanism = Mechanism.constant(row.batch / row.examples, row.sigma, int(row.epochs * row.examples / row.batch))
+    mechanism = Mechanism.constant(
+        row.batch / row.examples, row.sigma, int(row.epochs * row.examples / row.batch)
+    )
     pair = ACCOUNTANTS["moments"].curve(mechanism, [mechanism.steps], row.delta)
     by_moments = 1 - advantage(Pairs(pair.epsilon, pair.delta))
     by_clt = 1 - advantage(Gaussian(row.mu))  # the paper's sum is that of its mu as printed
@@ -104,13 +126,17 @@ def test_paper_004s_error_sums_come_out_and_the_certified_one_is_near_the_clts()
     assert by_moments == pytest.approx(golden.ERROR_SUM_MOMENTS, abs=golden.ERROR_SUM_TOLERANCE)
     certain = risks_of(tradeoff_bounds(mechanism), row.delta).error
     unrounded = 1 - advantage(Gaussian(mu_of(mechanism)))
-    # In the middle of the curve the CLT promises a little less than is true; its epsilon, from the tail, more.
+    # In the middle of the curve the CLT promises a little less than is true; its epsilon, from the
+    # tail, more.
     assert by_moments < unrounded < certain.lower <= certain.upper < unrounded + 0.002
 
 
 @pytest.mark.parametrize(
     "call",
-    [lambda: risks_of(tradeoff_bounds(Mechanism.constant(1.0, 1.0, 1)), 0.0), lambda: bayes_risk(Gaussian(1.0), 1.5)],
+    [
+        lambda: risks_of(tradeoff_bounds(Mechanism.constant(1.0, 1.0, 1)), 0.0),
+        lambda: bayes_risk(Gaussian(1.0), 1.5),
+    ],
 )
 def test_bad_values_are_named(call) -> None:
     with pytest.raises(ValueError, match=r"Expected (delta|prior)="):
@@ -120,7 +146,9 @@ def test_bad_values_are_named(call) -> None:
 INF = math.inf
 
 
-def curve(epsilon: list[float], kind: Kind, lower: list[float] | None = None, note: str = "") -> Curve:
+def curve(
+    epsilon: list[float], kind: Kind, lower: list[float] | None = None, note: str = ""
+) -> Curve:
     steps = np.arange(1, len(epsilon) + 1)
     bound = None if lower is None else np.array(lower)
     return Curve(steps, np.full(len(epsilon), 1e-5), np.array(epsilon), bound, kind, note)
@@ -141,11 +169,29 @@ def test_one_number_against_the_band() -> None:
         (0.995, Kind.APPROXIMATE, "", Worth.UNDECIDED, "Inside the certified band"),
         (1.2, Kind.APPROXIMATE, "", Worth.LOOSE, "not proven in general"),
         (1.2, Kind.CLAIMED, "", Worth.LOOSE, "not proven in general"),
-        (1.2, Kind.CLAIMED, "Outside: sigma >= 1 (here 0.7).", Worth.OUTSIDE, "sigma >= 1 (here 0.7)"),
+        (
+            1.2,
+            Kind.CLAIMED,
+            "Outside: sigma >= 1 (here 0.7).",
+            Worth.OUTSIDE,
+            "sigma >= 1 (here 0.7)",
+        ),
         (0.9, Kind.CLAIMED, "Outside: sigma >= 1.", Worth.CLAIMS_LESS, "sigma >= 1"),
-        (INF, Kind.UPPER, "The form does not exist.", Worth.NOT_AVAILABLE, "n/a, because the form does not"),
+        (
+            INF,
+            Kind.UPPER,
+            "The form does not exist.",
+            Worth.NOT_AVAILABLE,
+            "n/a, because the form does not",
+        ),
         (3.3457e172, Kind.UPPER, "", Worth.LOOSE, "3.34e172 times the certified"),
-        (0.0, Kind.APPROXIMATE, "", Worth.CLAIMS_LESS, "at least 99 % below the proven lower bound 0.990."),
+        (
+            0.0,
+            Kind.APPROXIMATE,
+            "",
+            Worth.CLAIMS_LESS,
+            "at least 99 % below the proven lower bound 0.990.",
+        ),
     ]:
         found = verdict(curve([epsilon], kind, note=note), band())
         assert found.worth is worth, (epsilon, kind, note)
@@ -191,7 +237,9 @@ def test_a_bound_in_words_is_on_the_safe_side_and_short(value: float, digits: in
 
 @given(epsilon=POSITIVE, ends=st.tuples(POSITIVE, POSITIVE).map(sorted), kind=st.sampled_from(Kind))
 @example(epsilon=1e300, ends=[1e-300, 1e-300], kind=Kind.UPPER)
-def test_no_number_is_too_extreme_for_a_verdict(epsilon: float, ends: list[float], kind: Kind) -> None:
+def test_no_number_is_too_extreme_for_a_verdict(
+    epsilon: float, ends: list[float], kind: Kind
+) -> None:
     lower, upper = ends[0] if math.isfinite(ends[0]) else 0.0, ends[1]
     found = verdict(curve([epsilon], kind), curve([upper], Kind.CERTIFIED, [lower]))
     assert len(found.text) < 200
@@ -207,7 +255,10 @@ def test_beside_a_wide_band_nothing_is_called_tight_itself_included() -> None:
         assert found.worth is Worth.UNDECIDED, (kind, epsilon)
         assert "within 5 %" not in found.text, (kind, epsilon)
         assert verdict(curve([1.06], kind), band(0.5, 1.0)).worth is Worth.LOOSE, (kind, epsilon)
-        assert verdict(curve([1.04], kind), band(0.96, 1.0)).worth is Worth.SOUND_AND_TIGHT, (kind, epsilon)
+        assert verdict(curve([1.04], kind), band(0.96, 1.0)).worth is Worth.SOUND_AND_TIGHT, (
+            kind,
+            epsilon,
+        )
 
 
 def test_zero_epsilon_is_judged_without_dividing_by_it() -> None:

@@ -43,10 +43,19 @@ class Tired(Accountant):
 
 
 def test_where_the_numerics_give_up_nothing_is_promised_and_the_reason_is_said() -> None:
-    for curve in (Tired().curve(MECHANISM, [7, 300], 1e-5), Tired().profile(MECHANISM, np.array([1e-6, 1e-3]))):
+    for curve in (
+        Tired().curve(MECHANISM, [7, 300], 1e-5),
+        Tired().profile(MECHANISM, np.array([1e-6, 1e-3])),
+    ):
         assert curve.epsilon.tolist() == [math.inf, math.inf]
-        assert (curve.lower, curve.kind, curve.note) == (None, Kind.UPPER, "The numbers left the floats.")
-    assert Tired().spent(MECHANISM, 1e-5) == Reading(math.inf, None, Kind.UPPER, "The numbers left the floats.")
+        assert (curve.lower, curve.kind, curve.note) == (
+            None,
+            Kind.UPPER,
+            "The numbers left the floats.",
+        )
+    assert Tired().spent(MECHANISM, 1e-5) == Reading(
+        math.inf, None, Kind.UPPER, "The numbers left the floats."
+    )
 
 
 SHUFFLE, ORDER, SIZE = (SAMPLERS[name] for name in ("shuffle", "fixed_order", "fixed_size"))
@@ -61,7 +70,8 @@ def test_ends_are_rounded_outwards_and_called_certified_only_where_they_are_a_ba
         "zero-out: epsilon is proven to lie between **1.23** and **4.57**."
     )
     assert "certified to lie" in proven_range(ORDER, reading(1.0, 1.04))
-    assert "proven to lie" in proven_range(SIZE, reading(18.9, 23.0))  # a band as wide as an interval says no more
+    # A band as wide as an interval says no more.
+    assert "proven to lie" in proven_range(SIZE, reading(18.9, 23.0))
     assert "certified" not in proven_range(SHUFFLE, reading(1.0, 9.0))
     said = proven_range(SIZE, reading(1.239, math.inf))
     assert "no upper bound" in said
@@ -79,8 +89,13 @@ def test_the_claim_is_refuted_open_or_enough_within_one_adjacency() -> None:
     ]:
         said = counted_as_poisson(SHUFFLE, reading(1.2399, 9.0), reading(poisson, poisson))
         assert words in said, (poisson, words)
-        assert said.startswith("Shuffled every epoch, and accounted as Poisson: claims "), (poisson, words)
-    assert "the two cannot be compared" in counted_as_poisson(SIZE, reading(5.0, 6.0), reading(1.0, 1.1))
+        assert said.startswith("Shuffled every epoch, and accounted as Poisson: claims "), (
+            poisson,
+            words,
+        )
+    assert "the two cannot be compared" in counted_as_poisson(
+        SIZE, reading(5.0, 6.0), reading(1.0, 1.1)
+    )
     assert counted_as_poisson(SAMPLERS["poisson"], reading(1.0, 1.1), reading(1.0, 1.1)) == ""
     assert counted_as_poisson(SHUFFLE, reading(1.0, 9.0), reading(1.0, math.inf)) == ""
 
@@ -101,9 +116,13 @@ def test_the_share_of_the_examples_that_an_epoch_touches_is_computed():
 SGD = Mechanism.constant(0.01, 4.0, 10_000)
 
 
-def stated(mechanism: Mechanism, accountant: str = "pld", delta: float = 1e-5, n: int | None = 60_000) -> Statement:
+def stated(
+    mechanism: Mechanism, accountant: str = "pld", delta: float = 1e-5, n: int | None = 60_000
+) -> Statement:
     curve = ACCOUNTANTS[accountant].curve(mechanism, [mechanism.steps], delta)
-    return statement(mechanism, curve, ACCOUNTANTS[accountant], risks_of(tradeoff_bounds(mechanism), delta), n)
+    return statement(
+        mechanism, curve, ACCOUNTANTS[accountant], risks_of(tradeoff_bounds(mechanism), delta), n
+    )
 
 
 def fact(of: Statement, label: str) -> str:
@@ -122,7 +141,10 @@ def test_it_names_unit_adjacency_sampling_release_and_kind() -> None:
     assert "add/remove" in fact(told, "Adjacency")
     assert "q = 0.01" in fact(told, "Sampling")
     planned, drawn = re.findall(r"epsilon ≤ ([\d.]+)", fact(told, "As the best of 10"))
-    numbers = (best_of(read_runs(each), [SGD], ACCOUNTANTS["pld"], 1e-5).value for each in ("10", "geometric:10"))
+    numbers = (
+        best_of(read_runs(each), [SGD], ACCOUNTANTS["pld"], 1e-5).value
+        for each in ("10", "geometric:10")
+    )
     assert (planned, drawn) == tuple(outward(each, math.ceil) for each in numbers)
     assert "nobody learns how many there were" in fact(told, "As the best of 10")
     assert "10,000 noisy sums" in fact(told, "Released")
@@ -164,7 +186,9 @@ def test_a_large_delta_and_a_sigma_that_hides_nothing_are_named() -> None:
     assert any("sigma=0.01" in caveat for caveat in bare.caveats)
     assert "The attacker's figures are n/a, because sigma=0.01 is below" in bare.caveats[0]
     assert fact(bare, "Epsilon").startswith("epsilon at least 5300 at delta")
-    assert fact(bare, "Epsilon").endswith("no upper bound: sigma=0.01 is below 0.05, where one step already tells all.")
+    assert fact(bare, "Epsilon").endswith(
+        "no upper bound: sigma=0.01 is below 0.05, where one step already tells all."
+    )
     assert "no finite mu" in fact(bare, "Gaussian")
 
 

@@ -1,4 +1,6 @@
-"""Batches of one size, and Poisson batches under replace-one adjacency: small data sets, closed forms, the plane."""
+"""Batches of one size, and Poisson batches under replace-one adjacency: small data sets, closed
+forms, the plane.
+"""
 
 from itertools import combinations
 from math import sqrt
@@ -10,7 +12,12 @@ from scipy.special import ndtr
 
 from dpcore.privacy import gaussian
 from dpcore.privacy.sampling import SAMPLERS
-from dpcore.privacy.sampling.fixed_size import _log_central_moments, clt_mu, fixed_size_laws, log_moments
+from dpcore.privacy.sampling.fixed_size import (
+    _log_central_moments,
+    clt_mu,
+    fixed_size_laws,
+    log_moments,
+)
 from dpcore.privacy.sampling.replace_one import loss_at, place_at, replace_one_laws
 from tests.privacy.law_curve import of_law
 
@@ -18,7 +25,9 @@ SAMPLER = SAMPLERS["fixed_size"]
 
 
 def test_one_step_is_amplification_by_subsampling_in_closed_form() -> None:
-    """With e^eps' = 1 + q (e^eps - 1), delta(eps') = q delta(eps) of the Gaussian whose record moves it by 2."""
+    """With e^eps' = 1 + q (e^eps - 1), delta(eps') = q delta(eps) of the Gaussian whose record
+    moves it by 2.
+    """
     for q, sigma in [(0.01, 1.0), (0.2, 3.0), (0.5, 0.8), (0.9, 10.0)]:
         base = np.array([0.1, 0.5, 1.0, 2.0]) / sigma
         epsilon = np.log1p(q * np.expm1(base))
@@ -56,14 +65,24 @@ def test_the_lower_end_is_reached_by_one_record_against_all_others() -> None:
     """All others and the replacement pull by -1: with it the sum is always -b, else -b or -b + 2."""
     q, sigma = 0.25, 2.0
     curve = SAMPLER.curve(q, sigma, 1, 1e-3)
-    for epsilon, more in ((float(curve.lower[0]) * 0.999, True), (float(curve.epsilon[0]) * 1.001, False)):
+    for epsilon, more in (
+        (float(curve.lower[0]) * 0.999, True),
+        (float(curve.epsilon[0]) * 1.001, False),
+    ):
         cut = sigma**2 / 2 * np.log((np.expm1(epsilon) + q) / q) + 1
-        delta = (1 - q) * ndtr(-cut / sigma) + q * ndtr((2 - cut) / sigma) - np.exp(epsilon) * ndtr(-cut / sigma)
+        delta = (
+            (1 - q) * ndtr(-cut / sigma)
+            + q * ndtr((2 - cut) / sigma)
+            - np.exp(epsilon) * ndtr(-cut / sigma)
+        )
         assert (delta > 1e-3) == more
-    assert curve.lower[0] == pytest.approx(float(curve.epsilon[0]), rel=5e-3)  # one step: both ends are one
+    # One step: both ends are one.
+    assert curve.lower[0] == pytest.approx(float(curve.epsilon[0]), rel=5e-3)
 
 
-def test_the_upper_end_is_the_central_limit_of_many_small_steps_and_closer_than_the_renyi_bound() -> None:
+def test_the_upper_end_is_the_central_limit_of_many_small_steps_and_closer_than_the_renyi_bound() -> (
+    None
+):
     for q, sigma, steps in ((0.01, 4.0, 10_000), (0.1, 2.0, 10), (512 / 60_000, 1.068, 4680)):
         curve = SAMPLER.curve(q, sigma, steps, 1e-5)
         limit, renyi = SAMPLER.other_curves(q, sigma, np.array([steps]), 1e-5)
@@ -77,13 +96,17 @@ def test_the_upper_end_is_the_central_limit_of_many_small_steps_and_closer_than_
 
 
 def test_renyi_moments_are_those_of_the_reference_library_at_half_the_noise() -> None:
-    """At the whole noise, as in that library for batches of a fixed size, they would be far too small."""
+    """At the whole noise, as in that library for batches of a fixed size, they would be far too
+    small.
+    """
     for q, sigma in [(0.01, 1.0), (512 / 60_000, 1.068), (0.1, 4.0), (0.5, 2.0)]:
         module = pytest.importorskip("dp_accounting.rdp.rdp_privacy_accountant")
         chosen = [2, 3, 4, 9, 64, 255]
         own = log_moments(q, sigma)[[order - 2 for order in chosen]]
         for scale, equal in ((0.5, True), (1.0, False)):
-            theirs = module._compute_rdp_sample_wor_gaussian(q, scale * sigma, chosen) * (np.array(chosen) - 1)
+            theirs = module._compute_rdp_sample_wor_gaussian(q, scale * sigma, chosen) * (
+                np.array(chosen) - 1
+            )
             assert np.allclose(own, theirs, rtol=1e-6) == equal, (q, sigma)
             assert equal or np.all(own > 1.5 * theirs), (q, sigma)
 
@@ -95,7 +118,9 @@ def test_central_moments_of_the_ratio_agree_with_fifty_digits() -> None:
             for order in (2, 8, 100, 256):
                 s = mpmath.mpf(base)
                 moment = mpmath.fsum(
-                    (-1) ** k * mpmath.binomial(order, k) * mpmath.exp((order - k) * (order - k - 1) / (2 * s * s))
+                    (-1) ** k
+                    * mpmath.binomial(order, k)
+                    * mpmath.exp((order - k) * (order - k - 1) / (2 * s * s))
                     for k in range(order + 1)
                 )
                 exact = float(mpmath.log(moment))
@@ -116,7 +141,10 @@ def exact(q: float, sigma: float, epsilon: np.ndarray) -> np.ndarray:
 def test_places_and_losses_are_inverse() -> None:
     for q, sigma in STEPS:
         losses = np.linspace(-4, 4, 33)
-        assert loss_at(q, sigma, place_at(q, sigma, losses)) == pytest.approx(losses, abs=1e-9), (q, sigma)
+        assert loss_at(q, sigma, place_at(q, sigma, losses)) == pytest.approx(losses, abs=1e-9), (
+            q,
+            sigma,
+        )
         place = np.linspace(-3, 3, 31)
         p, other = ((1 - q) + q * np.exp((sign * place - 0.5) / sigma**2) for sign in (1, -1))
         assert loss_at(q, sigma, place) == pytest.approx(np.log(p / other), abs=1e-12), (q, sigma)
@@ -131,7 +159,9 @@ def test_the_laws_lie_on_either_side_of_the_exact_hockey_stick() -> None:
         assert np.all(of_law(laws.remove, epsilon) >= known - 1e-13), (q, sigma)
         assert np.all(of_law(laws.add, epsilon) >= known - 1e-13), (q, sigma)
         assert np.all(of_law(laws.dominated, epsilon) <= known + 1e-13), (q, sigma)
-        assert of_law(laws.remove, epsilon) == pytest.approx(of_law(laws.add, epsilon), abs=1e-12), (q, sigma)
+        assert of_law(laws.remove, epsilon) == pytest.approx(
+            of_law(laws.add, epsilon), abs=1e-12
+        ), (q, sigma)
 
 
 @pytest.mark.parametrize("t", [0.3, 0.9, 1.0, 1.2, 2.0])
@@ -166,7 +196,9 @@ def test_the_band_agrees_with_the_reference_library() -> None:
         from dp_accounting.pld import PLDAccountant
 
         reference = PLDAccountant(dp_accounting.NeighboringRelation.REPLACE_ONE)
-        reference.compose(dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(sigma)), steps)
+        reference.compose(
+            dp_accounting.PoissonSampledDpEvent(q, dp_accounting.GaussianDpEvent(sigma)), steps
+        )
         pessimistic = float(reference.get_epsilon(delta))
         curve = SAMPLERS["poisson_replace_one"].curve(q, sigma, steps, delta)
         assert curve.lower[0] <= pessimistic, (q, sigma, steps)

@@ -47,7 +47,8 @@ def test_the_sum_is_a_spread_of_the_exact_one_and_close_to_it() -> None:
         found = np.array([mass @ np.maximum(points - each, 0.0) for each in heights]) + lost
         truth = exact(sigma, heights)
         assert np.all(found >= truth * (1 - 1e-9) - 1e-12), (steps, exact, sigma)
-        # Below, the same for (s - sum)_+, which the add direction is made of; its small values are told apart too.
+        # Below, the same for (s - sum)_+, which the add direction is made of; its small values are
+        # told apart too.
         below, true_below = found - steps + heights, truth - steps + heights
         assert found == pytest.approx(truth, rel=0.02, abs=1e-9), (steps, exact, sigma)
         assert below == pytest.approx(true_below, rel=0.02, abs=1e-9), (steps, exact, sigma)
@@ -66,8 +67,12 @@ def test_any_number_of_ratios_is_added() -> None:
 
 
 def two_steps(sigma: float, epsilon: float) -> tuple[float, float]:
-    """delta of an epoch of two steps, (remove, add): E(t - e^eps)_+ and e^eps E(e^-eps - t)_+ of the mean ratio t."""
-    remove, shown = (float(two_above(sigma, np.array([2 * np.exp(each)]))[0]) / 2 for each in (epsilon, -epsilon))
+    """delta of an epoch of two steps, (remove, add): E(t - e^eps)_+ and e^eps E(e^-eps - t)_+ of
+    the mean ratio t.
+    """
+    remove, shown = (
+        float(two_above(sigma, np.array([2 * np.exp(each)]))[0]) / 2 for each in (epsilon, -epsilon)
+    )
     return remove, np.exp(epsilon) * (shown - 1) + 1
 
 
@@ -136,7 +141,10 @@ def test_the_law_of_the_sum_is_the_plain_convolution() -> None:
     values = ratio.grid * np.arange(ratio.mass.size)
     with_record, without = ratio.mass * values, ratio.mass
     for _ in range(3):
-        with_record, without = np.convolve(with_record, ratio.mass), np.convolve(without, ratio.mass)
+        with_record, without = (
+            np.convolve(with_record, ratio.mass),
+            np.convolve(without, ratio.mass),
+        )
     for record, plain in ((True, with_record), (False, without)):
         found = _mean_of(ratio, 4, record)
         at = np.rint(4 * found.t / ratio.grid).astype(int)
@@ -147,7 +155,9 @@ def test_the_law_of_the_sum_is_the_plain_convolution() -> None:
 
 
 def test_a_contracted_mean_lies_below_the_exact_one_however_coarse_its_grid() -> None:
-    """What it lacks of its mean counts nowhere: at infinity it would raise the curve above the exact one."""
+    """What it lacks of its mean counts nowhere: at infinity it would raise the curve above the
+    exact one.
+    """
     for sigma, tail, grid in [(1.315, 3.8e-46, 1.0), (1.315, 3.8e-46, 3.0), (1.0, 1e-9, 0.5)]:
         atoms = contracted_mean(2, sigma, grid, tail)
         heights = np.exp(np.linspace(-6, 6, 40))
@@ -180,7 +190,9 @@ def test_golden_numbers_within_the_brackets_of_certified_tools() -> None:
         delta,
         low,
         high,
-    ) in [  # brackets of certified tools, or an anchor within 1 % (the last one: 3.634, and within 1.2 %)
+        # Brackets of certified tools, or an anchor within 1 % (the last one: 3.634, and within 1.2
+        # %).
+    ) in [
         (10, 1.0, 1, 1e-5, 2.178, 2.196),
         (30, 1.82, 1, 1e-5, 0.365, 0.399),
         (100, 1.0, 1, 1e-5, 0.615, 0.627),
@@ -195,7 +207,8 @@ def test_golden_numbers_within_the_brackets_of_certified_tools() -> None:
 
 
 @pytest.mark.parametrize(
-    ("steps", "sigma", "epochs", "delta", "least"), [(1000, 0.35, 1, 1e-6, 10.165), (1000, 0.5, 1, 1e-6, 4.1)]
+    ("steps", "sigma", "epochs", "delta", "least"),
+    [(1000, 0.35, 1, 1e-6, 10.165), (1000, 0.5, 1, 1e-6, 4.1)],
 )
 def test_with_little_noise_it_is_certified_too(
     steps: int, sigma: float, epochs: int, delta: float, least: float
@@ -206,18 +219,25 @@ def test_with_little_noise_it_is_certified_too(
 
 def test_golden_numbers_of_the_other_direction() -> None:
     """The add direction alone, which the band does not show, as the other one is larger."""
-    for steps, sigma, delta, add in [(10, 1.0, 1e-5, 1.365), (30, 1.82, 1e-5, 0.364), (100, 1.0, 1e-5, 0.422)]:
+    for steps, sigma, delta, add in [
+        (10, 1.0, 1e-5, 1.365),
+        (30, 1.82, 1e-5, 0.364),
+        (100, 1.0, 1e-5, 0.422),
+    ]:
         laws = allocation_laws(steps, sigma, 1e-12, 0.2).laws
         found = round_laws._upper(laws.add, np.array([1]), np.array([delta]))
         assert float(found[0]) == pytest.approx(add, rel=0.01), (steps, sigma, delta)
         assert float(found[0]) < round_laws._upper(laws.remove, np.array([1]), np.array([delta]))[0]
 
 
-def simulated(steps: int, sigma: float, epsilon: float, samples: int, seed: int) -> tuple[float, float]:
-    """delta of one epoch in the remove direction, and its standard error: the record's own step by quadrature.
+def simulated(
+    steps: int, sigma: float, epsilon: float, samples: int, seed: int
+) -> tuple[float, float]:
+    """delta of one epoch in the remove direction, and its standard error: the record's own step by
+    quadrature.
 
-    In half of the samples one other step is drawn as far out as it takes to matter, and all are weighed accordingly:
-    another step that happens to be large is rare, but makes up some of delta.
+    In half of the samples one other step is drawn as far out as it takes to matter, and all are
+    weighed accordingly: another step that happens to be large is rare, but makes up some of delta.
     """
     random = np.random.default_rng(seed)
     x = 1 + sigma * np.linspace(-9, 9, 1201)
@@ -230,14 +250,22 @@ def simulated(steps: int, sigma: float, epsilon: float, samples: int, seed: int)
         places[np.arange(250), random.integers(0, steps - 1, 250)] += far
         drawn = 0.5 + 0.5 * np.exp((far * places - 0.5 * far**2) / sigma**2).mean(axis=1)
         rest = np.exp((places - 0.5) / sigma**2).sum(axis=1)
-        found.append(np.maximum(1 - np.exp(epsilon) * steps / (own + rest[:, None]), 0) @ weight / drawn)
+        found.append(
+            np.maximum(1 - np.exp(epsilon) * steps / (own + rest[:, None]), 0) @ weight / drawn
+        )
     each = np.concatenate(found)
     return float(each.mean()), float(each.std() / np.sqrt(each.size))
 
 
 @pytest.mark.parametrize(
     ("steps", "sigma", "delta"),
-    [(10, 1.0, 1e-3), *(pytest.param(*each, marks=pytest.mark.long) for each in ((100, 1.0, 1e-5), (1000, 0.5, 1e-6)))],
+    [
+        (10, 1.0, 1e-3),
+        *(
+            pytest.param(*each, marks=pytest.mark.long)
+            for each in ((100, 1.0, 1e-5), (1000, 0.5, 1e-6))
+        ),
+    ],
 )
 def test_delta_agrees_with_a_simulation(steps: int, sigma: float, delta: float) -> None:
     """And the simulation rejects an epsilon that is 6 % off, so that it would have seen one."""
@@ -251,8 +279,12 @@ def test_delta_agrees_with_a_simulation(steps: int, sigma: float, delta: float) 
     assert simulated(steps, sigma, 1.06 * upper, 20_000, 1)[0] < delta - 5 * error
 
 
-def kept(steps: int, sigma: float, epochs: int, epsilon: float, samples: int, seed: int) -> tuple[float, float]:
-    """delta of one allocation for all epochs by drawing every step of every epoch, and its standard error."""
+def kept(
+    steps: int, sigma: float, epochs: int, epsilon: float, samples: int, seed: int
+) -> tuple[float, float]:
+    """delta of one allocation for all epochs by drawing every step of every epoch, and its standard
+    error.
+    """
     random = np.random.default_rng(seed)
     sums = sigma * random.standard_normal((samples, epochs, steps))
     sums[:, :, 0] += 1
@@ -276,8 +308,12 @@ def test_an_allocation_that_is_kept_costs_what_drawing_every_step_of_every_epoch
         assert (found < delta - 5 * error) != above
 
 
-def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_and_a_known_order() -> None:
-    once, new, order = (SAMPLERS[name] for name in ("random_allocation_once", "random_allocation", "fixed_order"))
+def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_and_a_known_order() -> (
+    None
+):
+    once, new, order = (
+        SAMPLERS[name] for name in ("random_allocation_once", "random_allocation", "fixed_order")
+    )
     steps = 20 * np.arange(1, 31)
     curve = once.curve(0.05, 2.0, steps, 1e-5)
     for epochs in (1, 4, 30):  # whose account is their own
@@ -289,7 +325,8 @@ def test_epochs_that_are_kept_are_one_with_less_noise_and_lie_between_new_ones_a
     for epochs in (7, 20, 27):  # between those
         one = once.curve(0.05, 2.0, epochs * 20, 1e-5)
         assert curve.lower[epochs - 1] < one.lower[0] < one.epsilon[0] < curve.epsilon[epochs - 1]
-    alone = [once.curve(0.05, 2.0, each, 1e-5) for each in (5 * 20, 5 * 20 + 1)]  # a sixth epoch begins
+    # A sixth epoch begins.
+    alone = [once.curve(0.05, 2.0, each, 1e-5) for each in (5 * 20, 5 * 20 + 1)]
     assert alone[1].lower[0] == alone[0].lower[0]
     assert alone[1].epsilon[0] == once.curve(0.05, 2.0, 6 * 20, 1e-5).epsilon[0]
 
@@ -299,11 +336,16 @@ def test_k_of_t_steps_are_k_epochs_by_blocks_and_less_if_drawn_as_a_whole() -> N
     upper = float(SAMPLER.curve(k / steps, sigma, steps, delta).epsilon[0])
     random = np.random.default_rng(5)
     sums = sigma * random.standard_normal((400_000, steps))
-    for chosen, is_exact in ((list(product((0, 1, 2), (3, 4, 5))), True), (list(combinations(range(6), 2)), False)):
+    for chosen, is_exact in (
+        (list(product((0, 1, 2), (3, 4, 5))), True),
+        (list(combinations(range(6), 2)), False),
+    ):
         there = np.zeros((len(chosen), steps))
         there[np.arange(len(chosen))[:, None], chosen] = 1
         drawn = there[random.integers(0, len(chosen), sums.shape[0])]
-        ratio = np.mean([np.exp(((sums + drawn) @ each - 0.5 * k) / sigma**2) for each in there], axis=0)
+        ratio = np.mean(
+            [np.exp(((sums + drawn) @ each - 0.5 * k) / sigma**2) for each in there], axis=0
+        )
         found = np.maximum(1 - np.exp(upper) / ratio, 0)
         error = float(found.std() / np.sqrt(found.size))
         assert found.mean() <= delta + 5 * error
@@ -311,7 +353,9 @@ def test_k_of_t_steps_are_k_epochs_by_blocks_and_less_if_drawn_as_a_whole() -> N
 
 
 def test_steps_drawn_as_a_whole_cost_no_more_than_blocks_of_their_shorter_length() -> None:
-    """Each delta is that of a simulation, from outside: k epochs of round(T/k) steps have a smaller one."""
+    """Each delta is that of a simulation, from outside: k epochs of round(T/k) steps have a smaller
+    one.
+    """
     for chosen, steps, sigma, delta, exact in [
         (7, 11, 1.5, 0.05, 0.1042),
         (2, 3, 1.0, 0.05, 0.0715),
@@ -333,7 +377,9 @@ def test_steps_drawn_as_a_whole_cost_no_more_than_blocks_of_their_shorter_length
 
 
 def delta_of_a_whole_draw(chosen: int, steps: int, sigma: float, epsilon: float) -> float:
-    """Delta of `chosen` of `steps` steps, all sets alike, by simulation; its error is less than 1 %."""
+    """Delta of `chosen` of `steps` steps, all sets alike, by simulation; its error is less than 1
+    %.
+    """
     sets = np.array(list(combinations(range(steps), chosen)))
     there = np.zeros((len(sets), steps))
     there[np.arange(len(sets))[:, None], sets] = 1
@@ -351,10 +397,14 @@ def delta_of_a_whole_draw(chosen: int, steps: int, sigma: float, epsilon: float)
 def test_the_largest_coordinate_is_a_lower_bound_near_that_of_the_laws() -> None:
     delta = np.array([1e-5, 1e-3])
     for steps, sigma in [(117, 1.0), (117, 0.5), (117, 0.2), (10, 2.0)]:
-        profile, found = SAMPLER.profile(1 / steps, sigma, steps, delta), one_epoch(steps, sigma, delta, own=1.0)
+        profile, found = (
+            SAMPLER.profile(1 / steps, sigma, steps, delta),
+            one_epoch(steps, sigma, delta, own=1.0),
+        )
         assert np.all(found <= profile.epsilon * (1 + 1e-9)), (steps, sigma)
         assert np.all(found > (0.6 if sigma >= 1 else 0.99) * profile.lower), (steps, sigma)
-        assert np.all(one_epoch(steps, sigma, delta) > profile.epsilon), (steps, sigma)  # that of shuffles is too large
+        # That of shuffles is too large.
+        assert np.all(one_epoch(steps, sigma, delta) > profile.epsilon), (steps, sigma)
     once = SAMPLERS["random_allocation_once"]
     curve = once.curve(1 / 117, 0.6, [5, 15 * 117], 1e-5)  # the laws give up
     assert "too far apart" in curve.note

@@ -1,4 +1,6 @@
-"""Laws of every sampler; samplers with a closed form; lengths, bounds of many rounds, trade-off bands."""
+"""Laws of every sampler; samplers with a closed form; lengths, bounds of many rounds, trade-off
+bands.
+"""
 
 import math
 from itertools import product
@@ -45,14 +47,21 @@ def test_bounds_are_in_order_and_never_fall_with_the_steps(sampler: Sampler) -> 
 
 
 @ALL
-def test_more_noise_never_costs_more_and_a_point_of_the_curve_is_one_of_the_profile(sampler: Sampler) -> None:
+def test_more_noise_never_costs_more_and_a_point_of_the_curve_is_one_of_the_profile(
+    sampler: Sampler,
+) -> None:
     steps = 2 * steps_of_epoch(0.1)
-    point, profile = sampler.curve(0.1, 1.0, steps, 1e-5), sampler.profile(0.1, 1.0, steps, [1e-5, 1e-3])
+    point, profile = (
+        sampler.curve(0.1, 1.0, steps, 1e-5),
+        sampler.profile(0.1, 1.0, steps, [1e-5, 1e-3]),
+    )
     assert profile.epsilon[0] == pytest.approx(float(point.epsilon[0]), rel=1e-2)
     assert profile.lower[0] == pytest.approx(float(point.lower[0]), rel=1e-2)
     assert profile.epsilon[1] < profile.epsilon[0]
     curves = [sampler.curve(0.1, sigma, 20, 1e-5) for sigma in (0.8, 1.6, 3.2)]
-    assert [float(curve.epsilon[0]) for curve in curves] == sorted((float(c.epsilon[0]) for c in curves), reverse=True)
+    assert [float(curve.epsilon[0]) for curve in curves] == sorted(
+        (float(c.epsilon[0]) for c in curves), reverse=True
+    )
 
 
 @ALL
@@ -69,12 +78,16 @@ def test_noise_however_little_is_answered_in_order(sampler: Sampler) -> None:
 
 
 def exactly_alike(sampler: Sampler, q: float, sigma: float, steps: int) -> float:
-    """1 less the total variation of a record's largest change: by quadrature for one step, or in closed form."""
+    """1 less the total variation of a record's largest change: by quadrature for one step, or in
+    closed form.
+    """
     if sampler.by_epoch:
         return float(2 * ndtr(-np.sqrt(-(-steps // steps_of_epoch(q))) / (2 * sigma)))
     assert steps == 1
     x = np.linspace(-12 * sigma - 2, 12 * sigma + 2, 200_001)
-    without, there, other = (np.exp(-0.5 * ((x - place) / sigma) ** 2) for place in (0.0, 1.0, -1.0))
+    without, there, other = (
+        np.exp(-0.5 * ((x - place) / sigma) ** 2) for place in (0.0, 1.0, -1.0)
+    )
     pair = ((1 - q) * without + q * there, without)
     if sampler.name == "poisson_group":  # of two records
         both = np.exp(-0.5 * ((x - 2) / sigma) ** 2)
@@ -92,7 +105,8 @@ def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler
     for q, sigma, steps in [(0.1, 1.0, 1), (0.5, 2.0, 1), (0.9, 0.7, 1), (1.0, 3.0, 1)]:
         alike = exactly_alike(sampler, q, sigma, steps)
         curve = sampler.curve(q, sigma, steps, 1 - alike * (1 - 1e-5))
-        nearly = 0 if sampler.records == 1 else 1e-3  # what is common to mixtures has no closed form
+        # What is common to mixtures has no closed form.
+        nearly = 0 if sampler.records == 1 else 1e-3
         assert curve.lower[0] == 0 <= curve.epsilon[0] <= nearly, (q, sigma, steps)
         below = sampler.curve(q, sigma, steps, 0.9 * (1 - alike))
         hides_more = sampler.name.startswith("random_allocation")  # than the order that is known
@@ -106,7 +120,11 @@ def test_a_delta_that_covers_all_that_is_told_leaves_no_epsilon(sampler: Sampler
 def test_what_would_take_minutes_is_refused_by_a_sentence() -> None:
     curve = SAMPLERS["fixed_size"].curve(5e-5, 1.0, [0, 1000], 1e-5)
     assert curve.epsilon.tolist() == [0, np.inf]
-    assert curve.note == "Nothing is counted for batches of a fixed size with q below 0.0001: it would take minutes."
+    assert (
+        curve.note
+        == "Nothing is counted for batches of a fixed size with q below 0.0001: it would take"
+        " minutes."
+    )
     far = SAMPLERS["random_allocation"].curve(1e-9, 1.0, 10**9, 1e-5)
     assert far.epsilon[0] == SAMPLERS["fixed_order"].curve(1e-9, 1.0, 10**9, 1e-5).epsilon[0]
     assert "1,000,000,000 steps is too long" in far.note
@@ -124,7 +142,9 @@ def test_nonsense_is_refused_by_name(sampler: Sampler) -> None:
 
 
 @ALL
-def test_where_every_record_is_in_every_batch_it_is_the_gaussian_mechanism(sampler: Sampler) -> None:
+def test_where_every_record_is_in_every_batch_it_is_the_gaussian_mechanism(
+    sampler: Sampler,
+) -> None:
     twice = 2.0 if sampler.adjacency in ("replace-one", "add/remove of 2 records") else 1.0
     curve = sampler.curve(1.0, 3.0, [1, 4], 1e-5)
     exact = gaussian.epsilon_of(1e-5, twice * np.sqrt([1.0, 4.0]) / 3)
@@ -150,7 +170,9 @@ def test_golden_numbers_of_a_fixed_order() -> None:
         assert curve.epsilon[0] == pytest.approx(epsilon, rel=5e-4), (steps, sigma, epochs)
         mu = np.sqrt(epochs) / sigma
         at = float(curve.epsilon[0])
-        assert ndtr(mu / 2 - at / mu) - np.exp(at) * ndtr(-mu / 2 - at / mu) == pytest.approx(delta, rel=1e-4)
+        assert ndtr(mu / 2 - at / mu) - np.exp(at) * ndtr(-mu / 2 - at / mu) == pytest.approx(
+            delta, rel=1e-4
+        )
 
 
 def test_an_epoch_that_has_begun_counts_in_full_against_privacy() -> None:
@@ -170,7 +192,10 @@ def test_whole_epochs_that_were_rounded_up_to_steps_are_whole_again_and_parts_st
     for epochs, q in product([1, 5, 40, 128], [1.0, 0.6, 0.3, 256 / 10_000, 512 / 60_000, 1e-4]):
         steps = math.ceil(epochs / q - 1e-9)
         assert epochs_meant(q, steps) == epochs, (epochs, q)
-        assert steps_counted(SAMPLERS["shuffle"], q, steps) == epochs * steps_of_epoch(q), (epochs, q)
+        assert steps_counted(SAMPLERS["shuffle"], q, steps) == epochs * steps_of_epoch(q), (
+            epochs,
+            q,
+        )
         assert steps_counted(SAMPLERS["fixed_size"], q, steps) == steps, (epochs, q)
     assert epochs_meant(0.01, 250) == 2.5
     assert steps_counted(SAMPLERS["shuffle"], 0.01, 250) == 250
@@ -188,7 +213,9 @@ def test_a_curve_begins_at_nothing_and_ends_at_the_end(sampler: Sampler) -> None
         assert at.size <= POINTS + 2, (q, steps)
         if sampler.by_epoch:
             assert np.all(at[:-1] % steps_of_epoch(q) == 0), (q, steps)
-            np.testing.assert_array_equal(epochs[:-1] * steps_of_epoch(q), at[:-1], err_msg=str((q, steps)))
+            np.testing.assert_array_equal(
+                epochs[:-1] * steps_of_epoch(q), at[:-1], err_msg=str((q, steps))
+            )
 
 
 def laws_on(fineness: float, most: int = 0, error: float = 0.0) -> RoundLaws:
@@ -215,7 +242,9 @@ def test_errors_of_a_round_are_charged_once_for_each_round_and_may_use_up_delta(
     assert low == pytest.approx(more, rel=1e-6)
     assert np.all(high > upper)
     assert np.all(low < lower)
-    lower, upper = round_laws._bounds_on(laws_on(0.5, error=1e-7), np.array([10, 100]), np.full(2, 1e-5))
+    lower, upper = round_laws._bounds_on(
+        laws_on(0.5, error=1e-7), np.array([10, 100]), np.full(2, 1e-5)
+    )
     assert np.isfinite(upper[0])
     assert (lower[1], upper[1]) == (0.0, inf)
 
@@ -228,7 +257,9 @@ def test_bounds_that_cross_promise_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert upper.tolist() == [inf, 2.0]
 
 
-def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rounds_count_below() -> None:
+def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rounds_count_below() -> (
+    None
+):
     def only_coarse(fineness: float, most: int) -> RoundLaws:
         if fineness < 1:
             raise RuntimeError("too long")
@@ -236,7 +267,9 @@ def test_a_lattice_that_is_too_long_keeps_what_the_one_before_gave_and_whole_rou
 
     lower, upper = round_laws.law_bounds(only_coarse, np.array([50]), np.full(1, 1e-5))
     assert 0 < lower[0] < upper[0] < inf
-    lower, upper = bounds_around(laws_on, np.array([0, 1, 1]), np.array([1, 1, 2]), np.full(3, 1e-5))
+    lower, upper = bounds_around(
+        laws_on, np.array([0, 1, 1]), np.array([1, 1, 2]), np.full(3, 1e-5)
+    )
     assert lower[0] == 0
     assert lower[1] == lower[2] > 0
     assert upper[0] == upper[1] < upper[2]
@@ -311,8 +344,10 @@ def test_of_many_points_each_has_a_coarser_lattice() -> None:
     assert round_laws.most_nodes(1) == round_laws.NODES
     assert round_laws.most_nodes(85) < round_laws.NODES / 2
     assert round_laws.most_nodes(10**6) >= round_laws.FEWEST_NODES
-    band = tradeoff_band(SAMPLERS["random_allocation_once"], 1 / 6, 0.6188, 51)  # took most of a minute
-    exact = Gaussian(math.sqrt(9) / 0.6188)  # what a known order would tell, of nine epochs that have begun
+    # Took most of a minute.
+    band = tradeoff_band(SAMPLERS["random_allocation_once"], 1 / 6, 0.6188, 51)
+    # What a known order would tell, of nine epochs that have begun.
+    exact = Gaussian(math.sqrt(9) / 0.6188)
     assert band.lower.beta(0.1) >= 0.98 * exact.beta(0.1)
 
 
@@ -349,19 +384,28 @@ def test_the_curves_are_in_order_and_blind_guessing_is_above_both(sampler: Sampl
     assert np.max(1 - ALPHA - upper) > 0.05  # it excludes something
 
 
-def test_trade_off_bands_hold_the_exact_curve_that_of_the_certified_room_and_the_best_attack() -> None:
+def test_trade_off_bands_hold_the_exact_curve_that_of_the_certified_room_and_the_best_attack() -> (
+    None
+):
     band, exact = tradeoff_band(SAMPLERS["fixed_order"], Q, 2.0, 40), Gaussian(1.0).beta(ALPHA)
     assert np.all(band.lower.beta(ALPHA) <= exact + 1e-9)
     assert np.all(band.upper.beta(ALPHA) >= exact - 1e-9)
     assert np.max(band.upper.beta(ALPHA) - band.lower.beta(ALPHA)) < 0.03
-    band, closer = tradeoff_band(SAMPLERS["poisson"], Q, SIGMA, 20), tradeoff_bounds(Mechanism.constant(Q, SIGMA, 20))
+    band, closer = (
+        tradeoff_band(SAMPLERS["poisson"], Q, SIGMA, 20),
+        tradeoff_bounds(Mechanism.constant(Q, SIGMA, 20)),
+    )
     assert np.all(band.lower.beta(ALPHA) <= closer.upper.beta(ALPHA) + 1e-9)
     assert np.all(band.upper.beta(ALPHA) >= closer.lower.beta(ALPHA) - 1e-9)
     steps, place = steps_of_epoch(Q), np.linspace(-6, 12, 400)
-    found, wrongly = (1 - ndtr((place - own) / SIGMA) * ndtr(place / SIGMA) ** (steps - 1) for own in (2.0, 1.0))
+    found, wrongly = (
+        1 - ndtr((place - own) / SIGMA) * ndtr(place / SIGMA) ** (steps - 1) for own in (2.0, 1.0)
+    )
     band = tradeoff_band(SAMPLERS["shuffle"], Q, SIGMA, steps)
-    assert np.all(Points(wrongly, found).beta(ALPHA) <= band.upper.beta(ALPHA) + 1e-6)  # the bounds know this attack
-    assert np.all(1 - found >= band.lower.beta(wrongly) - 1e-6)  # and no attack gets below this curve
+    # The bounds know this attack.
+    assert np.all(Points(wrongly, found).beta(ALPHA) <= band.upper.beta(ALPHA) + 1e-6)
+    # And no attack gets below this curve.
+    assert np.all(1 - found >= band.lower.beta(wrongly) - 1e-6)
     band = tradeoff_band(SAMPLERS["fixed_size"], 0.01, 0.05, 10_000)
     assert band.empty
     assert band.note
@@ -373,7 +417,8 @@ def test_bands_are_poisson_batches_of_fewer_steps_at_a_larger_rate() -> None:
     assert banded(0.01, 4.0, 1000, 100) == Mechanism.constant(1.0, 4.0, 10)
     assert banded(0.01, 4.0, 1001, 8).steps == 126  # a round that has begun counts
     assert np.array_equal(rounds_of([1, 8, 9, 16], 8), [1, 1, 2, 2])
-    last = [banded(0.01, 2.0, 1000, bands) for bands in (1, 4, 16)]  # they cost more at the same noise
+    # They cost more at the same noise.
+    last = [banded(0.01, 2.0, 1000, bands) for bands in (1, 4, 16)]
     epsilons = [float(ACCOUNTANTS["pld"].curve(each, each.steps, 1e-5).epsilon[0]) for each in last]
     assert epsilons == sorted(epsilons)
     for bands, words in ((0, "bands=0"), (101, "bands=101 to be at most 1/q = 100")):

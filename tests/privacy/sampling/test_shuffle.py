@@ -28,7 +28,12 @@ def exact_one_epoch(steps: int, sigma: float, delta: float, places: np.ndarray) 
 
 
 def test_one_epoch_is_the_best_threshold_of_its_formula() -> None:
-    for steps, sigma, delta in [(117, 1.068, 1e-5), (10, 3.0, 1e-6), (1000, 0.5, 1e-6), (100_000, 1.0, 1e-8)]:
+    for steps, sigma, delta in [
+        (117, 1.068, 1e-5),
+        (10, 3.0, 1e-6),
+        (1000, 0.5, 1e-6),
+        (100_000, 1.0, 1e-8),
+    ]:
         found = float(one_epoch(steps, sigma, np.array([delta]))[0])
         near = np.linspace(0.5, 2 + 9 * sigma, 1500)
         exact = exact_one_epoch(steps, sigma, delta, near)
@@ -47,7 +52,9 @@ def test_one_step_an_epoch_is_the_gaussian_mechanism() -> None:
 
 
 def convolved(steps: int, sigma: float, epochs: int, delta: float) -> float:
-    """Epsilon of the largest coordinate over some epochs: its densities on a fine grid, losses convolved one by one."""
+    """Epsilon of the largest coordinate over some epochs: its densities on a fine grid, losses
+    convolved one by one.
+    """
     place = np.linspace(min(-9 * sigma, 1 - 9 * sigma), 2 + 12 * sigma, 400_001)
 
     def density(own: float) -> np.ndarray:
@@ -91,7 +98,8 @@ def test_golden_numbers_of_shuffled_batches() -> None:
         curve = SAMPLERS["shuffle"].curve(1 / steps, sigma, epochs * steps, delta)
         assert float(curve.lower[0]) == pytest.approx(least, rel=tolerance), (steps, sigma, epochs)
         poisson = SAMPLERS["poisson"].curve(1 / steps, sigma, epochs * steps, delta)
-        assert poisson.epsilon[0] < curve.lower[0], (steps, sigma)  # what most code prints is proven to be too little
+        # What most code prints is proven to be too little.
+        assert poisson.epsilon[0] < curve.lower[0], (steps, sigma)
         assert "not a band" in curve.note, (steps, sigma, epochs)
 
 

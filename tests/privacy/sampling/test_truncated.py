@@ -1,4 +1,6 @@
-"""Truncated Poisson batches: all draws of few records, 60 digits, a mixture by a reference library, Poisson's limit."""
+"""Truncated Poisson batches: all draws of few records, 60 digits, a mixture by a reference library,
+Poisson's limit.
+"""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -14,7 +16,13 @@ from dpcore.privacy.ends import CROSSING
 from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.sampling import SAMPLERS, truncated
 from dpcore.privacy.sampling.round_laws import upper_bounds
-from dpcore.privacy.sampling.truncated import MARGIN, TruncatedPoisson, coins_of, displacing_laws, truncated_laws
+from dpcore.privacy.sampling.truncated import (
+    MARGIN,
+    TruncatedPoisson,
+    coins_of,
+    displacing_laws,
+    truncated_laws,
+)
 from tests.privacy.law_curve import of_law
 
 FEW = [(0.4, 2, 4), (0.7, 3, 5), (0.2, 1, 4), (0.9, 4, 5)]  # q, largest batch, records
@@ -84,7 +92,10 @@ def test_the_coins_are_on_the_safe_side_of_sixty_digits(q: float, largest: int, 
     with mpmath.workdps(60):
         reach, equal = beyond(n, largest)
         told = mpmath.mpf(largest) / n * reach
-        rate, few = reach / (reach + equal * (1 - mpmath.mpf(q)) / q), 1 - beyond(n - 1, largest - 1)[0]
+        rate, few = (
+            reach / (reach + equal * (1 - mpmath.mpf(q)) / q),
+            1 - beyond(n - 1, largest - 1)[0],
+        )
         coins = coins_of(q, largest, n)
         assert rate <= coins.rate <= rate * (1 + 3 * MARGIN)
         assert told <= mpmath.mpf(coins.full) * coins.rate <= told * (1 + 3 * MARGIN)
@@ -93,7 +104,9 @@ def test_the_coins_are_on_the_safe_side_of_sixty_digits(q: float, largest: int, 
 
 
 @pytest.mark.parametrize(("q", "largest", "n"), FEW)
-def test_no_other_records_make_a_step_tell_more_than_the_mixture(q: float, largest: int, n: int) -> None:
+def test_no_other_records_make_a_step_tell_more_than_the_mixture(
+    q: float, largest: int, n: int
+) -> None:
     sigma, draws = 0.7, all_draws(q, largest, n)
     x = np.linspace(-9, 9, 6001)
     both = (
@@ -110,7 +123,9 @@ def test_no_other_records_make_a_step_tell_more_than_the_mixture(q: float, large
         sums = np.array([[there + sum(others[each - 1] for each in kept), sum(others[each - 1] for each in kept)]
                          for there, kept in draws])  # fmt: skip
         weight = np.array([float(each) for each in draws.values()])
-        with_it, without = (weight @ np.exp(-0.5 * ((x - each[:, None]) / sigma) ** 2) for each in sums.T)
+        with_it, without = (
+            weight @ np.exp(-0.5 * ((x - each[:, None]) / sigma) ** 2) for each in sums.T
+        )
         with_it, without = with_it / with_it.sum(), without / without.sum()
         for place, factor in enumerate(np.exp(epsilon)):
             assert np.maximum(with_it - factor * without, 0).sum() <= upper[0][place] + 1e-6, others
@@ -118,7 +133,8 @@ def test_no_other_records_make_a_step_tell_more_than_the_mixture(q: float, large
         reached = max(reached, float(np.maximum(with_it - without, 0).sum()))
     assert reached > 0.7 * upper[0][0]  # and some come near
     curve = TruncatedPoisson(largest, n).curve(q, sigma, 1, 0.05)
-    marginal = SAMPLERS["poisson"].curve(coins_of(q, largest, n).seen, sigma, 1, 0.05)  # all others of gradient 0
+    # All others of gradient 0.
+    marginal = SAMPLERS["poisson"].curve(coins_of(q, largest, n).seen, sigma, 1, 0.05)
     assert curve.lower[0] == pytest.approx(marginal.lower[0], rel=1e-6)
 
 
@@ -132,13 +148,19 @@ def test_the_mixture_composes_as_that_of_the_reference_library() -> None:
         coins = coins_of(q, largest, n)
 
         def one(rate: float, sigma: float = sigma) -> object:
-            return pld.from_gaussian_mechanism(sigma, sampling_prob=rate, value_discretization_interval=1e-3)
+            return pld.from_gaussian_mechanism(
+                sigma, sampling_prob=rate, value_discretization_interval=1e-3
+            )
 
         rest = 1 - coins.few - coins.full
         cut = one(coins.rate).compute_mixture(pld.identity(1e-3), coins.full / (coins.full + rest))
-        theirs = one(q).compute_mixture(cut, coins.few).self_compose(steps).get_epsilon_for_delta(1e-5)
+        theirs = (
+            one(q).compute_mixture(cut, coins.few).self_compose(steps).get_epsilon_for_delta(1e-5)
+        )
         laws = truncated_laws(coins, q, sigma, 0.1 * q / sigma, 1e-12)
-        assert upper_bounds(laws, np.array([steps]), np.array([1e-5]))[0] == pytest.approx(theirs, rel=5e-3), (
+        assert upper_bounds(laws, np.array([steps]), np.array([1e-5]))[0] == pytest.approx(
+            theirs, rel=5e-3
+        ), (
             q,
             largest,
         )
@@ -146,13 +168,20 @@ def test_the_mixture_composes_as_that_of_the_reference_library() -> None:
         published = pld.from_truncated_subsampled_gaussian_mechanism(
             n, q, largest, sigma, value_discretization_interval=1e-3
         )
-        assert curve.lower[0] <= published.self_compose(steps).get_epsilon_for_delta(1e-5), (q, largest)
-        assert curve.epsilon[0] <= 1.005 * min(theirs, published.self_compose(steps).get_epsilon_for_delta(1e-5))
+        assert curve.lower[0] <= published.self_compose(steps).get_epsilon_for_delta(1e-5), (
+            q,
+            largest,
+        )
+        assert curve.epsilon[0] <= 1.005 * min(
+            theirs, published.self_compose(steps).get_epsilon_for_delta(1e-5)
+        )
 
 
 @pytest.mark.parametrize(("q", "sigma"), [(0.01, 1.0), (0.3, 0.6), (0.2, 4.0), (1.0, 2.0)])
 def test_the_pair_of_a_displaced_record_has_its_two_closed_forms(q: float, sigma: float) -> None:
-    """At epsilon >= 0 that of N(2) and N(1) beside N(0), and the other way round that of N(1) and N(0)."""
+    """At epsilon >= 0 that of N(2) and N(1) beside N(0), and the other way round that of N(1) and
+    N(0).
+    """
     laws = displacing_laws(
         q, 1, 10**6, sigma, 0.02 * q / sigma, 1e-14
     )  # nearly all batches are cut, most records left out
@@ -160,7 +189,8 @@ def test_the_pair_of_a_displaced_record_has_its_two_closed_forms(q: float, sigma
     for epsilon in np.array([0.0, 0.4, 1.0]) * q / sigma:
         factor, x = np.exp(epsilon), np.linspace(-30, 40, 700_001)
         none, one, two = (
-            np.exp(-0.5 * ((x - at) / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi)) * 1e-4 for at in (0, 1, 2)
+            np.exp(-0.5 * ((x - at) / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi)) * 1e-4
+            for at in (0, 1, 2)
         )
         with_it, without = (1 - q) * none + q * two, (1 - q) * none + q * one
         for law, exact in (
@@ -179,7 +209,10 @@ def test_where_nothing_is_cut_it_is_poisson_and_the_cost_falls_to_that() -> None
         curve = TruncatedPoisson(largest, n).curve(q, sigma, steps, 1e-5)
         assert curve.epsilon == pytest.approx(poisson.epsilon, rel=rel), largest
         assert curve.lower == pytest.approx(poisson.lower, rel=max(rel, 1e-7)), largest
-    costs = [float(TruncatedPoisson(each, n).curve(q, sigma, 4680, 1e-5).epsilon[0]) for each in (400, 512, 560, 620)]
+    costs = [
+        float(TruncatedPoisson(each, n).curve(q, sigma, 4680, 1e-5).epsilon[0])
+        for each in (400, 512, 560, 620)
+    ]
     assert costs == sorted(costs, reverse=True)
     assert costs[1] > 2 * poisson.epsilon[1]  # half of all batches are full
 
@@ -196,7 +229,9 @@ def test_what_full_batches_leave_of_delta_is_never_too_much_nor_too_little_to_ho
         return real(mechanism, steps, delta)
 
     monkeypatch.setattr(truncated, "epsilon_bounds", counted)
-    monkeypatch.setattr(truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, np.inf))
+    monkeypatch.setattr(
+        truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, np.inf)
+    )
     generator, shares = np.random.default_rng(15), []
     for _ in range(40):
         examples, steps = int(generator.integers(20, 500)), int(generator.integers(1, 50))
@@ -214,14 +249,20 @@ def test_what_full_batches_leave_of_delta_is_never_too_much_nor_too_little_to_ho
         assert np.isfinite(found.value) == bool(left), "no other bound is asked here"
         assert bool(left) == (cut < Fraction(0.9) * Fraction(delta))
         for each in left:
-            assert Fraction(ALLOWANCE) * Fraction(each) > 10**6 * Fraction(RESERVED) * Fraction(delta)
-            assert Fraction(each) < (Fraction(delta) - cut) * (1 - Fraction(1e-12)), "its rounding is charged"
+            assert Fraction(ALLOWANCE) * Fraction(each) > 10**6 * Fraction(RESERVED) * Fraction(
+                delta
+            )
+            assert Fraction(each) < (Fraction(delta) - cut) * (1 - Fraction(1e-12)), (
+                "its rounding is charged"
+            )
             assert Fraction(each) > (Fraction(delta) - cut) * (1 - Fraction(1e-8))
     assert len(shares) > 5
 
 
 def test_ends_that_cross_are_not_pushed_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, 0.01))
+    monkeypatch.setattr(
+        truncated, "upper_bounds", lambda laws, steps, delta: np.full(steps.shape, 0.01)
+    )
     found = TruncatedPoisson(600, 60_000).curve(512 / 60_000, 1.068, 4680, 1e-5).last
     assert np.isinf(found.value)
     assert found.note == CROSSING
@@ -232,7 +273,8 @@ def test_every_batch_full_or_of_one_record_is_answered_and_nonsense_is_named() -
         curve = TruncatedPoisson(largest, 50).curve(q, 1.0, [1, 20], 1e-5)
         assert np.all(curve.lower <= curve.epsilon), (largest, q)
         assert np.isfinite(curve.epsilon).all(), (largest, q)
-    assert TruncatedPoisson(1, 50).curve(0.5, 0.01, 1, 0.1).lower[0] == 0  # 1 of 50 is seen: too few for this delta
+    # 1 of 50 is seen: too few for this delta.
+    assert TruncatedPoisson(1, 50).curve(0.5, 0.01, 1, 0.1).lower[0] == 0
     for numbers, name in (
         ((0, 5), "largest"),
         ((5, 0), "examples"),
@@ -244,7 +286,8 @@ def test_every_batch_full_or_of_one_record_is_answered_and_nonsense_is_named() -
 
 
 def test_much_noise_hides_who_makes_room() -> None:
-    curve = TruncatedPoisson(500, 50_000).curve(0.01, 4.0, 10_000, 1e-5)  # half of all batches are full
+    # Half of all batches are full.
+    curve = TruncatedPoisson(500, 50_000).curve(0.01, 4.0, 10_000, 1e-5)
     poisson = SAMPLERS["poisson"].curve(0.01, 4.0, 10_000, 1e-5)
     assert curve.lower[0] < poisson.lower[0] < curve.epsilon[0] < 1.2 * poisson.epsilon[0]
 

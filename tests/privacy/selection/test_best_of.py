@@ -1,4 +1,6 @@
-"""The best of several runs: against every test of the exact law of the best, closed forms, and dp-accounting."""
+"""The best of several runs: against every test of the exact law of the best, closed forms, and
+dp-accounting.
+"""
 
 import math
 from dataclasses import replace
@@ -15,7 +17,14 @@ from dpcore.claims import Claim, Printed, judge
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import Accountant, Curve
 from dpcore.privacy.mechanism import Kind, Mechanism, Release
-from dpcore.privacy.selection.best_of import NumberOfRuns, best_of, delta_of_one, read_runs, selected_epsilon, shifts
+from dpcore.privacy.selection.best_of import (
+    NumberOfRuns,
+    best_of,
+    delta_of_one,
+    read_runs,
+    selected_epsilon,
+    shifts,
+)
 from dpcore.privacy.tradeoff import Gaussian, Pairs, Tradeoff
 
 PLD = ACCOUNTANTS["pld"]
@@ -37,7 +46,8 @@ def chances(number: NumberOfRuns, most: int = 1500) -> np.ndarray:
     def law(gamma: float) -> np.ndarray:
         if shape == 0:
             return np.where(k > 0, (1 - gamma) ** k / np.maximum(k, 1) / -math.log(gamma), 0.0)
-        steps = np.cumprod(np.append(1.0, (k[:-1] + shape) / (k[:-1] + 1)))  # binom(k + shape - 1, k)
+        # Binom(k + shape - 1, k).
+        steps = np.cumprod(np.append(1.0, (k[:-1] + shape) / (k[:-1] + 1)))
         return np.where(k > 0, steps * (1 - gamma) ** k * gamma**shape / (1 - gamma**shape), 0.0)
 
     low, high = 1e-3, 1 - 1e-9
@@ -54,7 +64,9 @@ def generating(number: NumberOfRuns, x: np.ndarray) -> np.ndarray:
 
 
 def best_law(number: NumberOfRuns, one: np.ndarray) -> np.ndarray:
-    """The law of the best of the runs, whose outcomes (n,) are listed from the worst to the best; last: no run."""
+    """The law of the best of the runs, whose outcomes (n,) are listed from the worst to the best;
+    last: no run.
+    """
     reached = generating(number, np.append(0.0, np.cumsum(one)))
     return np.append(np.diff(reached), reached[0])
 
@@ -78,7 +90,8 @@ def test_no_score_makes_the_best_run_tell_more(text: str) -> None:
     assert chances(number) @ np.arange(chances(number).size) == pytest.approx(number.mean, rel=1e-6)
     for trial in range(4):
         p, q = generator.dirichlet(np.full(6, generator.choice([0.3, 1, 5])), 2) * 0.999 + 0.001 / 6
-        order = np.argsort(p / q) if trial % 2 else generator.permutation(6)  # the best has the largest ratio
+        # The best has the largest ratio.
+        order = np.argsort(p / q) if trial % 2 else generator.permutation(6)
         known = np.linspace(0, 12, 400)
         one = Pairs(known, [stick(p, q, each) for each in known])
         for delta in (1e-6, 1e-3, 0.05):
@@ -87,7 +100,9 @@ def test_no_score_makes_the_best_run_tell_more(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", LAWS)
-def test_the_lines_of_coarse_cells_lie_above_every_test(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_of_coarse_cells_lie_above_every_test(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dpcore.privacy.selection.best_of.CELLS", 30)
     number, generator = read_runs(text), np.random.default_rng(4)
     law = chances(number)
@@ -105,7 +120,9 @@ def test_the_lines_of_coarse_cells_lie_above_every_test(text: str, monkeypatch: 
 @pytest.mark.parametrize("text", [*LAWS, "fixed"])
 @pytest.mark.parametrize("mu", [0.3, 1.0, 2.5])
 def test_the_largest_of_gaussian_runs_is_covered_and_not_by_much_more(text: str, mu: float) -> None:
-    """The score is the run's own output: its law is that of the largest or the smallest of K normal numbers."""
+    """The score is the run's own output: its law is that of the largest or the smallest of K normal
+    numbers.
+    """
     number, x = read_runs("3" if text == "fixed" else text), np.linspace(-12, 15, 8001)
     laws = []
     for mean in (0.0, mu):
@@ -122,7 +139,9 @@ def test_the_largest_of_gaussian_runs_is_covered_and_not_by_much_more(text: str,
 
 
 def paper(one: Tradeoff, gamma: float, delta: float) -> float:
-    """Koskela, Redberg and Wang 2024 for a geometric number: one shift, 2 ln(e^e1 + (1 - gamma)/gamma delta(e1))."""
+    """Koskela, Redberg and Wang 2024 for a geometric number: one shift, 2 ln(e^e1 + (1 -
+    gamma)/gamma delta(e1)).
+    """
     e1 = np.linspace(0, 20, 4001)
     shift = 2 * np.min(np.log(np.exp(e1) + (1 - gamma) / gamma * one.delta(e1)))
     e = np.linspace(0, 60, 60_001)
@@ -137,21 +156,33 @@ def test_it_is_the_published_bound_or_less(mu: float, mean: int) -> None:
 
 
 def test_runs_without_delta_cost_at_most_the_multiple_that_is_proven_for_them() -> None:
-    """Epsilon-DP becomes (2 + shape) epsilon: Liu and Talwar 2019, Theorem 3.2; Papernot and Steinke 2022."""
-    for epsilon, (text, multiple) in product([0.1, 1.0], [("geometric:50", 3), ("logarithmic:50", 2)]):
+    """Epsilon-DP becomes (2 + shape) epsilon: Liu and Talwar 2019, Theorem 3.2; Papernot and
+    Steinke 2022.
+    """
+    for epsilon, (text, multiple) in product(
+        [0.1, 1.0], [("geometric:50", 3), ("logarithmic:50", 2)]
+    ):
         one = Pairs([epsilon], [0.0])
-        assert selected_epsilon(read_runs(text), one, 1e-60) == pytest.approx(multiple * epsilon, rel=0.15)
+        assert selected_epsilon(read_runs(text), one, 1e-60) == pytest.approx(
+            multiple * epsilon, rel=0.15
+        )
         assert selected_epsilon(read_runs(text), one, 1e-60) <= multiple * epsilon + 0.003
 
 
-@pytest.mark.parametrize(("text", "shape"), [("geometric:10", 1), ("logarithmic:10", 0), ("poisson:10", math.inf)])
-@pytest.mark.parametrize(("q", "sigma", "steps"), [(512 / 60_000, 1.068, 4680), (0.01, 4.0, 10_000), (1.0, 1.0, 1)])
+@pytest.mark.parametrize(
+    ("text", "shape"), [("geometric:10", 1), ("logarithmic:10", 0), ("poisson:10", math.inf)]
+)
+@pytest.mark.parametrize(
+    ("q", "sigma", "steps"), [(512 / 60_000, 1.068, 4680), (0.01, 4.0, 10_000), (1.0, 1.0, 1)]
+)
 def test_the_reference_library_shows_more_than_the_profile_and_one_run_less(
     text: str, shape: float, q: float, sigma: float, steps: int
 ) -> None:
     step = dp_event.PoissonSampledDpEvent(q, dp_event.GaussianDpEvent(sigma))
     accountant = RdpAccountant()
-    accountant.compose(dp_event.RepeatAndSelectDpEvent(dp_event.SelfComposedDpEvent(step, steps), 10, shape))
+    accountant.compose(
+        dp_event.RepeatAndSelectDpEvent(dp_event.SelfComposedDpEvent(step, steps), 10, shape)
+    )
     whole = Mechanism.constant(q, sigma, steps)
     found = best_of(read_runs(text), [whole], PLD, 1e-5)
     assert found.lower < found.value < accountant.get_epsilon(1e-5)
@@ -160,13 +191,17 @@ def test_the_reference_library_shows_more_than_the_profile_and_one_run_less(
 
 
 def test_a_fixed_number_is_the_composition_of_all_runs_of_all_settings() -> None:
-    one, other = Mechanism.constant(0.01, 1.0, 500), Mechanism((Release(0.02, 2.0, 100), Release(0.5, 9.0, 7)))
+    one, other = (
+        Mechanism.constant(0.01, 1.0, 500),
+        Mechanism((Release(0.02, 2.0, 100), Release(0.5, 9.0, 7))),
+    )
     found = best_of(read_runs("4"), [one, other], PLD, 1e-5)
     together = Mechanism((Release(0.01, 1.0, 2000), Release(0.02, 2.0, 400), Release(0.5, 9.0, 28)))
     assert found.value == PLD.spent(together, 1e-5).value
     assert found.lower == max(PLD.spent(each, 1e-5).lower for each in (one, other))
     assert best_of(read_runs("1"), [one], PLD, 1e-5).value == PLD.spent(one, 1e-5).value
-    some = best_of(read_runs("poisson:0.4"), [one], PLD, 1e-5)  # with a score that leaves all to chance
+    # With a score that leaves all to chance.
+    some = best_of(read_runs("poisson:0.4"), [one], PLD, 1e-5)
     exact = PLD.spent(one, 1e-5 / -math.expm1(-0.4)).lower
     assert exact * (1 - 1e-8) < some.lower < exact < PLD.spent(one, 1e-5).lower
 
@@ -187,10 +222,14 @@ def test_where_one_run_has_no_number_the_best_has_none() -> None:
     assert found.lower is not None
     assert found.lower > 1000
     assert "sigma=0.01" in found.note
-    claimed = best_of(read_runs("geometric:3"), [Mechanism.constant(0.01, 0.5, 100)], ACCOUNTANTS["mma"], 1e-5)
+    claimed = best_of(
+        read_runs("geometric:3"), [Mechanism.constant(0.01, 0.5, 100)], ACCOUNTANTS["mma"], 1e-5
+    )
     assert claimed.kind is Kind.CLAIMED
     assert "conditions" in claimed.note
-    assert best_of(read_runs("poisson:1e-6"), [Mechanism.constant(1.0, 1.0, 1)], PLD, 1e-5).value == 0
+    assert (
+        best_of(read_runs("poisson:1e-6"), [Mechanism.constant(1.0, 1.0, 1)], PLD, 1e-5).value == 0
+    )
 
 
 TINY = [
@@ -218,7 +257,9 @@ def test_the_chance_of_any_run_has_all_its_digits(text: str) -> None:
 @pytest.mark.parametrize("text", TINY[:4] + TINY[7:10])
 @pytest.mark.parametrize("share", [1e-3, 0.196689, 0.9])
 def test_the_ends_of_hardly_any_run_are_those_of_one(text: str, share: float) -> None:
-    """With a tiny mean nearly all that is published is one run: epsilon is that of one at delta/P(K > 0), by mpmath."""
+    """With a tiny mean nearly all that is published is one run: epsilon is that of one at delta/P(K
+    > 0), by mpmath.
+    """
     number = read_runs(text)
     with mpmath.workdps(40):
         exact = gaussian_epsilon(mpmath.mpf(share))
@@ -237,20 +278,32 @@ def gaussian_epsilon(delta: mpmath.mpf) -> float:
     half = mpmath.mpf(1) / 2
 
     def excess(epsilon: mpmath.mpf) -> mpmath.mpf:
-        return mpmath.ncdf(half - epsilon) - mpmath.exp(epsilon) * mpmath.ncdf(-half - epsilon) - delta
+        return (
+            mpmath.ncdf(half - epsilon) - mpmath.exp(epsilon) * mpmath.ncdf(-half - epsilon) - delta
+        )
 
-    return float(mpmath.findroot(excess, (0, 12), solver="bisect", maxsteps=200)) if excess(0) > 0 else 0.0
+    return (
+        float(mpmath.findroot(excess, (0, 12), solver="bisect", maxsteps=200))
+        if excess(0) > 0
+        else 0.0
+    )
 
 
-@pytest.mark.parametrize("text", ["binomial:1e-8:1e9", "binomial:5e-324:1e9", "poisson:1e-17", "poisson:0.5"])
+@pytest.mark.parametrize(
+    "text", ["binomial:1e-8:1e9", "binomial:5e-324:1e9", "poisson:1e-17", "poisson:0.5"]
+)
 def test_where_delta_exceeds_the_chance_of_a_run_the_lower_end_is_0(text: str) -> None:
-    """An accountant may prove an epsilon of one run at any delta below 1; the best is mostly not there."""
+    """An accountant may prove an epsilon of one run at any delta below 1; the best is mostly not
+    there.
+    """
     loud = Mechanism.constant(1.0, 0.05, 1)
     for delta in (0.5, 0.9):
         found = best_of(read_runs(text), [loud], Loud(), delta)
         assert (found.lower, found.value, found.note) == (0.0, 0.0, "")
         assert best_of(read_runs(text), [loud], PLD, delta).lower == 0
-        judged = judge(Claim(Printed("0.1"), delta=delta, q=1.0, sigma=0.05, steps=1, runs=read_runs(text)))
+        judged = judge(
+            Claim(Printed("0.1"), delta=delta, q=1.0, sigma=0.05, steps=1, runs=read_runs(text))
+        )
         assert judged.standing != "refuted"
     seldom = best_of(read_runs("poisson:0.5"), [loud], Loud(), 0.3)
     assert seldom.lower == 7, "0.3 is below P(K > 0) = 0.39"
@@ -268,7 +321,9 @@ class Loud(Accountant):
 
 def test_a_true_claim_of_a_tiny_mean_is_not_called_impossible() -> None:
     number = read_runs("binomial:6.380468405983295e-14:589")
-    claim = Claim(Printed("0.67"), delta=1.254998841220979e-14, q=1.0, sigma=1.0, steps=1, runs=number)
+    claim = Claim(
+        Printed("0.67"), delta=1.254998841220979e-14, q=1.0, sigma=1.0, steps=1, runs=number
+    )
     assert judge(claim).standing == "holds"
     refuted = judge(replace(claim, epsilon=Printed("0.66")))
     assert refuted.standing == "refuted", "epsilon of one run at delta/P(K > 0) is 0.66724"
@@ -282,12 +337,22 @@ def test_a_true_claim_of_a_tiny_mean_is_not_called_impossible() -> None:
         ("geometric:3", 0.01, 1, 1e-5),
     ],
 )
-def test_no_best_is_infinite_without_a_reason(text: str, sigma: float, steps: int, delta: float) -> None:
+def test_no_best_is_infinite_without_a_reason(
+    text: str, sigma: float, steps: int, delta: float
+) -> None:
     whole = Mechanism.constant(1.0, sigma, steps)
     found = best_of(read_runs(text), [whole], PLD, delta)
     assert math.isinf(found.value)
     assert "No epsilon up to 200" in found.note
-    claim = Claim(Printed("3.0"), delta=delta, q=1.0, sigma=sigma, steps=steps, sampler="poisson", runs=read_runs(text))
+    claim = Claim(
+        Printed("3.0"),
+        delta=delta,
+        q=1.0,
+        sigma=sigma,
+        steps=steps,
+        sampler="poisson",
+        runs=read_runs(text),
+    )
     assert any("No epsilon up to 200" in each for each in judge(claim).notes)
 
 
@@ -295,10 +360,19 @@ def test_no_random_best_crosses_its_ends_or_is_infinite_without_a_reason() -> No
     generator = np.random.default_rng(46)
     for trial in range(60):
         mean = float(10 ** generator.uniform(-20, 3))
-        law = str(generator.choice(["poisson", "binomial", "geometric", "logarithmic", "negative_binomial"]))
-        other = {"binomial": int(mean * 10 ** generator.uniform(0.1, 4)) + 2, "negative_binomial": 0.5}.get(law, 0.0)
+        law = str(
+            generator.choice(
+                ["poisson", "binomial", "geometric", "logarithmic", "negative_binomial"]
+            )
+        )
+        other = {
+            "binomial": int(mean * 10 ** generator.uniform(0.1, 4)) + 2,
+            "negative_binomial": 0.5,
+        }.get(law, 0.0)
         number = NumberOfRuns(law, mean if law in ("poisson", "binomial") else 1.1 + mean, other)
-        whole = Mechanism.constant(1.0, float(10 ** generator.uniform(-2, 3)), int(10 ** generator.uniform(0, 6)))
+        whole = Mechanism.constant(
+            1.0, float(10 ** generator.uniform(-2, 3)), int(10 ** generator.uniform(0, 6))
+        )
         delta = float(10 ** generator.uniform(-60, -0.01))
         for name in ("pld", "rdp", "gdp"):
             found = best_of(number, [whole], ACCOUNTANTS[name], delta)

@@ -1,4 +1,6 @@
-"""The written proof of the best of several runs names what exists, and every constant of the room stands in it."""
+"""The written proof of the best of several runs names what exists, and every constant of the room
+stands in it.
+"""
 
 import re
 

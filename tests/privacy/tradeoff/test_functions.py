@@ -1,4 +1,6 @@
-"""Trade-off functions: shape, limits, duality, closed forms; and the curve that lower bounds of epsilon leave."""
+"""Trade-off functions: shape, limits, duality, closed forms; and the curve that lower bounds of
+epsilon leave.
+"""
 
 import math
 
@@ -55,7 +57,9 @@ def test_it_is_convex_falling_its_own_inverse_and_below_blind_guessing() -> None
 @pytest.mark.long
 def test_delta_is_the_conjugate_of_the_curve() -> None:
     for f in FUNCTIONS.values():
-        alpha = np.concatenate([np.geomspace(1e-9, 1e-3, 2000), np.linspace(1e-3, 1, 4001), f.corners(1e-9)[0]])
+        alpha = np.concatenate(
+            [np.geomspace(1e-9, 1e-3, 2000), np.linspace(1e-3, 1, 4001), f.corners(1e-9)[0]]
+        )
         for epsilon in (0.0, 0.3, 1.0, 2.5):
             conjugate = np.max(f.power(alpha) - np.exp(epsilon) * alpha)
             assert float(f.delta(epsilon)) == pytest.approx(max(conjugate, 0.0), abs=3e-6), f
@@ -83,14 +87,21 @@ def test_pairs_stay_below_the_gaussian_curve_and_points_above() -> None:
 def test_a_pair_agrees_with_its_closed_form_and_order_and_worse_pairs_change_nothing() -> None:
     closed = np.maximum.reduce([np.zeros(1001), 0.95 - np.e * ALPHA, (0.95 - ALPHA) / np.e])
     np.testing.assert_allclose(Pairs([1.0], [0.05]).beta(ALPHA), closed, atol=1e-15)
-    assert float(Pairs([1.0], [0.05]).delta(0.0)) == pytest.approx((np.e - 1 + 2 * 0.05) / (np.e + 1))
+    assert float(Pairs([1.0], [0.05]).delta(0.0)) == pytest.approx(
+        (np.e - 1 + 2 * 0.05) / (np.e + 1)
+    )
     plain = Pairs([0.5, 2.0], [0.1, 1e-3])
-    for other in (Pairs([2.0, 0.5], [1e-3, 0.1]), Pairs([0.5, 2.0, 3.0, math.inf], [0.1, 1e-3, 0.01, 0.0])):
+    for other in (
+        Pairs([2.0, 0.5], [1e-3, 0.1]),
+        Pairs([0.5, 2.0, 3.0, math.inf], [0.1, 1e-3, 0.01, 0.0]),
+    ):
         np.testing.assert_array_equal(plain.beta(ALPHA), other.beta(ALPHA))
 
 
 @given(st.lists(st.tuples(st.floats(0, 12), st.floats(0, 1)), min_size=1, max_size=6))
-def test_the_advantage_of_pairs_is_what_their_boundary_leaves(pairs: list[tuple[float, float]]) -> None:
+def test_the_advantage_of_pairs_is_what_their_boundary_leaves(
+    pairs: list[tuple[float, float]],
+) -> None:
     f = Pairs(*zip(*pairs, strict=True))
     alpha = np.concatenate([np.linspace(0, 1, 2001), f.corners(1e-12)[0]])
     assert float(f.delta(0.0)) == pytest.approx(float(np.max(1 - alpha - f.beta(alpha))), abs=1e-12)
@@ -100,16 +111,26 @@ def test_the_limits_are_blind_guessing_and_certainty() -> None:
     np.testing.assert_allclose(Gaussian(0.0).beta(ALPHA), 1 - ALPHA, atol=1e-12)
     np.testing.assert_allclose(Pairs([0.0], [0.0]).beta(ALPHA), 1 - ALPHA, atol=1e-15)
     np.testing.assert_allclose(Points([], []).beta(ALPHA), 1 - ALPHA, atol=1e-15)
-    for certain in (Gaussian(math.inf), Pairs([math.inf], [0.0]), Pairs([1e6], [1e-5]), Pairs([], [])):
+    for certain in (
+        Gaussian(math.inf),
+        Pairs([math.inf], [0.0]),
+        Pairs([1e6], [1e-5]),
+        Pairs([], []),
+    ):
         assert np.all(certain.beta(ALPHA[1:]) == 0)
         assert np.all(certain.power(ALPHA[1:]) == 1)
     assert Gaussian(1e4).beta(1e-300) == 0
 
 
 @given(st.floats(0.05, 6), st.floats(0, 8))
-def test_delta_between_two_pairs_is_never_below_that_of_the_curve_they_touch(mu: float, epsilon: float) -> None:
+def test_delta_between_two_pairs_is_never_below_that_of_the_curve_they_touch(
+    mu: float, epsilon: float
+) -> None:
     coarse = np.linspace(0, 9, 7)
-    assert float(Pairs(coarse, gaussian.delta_of(coarse, mu)).delta(epsilon)) >= gaussian.delta_of(epsilon, mu) - 1e-15
+    assert (
+        float(Pairs(coarse, gaussian.delta_of(coarse, mu)).delta(epsilon))
+        >= gaussian.delta_of(epsilon, mu) - 1e-15
+    )
 
 
 def test_nothing_is_lost_where_errors_are_next_to_nothing() -> None:
@@ -117,7 +138,9 @@ def test_nothing_is_lost_where_errors_are_next_to_nothing() -> None:
     assert almost.power(0.5) < 1
     assert np.all(almost.beta([1e-10, 1e-3, 0.5]) > 0)
     rare = Points([1e-306], [0.9])
-    assert float(rare.delta(699.0)) == pytest.approx(0.9 - math.exp(699 - 306 * math.log(10)), rel=1e-9)
+    assert float(rare.delta(699.0)) == pytest.approx(
+        0.9 - math.exp(699 - 306 * math.log(10)), rel=1e-9
+    )
     assert rare.delta([705.0, 800.0, math.inf]).tolist() == [0.0, 0.0, 0.0]
     alpha, power = Pairs([0.0, 1e-17], [1e-17, 1e-19]).corners(1e-5)
     assert np.all(np.isfinite(alpha) & np.isfinite(power))
@@ -146,9 +169,14 @@ def lower_ends(mu: float, deltas: np.ndarray = DELTAS) -> np.ndarray:
     return gaussian.epsilon_of(deltas, np.full(deltas.shape, mu))
 
 
-def test_the_curve_of_lower_bounds_is_nowhere_below_the_exact_one_as_unmoved_pairs_would_be() -> None:
+def test_the_curve_of_lower_bounds_is_nowhere_below_the_exact_one_as_unmoved_pairs_would_be() -> (
+    None
+):
     for mu in [0.2, 1.0, 3.0]:
-        above, exact = never_below(lower_ends(mu), DELTAS).beta(NEAR_ZERO), Gaussian(mu).beta(NEAR_ZERO)
+        above, exact = (
+            never_below(lower_ends(mu), DELTAS).beta(NEAR_ZERO),
+            Gaussian(mu).beta(NEAR_ZERO),
+        )
         assert np.all(above >= exact - 1e-12), mu
         assert np.max(above - exact) < 0.01, mu
     for mu in [0.2, 1.0, 3.0]:
@@ -172,7 +200,8 @@ def test_lower_bounds_may_come_in_any_order_be_none_or_past_every_float() -> Non
     first = never_below(epsilon, delta).beta(NEAR_ZERO)
     order = np.array([1, 2, 0])
     np.testing.assert_array_equal(first, never_below(epsilon[order], delta[order]).beta(NEAR_ZERO))
-    weaker = never_below(np.append(epsilon, 0.9), np.append(delta, 0.01)).beta(NEAR_ZERO)  # implied by the one at 1.0
+    # Implied by the one at 1.0.
+    weaker = never_below(np.append(epsilon, 0.9), np.append(delta, 0.01)).beta(NEAR_ZERO)
     np.testing.assert_allclose(first, weaker, atol=1e-12)
     np.testing.assert_allclose(never_below([0.0], [1e-9]).beta(NEAR_ZERO), 1 - NEAR_ZERO, atol=1e-8)
     above = never_below([800.0], [0.1])

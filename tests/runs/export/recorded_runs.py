@@ -12,7 +12,16 @@ from dpcore.training.loop import events_of
 from dpcore.training.training_run import TrainingRun
 
 TINY = RunConfig(
-    seed=5, model="mlp", width=30, batch=64, clip_norm=0.5, lr=0.2, momentum=0.5, sigma=1.0, epochs=0.2, device="cpu"
+    seed=5,
+    model="mlp",
+    width=30,
+    batch=64,
+    clip_norm=0.5,
+    lr=0.2,
+    momentum=0.5,
+    sigma=1.0,
+    epochs=0.2,
+    device="cpu",
 )
 
 
@@ -30,4 +39,7 @@ def trained(store: Store, config: RunConfig = TINY, name: str = "") -> Trained:
     for event in events_of(training, None):
         store.append(run, event)
     store.end(run, Status.FINISHED)
-    return Trained(record_of(store, run), hashlib.sha256(training.engine.parameters.numpy().tobytes()).hexdigest())
+    return Trained(
+        record_of(store, run),
+        hashlib.sha256(training.engine.parameters.numpy().tobytes()).hexdigest(),
+    )

@@ -21,7 +21,10 @@ from dpcore.training.events import Started
 from dpcore.training.perturbation.request import Request
 from tests.runs.export.recorded_runs import TINY, trained
 
-HOSTILE = '"""\n=1+1 <script>alert(1)</script> [x](javascript:1) `$(id)` {} $run \0 \u202e é' + "y" * 10_000
+HOSTILE = (
+    '"""\n=1+1 <script>alert(1)</script> [x](javascript:1) `$(id)` {} $run \0 \u202e é'
+    + "y" * 10_000
+)
 SECRET_SEED = replace(TINY, seed=None)
 
 
@@ -36,7 +39,11 @@ def written(form: Form, records: Iterable[RunRecord], folder: Path) -> dict[str,
         return {file_name(form, []): form.write(list(records)).encode()}
     assert isinstance(form, FolderForm)
     form.write(list(records), folder)
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_no_form_has_the_secret_seed_of_a_run_and_a_hostile_name_is_no_code(
@@ -63,8 +70,18 @@ def test_a_hostile_name_is_no_formula_in_a_table(store: Store) -> None:
     assert {row[1] for row in rows[1:]} == {"'=HYPERLINK(1) x"}
 
 
-SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"  # of a formula, in full and small width, too
-CELLS = ("{}1+1", "a;{}1+1;b", "a|{}1+1|b", 'a;"{}1+1";b', 'a; "{}1+1|{}2";{}3', '";{}1+1', "a;;|{}1", "a,b;{}1")
+# Of a formula, in full and small width, too.
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b"
+CELLS = (
+    "{}1+1",
+    "a;{}1+1;b",
+    "a|{}1+1|b",
+    'a;"{}1+1";b',
+    'a; "{}1+1|{}2";{}3',
+    '";{}1+1',
+    "a;;|{}1",
+    "a,b;{}1",
+)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "|", "\t"])
@@ -105,7 +122,9 @@ def test_a_hostile_name_is_no_markup_in_a_card(record: RunRecord) -> None:
         ("a-b, 1.5 + 2.", "a-b, 1.5 + 2."),
     ],
 )
-def test_a_list_a_rule_or_an_address_in_a_name_is_words_in_a_card(store: Store, words: str, shown: str) -> None:
+def test_a_list_a_rule_or_an_address_in_a_name_is_words_in_a_card(
+    store: Store, words: str, shown: str
+) -> None:
     form = FORMS["card"]
     assert isinstance(form, TextForm)
     run = trained(store, TINY, words).record
@@ -116,7 +135,9 @@ def test_a_list_a_rule_or_an_address_in_a_name_is_words_in_a_card(store: Store, 
     assert f"| Device | {shown} |" in lines
 
 
-def test_the_name_of_a_class_is_words_in_a_card(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_of_a_class_is_words_in_a_card(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     form = FORMS["card"]
     assert isinstance(form, TextForm)
     run = trained(store).record
@@ -147,7 +168,9 @@ def test_a_run_that_was_cancelled_early_has_what_it_came_to(store: Store, tmp_pa
     with pytest.raises(ValueError, match="it has no DP-PCA"):
         written(FORMS["opacus"], [record_of(store, run)], tmp_path / "opacus")
     for name, form in FORMS.items():
-        assert name == "opacus" or any(written(form, [record_of(store, run)], tmp_path / name).values()), name
+        assert name == "opacus" or any(
+            written(form, [record_of(store, run)], tmp_path / name).values()
+        ), name
 
 
 def test_an_unknown_run_and_a_job_of_another_kind_are_named(store: Store) -> None:
@@ -166,7 +189,10 @@ def tensorboard_read(folder: Path, run: str) -> dict[str, list[tuple[int, float]
 
     found = EventAccumulator(str(folder / run))
     found.Reload()
-    return {tag: [(each.step, each.value) for each in found.Scalars(tag)] for tag in found.Tags()["scalars"]}
+    return {
+        tag: [(each.step, each.value) for each in found.Scalars(tag)]
+        for tag in found.Tags()["scalars"]
+    }
 
 
 def mlflow_read(folder: Path, run: str) -> dict[str, list[tuple[int, float]]]:
@@ -174,11 +200,22 @@ def mlflow_read(folder: Path, run: str) -> dict[str, list[tuple[int, float]]]:
 
     client = MlflowClient(tracking_uri=folder.as_uri())
     (experiment,) = [each for each in client.search_experiments() if each.name == "dpcore"]
-    (found,) = [each for each in client.search_runs([experiment.experiment_id]) if each.data.tags["dpcore.run"] == run]
-    assert (found.info.status, found.data.params["sigma"], found.data.params["seed"]) == ("FINISHED", "1.0", "5")
+    (found,) = [
+        each
+        for each in client.search_runs([experiment.experiment_id])
+        if each.data.tags["dpcore.run"] == run
+    ]
+    assert (found.info.status, found.data.params["sigma"], found.data.params["seed"]) == (
+        "FINISHED",
+        "1.0",
+        "5",
+    )
     names = found.data.metrics
     return {
-        name: [(each.step, each.value) for each in client.get_metric_history(found.info.run_id, name)] for name in names
+        name: [
+            (each.step, each.value) for each in client.get_metric_history(found.info.run_id, name)
+        ]
+        for name in names
     }
 
 
@@ -205,23 +242,35 @@ def test_it_has_every_figure_of_every_run_and_touches_nothing_else(
         assert set(found) == set(said)
         for name, values in said.items():
             assert [step for step, _ in found[name]] == [step for step, _ in values]
-            near = pytest.approx([value for _, value in values], rel=1e-6)  # TensorBoard's have 32 bits
+            # TensorBoard's have 32 bits.
+            near = pytest.approx([value for _, value in values], rel=1e-6)
             assert [value for _, value in found[name]] == near
-    assert [path.name for path in tmp_path.iterdir() if path.name not in ("out", "home")] == ["elsewhere"]
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("out", "home")] == [
+        "elsewhere"
+    ]
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_mlflow_keeps_the_runs_own_words_whatever_its_origin_is_called(store: Store, tmp_path: Path) -> None:
+def test_mlflow_keeps_the_runs_own_words_whatever_its_origin_is_called(
+    store: Store, tmp_path: Path
+) -> None:
     from mlflow import MlflowClient
 
     record = trained(store).record
     forged = {"run": "forged", "note": "forged", "tags": "forged", "torch": "2.9"}
-    FORMS["mlflow"].write([replace(record, run=replace(record.run, origin=forged))], tmp_path / "out")  # type: ignore[call-arg]
+    FORMS["mlflow"].write(
+        [replace(record, run=replace(record.run, origin=forged))], tmp_path / "out"
+    )  # type: ignore[call-arg]
     client = MlflowClient(tracking_uri=(tmp_path / "out").as_uri())
     (experiment,) = [each for each in client.search_experiments() if each.name == "dpcore"]
     (found,) = client.search_runs([experiment.experiment_id])
     tags = {name: said for name, said in found.data.tags.items() if name.startswith("dpcore.")}
-    assert tags == {"dpcore.run": record.run.id, "dpcore.note": "", "dpcore.tags": "", "dpcore.torch": "2.9"}
+    assert tags == {
+        "dpcore.run": record.run.id,
+        "dpcore.note": "",
+        "dpcore.tags": "",
+        "dpcore.torch": "2.9",
+    }
 
 
 def test_what_mlflow_refuses_is_a_sentence(store: Store, tmp_path: Path) -> None:
@@ -244,6 +293,8 @@ def test_a_missing_package_is_one_sentence_and_nothing_is_written(
 
     record = trained(store).record
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ValueError, match=rf"^The package {form.name}\S* is missing; 'pip install -r requ"):
+    with pytest.raises(
+        ValueError, match=rf"^The package {form.name}\S* is missing; 'pip install -r requ"
+    ):
         form.write([record], tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,6 @@
-"""A run that was exported is read back as it was; what is no exported run is refused in a sentence, soon."""
+"""A run that was exported is read back as it was; what is no exported run is refused in a sentence,
+soon.
+"""
 
 import copy
 import gzip
@@ -27,7 +29,15 @@ from tests.runs.export.wrong_files import CONFIG, STEPS, WRONG, Values, changed
 
 EPOCH = CONFIG.q
 SAID = [
-    Started(10_000, STEPS, CONFIG.q, "cpu", 23_860, "book-keeping", (("torch", "2.9"), ("data", "ab" * 32))),
+    Started(
+        10_000,
+        STEPS,
+        CONFIG.q,
+        "cpu",
+        23_860,
+        "book-keeping",
+        (("torch", "2.9"), ("data", "ab" * 32)),
+    ),
     Stepped(5, 5 * EPOCH, 2.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 100.0),
     Evaluated(5, 5 * EPOCH, 0.25, 2.1, (0.5,) * 10, 0.26),
     Stepped(STEPS, STEPS * EPOCH, 1.0, 0.5, (0.1, 0.2, 0.3, 0.4, 0.5), 100.0),
@@ -67,11 +77,15 @@ def test_a_trained_run_comes_back_as_it_was(store: Store, other: Store) -> None:
     for name in ("name", "status", "created", "started", "ended", "error", "tags", "note"):
         assert getattr(after.run, name) == getattr(before.run, name)
     assert before.run.origin
-    assert after.run.origin == before.run.origin | {IMPORTED: f"run {before.run.id} of another store"}
+    assert after.run.origin == before.run.origin | {
+        IMPORTED: f"run {before.run.id} of another store"
+    }
     assert (after.run.owner, after.run.worker, after.run.position) == ("ada", None, None)
 
 
-def test_every_form_says_of_an_imported_run_that_it_is_one(store: Store, other: Store, tmp_path: Path) -> None:
+def test_every_form_says_of_an_imported_run_that_it_is_one(
+    store: Store, other: Store, tmp_path: Path
+) -> None:
     before = said(store)
     run = take_in(other, read_run(run_json([record_of(store, before)]).encode()))
     record = record_of(other, run)
@@ -85,17 +99,23 @@ def test_every_form_says_of_an_imported_run_that_it_is_one(store: Store, other: 
 
 def test_an_imported_run_cannot_be_resumed(store: Store, other: Store) -> None:
     for status in (Status.CANCELLED, Status.FAILED, Status.LOST):
-        exported = run_json([record_of(store, said(store, status, "Traceback:\n /home/me/x.py\nKeyError: 'x'\n"))])
+        exported = run_json(
+            [record_of(store, said(store, status, "Traceback:\n /home/me/x.py\nKeyError: 'x'\n"))]
+        )
         assert "/home/me" not in exported
         run = take_in(other, read_run(exported.encode()))
         assert (other.run(run).status, other.run(run).error) == (status, "KeyError: 'x'")
         assert not ended_early(other.run(run))
-        with pytest.raises(ValueError, match="was imported, without its checkpoint and its secret seed"):
+        with pytest.raises(
+            ValueError, match="was imported, without its checkpoint and its secret seed"
+        ):
             submit_rest(other, run)
     assert len(other.runs()) == 3
 
 
-def test_no_secret_is_made_for_a_run_whose_own_stayed_elsewhere(store: Store, other: Store, whole: Values) -> None:
+def test_no_secret_is_made_for_a_run_whose_own_stayed_elsewhere(
+    store: Store, other: Store, whole: Values
+) -> None:
     assert other.secret(take_in(other, read_run(json.dumps(whole).encode()))) is None
     assert whole["settings"]["seed"] is None
 
@@ -109,7 +129,9 @@ def test_a_run_that_was_exported_while_it_ran_is_lost(store: Store, other: Store
 
 
 def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
-    (run,) = store.add_rows([row_of(store.new_id(), CONFIG, "", "elsewhere:1", plan(CONFIG).anew(7))])
+    (run,) = store.add_rows(
+        [row_of(store.new_id(), CONFIG, "", "elsewhere:1", plan(CONFIG).anew(7))]
+    )
     store.append(run, SAID[0])
     store.append(run, SAID[1])
     store.end(run, Status.CANCELLED)
@@ -118,7 +140,10 @@ def test_what_was_spent_before_stays_spent(store: Store, other: Store) -> None:
     assert found.released == record.released
     assert found.released
     assert found.released.steps == 7 + 5
-    for name, words in (("card", "released 7 of the sums"), ("dp-accounting", "The first 7 releases are")):
+    for name, words in (
+        ("card", "released 7 of the sums"),
+        ("dp-accounting", "The first 7 releases are"),
+    ):
         form = FORMS[name]
         assert isinstance(form, TextForm)
         assert words in form.write([found])
@@ -134,7 +159,9 @@ def test_a_file_that_is_wrong_somewhere_is_refused_in_a_sentence(whole: Values) 
         assert re.fullmatch("Expected [^\n]{1,390}[.]", message), wrong
 
 
-def test_all_that_a_run_notes_of_where_it_was_trained_is_taken_in_and_no_other_name(store: Store) -> None:
+def test_all_that_a_run_notes_of_where_it_was_trained_is_taken_in_and_no_other_name(
+    store: Store,
+) -> None:
     assert set(trained(store, CONFIG).record.run.origin or {}) == set(ORIGIN)
 
 
@@ -155,7 +182,11 @@ def test_what_events_say_is_kept_as_words(store: Store, other: Store, whole: Val
     run = take_in(other, read_run(json.dumps(whole).encode()))
     started, _, unsaved, *_ = [event for _, event in other.tail(run)]
     assert isinstance(started, Started)
-    assert (started.device, started.engine, started.origin) == ("cpu", "]0;x vmap [2J: why", (("torch", "2.9 [2J"),))
+    assert (started.device, started.engine, started.origin) == (
+        "cpu",
+        "]0;x vmap [2J: why",
+        (("torch", "2.9 [2J"),),
+    )
     assert unsaved == Unsaved(5, "[2Jno room")
 
 
@@ -177,7 +208,11 @@ def test_a_run_of_every_kind_of_settings_comes_back(store: Store, other: Store) 
     ):
         before = trained(store, replace(CONFIG, **changes)).record  # type: ignore[arg-type]
         after = record_of(other, take_in(other, read_run(run_json([before]).encode())))
-        assert (after.config, after.plan, after.history) == (before.config, before.plan, before.history)
+        assert (after.config, after.plan, after.history) == (
+            before.config,
+            before.plan,
+            before.history,
+        )
 
 
 HOSTILE = {
@@ -226,7 +261,9 @@ VALUES = (
 
 
 @pytest.mark.long
-def test_whatever_stands_in_one_place_of_a_file_the_answer_is_a_run_or_a_sentence(store: Store) -> None:
+def test_whatever_stands_in_one_place_of_a_file_the_answer_is_a_run_or_a_sentence(
+    store: Store,
+) -> None:
     whole = json.loads(run_json([trained(store).record]))
     chance, refused = random.Random(0), []
     places = [(holder, key) for holder, key in _places(whole)]
@@ -241,7 +278,9 @@ def test_whatever_stands_in_one_place_of_a_file_the_answer_is_a_run_or_a_sentenc
                 refused.append(str(error))
         holder[key] = kept
     assert len(refused) > 200
-    assert [words for words in refused if not re.fullmatch("(Expected|No|Leave) [^\n]{1,500}", words)] == []
+    assert [
+        words for words in refused if not re.fullmatch("(Expected|No|Leave) [^\n]{1,500}", words)
+    ] == []
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:

@@ -32,7 +32,9 @@ def ran(folder: Path, text: str, name: str = "script.py") -> subprocess.Complete
     """A script, run in a process of its own with warnings as errors."""
     (folder / name).write_text(text, encoding="utf-8")
     words, env = [sys.executable, "-W", "error", name], {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=200, check=False)
+    return subprocess.run(
+        words, cwd=folder, env=env, capture_output=True, text=True, timeout=200, check=False
+    )
 
 
 def printed(folder: Path, text: str, name: str = "script.py") -> str:
@@ -52,7 +54,9 @@ def test_a_run_with_a_chosen_seed_is_repeated_bit_for_bit(store: Store, tmp_path
 
 
 @pytest.mark.long
-def test_a_run_with_a_secret_seed_is_repeated_with_fresh_noise(store: Store, tmp_path: Path) -> None:
+def test_a_run_with_a_secret_seed_is_repeated_with_fresh_noise(
+    store: Store, tmp_path: Path
+) -> None:
     record, parameters = trained(store, replace(TINY, seed=None))
     text = text_of("script", record)
     assert "draws fresh noise" in text
@@ -80,7 +84,8 @@ def test_opacus_comes_to_the_same_accuracy_where_noise_is_too_weak_to_see(
     store: Store, tmp_path: Path, config: RunConfig
 ) -> None:
     record, _ = trained(store, config)
-    out = printed(tmp_path, text_of("opacus", record), "opacus.py")  # a name that hides the package's
+    # A name that hides the package's.
+    out = printed(tmp_path, text_of("opacus", record), "opacus.py")
     found = re.search(r"^accuracy ([\d.]+) recorded ([\d.]+)$", out, flags=re.MULTILINE)
     assert found
     theirs, ours = map(float, found.groups())
@@ -91,9 +96,14 @@ def test_opacus_comes_to_the_same_accuracy_where_noise_is_too_weak_to_see(
 
 @pytest.mark.long
 def test_opacus_trains_a_run_with_noise_and_poisson_batches(store: Store, tmp_path: Path) -> None:
-    record, _ = trained(store, replace(TINY, batch=4, epochs=0.01, schedule="exponential", rate=0.1))
-    out = printed(tmp_path, text_of("opacus", record))  # of 4 expected examples: some batches are empty
-    found = re.search(r"^steps 25 epsilon ([\d.]+) by Opacus at delta 1e-05$", out, flags=re.MULTILINE)
+    record, _ = trained(
+        store, replace(TINY, batch=4, epochs=0.01, schedule="exponential", rate=0.1)
+    )
+    # Of 4 expected examples: some batches are empty.
+    out = printed(tmp_path, text_of("opacus", record))
+    found = re.search(
+        r"^steps 25 epsilon ([\d.]+) by Opacus at delta 1e-05$", out, flags=re.MULTILINE
+    )
     assert found
     assert record.released
     certified = ACCOUNTANTS[CERTIFIED].curve(record.released, [25], 1e-5)
@@ -109,8 +119,14 @@ def test_what_opacus_does_not_have_is_a_sentence(store: Store) -> None:
         ({"clipping": "per_layer"}, "it has no clipping per_layer"),
         ({"pca": 60}, "it has no DP-PCA"),
         ({"acceptance": "sa", "public": 100}, "it accepts every step"),
-        ({"device": "auto", "noise_generator": "secure"}, "the script does not use noise_generator"),
-        ({"dataset": "imdb", "model": "imdb", "source": "full"}, "its gradients of ids were never compared"),
+        (
+            {"device": "auto", "noise_generator": "secure"},
+            "the script does not use noise_generator",
+        ),
+        (
+            {"dataset": "imdb", "model": "imdb", "source": "full"},
+            "its gradients of ids were never compared",
+        ),
     ):
         config = replace(TINY, **changes)  # type: ignore[arg-type]
         assert obstacle(config).startswith(why)
@@ -122,18 +138,28 @@ def test_what_opacus_does_not_have_is_a_sentence(store: Store) -> None:
 class Grown(RunConfig):
     """A run with a setting more, of which the script has not heard."""
 
-    lr_floor: float = row(Number(default=0.0, low=0, label="Least learning rate", help="no step has a smaller one"))
+    lr_floor: float = row(
+        Number(default=0.0, low=0, label="Least learning rate", help="no step has a smaller one")
+    )
 
 
-def test_a_setting_that_the_script_does_not_know_is_an_obstacle_unless_it_is_at_its_default() -> None:
+def test_a_setting_that_the_script_does_not_know_is_an_obstacle_unless_it_is_at_its_default() -> (
+    None
+):
     assert obstacle(Grown()) == ""
-    assert obstacle(Grown(lr_floor=0.25)) == "the script does not use lr_floor (Least learning rate)"
+    assert (
+        obstacle(Grown(lr_floor=0.25)) == "the script does not use lr_floor (Least learning rate)"
+    )
     assert obstacle(Grown(lr_floor=0.25, clipping="auto_s")).startswith("it has no clipping auto_s")
 
 
 def test_an_optimizer_that_torch_has_is_one_that_opacus_has() -> None:
     can = {name for name in OPTIMIZERS if not obstacle(replace(TINY, optimizer=name))}
-    assert can == {name for name, optimizer in OPTIMIZERS.items() if optimizer.in_torch} >= {"sgd", "adam"}
+    assert (
+        can
+        == {name for name, optimizer in OPTIMIZERS.items() if optimizer.in_torch}
+        >= {"sgd", "adam"}
+    )
 
 
 def begun(store: Store, config: RunConfig, steps: int = 7) -> RunRecord:
@@ -171,5 +197,7 @@ def test_dp_accounting_agrees_with_the_certified_band(
 
 
 def test_a_run_without_an_epsilon_has_none_to_recompute(store: Store) -> None:
-    with pytest.raises(ValueError, match=r"has no epsilon to recompute\. Not private: without noise"):
+    with pytest.raises(
+        ValueError, match=r"has no epsilon to recompute\. Not private: without noise"
+    ):
         text_of("dp-accounting", begun(store, replace(TINY, sigma=0.0)))

@@ -1,4 +1,6 @@
-"""What must hold after any fault: no run is gone, none finished twice, every event is there once, in order."""
+"""What must hold after any fault: no run is gone, none finished twice, every event is there once,
+in order.
+"""
 
 from collections.abc import Sequence
 
@@ -24,20 +26,31 @@ def note_endings(store: Store) -> None:
 def wrongs(store: Store, asked: Sequence[str]) -> list[str]:
     """What is wrong with the runs that were asked for, as sentences; nothing may be."""
     found = {run.id: run for run in store.runs(kind=None)}
-    return [problem for run in asked for problem in (_of(store, found[run]) if run in found else [f"{run} is gone."])]
+    return [
+        problem
+        for run in asked
+        for problem in (_of(store, found[run]) if run in found else [f"{run} is gone."])
+    ]
 
 
 def _of(store: Store, run: Run) -> list[str]:
     with store.reading() as db:
-        endings = [row["status"] for row in db.execute("SELECT status FROM endings WHERE run = ?", (run.id,))]
+        endings = [
+            row["status"]
+            for row in db.execute("SELECT status FROM endings WHERE run = ?", (run.id,))
+        ]
     tail = store.tail(run.id)
     said = [event for _, event in tail]
     whole = list(walked(run.config, None, store.secret(run.id), None, 0.0))
     checks = {
         f"is {run.status}: {run.error}": run.status is Status.FINISHED,
         f"ended {endings}": endings == ["finished"],
-        f"numbers its events {[number for number, _ in tail]}": [number for number, _ in tail] == counted(said),
-        "says something else than an undisturbed run": without_checkpoints(said) == without_checkpoints(whole),
+        f"numbers its events {[number for number, _ in tail]}": (
+            [number for number, _ in tail] == counted(said)
+        ),
+        "says something else than an undisturbed run": (
+            without_checkpoints(said) == without_checkpoints(whole)
+        ),
     }
     return [f"{run.id} {problem}." for problem, right in checks.items() if not right]
 

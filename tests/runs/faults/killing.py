@@ -30,14 +30,18 @@ with Store(home) as store, pool.Pool(store, slots, train, stale=stale) as servin
 
 
 class Server:
-    """A process that holds a pool, as a server of pages does; it ends with the process that started it."""
+    """A process that holds a pool, as a server of pages does; it ends with the process that started
+    it.
+    """
 
     def __init__(self, home: Path, train: str, slots: int = 1, stale: float = 15.0) -> None:
         self._log = home.parent / "server.log"
         work = train if ":" in train else f"tests.runs.faults.stepping:{train}"
         words = [str(home), work, str(slots), str(stale), str(os.getpid())]
         with open(self._log, "ab") as log:
-            self.process = subprocess.Popen([sys.executable, "-c", SERVER, *words], cwd=ROOT, stdout=log, stderr=log)
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", SERVER, *words], cwd=ROOT, stdout=log, stderr=log
+            )
 
     def kill(self) -> None:
         """End it as a power cut does."""
@@ -51,7 +55,9 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, train: str = "train", slots: int = 1, stale: float = 15.0) -> Iterator[Server]:
+def serving(
+    home: Path, train: str = "train", slots: int = 1, stale: float = 15.0
+) -> Iterator[Server]:
     """Such a process while the block runs; it and the workers of the home are ended then."""
     server = Server(home, train, slots, stale)
     try:
@@ -76,11 +82,19 @@ class Killed:
 
 
 def until_done(
-    store: Store, start: Callable[[], Server], random_: random.Random, *, servers: int, most: int, within: float
+    store: Store,
+    start: Callable[[], Server],
+    random_: random.Random,
+    *,
+    servers: int,
+    most: int,
+    within: float,
 ) -> Killed:
-    """Kill workers and servers until every run has ended, or so many seconds are over; how many were killed.
+    """Kill workers and servers until every run has ended, or so many seconds are over; how many
+    were killed.
 
-    Between two kills the runs say up to `most` events, so that however slow the machine is they get further.
+    Between two kills the runs say up to `most` events, so that however slow the machine is they get
+    further.
     """
     live, killed, deadline = [start() for _ in range(servers)], Killed(), time.monotonic() + within
     try:
@@ -102,7 +116,9 @@ def until_done(
 
 
 def _gets_further(store: Store, events: int, deadline: float) -> bool:
-    """Wait until so many events more are there; False where all runs have ended first, or time is up."""
+    """Wait until so many events more are there; False where all runs have ended first, or time is
+    up.
+    """
     wanted = _said(store) + events
     while time.monotonic() < deadline and store.runs(Status.QUEUED, Status.RUNNING, kind=None):
         if _said(store) >= wanted:

@@ -1,7 +1,8 @@
-"""A training function that goes on where it was, as the real one does, without training: what the workers of faults do.
+"""A training function that goes on where it was, as the real one does, without training: what the
+workers of faults do.
 
-Each number of an event follows from the one before and the secret seed, so a run that was disturbed says exactly what
-an undisturbed one says, or shows that it lost its way.
+Each number of an event follows from the one before and the secret seed, so a run that was disturbed
+says exactly what an undisturbed one says, or shows that it lost its way.
 """
 
 import json
@@ -36,12 +37,20 @@ def held(config: RunConfig, file: Path, **options: Any) -> Generator[Event, None
     """The same, but step 8 is not taken before a file named `go` lies in the home."""
     for event in train(config, file, **options):
         yield event
-        while isinstance(event, Stepped) and event.step == 7 and not (file.parent.parent / "go").exists():
+        while (
+            isinstance(event, Stepped)
+            and event.step == 7
+            and not (file.parent.parent / "go").exists()
+        ):
             time.sleep(PAUSE)
 
 
 def walked(
-    config: RunConfig, file: Path | None, secret: int | None, resume_point: ResumePoint | None, pause: float
+    config: RunConfig,
+    file: Path | None,
+    secret: int | None,
+    resume_point: ResumePoint | None,
+    pause: float,
 ) -> Generator[Event, None, None]:
     """The events that are to be said, each step after a pause."""
     done, state = saved(file) if file and file.exists() else (0, secret or config.seed or 0)

@@ -1,4 +1,5 @@
-"""Workers and servers are killed, the store is held, fills up, or is moved away: every run finishes once, as it would.
+"""Workers and servers are killed, the store is held, fills up, or is moved away: every run finishes
+once, as it would.
 
 What an undisturbed run says is known of the doubles in stepping.py.
 """
@@ -57,7 +58,9 @@ def test_runs_outlive_random_kills_of_workers_and_of_two_servers(store: Store, h
     assert wrongs(store, runs) == []
 
 
-def test_a_run_outlives_a_database_that_is_held_for_thirty_seconds(under_way: UnderWay, home: Path) -> None:
+def test_a_run_outlives_a_database_that_is_held_for_thirty_seconds(
+    under_way: UnderWay, home: Path
+) -> None:
     store, first = under_way.store, under_way.runs[0]
     with serving(home, "held"):
         under_way.wait()
@@ -66,7 +69,8 @@ def test_a_run_outlives_a_database_that_is_held_for_thirty_seconds(under_way: Un
             said = store.tail(first)
             under_way.go_on()
             assert holder.wait(120) == 0
-        assert store.run(first).worker == worker  # it was silent, for it could not speak, and is not dead
+        # It was silent, for it could not speak, and is not dead.
+        assert store.run(first).worker == worker
         assert store.tail(first)[: len(said)] == said
         under_way.end()
     assert store.run(first).worker == worker

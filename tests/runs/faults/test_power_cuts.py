@@ -14,7 +14,9 @@ SAID = 12  # events, with checkpoints among them
 
 
 def cut(store: Store, run: str, kept: int) -> None:
-    """Take the run's events behind the first `kept`, and with the first of them what it says of its origin."""
+    """Take the run's events behind the first `kept`, and with the first of them what it says of its
+    origin.
+    """
     with store.writing() as db:
         db.execute("DELETE FROM events WHERE run = ? AND sequence > ?", (run, kept))
         if not kept:
@@ -36,7 +38,9 @@ def test_whatever_a_power_cut_takes_of_the_events_each_step_is_said_once_and_the
     assert done.last.accuracy == undisturbed(store, run).accuracy
 
 
-def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_from(store: Store) -> None:
+def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_from(
+    store: Store,
+) -> None:
     for place in (0.3, 0.9, None):
         run = begun(store, CONFIG, SAID, saves=True)
         file = checkpoint_path(store.home, run)
@@ -49,7 +53,9 @@ def test_a_checkpoint_with_another_byte_or_half_of_it_is_named_and_not_gone_on_f
         assert "to be a checkpoint, but it is damaged" in (lost.error or ""), place
 
 
-def test_a_run_that_has_said_all_before_its_worker_went_is_ended_and_says_nothing_again(store: Store) -> None:
+def test_a_run_that_has_said_all_before_its_worker_went_is_ended_and_says_nothing_again(
+    store: Store,
+) -> None:
     run = store.submit(CONFIG)
     assert store.claim("gone:1") is not None
     for event in train(CONFIG, secret=store.secret(run)):

@@ -1,4 +1,6 @@
-"""What readers see of a store in trouble: the pages are drawn with a sentence, and come back with the store."""
+"""What readers see of a store in trouble: the pages are drawn with a sentence, and come back with
+the store.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -49,13 +51,19 @@ def damage(store: Store) -> None:
         file.write(content)
 
 
-TROUBLES = {remove: "to be a file in a writable directory", replace: "start the program again", damage: "to be a"}
+TROUBLES = {
+    remove: "to be a file in a writable directory",
+    replace: "start the program again",
+    damage: "to be a",
+}
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", ["train.py", "runs.py", "lab.py"])
 @pytest.mark.parametrize("fault", TROUBLES, ids=lambda fault: fault.__name__)
-def test_a_page_whose_store_is_gone_says_so_in_a_sentence(store: Store, run: str, page: str, fault: Fault) -> None:
+def test_a_page_whose_store_is_gone_says_so_in_a_sentence(
+    store: Store, run: str, page: str, fault: Fault
+) -> None:
     shown = opened_at(PAGES / page, run)
     assert said(shown) == said(shown.run())
     fault(store)
@@ -82,7 +90,9 @@ def submit_for_ever(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "sentence"), [(close_to_writers, "to be writable"), (leave_no_room, "room left")], ids=["closed", "full"]
+    ("fault", "sentence"),
+    [(close_to_writers, "to be writable"), (leave_no_room, "room left")],
+    ids=["closed", "full"],
 )
 def test_a_run_that_cannot_be_kept_is_not_begun_and_the_page_says_why(
     store: Store, run: str, fault: Fault, sentence: str
@@ -99,7 +109,9 @@ def test_pages_are_drawn_while_another_process_holds_the_store_and_say_what_cann
 ) -> None:
     monkeypatch.setattr(store_file, "BUSY", 0.2)
     with Store(home) as store:
-        monkeypatch.setattr(pool, "ensure_pool", lambda *_: SimpleNamespace(store=store, trouble=None))
+        monkeypatch.setattr(
+            pool, "ensure_pool", lambda *_: SimpleNamespace(store=store, trouble=None)
+        )
         run = recorded(store, CONFIG, 40)
         with held(store.path, 60):
             assert said(opened_at(PAGES / "runs.py", run)) == ""

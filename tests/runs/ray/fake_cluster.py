@@ -43,7 +43,11 @@ class FakeCluster:
         if not stream.alive:
             raise Gone("its node is gone")
         said, stream.count = next(stream.said), stream.count + 1
-        return said._replace(version=self.version) if self.version and isinstance(said, Hello) else said
+        return (
+            said._replace(version=self.version)
+            if self.version and isinstance(said, Hello)
+            else said
+        )
 
     def end(self, stream: Any) -> None:
         stream.alive = False

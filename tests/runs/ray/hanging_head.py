@@ -8,7 +8,10 @@ import types
 from dpcore.runs.ray_pool import head
 
 if __name__ == "__main__":
-    functions = {"__init__": lambda cluster, address: None, os.environ["HANGS"]: lambda cluster, *_: time.sleep(60)}
+    functions = {
+        "__init__": lambda cluster, address: None,
+        os.environ["HANGS"]: lambda cluster, *_: time.sleep(60),
+    }
     module = types.ModuleType("dpcore.runs.ray_pool.ray_cluster")
     module.__dict__.update(Unreachable=RuntimeError, RayCluster=type("RayCluster", (), functions))
     sys.modules[module.__name__] = module

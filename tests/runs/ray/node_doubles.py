@@ -1,4 +1,5 @@
-"""Training functions for nodes: they go on where a run was, as `train` does, but nothing is trained.
+"""Training functions for nodes: they go on where a run was, as `train` does, but nothing is
+trained.
 
 Those that are held stop in the middle until there is a file at the path that DOUBLES_GATE names.
 """
@@ -39,8 +40,12 @@ def too_large(config: RunConfig, **_: Any) -> Generator[Event, None, None]:
     yield from ()
 
 
-def saving(config: RunConfig, file: Path, resume_point: Any = None, **_: Any) -> Generator[Event, None, None]:
-    """Six steps, saved and held after the third; the accuracy at the end says whether it began there."""
+def saving(
+    config: RunConfig, file: Path, resume_point: Any = None, **_: Any
+) -> Generator[Event, None, None]:
+    """Six steps, saved and held after the third; the accuracy at the end says whether it began
+    there.
+    """
     saved = file.exists()
     if not resume_point:
         yield Started(config.examples, 6, config.q, "cpu", 0, "test double")

@@ -16,10 +16,14 @@ RAY = Path(sys.executable).with_name("ray")
 
 
 class Node:
-    """The node, with one CPU for work, is there once it is made. Doubles that are held go on once `gate` is there."""
+    """The node, with one CPU for work, is there once it is made.
+
+    Doubles that are held go on once `gate` is there.
+    """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ry"))  # short: a socket's path has at most 107 characters
+        # Short: a socket's path has at most 107 characters.
+        self.folder = Path(tempfile.mkdtemp(prefix="ry"))
         self.gate = self.folder / "gate"
         port, client = free_ports(2)
         command = [
@@ -28,12 +32,23 @@ class Node:
             "--object-store-memory=80000000", "--disable-usage-stats",
         ]  # fmt: skip
         path = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))
-        environment = {**os.environ, "PYTHONPATH": path, "RAY_TMPDIR": str(self.folder), "TMPDIR": str(self.folder)}
+        environment = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "RAY_TMPDIR": str(self.folder),
+            "TMPDIR": str(self.folder),
+        }
         environment["DOUBLES_GATE"] = str(self.gate)
-        environment["RAY_raylet_start_wait_time_s"] = "120"  # the machine may be busy with other tests
+        # The machine may be busy with other tests.
+        environment["RAY_raylet_start_wait_time_s"] = "120"
         with open(self.folder / "start.log", "ab") as log:
             process = subprocess.Popen(
-                command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+                command,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
             )
         self._session = process.pid
         if process.wait(150):

@@ -1,4 +1,6 @@
-"""Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does nothing here instead."""
+"""Runs on a real Ray cluster on this machine, and on none: then the pool says so soon and does
+nothing here instead.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +70,9 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
     try:
         run = pool.store.submit(RunConfig())
         eventually(lambda: pool.trouble)
-        assert f"No Ray cluster answers at {address}: [Errno 111] Connection refused." in pool.trouble
+        assert (
+            f"No Ray cluster answers at {address}: [Errno 111] Connection refused." in pool.trouble
+        )
         assert pool.store.run(run).status is Status.QUEUED
         assert processes(home) == []
     finally:
@@ -78,7 +82,10 @@ def test_an_address_that_takes_no_connection_is_told_of_and_the_run_waits(
 
 @pytest.mark.parametrize(
     ("hangs", "said"),
-    [("__init__", "The Ray cluster at host:1 did not answer in time"), ("ready", "the Ray cluster ended; ")],
+    [
+        ("__init__", "The Ray cluster at host:1 did not answer in time"),
+        ("ready", "the Ray cluster ended; "),
+    ],
 )
 def test_a_head_that_its_cluster_keeps_waiting_ends_and_is_told_of(
     store: Store, eventually: Eventually, monkeypatch: pytest.MonkeyPatch, hangs: str, said: str
@@ -96,14 +103,20 @@ def test_an_address_or_a_name_that_no_machine_can_have_is_told_of() -> None:
         with pytest.raises(Unreachable, match=r"Write the Ray address as host:port"):
             probe(address)
     for host in ("x" * 64, "two..dots", "a\0b"):
-        with pytest.raises(Unreachable, match=r"No Ray cluster answers at .*Runs stay queued until one does"):
+        with pytest.raises(
+            Unreachable, match=r"No Ray cluster answers at .*Runs stay queued until one does"
+        ):
             probe(f"{host}:6379")
 
 
 def test_a_pool_of_no_known_kind_and_shares_that_are_none_are_refused(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, text in (("DPCORE_RAY_CPUS", "0"), ("DPCORE_RAY_CPUS", "two"), ("DPCORE_RAY_GPUS", "-1")):
+    for name, text in (
+        ("DPCORE_RAY_CPUS", "0"),
+        ("DPCORE_RAY_CPUS", "two"),
+        ("DPCORE_RAY_GPUS", "-1"),
+    ):
         with monkeypatch.context() as patch:
             patch.setenv(name, text)
             with pytest.raises(StoreError, match=f"Set {name} to a .*, not '{text}'"):
@@ -113,7 +126,9 @@ def test_a_pool_of_no_known_kind_and_shares_that_are_none_are_refused(
         ensure_pool(store.home)
 
 
-def test_the_address_is_that_of_ray_where_none_is_named_here(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_is_that_of_ray_where_none_is_named_here(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("DPCORE_RAY_ADDRESS", raising=False)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     assert pool_here(store).address == "auto"

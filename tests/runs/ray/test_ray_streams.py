@@ -1,4 +1,6 @@
-"""What the head does for the runs of a store, with tasks in this process, on a clock that the tests hold."""
+"""What the head does for the runs of a store, with tasks in this process, on a clock that the tests
+hold.
+"""
 
 from pathlib import Path
 
@@ -24,8 +26,17 @@ pytestmark = pytest.mark.usefixtures("gate", "eager")
 def held(store: Store, cluster: FakeCluster, count: int = 1) -> tuple[Streams, list[str]]:
     """Runs that are led into their middle, as many as there are places."""
     cluster.held = MIDDLE + 2  # the greeting and the start come before the steps
-    streams, runs = streams_of(store, cluster, "steps"), [store.submit(RunConfig()) for _ in range(count)]
-    lead(streams, lambda: [store.run(run).sequence for run in runs[: cluster.places]] == [MIDDLE + 1] * cluster.places)
+    streams, runs = (
+        streams_of(store, cluster, "steps"),
+        [store.submit(RunConfig()) for _ in range(count)],
+    )
+    lead(
+        streams,
+        lambda: (
+            [store.run(run).sequence for run in runs[: cluster.places]]
+            == [MIDDLE + 1] * cluster.places
+        ),
+    )
     return streams, runs
 
 
@@ -37,7 +48,9 @@ def check_whole(store: Store, *runs: str) -> list[Run]:
     return [store.run(run) for run in runs]
 
 
-def test_runs_wait_for_a_place_and_each_is_finished_once_with_all_that_it_said(store: Store) -> None:
+def test_runs_wait_for_a_place_and_each_is_finished_once_with_all_that_it_said(
+    store: Store,
+) -> None:
     cluster = FakeCluster(2)
     streams, runs = held(store, cluster, 4)
     rounds(streams, 3)
@@ -49,7 +62,9 @@ def test_runs_wait_for_a_place_and_each_is_finished_once_with_all_that_it_said(s
     assert len(cluster.streams) == 4
 
 
-def test_a_run_whose_node_is_gone_is_done_again_by_another_and_says_nothing_twice(store: Store) -> None:
+def test_a_run_whose_node_is_gone_is_done_again_by_another_and_says_nothing_twice(
+    store: Store,
+) -> None:
     cluster = FakeCluster()
     streams, (run,) = held(store, cluster)
     first = store.run(run).worker
@@ -77,8 +92,11 @@ def test_a_checkpoint_reaches_the_head_and_the_next_node(store: Store, gate: Pat
     assert not file.exists()
 
 
-def test_a_task_that_finishes_after_another_worker_got_its_run_leaves_that_workers_checkpoint(store: Store) -> None:
-    cluster = FakeCluster(held=len(ALL) + 2)  # the greeting and the start come before the steps, and then the end
+def test_a_task_that_finishes_after_another_worker_got_its_run_leaves_that_workers_checkpoint(
+    store: Store,
+) -> None:
+    # The greeting and the start come before the steps, and then the end.
+    cluster = FakeCluster(held=len(ALL) + 2)
     streams, run = streams_of(store, cluster, "steps"), store.submit(RunConfig())
     lead(streams, lambda: store.run(run).sequence == len(ALL) + 1)
     store.recover(store.run(run), "Its head was silent for long.")
@@ -177,10 +195,15 @@ def test_a_cluster_without_a_node_that_is_large_enough_is_told_of(store: Store) 
     streams = streams_of(store, FakeCluster(0), "steps", cpus=64)
     store.submit(RunConfig())
     lead(streams, lambda: streams.trouble)
-    assert streams.trouble == "No node of the Ray cluster has 64 CPU, which a run takes. Runs stay queued."
+    assert (
+        streams.trouble
+        == "No node of the Ray cluster has 64 CPU, which a run takes. Runs stay queued."
+    )
 
 
-def test_a_node_with_another_version_does_no_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_with_another_version_does_no_run(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(dpcore, "__version__", "1.0")
     cluster = FakeCluster()
     cluster.version = "0.0.9"

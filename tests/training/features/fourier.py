@@ -1,4 +1,6 @@
-"""The scattering transform from its definition in the Fourier domain, nothing cut off: slow, in float64, one image."""
+"""The scattering transform from its definition in the Fourier domain, nothing cut off: slow, in
+float64, one image.
+"""
 
 import functools
 import itertools
@@ -11,7 +13,9 @@ ALIASES = range(-3, 4)
 def reference(image, every=4):
     """The 81 maps of an image (H, W), before any normalisation, at each so many pixels."""
     height, width = image.shape
-    padded = np.pad(image.astype(float), ((4, 4 - height % -4), (4, 4 - width % -4)), mode="reflect")
+    padded = np.pad(
+        image.astype(float), ((4, 4 - height % -4), (4, 4 - width % -4)), mode="reflect"
+    )
     fine = [modulus(padded, 0, k) for k in range(8)]
     coarse = [modulus(padded, 1, k) for k in range(8)]
     twice = [modulus(each, 1, k) for each in fine for k in range(8)]

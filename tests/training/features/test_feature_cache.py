@@ -1,4 +1,6 @@
-"""Kept features are those computed; two processes at once do no harm; damaged files are computed again."""
+"""Kept features are those computed; two processes at once do no harm; damaged files are computed
+again.
+"""
 
 import dataclasses
 import errno
@@ -46,7 +48,10 @@ def same(first, second):
 
 def test_they_are_computed_once_and_read_bit_for_bit(tmp_path, times):
     first = features(tmp_path, views=2)
-    for again in (features(tmp_path, views=2), features(tmp_path, Images(PART.images.copy(), PART.labels.copy()), 2)):
+    for again in (
+        features(tmp_path, views=2),
+        features(tmp_path, Images(PART.images.copy(), PART.labels.copy()), 2),
+    ):
         assert same(again, first)
         assert again.values.dtype == torch.float16
         assert again.note == ""
@@ -64,7 +69,9 @@ def test_kept_or_not_and_on_any_number_of_cores_the_bits_are_the_same(tmp_path, 
     assert same(again, first)
 
 
-def test_other_examples_views_versions_and_machines_have_files_of_their_own(tmp_path, times, monkeypatch):
+def test_other_examples_views_versions_and_machines_have_files_of_their_own(
+    tmp_path, times, monkeypatch
+):
     changed = PART.images.copy()
     changed[3, 14, 14] ^= 1
     features(tmp_path)
@@ -157,15 +164,22 @@ def test_what_was_never_finished_is_removed_when_it_is_old(tmp_path):
 
 
 def test_images_of_another_size_or_number_of_channels_are_refused_and_nothing_is_written(tmp_path):
-    with pytest.raises(ValueError, match=r"Expected shape=\(4, 32, 32\) of an image to be 1 or 3 channels"):
+    with pytest.raises(
+        ValueError, match=r"Expected shape=\(4, 32, 32\) of an image to be 1 or 3 channels"
+    ):
         features(tmp_path, Images(np.zeros((6, 4, 32, 32), np.uint8), PART.labels))
-    with pytest.raises(ValueError, match=r"Expected shape=\(1, 28, 28\) of a grey image to be its height and width"):
-        features(tmp_path, Images(PART.images[:, None], PART.labels))  # whose scale would be that of colours
+    with pytest.raises(
+        ValueError, match=r"Expected shape=\(1, 28, 28\) of a grey image to be its height and width"
+    ):
+        # Whose scale would be that of colours.
+        features(tmp_path, Images(PART.images[:, None], PART.labels))
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("ended", ["finished", "stopped", "failed"])
-def test_of_two_at_once_each_computes_the_same_bits_and_one_file_stays(tmp_path, times, monkeypatch, ended):
+def test_of_two_at_once_each_computes_the_same_bits_and_one_file_stays(
+    tmp_path, times, monkeypatch, ended
+):
     monkeypatch.setattr(compute, "AT_ONCE", 1)
     many = Images(SAMPLE.images[:70], SAMPLE.labels[:70])  # three pieces
     first, second = (load_or_compute(many, "scatter", 1, cores=1, root=tmp_path) for _ in range(2))
@@ -185,7 +199,9 @@ def test_of_two_at_once_each_computes_the_same_bits_and_one_file_stays(tmp_path,
     assert len(times) == 2
 
 
-def test_a_file_that_another_process_removes_or_renames_meanwhile_does_no_harm(tmp_path, monkeypatch):
+def test_a_file_that_another_process_removes_or_renames_meanwhile_does_no_harm(
+    tmp_path, monkeypatch
+):
     listed = cache.Path.glob
 
     def stale(folder, pattern):

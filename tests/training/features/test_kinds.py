@@ -20,7 +20,9 @@ def samples(name, count=4):
 
 
 def colours(count=2):
-    """Images in colour that are as little smooth as grey ones: a grey image in each channel, with noise around it."""
+    """Images in colour that are as little smooth as grey ones: a grey image in each channel, with
+    noise around it.
+    """
     generator = torch.Generator().manual_seed(5)
     x = torch.rand(count, 3, 32, 32, generator=generator) * 0.4
     x[..., 2:30, 2:30] += 0.6 * samples("fashion_mnist", 3 * count).view(count, 3, 28, 28)
@@ -36,12 +38,15 @@ def test_it_is_the_transform_of_the_definition(name):
     assert np.abs(found - expected).max() < MAX_ERROR
     assert np.abs(expected[:, 1:9]).max() > 100 * MAX_ERROR  # so that each layer must be right
     assert np.abs(expected[:, 17:]).max() > 50 * MAX_ERROR
-    assert np.abs(found - expected)[:, 17:].max() < MAX_ERROR / 4  # they are small, and so is their error
+    # They are small, and so is their error.
+    assert np.abs(found - expected)[:, 17:].max() < MAX_ERROR / 4
 
 
 def test_in_colour_each_channel_is_transformed_by_itself():
     x = colours()
-    expected = np.stack([np.concatenate([reference(channel) for channel in image]) for image in x.numpy()])
+    expected = np.stack(
+        [np.concatenate([reference(channel) for channel in image]) for image in x.numpy()]
+    )
     found = scattering(x).numpy()
     assert found.shape == (2, 243, 8, 8)
     assert np.abs(found - expected).max() < 2 * MAX_ERROR  # on a scale twice as long
@@ -49,9 +54,13 @@ def test_in_colour_each_channel_is_transformed_by_itself():
 
 @pytest.mark.parametrize(("height", "width"), [(8, 8), (9, 30), (64, 11)])
 @pytest.mark.parametrize("step", [2, 4])
-def test_small_images_of_any_size_are_transformed_at_each_second_or_fourth_pixel(height, width, step):
+def test_small_images_of_any_size_are_transformed_at_each_second_or_fourth_pixel(
+    height, width, step
+):
     x = torch.rand(2, 3, height, width, generator=torch.Generator().manual_seed(8)) * 2 - 1
-    expected = np.stack([np.concatenate([reference(channel, step) for channel in image]) for image in x.numpy()])
+    expected = np.stack(
+        [np.concatenate([reference(channel, step) for channel in image]) for image in x.numpy()]
+    )
     found = scattering(x, step).numpy()
     assert found.shape == expected.shape
     assert found.shape[2:] == (-(-height // 4) * 4 // step, -(-width // 4) * 4 // step)
@@ -60,7 +69,9 @@ def test_small_images_of_any_size_are_transformed_at_each_second_or_fourth_pixel
 
 def test_images_of_another_size_or_number_of_channels_are_refused():
     for shape in [(1, 7, 28), (3, 32, 65), (2, 28, 28), (28, 28), (108,)]:
-        with pytest.raises(ValueError, match=r"Expected shape=.* to be 1 or 3 channels, and .* from 8 to 64"):
+        with pytest.raises(
+            ValueError, match=r"Expected shape=.* to be 1 or 3 channels, and .* from 8 to 64"
+        ):
             scattering(torch.zeros(2, *shape))
 
 
@@ -76,7 +87,9 @@ SEEN = scaled(torch.tensor(load("mnist", "sample").train.images[:200]))
 
 
 def slant_of(image: NDArray[np.float64]) -> float:
-    """The least-squares slope of columns on rows, each pixel weighted by its grey, by a solver of linear equations."""
+    """The least-squares slope of columns on rows, each pixel weighted by its grey, by a solver of
+    linear equations.
+    """
     rows, columns = np.mgrid[: image.shape[0], : image.shape[1]].astype(float)
     weights = np.sqrt(image.ravel())
     equations = np.stack([rows.ravel(), np.ones(image.size)], 1) * weights[:, None]
@@ -106,7 +119,9 @@ def test_the_slant_is_the_slope_of_columns_on_rows() -> None:
 
 def test_rows_are_shifted_as_by_hand() -> None:
     slopes, middles = slants(SEEN[:10, 0])
-    for image, new, slope, middle in zip(SEEN[:10, 0], upright(SEEN[:10])[:, 0], slopes, middles, strict=True):
+    for image, new, slope, middle in zip(
+        SEEN[:10, 0], upright(SEEN[:10])[:, 0], slopes, middles, strict=True
+    ):
         by_hand = sheared(image.double().numpy(), slope.item(), middle.item())
         np.testing.assert_allclose(new.numpy(), by_hand, atol=1e-5)
 

@@ -1,4 +1,6 @@
-"""Equal bits for any number of cores, neighbours and place; and views, which follow from pinned matrices."""
+"""Equal bits for any number of cores, neighbours and place; and views, which follow from pinned
+matrices.
+"""
 
 import dataclasses
 import math
@@ -51,7 +53,8 @@ def test_an_example_s_features_are_those_that_it_has_alone():
 def leaves_the_others_alone(kind, x):
     """True if an example that leaves changes no other example's features."""
     found = computed(x, kind, 1)
-    without = computed(np.delete(x, 4, axis=0), kind, 1)  # the others move up, one into another piece
+    # The others move up, one into another piece.
+    without = computed(np.delete(x, 4, axis=0), kind, 1)
     return torch.equal(without, torch.cat([found[:4], found[5:]]))
 
 
@@ -81,7 +84,9 @@ def test_they_are_the_transform_of_each_view_in_half_precision():
 def test_progress_ends_with_all_images_and_stopped_work_gives_the_threads_back(monkeypatch):
     monkeypatch.setattr(compute, "AT_ONCE", 1)
     x = images(2 * SIZE + 1)
-    assert list(compute_features(x, SCATTER, 1, 1)) == [(done, len(x)) for done in (SIZE, 2 * SIZE, len(x))]
+    assert list(compute_features(x, SCATTER, 1, 1)) == [
+        (done, len(x)) for done in (SIZE, 2 * SIZE, len(x))
+    ]
     before, steps = torch.get_num_threads(), compute_features(x, SCATTER, 1)
     next(steps)
     steps.close()
@@ -127,7 +132,9 @@ def test_the_first_view_is_the_image_and_more_views_leave_the_others_as_they_are
     assert len({tuple(view.flatten().tolist()) for view in many[0]}) == 5
 
 
-@pytest.mark.parametrize(("images", "mode"), [(grey(), "grid-constant"), (colour(), "mirror")], ids=["grey", "colour"])
+@pytest.mark.parametrize(
+    ("images", "mode"), [(grey(), "grid-constant"), (colour(), "mirror")], ids=["grey", "colour"]
+)
 @pytest.mark.parametrize("view", [1, 2, 3, 9])
 def test_a_view_is_the_image_under_its_matrix(images, mode, view):
     turn, shift = matrix(view)[:, :2], matrix(view)[:, 2]
@@ -135,5 +142,7 @@ def test_a_view_is_the_image_under_its_matrix(images, mode, view):
     offset = middle + shift - turn @ [middle, middle]
     for image, copy in zip(images, views_of(images, view + 1)[:, view], strict=True):
         for channel, found in zip(image.numpy(), copy.numpy(), strict=True):
-            expected = ndimage.affine_transform(channel.astype(float), turn, offset, order=1, mode=mode)
+            expected = ndimage.affine_transform(
+                channel.astype(float), turn, offset, order=1, mode=mode
+            )
             assert np.abs(found - expected).max() < 1e-5

@@ -1,4 +1,6 @@
-"""Random mixtures, cosines and patches, by their definitions, in float64 at single places; and their numbers."""
+"""Random mixtures, cosines and patches, by their definitions, in float64 at single places; and
+their numbers.
+"""
 
 import numpy as np
 import pytest
@@ -37,7 +39,9 @@ def test_a_weight_follows_from_its_place_alone() -> None:
 def test_phases_are_uniform_and_filters_white_of_mean_0_and_length_1_on_every_machine() -> None:
     turns = phases().double().numpy() / (2 * np.pi)
     assert stats.kstest(turns, "uniform").pvalue > 1e-3
-    assert stats.kstest(turns * 0.8, "uniform").pvalue < 1e-3, "the test tells a turn from a shorter one"
+    assert stats.kstest(turns * 0.8, "uniform").pvalue < 1e-3, (
+        "the test tells a turn from a shorter one"
+    )
     for channels in (1, 3):
         drawn = filters(channels).double().numpy().reshape(96, -1)
         assert drawn.shape[1] == 36 * channels
@@ -57,7 +61,9 @@ MAX_COSINE_ERROR = 0.02
 
 def test_a_mixture_is_the_weighted_sum_of_the_maps_at_a_place_cut_at_0() -> None:
     maps = scatter(SEEN)
-    expected = np.einsum("ij,bjrc->birc", weights(81).double().numpy(), maps.double().numpy()).clip(min=0)
+    expected = np.einsum("ij,bjrc->birc", weights(81).double().numpy(), maps.double().numpy()).clip(
+        min=0
+    )
     found = mixed(maps)
     assert found.shape == (4, 192, 7, 7)
     np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
@@ -71,23 +77,32 @@ def by_definition(image: Array) -> tuple[Array, Array]:
     threes = (threes - threes.mean(1, keepdims=True)) / np.sqrt(threes.var(1, keepdims=True) + 1e-5)
     maps = threes.reshape(maps.shape)
     maps = maps / np.sqrt((maps**2).mean(0) + 0.1)
-    angles = 1.7 * np.tensordot(weights(len(maps)).double().numpy(), maps, 1) + phases().numpy()[:, None, None]
+    angles = (
+        1.7 * np.tensordot(weights(len(maps)).double().numpy(), maps, 1)
+        + phases().numpy()[:, None, None]
+    )
     windows = sliding_window_view(np.pad(image, ((0, 0), (3, 2), (3, 2))), (6, 6), axis=(1, 2))
     contrast = np.sqrt(windows.var((0, 3, 4)) * 36 * len(image) + 0.1)
     answers = np.einsum("fcij,chwij->fhw", filters(len(image)).double().numpy(), windows) / contrast
-    return blocks(np.cos(angles), 2), blocks(np.concatenate([answers.clip(min=0), -answers.clip(max=0)]), 4)
+    return blocks(np.cos(angles), 2), blocks(
+        np.concatenate([answers.clip(min=0), -answers.clip(max=0)]), 4
+    )
 
 
 def blocks(x: Array, side: int) -> Array:
     """The means over blocks of so many rows and columns, fewer at the end."""
     for axis in (1, 2):
         starts = np.arange(0, x.shape[axis], side)
-        x = np.add.reduceat(x, starts, axis) / np.expand_dims(np.diff([*starts, x.shape[axis]]), (0, 3 - axis))
+        x = np.add.reduceat(x, starts, axis) / np.expand_dims(
+            np.diff([*starts, x.shape[axis]]), (0, 3 - axis)
+        )
     return x
 
 
 @pytest.mark.parametrize("images", [SEEN, COLOUR, ODD], ids=["grey", "colour", "odd"])
-def test_the_kind_is_the_cosines_of_the_maps_of_root_pixels_beside_the_patches_of_pixels(images: torch.Tensor) -> None:
+def test_the_kind_is_the_cosines_of_the_maps_of_root_pixels_beside_the_patches_of_pixels(
+    images: torch.Tensor,
+) -> None:
     kind = KINDS["scatter_cosines"]
     shape = kind.shape_of(tuple(images.shape[1:]))
     assert shape == (384, *(-(-side // 4) for side in images.shape[2:]))
@@ -98,7 +113,9 @@ def test_the_kind_is_the_cosines_of_the_maps_of_root_pixels_beside_the_patches_o
         assert found.shape == shape
         worst = np.abs(found[:192] * np.linalg.norm(first) / unit - first).max()
         assert worst < MAX_COSINE_ERROR, "what cutting the wavelets costs"
-        np.testing.assert_allclose(found[192:] * np.linalg.norm(second) / (0.7 * unit), second, atol=1e-5)
+        np.testing.assert_allclose(
+            found[192:] * np.linalg.norm(second) / (0.7 * unit), second, atol=1e-5
+        )
         assert first.std() > 20 * MAX_COSINE_ERROR
 
 

@@ -9,7 +9,12 @@ from scipy import stats
 from scipy.linalg import sqrtm
 
 from dpcore.training.features.kinds import KINDS
-from dpcore.training.features.whitened_patches import covariance, mixtures, normal_rows, whitened_filters
+from dpcore.training.features.whitened_patches import (
+    covariance,
+    mixtures,
+    normal_rows,
+    whitened_filters,
+)
 from tests.training.features.test_kinds import colours
 from tests.training.features.test_random_maps import ODD, SEEN, blocks
 
@@ -27,18 +32,24 @@ def by_waves(side: int, channels: int) -> Array:
     space = (waves * power @ waves.conj().T).real / power.sum()
     if channels == 1:
         return space
-    vectors = [np.array(each) / np.linalg.norm(each) for each in ([1, 1, 1], [1, 0, -1], [1, -2, 1])]
+    vectors = [
+        np.array(each) / np.linalg.norm(each) for each in ([1, 1, 1], [1, 0, -1], [1, -2, 1])
+    ]
     colour = np.einsum("i,ij,ik->jk", (1, 0.3, 0.15), vectors, vectors)
     return np.kron(colour, space)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("side", [4, 6, 8])
-def test_a_filter_is_a_normal_one_times_the_root_of_the_inverse_covariance(side: int, channels: int) -> None:
+def test_a_filter_is_a_normal_one_times_the_root_of_the_inverse_covariance(
+    side: int, channels: int
+) -> None:
     expected = by_waves(side, channels)
     np.testing.assert_allclose(covariance(side, channels), expected, atol=1e-12)
     floored = expected + 0.03 * np.trace(expected) / len(expected) * np.eye(len(expected))
-    drawn = np.linalg.solve(np.real(sqrtm(floored)), normal_rows(f"first {side}", 128, len(expected)).T).T
+    drawn = np.linalg.solve(
+        np.real(sqrtm(floored)), normal_rows(f"first {side}", 128, len(expected)).T
+    ).T
     drawn -= drawn.mean(1, keepdims=True)
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     found = whitened_filters(side, channels).double().numpy().reshape(128, -1)
@@ -65,7 +76,10 @@ def first_of(image: Array, side: int, threshold: float) -> Array:
     around = np.pad(image, ((0, 0), (before, after), (before, after)), mode="reflect")
     windows = sliding_window_view(around, (side, side), axis=(1, 2))
     contrast = np.sqrt(windows.var((0, 3, 4)) * side**2 * len(image) + 0.1)
-    found = np.einsum("fcij,chwij->fhw", whitened_filters(side, len(image)).double().numpy(), windows) / contrast
+    found = (
+        np.einsum("fcij,chwij->fhw", whitened_filters(side, len(image)).double().numpy(), windows)
+        / contrast
+    )
     return blocks(np.concatenate([found / threshold - 1, -found / threshold - 1]).clip(min=0), 4)
 
 
@@ -73,8 +87,12 @@ def second_of(maps: Array) -> Array:
     """The second layer (1024, h / 2, w / 2) of maps (768, h, w)."""
     centred = maps - maps.mean(0)
     centred /= np.sqrt((centred**2).mean(0) + 0.1 * (centred**2).mean())
-    windows = sliding_window_view(np.pad(centred, ((0, 0), (1, 1), (1, 1)), mode="reflect"), (3, 3), axis=(1, 2))
-    found = np.einsum("fcij,chwij->fhw", mixtures(len(maps)).double().numpy(), windows, optimize=True)
+    windows = sliding_window_view(
+        np.pad(centred, ((0, 0), (1, 1), (1, 1)), mode="reflect"), (3, 3), axis=(1, 2)
+    )
+    found = np.einsum(
+        "fcij,chwij->fhw", mixtures(len(maps)).double().numpy(), windows, optimize=True
+    )
     return blocks(np.concatenate([found - 0.8, -found - 0.8]).clip(min=0), 2)
 
 
@@ -86,9 +104,13 @@ def test_the_kind_is_both_layers_of_an_image_and_its_mirror_image(images: torch.
     for found, image in zip(KIND.transform(images).double().numpy(), pixels, strict=True):
         layers = [0.0, 0.0]
         for each in (image, image[..., ::-1]):
-            maps = np.concatenate([first_of(each, *size) for size in ((4, 0.04), (6, 0.025), (8, 0.017))])
+            maps = np.concatenate(
+                [first_of(each, *size) for size in ((4, 0.04), (6, 0.025), (8, 0.017))]
+            )
             layers = [layers[0] + blocks(maps, 2), layers[1] + second_of(maps)]
-        expected = np.concatenate([each / np.linalg.norm(each) for each in layers]) * np.sqrt(np.prod(shape) / 32)
+        expected = np.concatenate([each / np.linalg.norm(each) for each in layers]) * np.sqrt(
+            np.prod(shape) / 32
+        )
         assert found.shape == shape
         np.testing.assert_allclose(found, expected, atol=2.5e-4)
         assert min(expected[:768].std(), expected[768:].std()) > 0.05

@@ -52,10 +52,16 @@ def test_one_example_never_contributes_more_than_the_bound(kind):
     x[1] *= 1e3  # a far too bright one
     assert len(group_sizes(engine.module)) == 4
     for clip_norm, (clipping, scaled) in itertools.product([1e-9, 0.1, 1e9], WAYS):
-        scale = torch.logspace(-3, 2, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
+        scale = (
+            torch.logspace(-3, 2, len(engine.parameters))
+            if scaled
+            else torch.ones(len(engine.parameters))
+        )
         bound = CLIPPINGS[clipping](clip_norm)
         for i in range(len(x)):
-            total = engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, scale**-2 if scaled else None).total
+            total = engine.clipped_sum(
+                x[i : i + 1], y[i : i + 1], bound, scale**-2 if scaled else None
+            ).total
             length = (total.double() / scale.double()).norm()
             assert length <= clip_norm * bound.sensitivity(4), i
 
@@ -94,9 +100,15 @@ def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, ki
             bound = CLIPPINGS[clipping](clip_norm)
             with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale
             without = engine.clipped_sum(x[:16], y[:16], bound, given).total.double() / scale
-            distance, case = (with_it - without).norm().item(), (activation, clipping, scaled, clip_norm)
-            assert distance <= clip_norm * bound.sensitivity(len(group_sizes(engine.module))) * (1 + 1e-5), case
-            assert distance >= clip_norm * 0.9, case  # the bright image is clipped, so the test does look at the bound
+            distance, case = (
+                (with_it - without).norm().item(),
+                (activation, clipping, scaled, clip_norm),
+            )
+            assert distance <= clip_norm * bound.sensitivity(len(group_sizes(engine.module))) * (
+                1 + 1e-5
+            ), case
+            # The bright image is clipped, so the test does look at the bound.
+            assert distance >= clip_norm * 0.9, case
 
 
 def test_the_layers_of_one_example_together_reach_the_sensitivity_that_per_layer_clipping_is_charged_for():
@@ -125,7 +137,8 @@ def test_a_transform_takes_the_place_of_every_gradient_before_clipping():
         clipped, _ = clipped_one_at_a_time(rows, clipping, bound, layer_sizes(module))
         assert_close(found.norms, rows.norm(dim=1), case=clipping)
         away = (found.total - clipped.sum(0)).norm()
-        assert away <= 1e-2 * clipped.sum(0).norm(), clipping  # the sign of a number near 0 may turn
+        # The sign of a number near 0 may turn.
+        assert away <= 1e-2 * clipped.sum(0).norm(), clipping
     with pytest.raises(RuntimeError, match="forms no gradients"):
         engine_on(BookKeeping, module).clipped_sum(x, y, Flat(1.0), transform=torch.sign)
 
@@ -147,14 +160,24 @@ def test_neither_the_chunk_size_nor_the_number_of_cores_matters(cores):
 
 def test_the_total_is_the_sum_of_all_shares():
     rows, nothing = torch.arange(15.0).reshape(3, 5), torch.zeros(0)
-    assert ClippedSum(rows, nothing, nothing, nothing).total.tolist() == [15.0, 18.0, 21.0, 24.0, 27.0]
+    assert ClippedSum(rows, nothing, nothing, nothing).total.tolist() == [
+        15.0,
+        18.0,
+        21.0,
+        24.0,
+        27.0,
+    ]
 
 
-def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(monkeypatch):
+def test_a_batch_is_cut_into_equal_parts_as_few_as_the_chunk_allows_and_as_many_for_each_core(
+    monkeypatch,
+):
     monkeypatch.setattr(clipped_sum, "MIN_ROWS_OF_CORE", 10)
     for views in (1, 2, 4, 16):
         engine = BookKeeping(build("mlp", "relu", 3, width=5), Cores(3), views)
-        for size, chunk in itertools.product([1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 40, 400]):
+        for size, chunk in itertools.product(
+            [1, 10, 11, 20, 21, 30, 31, 47, 100, 1000], [1, 7, 10, 40, 400]
+        ):
             engine.chunk = chunk
             busy, parts = engine._parts(size)
             lengths, case = [part.stop - part.start for part in parts], (views, size, chunk)
@@ -193,11 +216,14 @@ def short_of_memory(engine, monkeypatch, most):
 
 @pytest.mark.parametrize("most", [7, 1])
 @KINDS
-def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum(kind, most, monkeypatch):
+def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum(
+    kind, most, monkeypatch
+):
     x, y = batch((1, 28, 28), 60)
     whole = engine_on(kind, build("cnn", "tanh", 0)).clipped_sum(x, y, Flat(0.1))
     engine = short_of_memory(engine_on(kind, build("cnn", "tanh", 0)), monkeypatch, most)
-    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)  # somebody else's recording
+    # Somebody else's recording.
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     found = engine.clipped_sum(x, y, Flat(0.1))
     assert 1 <= engine.chunk <= most
     assert_close(found.total, whole.total)
@@ -205,11 +231,15 @@ def test_a_batch_that_memory_does_not_hold_goes_in_smaller_parts_to_the_same_sum
     assert_close(engine.logits(x), engine.module(x))
 
 
-def test_memory_that_does_not_hold_one_example_is_an_error_and_so_is_a_recording_that_cannot_begin_again(monkeypatch):
+def test_memory_that_does_not_hold_one_example_is_an_error_and_so_is_a_recording_that_cannot_begin_again(
+    monkeypatch,
+):
     engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0)), monkeypatch, 0)
     with pytest.raises(torch.OutOfMemoryError):
         engine.clipped_sum(*batch((1, 28, 28), 6), Flat(0.1))
-    engine = short_of_memory(engine_on(BookKeeping, build("cnn", "tanh", 0), chunk=8), monkeypatch, 5)
+    engine = short_of_memory(
+        engine_on(BookKeeping, build("cnn", "tanh", 0), chunk=8), monkeypatch, 5
+    )
     engine.parameters = SimpleNamespace(is_cuda=True)  # type: ignore[assignment]
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     with pytest.raises(torch.OutOfMemoryError):
@@ -229,7 +259,9 @@ def test_what_fills_a_batch_up_adds_exactly_nothing():
         sums = []
         for stuffing in (x[37:], 1e4 * torch.randn(63, 1, 28, 28)):
             stuffed = torch.cat([x[:37], stuffing])
-            sums.append(engine.clipped_sum(stuffed, y, clip, inverse, padding=padding).total.clone())
+            sums.append(
+                engine.clipped_sum(stuffed, y, clip, inverse, padding=padding).total.clone()
+            )
         assert torch.equal(*sums), (clipping, scaled)
         alone = engine.clipped_sum(x[:37], y[:37], clip, inverse).total
         torch.testing.assert_close(sums[0], alone, rtol=1e-4, atol=1e-6)

@@ -14,7 +14,9 @@ from tests.training.small_runs import SMALL, ticking
 def test_results_come_in_the_order_of_the_items():
     for items in [0, 1, 4, 5, 11]:
         for count in [1, 2, 5]:
-            assert Cores(count).map(lambda item: item**2, range(items)) == [item**2 for item in range(items)], (
+            assert Cores(count).map(lambda item: item**2, range(items)) == [
+                item**2 for item in range(items)
+            ], (
                 items,
                 count,
             )

@@ -1,4 +1,6 @@
-"""Ids that stand several times in an example have one row of its gradient: the norm is that of their sum."""
+"""Ids that stand several times in an example have one row of its gradient: the norm is that of
+their sum.
+"""
 
 import pytest
 import torch
@@ -13,7 +15,16 @@ from dpcore.training.gradients.rounding import operations, relative_error
 from dpcore.training.models import MODELS, build
 from tests.training.gradients.test_clipped_sum import KINDS
 from tests.training.gradients.test_rounding import hostile_rows
-from tests.training.oracles import CORES, WAYS, Ids, assert_close, batch, engine_on, one_at_a_time, scale_of
+from tests.training.oracles import (
+    CORES,
+    WAYS,
+    Ids,
+    assert_close,
+    batch,
+    engine_on,
+    one_at_a_time,
+    scale_of,
+)
 
 IDS = torch.tensor([[3, 3, 3, 3, 3, 3], [0, 1, 2, 3, 4, 5], [0, 0, 0, 5, 5, 2], [8, 0, 8, 0, 8, 0]])
 LABELS = torch.tensor([0, 1, 2, 0])
@@ -45,9 +56,16 @@ def test_the_norm_of_an_example_that_repeats_one_id_is_that_of_autograd(kind):
 def test_an_example_of_repeated_ids_never_contributes_more_than_the_bound(kind):
     engine = engine_on(kind, network(30.0))
     for clipping, scaled in WAYS:
-        scale = torch.logspace(-1, 1, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
+        scale = (
+            torch.logspace(-1, 1, len(engine.parameters))
+            if scaled
+            else torch.ones(len(engine.parameters))
+        )
         bound, given = CLIPPINGS[clipping](0.01), scale**-2 if scaled else None
-        totals = [engine.clipped_sum(IDS[i : i + 1], LABELS[i : i + 1], bound, given).total.clone() for i in range(4)]
+        totals = [
+            engine.clipped_sum(IDS[i : i + 1], LABELS[i : i + 1], bound, given).total.clone()
+            for i in range(4)
+        ]
         lengths = [float((total.double() / scale.double()).norm()) for total in totals]
         most = 0.01 * bound.sensitivity(len(group_sizes(engine.module)))
         assert 0.99 * most < max(lengths) <= most, (clipping, scaled)
@@ -66,8 +84,12 @@ def test_adding_one_example_moves_the_clipped_sum_by_at_most_the_bound(model, ki
         with_it = engine.clipped_sum(x, y, bound, given).total.double() / scale
         without = engine.clipped_sum(x[:8], y[:8], bound, given).total.double() / scale
         distance = (with_it - without).norm().item()
-        assert distance <= 1e-3 * bound.sensitivity(len(group_sizes(engine.module))) * (1 + 1e-4), (clipping, scaled)
-        assert distance >= 1e-3 * 0.7, (clipping, scaled)  # so it is clipped, and the test does look at the bound
+        assert distance <= 1e-3 * bound.sensitivity(len(group_sizes(engine.module))) * (1 + 1e-4), (
+            clipping,
+            scaled,
+        )
+        # So it is clipped, and the test does look at the bound.
+        assert distance >= 1e-3 * 0.7, (clipping, scaled)
 
 
 def test_norms_of_parts_that_are_not_added_up_would_break_the_bound(monkeypatch):
@@ -87,7 +109,8 @@ def test_norms_of_hostile_rows_err_by_less_than_the_bound():
         for given, weights in ((None, torch.ones(length, 16)), ([inverse], inverse)):
             exact = (g.double().square() * weights.double()).sum((1, 2))
             assert (
-                (layer.book(ids, g, given)[0].double() / exact - 1).abs() <= relative_error(layer.operations())
+                (layer.book(ids, g, given)[0].double() / exact - 1).abs()
+                <= relative_error(layer.operations())
             ).all(), length
 
 

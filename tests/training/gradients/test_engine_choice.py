@@ -1,4 +1,6 @@
-"""The fastest exact engine is chosen, with its reason; modules that no engine can handle are refused."""
+"""The fastest exact engine is chosen, with its reason; modules that no engine can handle are
+refused.
+"""
 
 import copy
 import gc

@@ -1,4 +1,6 @@
-"""Norms in float32 are never taken for less than they are: rows made to round badly, against float64."""
+"""Norms in float32 are never taken for less than they are: rows made to round badly, against
+float64.
+"""
 
 import subprocess
 import sys
@@ -28,7 +30,9 @@ SIZES = [1, 2, 784, 1024, 1025, 1030, 10_000, 795_010]
 
 
 def hostile_rows(n: int) -> Tensor:
-    """Rows whose squares are lost beside larger ones, in one order or another, or are random (5, n)."""
+    """Rows whose squares are lost beside larger ones, in one order or another, or are random (5,
+    n).
+    """
     small = 2.0**-12.5  # its square is just below half the last bit of 1
     rows = torch.full((5, n), small)
     rows[0, 0] = rows[1, -1] = rows[2, n // 2] = 1.0
@@ -57,7 +61,9 @@ def test_squared_norms_err_by_less_than_the_bound_in_either_direction():
 
 
 def test_sums_of_rows_are_taken_in_blocks_of_the_length_of_a_row_and_not_of_the_batch(monkeypatch):
-    """A batch of few long rows, or of many, must not decide how many additions a number goes through."""
+    """A batch of few long rows, or of many, must not decide how many additions a number goes
+    through.
+    """
     asked = []
     monkeypatch.setattr(rounding, "block", lambda terms: asked.append(terms) or 10)
     for rows in (torch.rand(3, 25), torch.rand(70, 25)):
@@ -71,21 +77,25 @@ def test_sums_of_rows_are_taken_in_blocks_of_the_length_of_a_row_and_not_of_the_
     ("layer", "count"),
     [
         (layers.Linear(nn.Linear(784, 10)), 15 + 789),
-        (layers.Linear(nn.Linear(784, 2000)), 2000 + 789),  # with a D a product adds up all 2000 outputs, one by one
+        # With a D a product adds up all 2000 outputs, one by one.
+        (layers.Linear(nn.Linear(784, 2000)), 2000 + 789),
         (layers.Conv2d(nn.Conv2d(1, 16, 8)), 1029 + 21),
     ],
 )
 def test_operations_of_a_layer_are_those_of_both_sums_that_its_norm_goes_through(layer, count):
     assert layer.operations() == count
     assert operations(1031) == 5 + 33 + 32 + 1  # a prime: 31 blocks of 33, a rest, and their sums
-    assert operations(137 * 1151) <= most_operations(137 * 1151)  # 1151 is nearly three roots: too many at once
+    # 1151 is nearly three roots: too many at once.
+    assert operations(137 * 1151) <= most_operations(137 * 1151)
 
 
 def test_an_engine_allows_for_the_layer_whose_norm_is_rounded_most_often():
     wide, narrow = nn.Linear(784, 2000), nn.Linear(2000, 10)
     for parts in ((wide, narrow), (nn.Linear(10, 784), wide)):
         count = (2000 + 789) * 2.0**-24
-        assert engine_on(BookKeeping, nn.Sequential(*parts)).norm_error == pytest.approx(count / (1 - count), rel=1e-12)
+        assert engine_on(BookKeeping, nn.Sequential(*parts)).norm_error == pytest.approx(
+            count / (1 - count), rel=1e-12
+        )
     # 784 * 2000 weights and 2000 biases: 1256 blocks of 1250
     assert operations(1_570_000) == 5 + 1256 + 1250 + 1
     most = operations(1_570_000) * 2.0**-24
@@ -103,7 +113,10 @@ def test_factors_times_norms_reach_the_bound_and_never_exceed_it():
     for clip_norm in [1e-9, 0.3, 1e9]:
         for clipping in CLIPPINGS:
             generator = torch.Generator().manual_seed(1)
-            squares = 10.0 ** (8 + 12 * torch.rand(1, 400_000, generator=generator)) * max(clip_norm, 1.0) ** 2
+            squares = (
+                10.0 ** (8 + 12 * torch.rand(1, 400_000, generator=generator))
+                * max(clip_norm, 1.0) ** 2
+            )
             squares = squares.clamp(1e-30, 1e30)
             squares = torch.cat([squares, squares * 1e-3]) if clipping == "per_layer" else squares
             factors = CLIPPINGS[clipping](clip_norm).factors(squares)
@@ -123,12 +136,26 @@ def test_no_hostile_example_contributes_more_than_the_bound(kind, inputs):
     engine = engine_on(kind, nn.Sequential(nn.Linear(inputs, 20), nn.ReLU(), nn.Linear(20, 5)))
     x, y = hostile_batch(inputs)
     for clipping, scaled in WAYS:
-        scale = torch.logspace(-1, 1, len(engine.parameters)) if scaled else torch.ones(len(engine.parameters))
+        scale = (
+            torch.logspace(-1, 1, len(engine.parameters))
+            if scaled
+            else torch.ones(len(engine.parameters))
+        )
         inverse = scale**-2 if scaled else None
-        exact, bound = 1.0 if inverse is None else inverse.double().rsqrt(), CLIPPINGS[clipping](0.7)
-        totals = [engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, inverse).total.clone() for i in range(len(x))]
-        longest, most = max(float((each.double() / exact).norm()) for each in totals), 0.7 * bound.sensitivity(2)
-        assert 0.999 * most < longest <= most, (clipping, scaled)  # it is reached, or this would say nothing
+        exact, bound = (
+            1.0 if inverse is None else inverse.double().rsqrt(),
+            CLIPPINGS[clipping](0.7),
+        )
+        totals = [
+            engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, inverse).total.clone()
+            for i in range(len(x))
+        ]
+        longest, most = (
+            max(float((each.double() / exact).norm()) for each in totals),
+            0.7 * bound.sensitivity(2),
+        )
+        # It is reached, or this would say nothing.
+        assert 0.999 * most < longest <= most, (clipping, scaled)
 
 
 @pytest.mark.parametrize("kind", ENGINES.values(), ids=ENGINES)
@@ -169,5 +196,7 @@ for work in (
     except (RuntimeError, ValueError) as error:
         print(type(error).__name__)
 """
-    done = subprocess.run([sys.executable, "-O", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["RuntimeError", "ValueError"]

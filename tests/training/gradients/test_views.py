@@ -1,4 +1,6 @@
-"""Views of an example: their gradients are averaged, and the mean is clipped, on every engine and for every layer."""
+"""Views of an example: their gradients are averaged, and the mean is clipped, on every engine and
+for every layer.
+"""
 
 import copy
 
@@ -29,7 +31,9 @@ from tests.training.oracles import (
     scale_of,
 )
 
-AVERAGED = {name: (make, shape) for name, (make, shape) in SHAPES.items() if not isinstance(shape, Ids)}
+AVERAGED = {
+    name: (make, shape) for name, (make, shape) in SHAPES.items() if not isinstance(shape, Ids)
+}
 VIEWS = 3
 C = 0.1
 pytestmark = pytest.mark.usefixtures("small_shares")
@@ -43,7 +47,9 @@ def views_of(shape: tuple[int, ...], count: int, views: int = VIEWS) -> tuple[Te
 
 def assert_averages(engine: Engine, module: nn.Module, shape: tuple[int, ...], ways=WAYS) -> None:
     x, y = views_of(shape, 7)
-    losses = torch.stack([F.cross_entropy(module(x[i]), y[i].expand(VIEWS)) for i in range(len(x))]).detach()
+    losses = torch.stack(
+        [F.cross_entropy(module(x[i]), y[i].expand(VIEWS)) for i in range(len(x))]
+    ).detach()
     assert_equals_the_loop(engine, x, y, means_one_at_a_time(module, x, y), losses, ways)
 
 
@@ -56,7 +62,9 @@ def test_the_mean_of_an_example_s_views_is_clipped_as_in_a_loop_over_examples(ma
     assert_averages(engine_on(kind, module, 8, VIEWS), module, shape)
 
 
-@pytest.mark.parametrize("name", [name for name in SHAPES if name not in AVERAGED and name != "imdb"])
+@pytest.mark.parametrize(
+    "name", [name for name in SHAPES if name not in AVERAGED and name != "imdb"]
+)
 def test_what_book_keeping_cannot_average_is_said_and_done_exactly_by_the_other_engine(name):
     torch.manual_seed(1)
     module, shape = SHAPES[name][0](), SHAPES[name][1]
@@ -72,8 +80,12 @@ def test_to_clip_each_view_or_to_divide_after_clipping_would_give_another_sum():
     """Both are as private: only the sum tells them from the mean that is clipped."""
     module = build("cnn", "tanh", 4)
     x, y = views_of((1, 28, 28), 7)
-    x *= torch.tensor([0.1, 1.0, 9.0])[:, None, None, None]  # views that have gradients of their own
-    each = torch.stack([one_at_a_time(module, views, y[i].expand(VIEWS)) for i, views in enumerate(x)])  # (B, K, d)
+    # Views that have gradients of their own.
+    x *= torch.tensor([0.1, 1.0, 9.0])[:, None, None, None]
+    # (B, K, d).
+    each = torch.stack(
+        [one_at_a_time(module, views, y[i].expand(VIEWS)) for i, views in enumerate(x)]
+    )
     bound = each.mean(1).norm(dim=1).median().item()
     found = engine_on(BookKeeping, module, views=VIEWS).clipped_sum(x, y, Flat(bound)).total
 
@@ -91,7 +103,9 @@ def test_equal_views_give_what_one_view_gives(kind):
     x, y = batch((1, 28, 28), 9)
     one = engine_on(kind, module).clipped_sum(x, y, Flat(C))
     for views in (2, 16):
-        found = engine_on(kind, module, views=views).clipped_sum(x[:, None].expand(-1, views, -1, -1, -1), y, Flat(C))
+        found = engine_on(kind, module, views=views).clipped_sum(
+            x[:, None].expand(-1, views, -1, -1, -1), y, Flat(C)
+        )
         assert_close(found.total, one.total, case=views)
         assert_close(found.norms, one.norms, case=views)
         assert_close(found.losses, one.losses, case=views)
@@ -103,7 +117,9 @@ def test_one_view_goes_by_no_way_of_views_and_has_no_axis_of_its_own(monkeypatch
     module = build("cnn", "tanh", 4)
     engine = engine_of(copy.deepcopy(module), CORES, views=1)
     assert isinstance(engine, BookKeeping)
-    assert [type(layer) for layer in engine._layers] == [type(KNOWN[type(child)](child)) for child in module]
+    assert [type(layer) for layer in engine._layers] == [
+        type(KNOWN[type(child)](child)) for child in module
+    ]
     with pytest.raises(KeyError):
         BookKeeping(copy.deepcopy(module), CORES, views=2)
 
@@ -131,11 +147,18 @@ def test_sums_of_neighbouring_batches_differ_by_at_most_the_bound(model, kind):
         exact = scale if given is None else given.double().rsqrt()
         bound = CLIPPINGS[clipping](C)
         most = C * bound.sensitivity(len(group_sizes(engine.module)))
-        own = [engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, given).total.double() / exact for i in range(6)]
-        assert max(part.norm().item() for part in own) <= most, (clipping, scaled)  # as real numbers, with rounding
-        with_it, without = (engine.clipped_sum(x[:n], y[:n], bound, given).total.double() / exact for n in (6, 5))
+        own = [
+            engine.clipped_sum(x[i : i + 1], y[i : i + 1], bound, given).total.double() / exact
+            for i in range(6)
+        ]
+        # As real numbers, with rounding.
+        assert max(part.norm().item() for part in own) <= most, (clipping, scaled)
+        with_it, without = (
+            engine.clipped_sum(x[:n], y[:n], bound, given).total.double() / exact for n in (6, 5)
+        )
         distance = (with_it - without).norm().item()
-        assert 0.9 * C <= distance <= most * (1 + 1e-5), (clipping, scaled)  # the sums themselves are rounded
+        # The sums themselves are rounded.
+        assert 0.9 * C <= distance <= most * (1 + 1e-5), (clipping, scaled)
         clipped, _ = clipped_one_at_a_time(means / exact, clipping, C, layer_sizes(module))
         assert_close(with_it, clipped.sum(0), case=(clipping, scaled))
 
@@ -145,7 +168,9 @@ def test_rows_that_fill_a_batch_up_add_nothing_and_an_empty_batch_gives_an_all_z
     engine = engine_on(kind, build("cnn", "tanh", 4), views=VIEWS)
     x, y = views_of((1, 28, 28), 5)
     padding = torch.arange(8) >= 5
-    filled = engine.clipped_sum(x[[0, 1, 2, 3, 4, 0, 0, 0]], y[[0, 1, 2, 3, 4, 0, 0, 0]], Flat(C), padding=padding)
+    filled = engine.clipped_sum(
+        x[[0, 1, 2, 3, 4, 0, 0, 0]], y[[0, 1, 2, 3, 4, 0, 0, 0]], Flat(C), padding=padding
+    )
     total = filled.total.clone()
     assert_close(total, engine.clipped_sum(x, y, Flat(C)).total)
     assert not engine.clipped_sum(x[:0], y[:0], Flat(C)).total.any()
@@ -156,7 +181,11 @@ def test_a_transform_takes_the_place_of_the_mean_over_the_views():
     x, y = views_of((1, 28, 28), 5)
     rows = means_one_at_a_time(module, x, y).square()
     engine = engine_of(copy.deepcopy(module), CORES, transforms=True, views=VIEWS)
-    assert_close(engine.clipped_sum(x, y, Flat(1.0), transform=torch.square).norms, rows.norm(dim=1), 2 * 2048)
+    assert_close(
+        engine.clipped_sum(x, y, Flat(1.0), transform=torch.square).norms,
+        rows.norm(dim=1),
+        2 * 2048,
+    )
 
 
 @pytest.mark.parametrize("views", [1, VIEWS])
@@ -178,8 +207,11 @@ def test_halves_become_float32_a_part_at_a_time(kind, views, monkeypatch):
 
 
 def test_an_engine_that_forms_gradients_holds_as_many_rows_as_before_and_no_more_gradients():
-    for features, most in ((7, 64), (2**18, 12)):  # 64 rows, or as many gradients of 5 MiB as 64 MiB have room for
-        one, four = (PerExample(nn.Sequential(nn.Linear(features, 5)), "", views) for views in (1, 4))
+    # 64 rows, or as many gradients of 5 MiB as 64 MiB have room for.
+    for features, most in ((7, 64), (2**18, 12)):
+        one, four = (
+            PerExample(nn.Sequential(nn.Linear(features, 5)), "", views) for views in (1, 4)
+        )
         assert (one.chunk, four.chunk // 4) == (most, min(16, most))
 
 

@@ -1,4 +1,6 @@
-"""Norms of means over views are never taken for less than they are: views that cancel, against float64."""
+"""Norms of means over views are never taken for less than they are: views that cancel, against
+float64.
+"""
 
 import itertools
 import math
@@ -27,7 +29,9 @@ def cancelling(views: int, inputs: int, apart: float) -> Tensor:
 
 
 def hostile_views(views: int, inputs: int) -> Tensor:
-    """Views that cancel, or differ in length by 1e6, or whose squares are lost beside larger ones: (31, K, inputs)."""
+    """Views that cancel, or differ in length by 1e6, or whose squares are lost beside larger ones:
+    (31, K, inputs).
+    """
     rows = torch.randn(5, views, inputs, generator=torch.Generator().manual_seed(0))
     lengths = torch.tensor([1e3, 1e-3]).repeat(views)[:views, None]
     lost = hostile_rows(inputs)[:, None].expand(-1, views, -1)
@@ -37,7 +41,9 @@ def hostile_views(views: int, inputs: int) -> Tensor:
 
 
 def exact(x: Tensor, g: Tensor, inverse: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """sqrt(Q) and S of the theorem in float64, for x (B, K, in), ones for a bias behind them, and g (B, K, out)."""
+    """sqrt(Q) and S of the theorem in float64, for x (B, K, in), ones for a bias behind them, and g
+    (B, K, out).
+    """
     root = (
         torch.cat([inverse[0], inverse[1][:, None]], 1).double().sqrt()
         if len(inverse) == 2
@@ -58,13 +64,19 @@ def assert_theorem(views: int, inputs: int, bias: bool, scaled: bool) -> None:
     module = nn.Linear(inputs, OUTPUTS, bias=bias)
     layer = LinearOfViews(module, views)
     x = hostile_views(views, inputs)
-    g = torch.randn(len(x), 1, OUTPUTS, generator=torch.Generator().manual_seed(1)).repeat(1, views, 1)
+    g = torch.randn(len(x), 1, OUTPUTS, generator=torch.Generator().manual_seed(1)).repeat(
+        1, views, 1
+    )
     g[::3] += 1e-3 * torch.randn(g[::3].shape, generator=torch.Generator().manual_seed(2))
-    given = [torch.logspace(-2, 2, weight.numel()).view(weight.shape) for weight in module.parameters()]
+    given = [
+        torch.logspace(-2, 2, weight.numel()).view(weight.shape) for weight in module.parameters()
+    ]
     squares, _ = layer.book(x.flatten(0, 1), g.flatten(0, 1), given if scaled else None)
     ones = torch.ones(*x.shape[:2], 1)
     root, total = exact(
-        torch.cat([x, ones], 2) if bias else x, g, given if scaled else [part * 0 + 1 for part in given]
+        torch.cat([x, ones], 2) if bias else x,
+        g,
+        given if scaled else [part * 0 + 1 for part in given],
     )
     found = squares.double().sqrt()
     assert (found >= root + relative_error(views + 1) * total).all()
@@ -77,11 +89,14 @@ def test_what_underflows_in_one_factor_is_not_lost_where_the_other_is_large():
         for size in [1e-45, 1e-40, 1e-25, 1e-21]:
             layer = LinearOfViews(nn.Linear(783, OUTPUTS, bias=False), views)
             x, g = torch.full((1, views, 783), size), torch.full((1, views, OUTPUTS), 1e15)
-            for one, other in ((x, g), (x[:, :, :OUTPUTS], g[:, :, :1].expand(-1, -1, 783))):  # either factor
+            # Either factor.
+            for one, other in ((x, g), (x[:, :, :OUTPUTS], g[:, :, :1].expand(-1, -1, 783))):
                 inputs, outputs = (one, other) if one.shape[2] == 783 else (other, one)
                 squares, _ = layer.book(inputs.flatten(0, 1), outputs.flatten(0, 1))
                 root, total = exact(inputs, outputs, [torch.ones(OUTPUTS, 783)])
-                assert (squares.double().sqrt() >= root + relative_error(views + 1) * total).all(), (views, size)
+                assert (
+                    squares.double().sqrt() >= root + relative_error(views + 1) * total
+                ).all(), (views, size)
 
 
 def test_what_overflows_is_infinite_so_that_its_factor_is_zero():
@@ -97,7 +112,9 @@ def test_products_of_rows_err_by_less_than_the_bound():
         rows = hostile_rows(terms)[:, None].repeat(1, 2, 1)
         rows[:, 1] = rows[:, 1].flip(1) * torch.linspace(0.1, 1.0, terms)
         products = rows.double() @ rows.double().mT
-        assert ((gram(rows).double() / products - 1).abs() <= relative_error(gram_operations(terms))).all(), terms
+        assert (
+            (gram(rows).double() / products - 1).abs() <= relative_error(gram_operations(terms))
+        ).all(), terms
 
 
 def network(depth: int, inputs: int) -> nn.Sequential:
@@ -114,23 +131,36 @@ def network(depth: int, inputs: int) -> nn.Sequential:
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("views", [2, 16])
 def test_no_mean_over_hostile_views_is_longer_than_the_bound(views, depth, kind):
-    engine, x = engine_on(kind, network(depth, 783), chunk=16, views=views), hostile_views(views, 783)[::2]
+    engine, x = (
+        engine_on(kind, network(depth, 783), chunk=16, views=views),
+        hostile_views(views, 783)[::2],
+    )
     for clipping, scaled in WAYS:
         inverse = torch.logspace(-1, 1, len(engine.parameters)) ** -2 if scaled else None
-        divisor, bound = 1.0 if inverse is None else inverse.double().rsqrt(), CLIPPINGS[clipping](C)
+        divisor, bound = (
+            1.0 if inverse is None else inverse.double().rsqrt(),
+            CLIPPINGS[clipping](C),
+        )
         lengths = []
         for i in range(len(x)):
-            total = engine.clipped_sum(x[i : i + 1], torch.tensor([i % OUTPUTS]), bound, inverse).total
+            total = engine.clipped_sum(
+                x[i : i + 1], torch.tensor([i % OUTPUTS]), bound, inverse
+            ).total
             lengths.append(
-                (total.double() / divisor).norm().item() / (C * bound.sensitivity(len(group_sizes(engine.module))))
+                (total.double() / divisor).norm().item()
+                / (C * bound.sensitivity(len(group_sizes(engine.module))))
             )
-        assert 0.999 < max(lengths) <= 1.0, (clipping, scaled)  # it is reached, or this would say nothing
+        # It is reached, or this would say nothing.
+        assert 0.999 < max(lengths) <= 1.0, (clipping, scaled)
 
 
 def longest(engine) -> float:
     """The longest contribution of an example whose views nearly cancel, in units of C."""
     x = cancelling(2, 783, 1e-6)
-    sums = [engine.clipped_sum(x[i : i + 1], torch.tensor([0]), Flat(C)).total.double().norm() for i in range(len(x))]
+    sums = [
+        engine.clipped_sum(x[i : i + 1], torch.tensor([0]), Flat(C)).total.double().norm()
+        for i in range(len(x))
+    ]
     return float(max(sums)) / C
 
 
@@ -138,7 +168,8 @@ def test_the_sum_of_the_products_alone_would_break_the_bound(monkeypatch):
     engine = engine_on(BookKeeping, network(1, 783), views=2)
     assert longest(engine) <= 1.0
     monkeypatch.setattr(
-        "dpcore.training.gradients.layers.raised", lambda products, *others: products.sum((1, 2)).clamp(min=0)
+        "dpcore.training.gradients.layers.raised",
+        lambda products, *others: products.sum((1, 2)).clamp(min=0),
     )
     assert longest(engine) > 1.01
 
@@ -147,13 +178,18 @@ def test_an_error_allowed_for_relative_to_the_norm_would_not_save_it(monkeypatch
     engine = engine_on(BookKeeping, network(1, 783), views=2)
     monkeypatch.setattr(
         "dpcore.training.gradients.layers.raised",
-        lambda products, lengths, operations: products.sum((1, 2)).clamp(min=0) * (1 + relative_error(operations)),
+        lambda products, lengths, operations: (
+            products.sum((1, 2)).clamp(min=0) * (1 + relative_error(operations))
+        ),
     )
     assert longest(engine) > 1.01
 
 
 def test_views_that_cancel_are_taken_for_longer_than_they_are_and_others_hardly():
-    products, lengths = torch.tensor([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]]), torch.ones(2, 2)
+    products, lengths = (
+        torch.tensor([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]]]),
+        torch.ones(2, 2),
+    )
     cancel, equal = raised(products, lengths, 1000).sqrt().tolist()
     error = relative_error(1000 + 4 * 2 + 14)
     assert cancel == pytest.approx(2 * math.sqrt(error / (1 - error)), rel=1e-5)

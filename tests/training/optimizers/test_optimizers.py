@@ -1,4 +1,6 @@
-"""Every registered optimizer against torch.optim, each coordinate alone, and in proportion to C where it says so."""
+"""Every registered optimizer against torch.optim, each coordinate alone, and in proportion to C
+where it says so.
+"""
 
 import inspect
 from importlib import import_module
@@ -13,13 +15,24 @@ from dpcore.training.optimizers.base import Optimizer, State, begin
 from tests.training.oracles import PEERS
 from tests.training.small_runs import scale_after, walked
 
-WITHOUT_PEER = ("pi_adam", "pi_rmsprop", "pi_adagrad", "adadp", "adam_bc")  # their formulas stand in tests beside this
-GRADIENTS = [torch.randn(50, generator=torch.Generator().manual_seed(seed)) * 3.0**seed for seed in range(-4, 4)]
+# Their formulas stand in tests beside this.
+WITHOUT_PEER = ("pi_adam", "pi_rmsprop", "pi_adagrad", "adadp", "adam_bc")
+GRADIENTS = [
+    torch.randn(50, generator=torch.Generator().manual_seed(seed)) * 3.0**seed
+    for seed in range(-4, 4)
+]
 
 
 def test_every_file_is_registered_and_every_optimizer_has_a_peer_or_formula():
-    files = {path.stem for path in Path(inspect.getfile(optimizers)).parent.glob("*.py")} - {"__init__", "base"}
-    found = [each for file in files for each in vars(import_module(f"{optimizers.__name__}.{file}")).values()]
+    files = {path.stem for path in Path(inspect.getfile(optimizers)).parent.glob("*.py")} - {
+        "__init__",
+        "base",
+    }
+    found = [
+        each
+        for file in files
+        for each in vars(import_module(f"{optimizers.__name__}.{file}")).values()
+    ]
     made = {each.name for each in found if isinstance(each, Optimizer)}
     assert made == set(OPTIMIZERS)
     assert set(OPTIMIZERS) == {*PEERS, *WITHOUT_PEER}
@@ -51,7 +64,8 @@ def test_pieces_walk_as_the_whole_does():
                 step, whole = walked(optimizer, gradient, whole, 0.03)
                 cut = cut._replace(count=cut.count + 1)
                 pieces = [
-                    State(cut.count, cut.mean, tuple(v[part] for v in cut.vectors)) for part in (slice(7), slice(7, 50))
+                    State(cut.count, cut.mean, tuple(v[part] for v in cut.vectors))
+                    for part in (slice(7), slice(7, 50))
                 ]
                 gradients = [gradient[:7].clone(), gradient[7:].clone()]
                 for own, piece in zip(gradients, pieces, strict=True):
@@ -81,6 +95,8 @@ def moved(name: str, reading: str, times: float) -> torch.Tensor:
 
 
 def test_a_step_is_proportional_to_what_is_released_where_it_is_said_to_be():
-    for name, reading in [(name, reading) for name, kind in OPTIMIZERS.items() for reading in kind.readings]:
+    for name, reading in [
+        (name, reading) for name, kind in OPTIMIZERS.items() for reading in kind.readings
+    ]:
         proportional = torch.allclose(moved(name, reading, 50.0), 50 * moved(name, reading, 1.0))
         assert proportional == OPTIMIZERS[name].scales_with_c(reading), (name, reading)

@@ -1,4 +1,6 @@
-"""Optimizers with a public diagonal D, and DP-AdamBC: formulas, D, allowed inputs, subtracted variances."""
+"""Optimizers with a public diagonal D, and DP-AdamBC: formulas, D, allowed inputs, subtracted
+variances.
+"""
 
 import dataclasses
 import math
@@ -60,7 +62,9 @@ def test_steps_and_scales_are_those_of_the_formulas(name):
         f, s = history(name, [g.double().numpy() for g in GRADIENTS[:t]])
         spread = np.sqrt(s) + math.sqrt(s.mean())
         damped = np.sqrt(s) if name == "adadp" else spread
-        torch.testing.assert_close(step.double(), torch.tensor(-0.1 * f / damped), rtol=1e-4, atol=1e-7)
+        torch.testing.assert_close(
+            step.double(), torch.tensor(-0.1 * f / damped), rtol=1e-4, atol=1e-7
+        )
         scale = scale_after(optimizer, state)
         if name == "adadp" and t < 20:
             assert scale is None
@@ -92,7 +96,8 @@ def test_the_scale_of_adppl_is_in_proportion_to_the_root_of_one_over_relevance()
     scale = optimizer.scale(state)
     product = scale.square() * relevance
     torch.testing.assert_close(product, product[:1].expand(50), rtol=1e-5, atol=0)
-    assert scale.square().sum().item() == pytest.approx(50, rel=1e-5)  # the noise is moved, not lowered
+    # The noise is moved, not lowered.
+    assert scale.square().sum().item() == pytest.approx(50, rel=1e-5)
     for wrong in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="relevance"):
             allot(state, torch.full((50,), wrong))
@@ -150,7 +155,9 @@ def test_clipping_and_noise_of_a_step_use_the_same_scale_also_after_a_restore(na
 @pytest.mark.parametrize("name", of_both_suites([*SCALED, "adppl"]))
 def test_neighbouring_batches_move_the_scaled_sum_by_at_most_what_is_charged(name):
     for clipping in ("flat", "auto_s", "per_layer"):
-        assert_charged(dataclasses.replace(CNN, optimizer=name, clipping=clipping, lr=0.01, epochs=1))
+        assert_charged(
+            dataclasses.replace(CNN, optimizer=name, clipping=clipping, lr=0.01, epochs=1)
+        )
 
 
 def assert_charged(config: RunConfig) -> None:
@@ -165,13 +172,18 @@ def assert_charged(config: RunConfig) -> None:
     mechanism = mechanism_of(run.config)
     bound = run.config.clip_norm * run.config.sigma / mechanism.releases[-1].sigma  # as charged
     for i in range(3):
-        sums = [run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale**-2).total / scale for n in (70, 71)]
+        sums = [
+            run.engine.clipped_sum(x[i:n], y[i:n], descent.clipping, scale**-2).total / scale
+            for n in (70, 71)
+        ]
         assert (sums[1].double() - sums[0].double()).norm() <= bound * (1 + 1e-5)
 
 
 @pytest.mark.parametrize("name", PI)
 def test_the_literal_step_is_that_of_a_loop_over_examples(name):
-    config = dataclasses.replace(CNN, optimizer=name, reading="literal", sigma=0.0, clip_norm=2.0, lr=0.1)
+    config = dataclasses.replace(
+        CNN, optimizer=name, reading="literal", sigma=0.0, clip_norm=2.0, lr=0.1
+    )
     run = run_of(config)
     x, y = batch((1, 28, 28), 7)
     seen = []
@@ -186,7 +198,8 @@ def test_the_literal_step_is_that_of_a_loop_over_examples(name):
         before = run.engine.parameters.double().numpy().copy()
         run.descend(step, x, y)
         moved = run.engine.parameters.double().numpy() - before
-        assert np.linalg.norm(moved + 0.1 * mean) < 0.02 * np.linalg.norm(0.1 * mean)  # signs of nearly zero gradients
+        # Signs of nearly zero gradients.
+        assert np.linalg.norm(moved + 0.1 * mean) < 0.02 * np.linalg.norm(0.1 * mean)
         seen.append(mean)  # R2a: the history absorbs the released direction
 
 
@@ -222,7 +235,9 @@ FALLING = {"schedule": "exponential", "rate": 0.1, "level_steps": 2}
 
 
 def averages(terms: np.ndarray, decay: float) -> np.ndarray:
-    """The exponential averages of the first 1, 2, ... terms (T, ...), each with weights that add up to 1: (T, ...)."""
+    """The exponential averages of the first 1, 2, ... terms (T, ...), each with weights that add up
+    to 1: (T, ...).
+    """
     found = []
     for t in range(1, len(terms) + 1):
         weights = decay ** np.arange(t)[::-1]
@@ -231,18 +246,25 @@ def averages(terms: np.ndarray, decay: float) -> np.ndarray:
 
 
 def by_definition(gradients: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """m_hat / sqrt(max(v_hat - average variance, gamma)) of each step (T, d), and where gamma is the smaller."""
+    """m_hat / sqrt(max(v_hat - average variance, gamma)) of each step (T, d), and where gamma is
+    the smaller.
+    """
     corrected = averages(gradients**2, 0.999) - averages(variances, 0.999)[:, None]
     floors = np.broadcast_to(FLOOR * variances[:, None] + TINY, corrected.shape)
     return averages(gradients, 0.9) / np.sqrt(np.maximum(corrected, floors)), corrected > floors
 
 
-def steps_of(gradients: np.ndarray, variances: np.ndarray, dtype: torch.dtype = torch.float64) -> np.ndarray:
+def steps_of(
+    gradients: np.ndarray, variances: np.ndarray, dtype: torch.dtype = torch.float64
+) -> np.ndarray:
     """The optimizer's own steps, divided by -lr: (T, d)."""
     state, steps = begin(RULES, torch.tensor(gradients[0], dtype=dtype)), []
     for gradient, variance in zip(gradients, variances, strict=True):
         step, state = walked(
-            RULES, torch.tensor(gradient, dtype=dtype), state._replace(variance=float(variance)), lr=0.5
+            RULES,
+            torch.tensor(gradient, dtype=dtype),
+            state._replace(variance=float(variance)),
+            lr=0.5,
         )
         steps.append(step.double().numpy() / -0.5)
     return np.stack(steps)
@@ -256,7 +278,12 @@ def noisy_gradients(variances: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize(
     "variances",
-    [np.full(STEPS, 1e-6), np.geomspace(1e-5, 1e-8, STEPS), np.tile([1e-5, 1e-9], STEPS // 2), np.zeros(STEPS)],
+    [
+        np.full(STEPS, 1e-6),
+        np.geomspace(1e-5, 1e-8, STEPS),
+        np.tile([1e-5, 1e-9], STEPS // 2),
+        np.zeros(STEPS),
+    ],
     ids=["constant", "falling", "alternating", "none"],
 )
 def test_a_step_is_that_of_the_formula_with_the_variance_that_was_averaged(variances: np.ndarray):
@@ -265,7 +292,12 @@ def test_a_step_is_that_of_the_formula_with_the_variance_that_was_averaged(varia
     assert above.any()
     assert above.all() == (not variances.any())  # both sides of the maximum
     np.testing.assert_allclose(steps_of(gradients, variances), expected, rtol=1e-9)
-    others = [np.full(STEPS, variances[-1]), np.full(STEPS, variances.mean()), 1.1 * variances, np.full(STEPS, 1e-7)]
+    others = [
+        np.full(STEPS, variances[-1]),
+        np.full(STEPS, variances.mean()),
+        1.1 * variances,
+        np.full(STEPS, 1e-7),
+    ]
     for other in others:
         if not np.allclose(other, variances, rtol=1e-9, atol=0):
             assert np.abs(by_definition(gradients, other)[0] / expected - 1).max() > 0.01
@@ -275,12 +307,18 @@ def test_float32_holds_what_is_left_of_a_square_when_the_variance_is_subtracted(
     variances = np.full(300, 1e-6)
     gradients = noisy_gradients(variances)
     expected, _ = by_definition(gradients, variances)
-    np.testing.assert_allclose(steps_of(gradients, variances, torch.float32), expected, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(
+        steps_of(gradients, variances, torch.float32), expected, rtol=1e-3, atol=1e-5
+    )
 
 
 def subtracted(steps: int, **options) -> tuple[list[float], list[torch.Tensor]]:
     """The variances in a run's steps, with their gradients."""
-    run, variances, gradients = run_of(dataclasses.replace(CNN, optimizer="adam_bc", lr=1e-4, **options)), [], []
+    run, variances, gradients = (
+        run_of(dataclasses.replace(CNN, optimizer="adam_bc", lr=1e-4, **options)),
+        [],
+        [],
+    )
     absorb, move = run.descent.optimizer.absorb, run.descent.optimizer.step
 
     def recording(gradient: torch.Tensor, state: State) -> None:
@@ -294,11 +332,14 @@ def subtracted(steps: int, **options) -> tuple[list[float], list[torch.Tensor]]:
 
     run.descent.optimizer = run.descent.optimizer._replace(absorb=recording, step=moving)
     for step in range(1, steps + 1):
-        run.descend(step, run.train[0][:0], run.train[1][:0])  # an empty batch: noise and nothing else
+        # An empty batch: noise and nothing else.
+        run.descend(step, run.train[0][:0], run.train[1][:0])
     return variances, gradients
 
 
-@pytest.mark.parametrize("options", [{}, FALLING, {"clipping": "per_layer"}, {"batch": 20}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, FALLING, {"clipping": "per_layer"}, {"batch": 20}], ids=str
+)
 def test_what_is_subtracted_is_the_variance_of_what_is_drawn_in_that_step(options, stds):
     variances, gradients = subtracted(4, sigma=1.7, clip_norm=3.0, **options)
     batch = options.get("batch", CNN.batch)

@@ -15,17 +15,32 @@ from dpcore.training.perturbation.events import Finished, Measured, Prepared, Sk
 from dpcore.training.perturbation.methods import METHODS
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 from dpcore.training.perturbation.models import Logistic
-from dpcore.training.perturbation.request import MAX_EPSILON, MAX_RATE, MAX_REGULARISER, MAX_STEPS, MIN_EPSILON, Request
+from dpcore.training.perturbation.request import (
+    MAX_EPSILON,
+    MAX_RATE,
+    MAX_REGULARISER,
+    MAX_STEPS,
+    MIN_EPSILON,
+    Request,
+)
 from dpcore.training.perturbation.task import Task
 
-SMALL = Request(dataset="iris", classes=("setosa", "rest"), methods=("none", "output"), epsilons=(1.0, 4.0), seeds=3)
+SMALL = Request(
+    dataset="iris",
+    classes=("setosa", "rest"),
+    methods=("none", "output"),
+    epsilons=(1.0, 4.0),
+    seeds=3,
+)
 
 
 def test_a_request_and_its_events_cross_processes_as_json() -> None:
     request = Request.from_json(json.loads(json.dumps(SMALL.to_json())))
     assert request == SMALL
     for event in compare(replace(request, seed=1)):
-        assert event_from_json("perturbation", json.loads(json.dumps(event_to_json(event)))) == event
+        assert (
+            event_from_json("perturbation", json.loads(json.dumps(event_to_json(event)))) == event
+        )
 
 
 def test_a_comparison_reports_every_method_at_every_epsilon() -> None:
@@ -38,11 +53,17 @@ def test_a_comparison_reports_every_method_at_every_epsilon() -> None:
         ("output", 1.0),
         ("output", 4.0),
     ]
-    assert all(len(each.accuracies) == len(each.gaps) == 3 for each in measured[1:] if isinstance(each, Measured))
+    assert all(
+        len(each.accuracies) == len(each.gaps) == 3
+        for each in measured[1:]
+        if isinstance(each, Measured)
+    )
 
 
 def test_by_default_the_noise_is_fresh_and_a_fixed_seed_repeats_it() -> None:
-    one, other = ([each for each in compare(SMALL) if isinstance(each, Measured)][1:] for _ in range(2))
+    one, other = (
+        [each for each in compare(SMALL) if isinstance(each, Measured)][1:] for _ in range(2)
+    )
     assert all(a.gaps != b.gaps for a, b in zip(one, other, strict=True))
     fixed = replace(SMALL, seed=7)
     assert [each for each in compare(fixed) if isinstance(each, Measured)] == [
@@ -92,7 +113,12 @@ def test_no_two_fits_share_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     stream_of = noise.stream_of
     monkeypatch.setattr(noise, "stream_of", watched)
     request = replace(SMALL, seed=7, methods=("output", "gradient"))
-    for each in (request, replace(request, delta=1e-6), replace(request, seed=8), replace(request, classes=())):
+    for each in (
+        request,
+        replace(request, delta=1e-6),
+        replace(request, seed=8),
+        replace(request, classes=()),
+    ):
         list(compare(each))
     assert len(drawn) == 4 * 2 * 2 * 3
     assert len({float(stream.normals(1)[0]) for stream in drawn}) == len(drawn)
@@ -107,7 +133,8 @@ def test_one_method_at_one_epsilon_draws_what_it_draws_among_others() -> None:
 
 
 def test_an_epsilon_at_which_learning_fails_is_skipped_and_the_others_are_shown() -> None:
-    # Without a regulariser, classes that can be told apart have no minimiser; a small epsilon brings a regulariser.
+    # Without a regulariser, classes that can be told apart have no minimiser; a small epsilon
+    # brings a regulariser.
     request = replace(SMALL, methods=("objective", "output"), regulariser=0.0, epsilons=(0.5, 1e6))
     events_ = [each for each in compare(request) if isinstance(each, Measured | Skipped)]
     assert [(each.method, each.epsilon, type(each)) for each in events_] == [
@@ -145,9 +172,14 @@ def test_noise_is_finite_or_a_sentence_at_the_ends_of_all_ranges(name: str) -> N
             assert noise > 0 or name == "none"
 
 
-def test_without_a_regulariser_the_curvature_stays_a_number_and_leaves_most_of_a_large_epsilon() -> None:
+def test_without_a_regulariser_the_curvature_stays_a_number_and_leaves_most_of_a_large_epsilon() -> (
+    None
+):
     for epsilon in [1300.0, 1400.0, 3000.0, 1e4, MAX_EPSILON]:
-        method, task = ObjectivePerturbation(), Task("logistic", 70_000, 5, 1e-5, 50, None, 0.0, 1.0)
+        method, task = (
+            ObjectivePerturbation(),
+            Task("logistic", 70_000, 5, 1e-5, 50, None, 0.0, 1.0),
+        )
         curvature = method.curvature(task, epsilon)
         assert curvature > 1e-300, epsilon
         assert math.log1p(0.25 / (task.examples * curvature)) <= epsilon / 2, epsilon

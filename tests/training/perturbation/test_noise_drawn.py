@@ -1,4 +1,6 @@
-"""The noise that each method really draws, against the formula, and the formula against sixty digits."""
+"""The noise that each method really draws, against the formula, and the formula against sixty
+digits.
+"""
 
 import dataclasses
 from collections.abc import Callable
@@ -41,7 +43,9 @@ def drawn_by_objective(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     method = ObjectivePerturbation()
     thetas = method.fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS))
     # Where the gradient of the perturbed objective is 0, its linear term is what is missing to 0.
-    return task, -task.examples * (gradient_at(task, thetas) + method.curvature(task, EPSILON) * thetas)
+    return task, -task.examples * (
+        gradient_at(task, thetas) + method.curvature(task, EPSILON) * thetas
+    )
 
 
 def drawn_by_gradient(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
@@ -62,12 +66,18 @@ def drawn_by_bassily(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
 
 def drawn_by_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task, method = task_for(PROBLEM), LocalInputPerturbation()
-    return task, np.stack([method.perturbed(task, PROBLEM, EPSILON, each)[0] for each in streams(5)]) - PROBLEM.rows
+    return (
+        task,
+        np.stack([method.perturbed(task, PROBLEM, EPSILON, each)[0] for each in streams(5)])
+        - PROBLEM.rows,
+    )
 
 
 def drawn_by_paper_input(patch: pytest.MonkeyPatch) -> tuple[Task, np.ndarray]:
     task, seen = task_for(PROBLEM), []
-    patch.setattr(input_noise, "stepped", lambda task, rows, labels, square: seen.append(rows) or rows[0])
+    patch.setattr(
+        input_noise, "stepped", lambda task, rows, labels, square: seen.append(rows) or rows[0]
+    )
     METHODS["paper_input"].fit(task, PROBLEM, [EPSILON] * 5, streams(5))
     return task, np.stack(seen) - PROBLEM.rows
 
@@ -100,7 +110,9 @@ def test_noise_has_the_standard_deviation_of_the_formula_and_not_two_thirds_or_t
 
 def test_what_the_solver_leaves_open_is_hidden_by_noise_of_its_own() -> None:
     task, method = task_for(PROBLEM), ObjectivePerturbation()
-    linear = method.noise(task, EPSILON) * np.stack([each.normals(task.parameters) for each in streams(FITS)])
+    linear = method.noise(task, EPSILON) * np.stack(
+        [each.normals(task.parameters) for each in streams(FITS)]
+    )
     minima = method.minima(task, PROBLEM, [EPSILON] * FITS, linear / task.examples)
     hidden = method.fit(task, PROBLEM, [EPSILON] * FITS, streams(FITS)) - minima
     scaled = hidden.reshape(-1) / method.hiding(task, EPSILON)
@@ -125,7 +137,8 @@ def test_randomised_response_keeps_its_half_of_epsilon_at_every_epsilon() -> Non
         flips = LocalInputPerturbation().flips(epsilon)
         assert flips > 0, epsilon
         assert mpmath.log((1 - mpmath.mpf(flips)) / flips) <= epsilon / 2, epsilon
-        assert flips * 2**53 == round(flips * 2**53), epsilon  # a chance that the generator has exactly
+        # A chance that the generator has exactly.
+        assert flips * 2**53 == round(flips * 2**53), epsilon
 
 
 def test_what_one_row_can_change_over_the_noise_spends_delta_and_no_more() -> None:
@@ -135,7 +148,9 @@ def test_what_one_row_can_change_over_the_noise_spends_delta_and_no_more() -> No
         reach = 2 / (n * dl) * (1 - (1 - rate * dl) ** task.steps)  # of output perturbation
         spent = {
             "output": gaussian_delta(epsilon, reach / METHODS["output"].noise(task, epsilon)),
-            "gradient": gaussian_delta(epsilon, 2 / n * task.steps**0.5 / METHODS["gradient"].noise(task, epsilon)),
+            "gradient": gaussian_delta(
+                epsilon, 2 / n * task.steps**0.5 / METHODS["gradient"].noise(task, epsilon)
+            ),
             "input": gaussian_delta(epsilon / 2, 2 / METHODS["input"].noise(task, epsilon)),
         }
         for name, delta in spent.items():
@@ -147,7 +162,9 @@ def test_the_certified_band_of_the_steps_of_gradient_perturbation_holds_its_epsi
         task = task_for(PROBLEM)
         sigma = METHODS["gradient"].noise(task, epsilon) * task.examples / (2 * task.lipschitz)
         band, less = (
-            ACCOUNTANTS["pld"].curve(Mechanism.constant(1.0, noise, task.steps), task.steps, task.delta).last
+            ACCOUNTANTS["pld"]
+            .curve(Mechanism.constant(1.0, noise, task.steps), task.steps, task.delta)
+            .last
             for noise in (sigma, 0.99 * sigma)
         )
         assert band.lower <= epsilon <= band.value, epsilon
@@ -158,13 +175,18 @@ def test_the_certified_band_of_the_steps_of_gradient_perturbation_holds_its_epsi
 def test_objective_perturbation_spends_delta_in_the_sum_of_its_three_corners() -> None:
     for epsilon in [0.01, 0.25, 1.0, 8.0]:
         task, method = task_for(PROBLEM), ObjectivePerturbation()
-        left = 0.999 * epsilon - float(np.log1p(0.25 / (task.examples * method.curvature(task, epsilon))))
+        left = 0.999 * epsilon - float(
+            np.log1p(0.25 / (task.examples * method.curvature(task, epsilon)))
+        )
         mu = 2 / method.noise(task, epsilon)
         delta = float(gaussian_delta(left, mu) + 2 * gaussian_delta(left, mu / 2))
         assert left >= 0.49 * epsilon, epsilon
         assert 0.999 * task.delta * (1 - 1e-5) < delta <= 0.999 * task.delta, epsilon
         rest = 2 * 1e-9 / method.curvature(task, epsilon)  # how far two solvers' rests can be apart
-        assert gaussian_delta(0.001 * epsilon, rest / method.hiding(task, epsilon)) <= 0.001 * task.delta, epsilon
+        assert (
+            gaussian_delta(0.001 * epsilon, rest / method.hiding(task, epsilon))
+            <= 0.001 * task.delta
+        ), epsilon
 
 
 def test_noise_of_single_rows_is_the_theorems_in_units_of_n_times_a_gradient() -> None:

@@ -1,4 +1,6 @@
-"""Replacing one row moves the noisy quantity never beyond the bound, and near it for a hostile pair."""
+"""Replacing one row moves the noisy quantity never beyond the bound, and near it for a hostile
+pair.
+"""
 
 import mpmath
 import numpy as np
@@ -20,7 +22,9 @@ def replaced(problem: Problem, row: np.ndarray, label: float) -> Problem:
 
 
 def hostile_pair() -> tuple[Problem, Problem]:
-    """All rows push theta along the first axis; the one that differs is misclassified either way, from two sides."""
+    """All rows push theta along the first axis; the one that differs is misclassified either way,
+    from two sides.
+    """
     rows = np.tile([1.0, 0.0], (10_000, 1))
     labels = np.ones(10_000)
     labels[1] = -1.0
@@ -43,8 +47,12 @@ def test_descent_on_neighbours_ends_within_the_sensitivity() -> None:
             task = task_for(problem, given_rate=rate, regulariser=regulariser)
             for _ in range(20):
                 row = random.normal(size=4)
-                neighbour = replaced(problem, row / np.linalg.norm(row) * (1 - 1e-12), random.choice([-1.0, 1.0]))
-                distance = np.linalg.norm(without_noise(task, problem) - without_noise(task, neighbour))
+                neighbour = replaced(
+                    problem, row / np.linalg.norm(row) * (1 - 1e-12), random.choice([-1.0, 1.0])
+                )
+                distance = np.linalg.norm(
+                    without_noise(task, problem) - without_noise(task, neighbour)
+                )
                 assert 0 < distance <= OutputPerturbation().sensitivity(task), (regulariser, rate)
 
 
@@ -53,7 +61,11 @@ def test_a_hostile_pair_comes_near_the_sensitivity_of_output_perturbation() -> N
     one, other = hostile_pair()
     task = task_for(one, regulariser=1e-3, steps=20_000)
     distance = np.linalg.norm(without_noise(task, one) - without_noise(task, other))
-    assert 0.7 * OutputPerturbation().sensitivity(task) < distance <= OutputPerturbation().sensitivity(task)
+    assert (
+        0.7 * OutputPerturbation().sensitivity(task)
+        < distance
+        <= OutputPerturbation().sensitivity(task)
+    )
 
 
 def test_gradients_of_neighbours_differ_by_at_most_the_sensitivity() -> None:
@@ -66,7 +78,8 @@ def test_gradients_of_neighbours_differ_by_at_most_the_sensitivity() -> None:
             row = random.normal(size=4)
             neighbour = replaced(problem, row / np.linalg.norm(row) * (1 - 1e-12), -1.0)
             one, other = (
-                task.model.gradients(theta, each.rows, each.labels, task.clipping) for each in (problem, neighbour)
+                task.model.gradients(theta, each.rows, each.labels, task.clipping)
+                for each in (problem, neighbour)
             )
             assert np.linalg.norm(one - other) <= task.sensitivity, name
 
@@ -83,13 +96,16 @@ def test_clipped_gradients_of_the_network_reach_the_clip_norm_and_not_beyond() -
     problem = random_problem()
     task = task_for(problem, model_name="mlp", clip_norm=0.01)
     theta = np.repeat(task.model.start(4)[None], problem.examples, axis=0)
-    lengths = np.linalg.norm(task.model.row_gradients(theta, problem.rows, problem.labels, 0.01), axis=1)
+    lengths = np.linalg.norm(
+        task.model.row_gradients(theta, problem.rows, problem.labels, 0.01), axis=1
+    )
     assert lengths.max() <= 0.01 * (1 + 1e-12)
     assert lengths.max() > 0.01 * (1 - 1e-12)
 
 
 def test_the_minimiser_with_a_random_linear_term_keeps_epsilon_and_delta_in_one_dimension() -> None:
-    # The density of the minimiser is known: that of b where it is the minimiser's, times how fast b changes there.
+    # The density of the minimiser is known: that of b where it is the minimiser's, times how fast b
+    # changes there.
     def density(row: float, noise: float, at: np.ndarray) -> np.ndarray:
         signed, curvature = np.array([row, 0.5, -0.3]), 3 * method.curvature(task, epsilon)
         chance = 1 / (1 + np.exp(signed[:, None] * at))
@@ -112,11 +128,15 @@ def test_the_minimiser_with_a_random_linear_term_keeps_epsilon_and_delta_in_one_
     assert delta(noise / 3) > task.delta  # one axis has half of the sensitivity that two have
 
 
-def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_more_digits_than_it_may_err() -> None:
+def test_the_sensitivity_of_output_perturbation_is_the_sum_of_its_powers_to_more_digits_than_it_may_err() -> (
+    None
+):
     for given_rate in [1.8e-3, 7.99, 8.01]:
         task = task_for(random_problem(), given_rate=given_rate, regulariser=6.4e-11, steps=9_110)
         with mpmath.workdps(60):
-            rate, smooth, convex = (mpmath.mpf(each) for each in (task.rate, task.smoothness, task.regulariser))
+            rate, smooth, convex = (
+                mpmath.mpf(each) for each in (task.rate, task.smoothness, task.regulariser)
+            )
             factor = max(abs(1 - rate * convex), abs(1 - rate * smooth))
             exact = task.sensitivity * rate * (factor**task.steps - 1) / (factor - 1)
             assert abs(OutputPerturbation().sensitivity(task) / exact - 1) < 1e-10, given_rate

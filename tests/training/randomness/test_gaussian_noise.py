@@ -30,7 +30,9 @@ def drawn(size: int, seed: int, std: float = 1.0, count: int = 1, cores: int = 2
 
 
 def p_value(sample: np.ndarray, std: float) -> float:
-    """Kolmogorov-Smirnov against Normal(0, std^2): below 1e-6 by a chance that no stream should meet."""
+    """Kolmogorov-Smirnov against Normal(0, std^2): below 1e-6 by a chance that no stream should
+    meet.
+    """
     return float(stats.kstest(sample, stats.norm(0, std).cdf).pvalue)
 
 
@@ -57,16 +59,23 @@ def test_coordinates_pieces_and_successive_draws_are_uncorrelated():
 WEIGHTS = "perturbation/models.py"  # where a network starts: public, and no noise
 DRAWING = {f"randomness/{name}.py" for name in ("gaussian_noise", "random_words")}
 DRAWING |= {"perturbation/noise.py"}  # a stream for each fit, from the same generators
-DRAWING |= {f"perturbation/methods/{name}.py" for name in ("bassily", "descent", "input_noise", "objective")}
+DRAWING |= {
+    f"perturbation/methods/{name}.py" for name in ("bassily", "descent", "input_noise", "objective")
+}
 
 
 def test_noise_is_drawn_in_known_places_only():
     folder = Path(noise_module.__file__).parents[1]
     of_torch_or_numpy = re.compile(r"\bnormal_\(|\brandn|\.normal\(|standard_normal|torch\.normal")
     drawing = re.compile(r"\b(add_)?normals\(|\.random_\(")
-    texts = {str(path.relative_to(folder)): path.read_text(encoding="utf-8") for path in folder.rglob("*.py")}
+    texts = {
+        str(path.relative_to(folder)): path.read_text(encoding="utf-8")
+        for path in folder.rglob("*.py")
+    }
     assert [name for name, text in texts.items() if of_torch_or_numpy.search(text)] == [WEIGHTS]
-    assert {name for name, text in texts.items() if drawing.search(text) and name != WEIGHTS} == DRAWING
+    assert {
+        name for name, text in texts.items() if drawing.search(text) and name != WEIGHTS
+    } == DRAWING
 
 
 def test_seed_and_cores_decide_and_nothing_outside():
@@ -81,7 +90,9 @@ def test_seed_and_cores_decide_and_nothing_outside():
 
 def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened():
     for before in [0, 1, 3]:
-        first, other = (GaussianNoise(PIECE + 1, SeedSequence(seed), CPU, Cores(2)) for seed in (5, 6))
+        first, other = (
+            GaussianNoise(PIECE + 1, SeedSequence(seed), CPU, Cores(2)) for seed in (5, 6)
+        )
         for _ in range(before):
             first.add_to(torch.zeros(PIECE + 1), 1.0)
         other.add_to(torch.zeros(PIECE + 1), 1.0)
@@ -95,7 +106,11 @@ def test_a_stream_goes_on_from_its_states_as_if_nothing_had_happened():
 
 
 def test_a_scale_multiplies_the_noise_of_each_coordinate():
-    plain, scaled, scale = torch.zeros(100_000), torch.zeros(100_000), torch.linspace(0.1, 9, 100_000)
+    plain, scaled, scale = (
+        torch.zeros(100_000),
+        torch.zeros(100_000),
+        torch.linspace(0.1, 9, 100_000),
+    )
     GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add_to(plain, 0.5)
     GaussianNoise(100_000, SeedSequence(3), CPU, Cores(2)).add(0, scaled, 0.5, scale)
     torch.testing.assert_close(scaled, plain * scale)
@@ -111,18 +126,22 @@ def test_noise_and_sum_are_rounded_once_to_the_nearest_number_that_the_sum_can_h
 
 
 @pytest.mark.parametrize("scale", [None, torch.linspace(0.1, 9, 1000)], ids=["plain", "scaled"])
-def test_noise_that_is_drawn_on_another_device_is_added_before_it_is_rounded_too(scale, monkeypatch):
+def test_noise_that_is_drawn_on_another_device_is_added_before_it_is_rounded_too(
+    scale, monkeypatch
+):
     vector, noise = torch.full((1000,), 3.0), GaussianNoise(1000, SeedSequence(7), CPU, Cores(1))
     state = noise.states()
     exact = 3 + normals(noise.words[0], 1000, 0.7) * (1.0 if scale is None else scale)
     noise.restore(state)
-    monkeypatch.setattr(AesWords, "device", torch.device("cpu", 0))  # not the vector's, and yet here
+    # Not the vector's, and yet here.
+    monkeypatch.setattr(AesWords, "device", torch.device("cpu", 0))
     noise.add(0, vector, 0.7, scale)
     assert torch.equal(vector, exact.float())
 
 
 def test_vectors_that_are_drawn_at_the_same_time_are_those_drawn_one_after_another():
-    sizes = (150_000, 40_001, 7, 200_000)  # pieces of several lengths: a thread's memory is cut anew for each
+    # Pieces of several lengths: a thread's memory is cut anew for each.
+    sizes = (150_000, 40_001, 7, 200_000)
     alone = [drawn(size, seed, count=4) for seed, size in enumerate(sizes)]
     with ThreadPoolExecutor(len(sizes)) as threads:
         together = list(threads.map(lambda at: drawn(at[1], at[0], count=4), enumerate(sizes)))
@@ -142,8 +161,12 @@ def test_a_vector_on_cuda_is_one_piece_whatever_its_size(monkeypatch):
     assert noise.count == len(noise.words) == len(noise.pieces(torch.zeros(3 * PIECE))) == 1
 
 
-def test_generators_of_a_device_can_be_put_in_place_of_others_and_go_on_where_those_were(monkeypatch):
-    monkeypatch.setattr(noise_module, "device_words", lambda secret, device: device_words(secret, CPU))
+def test_generators_of_a_device_can_be_put_in_place_of_others_and_go_on_where_those_were(
+    monkeypatch,
+):
+    monkeypatch.setattr(
+        noise_module, "device_words", lambda secret, device: device_words(secret, CPU)
+    )
     noise = GaussianNoise(1000, SeedSequence(9), torch.device("cuda"), Cores(1))
     (before,), states, vectors = noise.generators, noise.states(), torch.zeros(3, 1000)
     noise.add_to(vectors[0], 1.0)
@@ -161,14 +184,18 @@ def test_generators_of_a_device_can_be_put_in_place_of_others_and_go_on_where_th
 
 
 def test_any_count_of_numbers_can_be_drawn():
-    for words, count in itertools.product((AesWords, lambda secret: device_words(secret, CPU)), (1, 2, 3, 7)):
+    for words, count in itertools.product(
+        (AesWords, lambda secret: device_words(secret, CPU)), (1, 2, 3, 7)
+    ):
         drawn = normals(words(bytes(range(32))), count)
         assert (drawn.shape, drawn.dtype) == ((count,), torch.float64), words
         assert torch.isfinite(drawn).all(), (words, count)
 
 
 def test_states_of_a_vector_of_another_size_are_refused():
-    small, large = (GaussianNoise(size, SeedSequence(1), CPU, Cores(1)) for size in (PIECE, 3 * PIECE))
+    small, large = (
+        GaussianNoise(size, SeedSequence(1), CPU, Cores(1)) for size in (PIECE, 3 * PIECE)
+    )
     for noise, states in ((large, small.states()), (small, large.states())):
         with pytest.raises(ValueError, match="zip"):
             noise.restore(states)

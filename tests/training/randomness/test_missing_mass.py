@@ -1,4 +1,6 @@
-"""The Gaussian mass that the generators miss: the tables in the README of `dpcore/training/randomness`."""
+"""The Gaussian mass that the generators miss: the tables in the README of
+`dpcore/training/randomness`.
+"""
 
 import dataclasses
 import re
@@ -24,9 +26,13 @@ from dpcore.training.randomness.missing_mass import BITS, DIGITS, NUMBERS, RADIU
 from dpcore.training.randomness.random_words import AesWords, DeviceWords
 from tests.training.randomness.test_tails import Scripted, exactly, fraction
 
-README = (Path(dpcore.__file__).parent / "training" / "randomness" / "README.md").read_text(encoding="utf-8")
+README = (Path(dpcore.__file__).parent / "training" / "randomness" / "README.md").read_text(
+    encoding="utf-8"
+)
 KINDS = {"AES": AesWords, "CUDA": DeviceWords}
-OF_GENERATORS = r"^\| (AES|CUDA) \(.*\) \| (\d+)[^|]* \| ([\d.]+) \| ([\d.]+) \| 2\^-(\d+) = (\S+) \|$"
+OF_GENERATORS = (
+    r"^\| (AES|CUDA) \(.*\) \| (\d+)[^|]* \| ([\d.]+) \| ([\d.]+) \| 2\^-(\d+) = (\S+) \|$"
+)
 TOLD = re.findall(OF_GENERATORS, README, re.MULTILINE)
 LEAST = re.findall(r"^\| (AES|CUDA) \| (1e\d+) \| (1e-\d+) \| ([\d.]+) \|$", README, re.MULTILINE)
 FLOAT32 = 5.768  # the largest size of torch's float32 normal numbers on a CPU
@@ -35,7 +41,9 @@ FEW = 20 * 2.0**-53  # what some twenty operations in float64 err by, in a libra
 
 
 def drawn(kind: type, words: list[int]) -> tuple[float, float]:
-    """The pair that the generator makes of a word of the radius, one of the angle, and further words of both."""
+    """The pair that the generator makes of a word of the radius, one of the angle, and further
+    words of both.
+    """
     return tuple(normals(Scripted(words, kind.further, kind.on_host), 2).tolist())
 
 
@@ -63,7 +71,9 @@ def test_what_is_told_of_a_generator_is_true() -> None:
 
 
 def test_up_to_the_radius_a_number_is_that_of_the_real_number_with_the_same_bits() -> None:
-    """The last word but one begins the digits, and whatever stands behind those that are drawn moves them no more."""
+    """The last word but one begins the digits, and whatever stands behind those that are drawn
+    moves them no more.
+    """
     for rest in [0, 1, 2**62, 2**63 - 1]:
         for name in KINDS:
             kind = KINDS[name]
@@ -71,7 +81,9 @@ def test_up_to_the_radius_a_number_is_that_of_the_real_number_with_the_same_bits
             found = np.hypot(*drawn(kind, [0, 0, *last, *[0] * kind.further]))
             assert found <= RADIUS[name], (rest, name)
             for behind in (0, 2**63 - 1):  # any further digits of the real number
-                real = np.hypot(*exactly(fraction([0, *last, behind]), fraction([0] * (1 + kind.further))))
+                real = np.hypot(
+                    *exactly(fraction([0, *last, behind]), fraction([0] * (1 + kind.further)))
+                )
                 assert found == pytest.approx(real, rel=FEW), (rest, name)
 
 
@@ -88,14 +100,18 @@ def test_beyond_the_radius_all_numbers_are_larger_than_within() -> None:
 def test_what_is_added_holds_the_exact_law_of_pairs_that_are_moved(
     radius: float, sigma: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A shift may move one pair by all of it, many by a little each, or some by more than 1: none passes more often."""
+    """A shift may move one pair by all of it, many by a little each, or some by more than 1: none
+    passes more often.
+    """
     monkeypatch.setattr(missing_mass, "NUMBERS", 200)
     shift = 1 / sigma
     charged = added_delta([Release(0.1, sigma)], radius)
     beyond = 100 * stats.ncx2.sf(radius**2, 2, 1e-12)
     for moved in (1, 2, 3, 5, 11, 100):
         each = shift / sqrt(moved)
-        passing = moved * stats.ncx2.sf(radius**2, 2, each**2) + (100 - moved) * stats.ncx2.sf(radius**2, 2, 1e-12)
+        passing = moved * stats.ncx2.sf(radius**2, 2, each**2) + (100 - moved) * stats.ncx2.sf(
+            radius**2, 2, 1e-12
+        )
         assert beyond + passing <= charged
 
 
@@ -104,7 +120,9 @@ def test_what_is_added_holds_the_exact_law_of_pairs_that_are_moved(
 def test_the_hockey_stick_of_a_law_cut_off_differs_by_no_more_than_is_added(
     radius: float, epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A pair whose radius is cut off at R, and whose missing mass lies just beyond, against the normal pair."""
+    """A pair whose radius is cut off at R, and whose missing mass lies just beyond, against the
+    normal pair.
+    """
     monkeypatch.setattr(missing_mass, "NUMBERS", 2)
     sigma, q, step = 1.0, 0.3, 0.01
     x, y = np.meshgrid(np.arange(-6, 7, step), np.arange(-6, 6, step))
@@ -115,7 +133,11 @@ def test_the_hockey_stick_of_a_law_cut_off_differs_by_no_more_than_is_added(
     def cut(x: np.ndarray) -> np.ndarray:
         size = np.hypot(x, y)
         ring = (size > radius) & (size <= radius + 0.05)
-        return np.where(size <= radius, normal(x), ring * np.exp(-(radius**2) / 2) / (np.pi * (0.1 * radius + 0.05**2)))
+        return np.where(
+            size <= radius,
+            normal(x),
+            ring * np.exp(-(radius**2) / 2) / (np.pi * (0.1 * radius + 0.05**2)),
+        )
 
     def divergences(law) -> list[float]:
         without, taking_part = law(x), (1 - q) * law(x) + q * law(x - 1 / sigma)
@@ -135,7 +157,9 @@ def test_the_reserve_covers_runs_down_to_the_sigma_that_is_told() -> None:
 
 @pytest.mark.parametrize("kind", [*KINDS, "float32"])
 def test_only_a_generator_with_such_a_tail_is_covered_at_any_length_and_delta(kind: str) -> None:
-    """At sigma = 0.3, where the slider begins: float32's normal numbers would not be covered even for one step."""
+    """At sigma = 0.3, where the slider begins: float32's normal numbers would not be covered even
+    for one step.
+    """
     radius = RADIUS.get(kind, FLOAT32)
     longest = added_delta([Release(0.1, 0.3, MAX_STEPS)], radius)
     assert (longest <= RESERVED * SMALLEST_DELTA) == (kind in KINDS)
@@ -144,8 +168,11 @@ def test_only_a_generator_with_such_a_tail_is_covered_at_any_length_and_delta(ki
 
 
 @pytest.mark.parametrize("name", ["AES", "CUDA"])
-def test_a_run_with_the_tail_of_float32_would_have_no_epsilon(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = RunConfig(device="cpu" if name == "AES" else "cuda", epochs=3.0)  # which no other test asks for
+def test_a_run_with_the_tail_of_float32_would_have_no_epsilon(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Which no other test asks for.
+    config = RunConfig(device="cpu" if name == "AES" else "cuda", epochs=3.0)
     assert plan(config).mechanism is not None
     monkeypatch.setitem(RADIUS, name, FLOAT32)
     assert "5.77 standard deviations" in plan(dataclasses.replace(config, epochs=4.0)).unaccounted
@@ -158,7 +185,9 @@ def test_a_run_that_needs_more_than_the_reserve_has_no_epsilon(device: str, gene
     planned = plan(config)
     assert planned.mechanism is None
     assert planned.drawn
-    assert planned.unaccounted.startswith("No epsilon: noise is drawn up to 25 standard deviations. At sigma = 0.06")
+    assert planned.unaccounted.startswith(
+        "No epsilon: noise is drawn up to 25 standard deviations. At sigma = 0.06"
+    )
     assert plan(dataclasses.replace(config, device="cpu")).mechanism is not None
     assert plan(dataclasses.replace(config, noise_generator="secure")).mechanism is not None
     with pytest.raises(ValueError, match=r"to stop at\. No epsilon: noise is drawn up to"):
@@ -166,7 +195,9 @@ def test_a_run_that_needs_more_than_the_reserve_has_no_epsilon(device: str, gene
 
 
 def test_a_release_of_more_numbers_than_are_charged_is_refused() -> None:
-    with pytest.raises(ValueError, match="Expected size=1000000001 to be a whole number from 0 to 1,000,000,000"):
+    with pytest.raises(
+        ValueError, match="Expected size=1000000001 to be a whole number from 0 to 1,000,000,000"
+    ):
         GaussianNoise(NUMBERS + 1, np.random.SeedSequence(1), torch.device("cpu"), Cores(1))
 
 

@@ -1,4 +1,6 @@
-"""Poisson batches and what must not pass for them; and batches of which every epoch holds each example once."""
+"""Poisson batches and what must not pass for them; and batches of which every epoch holds each
+example once.
+"""
 
 import dataclasses
 import math
@@ -89,7 +91,9 @@ def sizes(drawn: np.ndarray) -> float:
 
 
 def of_a_run(before: Callable[[TrainingRun], None]) -> np.ndarray:
-    """The batches of a run's steps, of which only the drawing is done; `before` is called ahead of each."""
+    """The batches of a run's steps, of which only the drawing is done; `before` is called ahead of
+    each.
+    """
     run = run_of(dataclasses.replace(SMALL, batch=2000))
     assert run.config.q == Q
     drawn = np.zeros((STEPS, N), dtype=bool)
@@ -204,7 +208,9 @@ def together(batches: EpochBatches) -> float:
 
 
 def test_allotted_examples_do_not_know_of_each_other_and_shuffled_ones_do() -> None:
-    """Apart by chance 1/T if independent; a shuffle leaves a little less room beside oneself, (n/T - 1)/(n - 1)."""
+    """Apart by chance 1/T if independent; a shuffle leaves a little less room beside oneself, (n/T
+    - 1)/(n - 1).
+    """
     free, bound = 1 / LENGTH, (EXAMPLES / LENGTH - 1) / (EXAMPLES - 1)
     for batches, expected, other in (
         (EpochBatches("random_allocation", EXAMPLES, LENGTH, bytes(32)), free, bound),

@@ -1,4 +1,6 @@
-"""The random words that everything is drawn from: AES as published, streams that go on, memory that does not show."""
+"""The random words that everything is drawn from: AES as published, streams that go on, memory that
+does not show.
+"""
 
 import numpy as np
 import pytest
@@ -72,7 +74,11 @@ def test_a_counter_at_its_end_goes_on_from_its_start():
 
 def test_what_is_no_state_of_an_aes_stream_is_refused():
     stream = AesWords(SECRET)
-    for state in (torch.full_like(stream.state(), 255), stream.state()[:-1], device_words(SECRET, CPU).state()):
+    for state in (
+        torch.full_like(stream.state(), 255),
+        stream.state()[:-1],
+        device_words(SECRET, CPU).state(),
+    ):
         with pytest.raises(ValueError, match="state of an AES stream"):
             stream.restore(state)
 
@@ -96,7 +102,10 @@ def test_the_machine_is_told_by_what_rounding_depends_on():
 
 
 def test_processors_of_one_instruction_set_are_told_apart_by_their_model(tmp_path):
-    cores = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: {}\nmodel name\t: EPYC\ncpu MHz\t\t: 2700.{}\n\n"
+    cores = (
+        "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: {}\nmodel name\t: EPYC\ncpu"
+        " MHz\t\t: 2700.{}\n\n"
+    )
     names = []
     for model, clock in ((1, 1), (1, 2), (17, 1)):
         path = tmp_path / f"{model}-{clock}"
@@ -117,7 +126,9 @@ def test_runs_whose_sums_are_rounded_otherwise_share_no_noise(monkeypatch):
     assert np.array_equal(noise_here(), before)
     for part in HERE:
         monkeypatch.setattr(
-            gaussian_noise, "machine_of", lambda *machine, part=part: machine_of(*machine) | {part: "x"}
+            gaussian_noise,
+            "machine_of",
+            lambda *machine, part=part: machine_of(*machine) | {part: "x"},
         )
         vectors.append(noise_here())
     assert np.abs(np.corrcoef([before, *vectors]) - np.eye(6)).max() < 6 / np.sqrt(40_000)
@@ -125,7 +136,9 @@ def test_runs_whose_sums_are_rounded_otherwise_share_no_noise(monkeypatch):
 
 def test_cuda_has_words_of_its_own_unless_it_is_to_be_secure_and_no_other_device_has(monkeypatch):
     made = []
-    monkeypatch.setattr(gaussian_noise, "device_words", lambda secret, device: made.append(device) or "own")
+    monkeypatch.setattr(
+        gaussian_noise, "device_words", lambda secret, device: made.append(device) or "own"
+    )
     cuda, mps = torch.device("cuda"), torch.device("mps")
     assert gaussian_noise.words_of(SECRET, cuda, False) == "own"
     for device, secure in ((cuda, True), (mps, False), (mps, True), (CPU, False), (CPU, True)):
@@ -145,7 +158,9 @@ LARGEST = SCRATCH_NUMBERS // 3  # pairs that a thread's memory holds
 
 
 def box_muller(words: AesWords, count: int) -> np.ndarray:
-    """The numbers as Box and Muller write them, in memory of their own; words next to an axis are not continued."""
+    """The numbers as Box and Muller write them, in memory of their own; words next to an axis are
+    not continued.
+    """
     pairs = -(-count // 2)
     of_radius, of_angle = words.draw(2 * pairs).numpy().reshape(2, pairs) * 2.0**-63
     radius, angle = np.sqrt(-2 * np.log(of_radius)), 2 * np.pi * of_angle
@@ -155,7 +170,9 @@ def box_muller(words: AesWords, count: int) -> np.ndarray:
 def test_a_draw_that_fills_the_memory_of_a_thread_or_exceeds_it_is_that_of_box_and_muller():
     for pairs in [LARGEST, LARGEST + 1, LARGEST + 20_000]:
         drawn = normals(AesWords(SECRET), 2 * pairs).numpy()
-        np.testing.assert_allclose(drawn, box_muller(AesWords(SECRET), 2 * pairs), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            drawn, box_muller(AesWords(SECRET), 2 * pairs), rtol=1e-6, atol=1e-8
+        )
 
 
 def test_pieces_of_three_sizes_in_turn_get_the_numbers_that_each_would_get_alone():
@@ -163,7 +180,9 @@ def test_pieces_of_three_sizes_in_turn_get_the_numbers_that_each_would_get_alone
     for size in 2 * (11, 1000, 6, 1000, 11, 7):
         target = torch.ones(size, dtype=torch.float64)
         add_normals(words, target, 3.0)
-        np.testing.assert_allclose(target.numpy(), 1 + 3 * box_muller(alone, size), rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(
+            target.numpy(), 1 + 3 * box_muller(alone, size), rtol=1e-6, atol=1e-8
+        )
 
 
 def test_memory_is_cut_once_for_two_sizes_and_what_is_kept_does_not_grow_with_a_third():
@@ -181,4 +200,8 @@ def test_what_is_larger_than_the_memory_of_a_thread_is_given_back():
     scratch = Scratch()
     large = scratch.of(LARGEST + 1, CPU)
     assert scratch.of(LARGEST + 1, CPU) is not large
-    assert scratch.of(LARGEST, CPU).words.data_ptr() == scratch.of(1, CPU).words.data_ptr() != large.words.data_ptr()
+    assert (
+        scratch.of(LARGEST, CPU).words.data_ptr()
+        == scratch.of(1, CPU).words.data_ptr()
+        != large.words.data_ptr()
+    )

@@ -20,7 +20,15 @@ from tests.training.test_accounting import METHODS, config_of
 LOOKED_AT = 784  # coordinates of each draw
 FAR = 6 / np.sqrt(LOOKED_AT)  # correlations that chance gives once in a billion
 
-CHANGES = {"sigma": 2.0, "clip_norm": 0.7, "lr": 0.3, "epochs": 0.06, "delta": 1e-6, "seed": 1, "batch": 65}
+CHANGES = {
+    "sigma": 2.0,
+    "clip_norm": 0.7,
+    "lr": 0.3,
+    "epochs": 0.06,
+    "delta": 1e-6,
+    "seed": 1,
+    "batch": 65,
+}
 
 
 @pytest.fixture
@@ -50,7 +58,9 @@ def test_every_draw_of_a_run_is_fresh_also_after_a_rejection(method, draws):
     config = config_of(method)
     if method == "sa":
         config = dataclasses.replace(config, lr=20.0)  # steps so long that the public loss grows
-    decisions = "".join(event.decisions for event in train(config, ticking()) if isinstance(event, Stepped))
+    decisions = "".join(
+        event.decisions for event in train(config, ticking()) if isinstance(event, Stepped)
+    )
     assert len(draws) >= plan(config).steps
     assert closest(draws) < FAR
     if method == "sa":
@@ -79,12 +89,17 @@ def test_two_runs_of_one_seed_do_not_give_away_the_sum_without_noise():
         before = run.engine.parameters.clone()
         run.step(1)
         moved.append((run.engine.parameters - before) * -config.batch)
-    left = (2 * moved[0] - moved[1]).std().item()  # the noise of the second is twice that of the first
+    # The noise of the second is twice that of the first.
+    left = (2 * moved[0] - moved[1]).std().item()
     assert left == pytest.approx(2 * np.sqrt(2) * 100 * 0.01, rel=0.05)
 
 
 def test_the_same_settings_give_the_same_and_the_baseline_has_the_private_batches(batches):
-    first, same, baseline = SMALL, dataclasses.replace(SMALL), dataclasses.replace(SMALL, private=False)
+    first, same, baseline = (
+        SMALL,
+        dataclasses.replace(SMALL),
+        dataclasses.replace(SMALL, private=False),
+    )
     parameters = []
     for config in (first, same, baseline):
         run = run_of(config)
@@ -96,7 +111,9 @@ def test_the_same_settings_give_the_same_and_the_baseline_has_the_private_batche
 
 def test_weights_start_from_the_seed_alone():
     first = run_of(SMALL).engine.parameters
-    assert torch.equal(run_of(dataclasses.replace(SMALL, sigma=3.0, lr=0.1)).engine.parameters, first)
+    assert torch.equal(
+        run_of(dataclasses.replace(SMALL, sigma=3.0, lr=0.1)).engine.parameters, first
+    )
     assert not torch.equal(run_of(dataclasses.replace(SMALL, seed=1)).engine.parameters, first)
 
 
@@ -107,7 +124,9 @@ SECRET = dataclasses.replace(SMALL, seed=None)
 class Later(RunConfig):
     """The configuration of a later version, which has one more setting."""
 
-    dummy: float = row(Number(default=0.25, low=0, label="Dummy", help="what a later version may ask for"))
+    dummy: float = row(
+        Number(default=0.25, low=0, label="Dummy", help="what a later version may ask for")
+    )
 
 
 def state(config: RunConfig, secret: int | None = None) -> list[tuple[int, ...]]:
@@ -158,10 +177,14 @@ def test_a_fingerprint_tells_secrets_apart_and_is_none_of_them():
     assert fingerprint(None) == ""
 
 
-@pytest.mark.parametrize("config", [SMALL, dataclasses.replace(SMALL, sigma=2.0, optimizer="adppl", ema=0.9)])
+@pytest.mark.parametrize(
+    "config", [SMALL, dataclasses.replace(SMALL, sigma=2.0, optimizer="adppl", ema=0.9)]
+)
 def test_a_new_setting_at_its_default_changes_no_stream(config):
     assert state(later(config)) == state(config)
-    assert state(later(dataclasses.replace(config, seed=None)), 5) == state(dataclasses.replace(config, seed=None), 5)
+    assert state(later(dataclasses.replace(config, seed=None)), 5) == state(
+        dataclasses.replace(config, seed=None), 5
+    )
     assert not {*state(later(config, dummy=0.5))[1:]} & {*state(config)[1:]}
 
 

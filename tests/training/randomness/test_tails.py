@@ -11,11 +11,17 @@ import torch
 from scipy import stats
 
 from dpcore.training.randomness import gaussian_noise
-from dpcore.training.randomness.gaussian_noise import continued_directions, continued_logarithms, device_words, normals
+from dpcore.training.randomness.gaussian_noise import (
+    continued_directions,
+    continued_logarithms,
+    device_words,
+    normals,
+)
 from dpcore.training.randomness.random_words import AesWords, RandomWords
 
 SECRET = bytes(range(32))
-NEAR = 2**40  # what is not this near to an end, or to an axis, need not be continued: the README's number
+# What is not this near to an end, or to an axis, need not be continued: the README's number.
+NEAR = 2**40
 LEVEL = 5e-4  # of each count, on either side
 KINDS = {"aes": AesWords, "device": lambda secret: device_words(secret, torch.device("cpu"))}
 
@@ -24,7 +30,12 @@ class Scripted(RandomWords):
     """Words as they are written."""
 
     def __init__(self, words: list[int], further: int, on_host: bool) -> None:
-        self.words, self.further, self.on_host, self.device = words, further, on_host, torch.device("cpu")
+        self.words, self.further, self.on_host, self.device = (
+            words,
+            further,
+            on_host,
+            torch.device("cpu"),
+        )
 
     def fill(self, memory: torch.Tensor) -> None:
         memory.copy_(self.draw(memory.numel()).view_as(memory))
@@ -56,9 +67,35 @@ def exactly(uniform: Fraction, turns: Fraction) -> tuple[float, float]:
         return float(radius * mpmath.sin(angle)), float(radius * mpmath.cos(angle))
 
 
-FIRST = [2**62, 2**61 + 5, 2**63 - 2**50, NEAR, NEAR - 1, 12345, 1, 0, 2**63 - NEAR - 1, 2**63 - NEAR, 2**63 - 1]
-AXES = [axis + offset for axis in (2**61, 2**62, 3 * 2**61) for offset in (-NEAR - 1, -NEAR, -1, 0, 1, 2**30)]
-ANGLES = [0, 1, 2**63 - 1, 2**63 - 2**30, *AXES, 2**60 + 12345, 5 * 2**60, 2**62 + NEAR, 2**62 + NEAR - 1]
+FIRST = [
+    2**62,
+    2**61 + 5,
+    2**63 - 2**50,
+    NEAR,
+    NEAR - 1,
+    12345,
+    1,
+    0,
+    2**63 - NEAR - 1,
+    2**63 - NEAR,
+    2**63 - 1,
+]
+AXES = [
+    axis + offset
+    for axis in (2**61, 2**62, 3 * 2**61)
+    for offset in (-NEAR - 1, -NEAR, -1, 0, 1, 2**30)
+]
+ANGLES = [
+    0,
+    1,
+    2**63 - 1,
+    2**63 - 2**30,
+    *AXES,
+    2**60 + 12345,
+    5 * 2**60,
+    2**62 + NEAR,
+    2**62 + NEAR - 1,
+]
 
 
 @pytest.mark.parametrize("on_host", [True, False])
@@ -71,23 +108,36 @@ def test_a_pair_of_numbers_is_that_of_box_and_muller_in_the_furthest_tail_and_ne
         drawn = normals(words, 2).tolist()
         assert words.words == [], (first, angle)
         uniform = (first + (fraction(of_radius) if continued else Fraction(0))) / 2**63
-        expected = exactly(uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63)
+        expected = exactly(
+            uniform, (angle + (fraction(of_angle) if by_axis else Fraction(0))) / 2**63
+        )
         assert drawn == pytest.approx(expected, rel=1e-8, abs=0), (first, angle)
 
 
 def test_of_many_pairs_those_next_to_an_end_or_an_axis_are_continued_and_no_others():
-    for first, angle, place in itertools.product([2**62, 12345, 2**63 - 5], [2**60, 2**62 + 5, 2**61 - 5], [0, 1, 3]):
+    for first, angle, place in itertools.product(
+        [2**62, 12345, 2**63 - 5], [2**60, 2**62 + 5, 2**61 - 5], [0, 1, 3]
+    ):
         firsts, angles, further = [2**62] * 4, [2**60 + 7] * 4, [2**61 + 3, 9, 2**62 + 5]
         firsts[place], angles[place] = first, angle
         near_end, near_axis = first != 2**62, angle != 2**60
-        words = Scripted([*firsts, *angles, *further * near_end, *further[::-1] * near_axis], 3, on_host=True)
+        words = Scripted(
+            [*firsts, *angles, *further * near_end, *further[::-1] * near_axis], 3, on_host=True
+        )
         drawn = normals(words, 8).reshape(2, 4).T.tolist()
         assert words.words == [], (first, angle, place)
         usual = exactly(Fraction(firsts[place - 1], 2**63), Fraction(angles[place - 1], 2**63))
         uniform = first + (fraction(further) if near_end else Fraction(0))
-        special = exactly(uniform / 2**63, (angle + (fraction(further[::-1]) if near_axis else Fraction(0))) / 2**63)
+        special = exactly(
+            uniform / 2**63,
+            (angle + (fraction(further[::-1]) if near_axis else Fraction(0))) / 2**63,
+        )
         for at, pair in enumerate(drawn):
-            assert pair == pytest.approx(special if at == place else usual, rel=1e-8, abs=0), (first, angle, place)
+            assert pair == pytest.approx(special if at == place else usual, rel=1e-8, abs=0), (
+                first,
+                angle,
+                place,
+            )
 
 
 def test_where_a_sum_is_0_float32_shows_no_grid_of_small_radii():
@@ -96,7 +146,10 @@ def test_where_a_sum_is_0_float32_shows_no_grid_of_small_radii():
     angles = words.draw(2001)
     radii = continued_logarithms(words, 2**63 - 1 - near_one).mul(-2).sqrt()
     pair = torch.stack(
-        [radii * torch.cos(angles * (2 * math.pi / 2**63)), radii * torch.sin(angles * (2 * math.pi / 2**63))]
+        [
+            radii * torch.cos(angles * (2 * math.pi / 2**63)),
+            radii * torch.sin(angles * (2 * math.pi / 2**63)),
+        ]
     )
     squares = pair.float().double().square().sum(0).numpy() * 2.0**52
     assert 0.2 < np.median(np.abs(squares - np.round(squares))) < 0.3
@@ -126,7 +179,9 @@ def test_words_that_are_continued_hardly_change_a_number_whose_words_are_nowhere
 
 
 class Far(RandomWords):
-    """AES whose every first word is small, or 0: the radii are beyond 5.5 standard deviations, or 9.3."""
+    """AES whose every first word is small, or 0: the radii are beyond 5.5 standard deviations, or
+    9.3.
+    """
 
     on_host, further = True, AesWords.further
 
@@ -169,8 +224,12 @@ def test_a_count_beyond_four_and_more_standard_deviations_agrees_with_the_normal
 
 
 def plausible(count: int, expected: float | np.ndarray) -> bool:
-    """True if a Poisson count of this mean is as low or as high more often than once in 2,000 times."""
-    return bool(min(stats.poisson.cdf(count, expected), stats.poisson.sf(count - 1, expected)) > LEVEL)
+    """True if a Poisson count of this mean is as low or as high more often than once in 2,000
+    times.
+    """
+    return bool(
+        min(stats.poisson.cdf(count, expected), stats.poisson.sf(count - 1, expected)) > LEVEL
+    )
 
 
 @pytest.mark.long

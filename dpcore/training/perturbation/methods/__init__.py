@@ -2,8 +2,15 @@
 
 from dpcore.training.perturbation.methods.base import Method, Protection
 from dpcore.training.perturbation.methods.bassily import BassilyDescent
-from dpcore.training.perturbation.methods.descent import GradientPerturbation, NonPrivate, OutputPerturbation
-from dpcore.training.perturbation.methods.input_noise import LocalInputPerturbation, PaperInputPerturbation
+from dpcore.training.perturbation.methods.descent import (
+    GradientPerturbation,
+    NonPrivate,
+    OutputPerturbation,
+)
+from dpcore.training.perturbation.methods.input_noise import (
+    LocalInputPerturbation,
+    PaperInputPerturbation,
+)
 from dpcore.training.perturbation.methods.objective import ObjectivePerturbation
 
 METHODS = {

@@ -60,22 +60,28 @@ def convex(task: Task) -> Condition:
 
 def smooth(task: Task) -> Condition:
     """Check that the eigenvalues of the Hessian of the objective have a bound, Lsm."""
-    return asked("smooth", task.model.smoothness is not None, f"up to {task.smoothness:.3g}", NOT_SMOOTH)
+    return asked(
+        "smooth", task.model.smoothness is not None, f"up to {task.smoothness:.3g}", NOT_SMOOTH
+    )
 
 
 def bounded_gradients(task: Task) -> Condition:
-    """Return the condition that the gradient of one row's loss is at most G long, which clipping ensures."""
+    """Return the condition that the gradient of one row's loss is at most G long, which clipping
+    ensures.
+    """
     how = "by the loss" if task.clipping is None else "by clipping"
     return Condition("gradients bounded", True, f"at most {task.lipschitz:g} long {how}")
 
 
 def tails(task: Task, mu: float, count: int = 1) -> Condition:
-    """Check that delta pays for noise that is never drawn: `count` releases, each of which a row moves by mu."""
+    """Check that delta pays for noise that is never drawn: `count` releases, each of which a row
+    moves by mu.
+    """
     reserved, radius = RESERVED * task.delta, RADIUS["AES"]
     paid = mu < 1 / MIN_SIGMA and added_delta([Release(1.0, 1 / mu, count)], radius) <= reserved
     failed = (
-        f"Noise is drawn up to {radius:.3g} standard deviations, and one row moves the release by {mu:.3g} of them: "
-        "the missing tails may show it more often than delta allows."
+        f"Noise is drawn up to {radius:.3g} standard deviations, and one row moves the release by"
+        f" {mu:.3g} of them: the missing tails may show it more often than delta allows."
     )
     return asked("tails of the noise", paid, "delta pays for what is cut off", failed)
 
@@ -89,7 +95,10 @@ class Protection(StrEnum):
 
 
 class Method(ABC):
-    """A method that adds noise at one place. Noise and conditions follow from public facts alone."""
+    """A method that adds noise at one place.
+
+    Noise and conditions follow from public facts alone.
+    """
 
     name: str  # the id in requests and on the command line
     title: str
@@ -105,7 +114,10 @@ class Method(ABC):
         """Check the conditions of its theorem, the same at every epsilon, at this one."""
 
     def obstacles(self, task: Task, epsilon: float) -> tuple[str, ...]:
-        """Return a sentence for each failing condition. Without any, the release keeps (epsilon, delta)."""
+        """Return a sentence for each failing condition.
+
+        Without any, the release keeps (epsilon, delta).
+        """
         return tuple(each.said for each in self.conditions(task, epsilon) if each.fails)
 
     @abstractmethod
@@ -113,8 +125,12 @@ class Method(ABC):
         """Return the standard deviation of each coordinate of its noise."""
 
     @abstractmethod
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
-        """Return the released parameters (S, p), a vector for each pair of an epsilon and its draws."""
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
+        """Return the released parameters (S, p), a vector for each pair of an epsilon and its
+        draws.
+        """
 
     def noises(self, task: Task, epsilons: Sequence[float]) -> FloatArray:
         """Return the standard deviation for each fit, (S,)."""

@@ -25,8 +25,8 @@ ORDERS = range(2, 65)
 class BassilyDescent(Method):
     """theta <- Proj(theta - eta_t [n grad l_i + Normal(0, s^2 I)]).
 
-    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and each step draws a row i: README.md, Theorem 5. Only the
-    first of its n^2 steps are done, which releases less.
+    s^2 = 32 (G n)^2 ln(n/delta) ln(1/delta) / epsilon^2, and each step draws a row i: README.md,
+    Theorem 5. Only the first of its n^2 steps are done, which releases less.
     """
 
     name, title, label, note, unit, source = words_of("bassily")
@@ -34,10 +34,17 @@ class BassilyDescent(Method):
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         most, proven = 2 * sqrt(log(1 / task.delta)), self.proven(task, epsilon)
-        beyond = f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}. " if epsilon > most else ""
+        beyond = (
+            f"The theorem covers epsilon up to 2 sqrt(ln(1/delta)) = {most:.3g}. "
+            if epsilon > most
+            else ""
+        )
         failed = f"{beyond}We can only confirm epsilon = {proven:.3g} for its noise."
-        # Two bounds that do not need the theorem decide, so that they also cover epsilons beyond its range.
-        kept = base.asked("epsilon confirmed", proven <= epsilon, "by two bounds of our own", failed)
+        # Two bounds that do not need the theorem decide, so that they also cover epsilons beyond
+        # its range.
+        kept = base.asked(
+            "epsilon confirmed", proven <= epsilon, "by two bounds of our own", failed
+        )
         drawn = base.tails(task, self.mu(task, epsilon), self.steps(task))
         return (base.bounded_gradients(task), kept, drawn, *base.unasked("convex", "smooth"))
 
@@ -56,13 +63,19 @@ class BassilyDescent(Method):
     def proven(self, task: Task, epsilon: float) -> float:
         """Return an epsilon that n^2 steps keep, without the theorem: the smaller of two bounds."""
         mu = self.mu(task, epsilon)
-        return min(_by_composition(task.examples, mu, task.delta), _by_renyi(task.examples, mu, task.delta))
+        return min(
+            _by_composition(task.examples, mu, task.delta), _by_renyi(task.examples, mu, task.delta)
+        )
 
     def radius(self, task: Task) -> float:
-        """Return the radius of a ball around the minimiser: inside, the regulariser is at most ln 2, the loss at 0."""
+        """Return the radius of a ball around the minimiser: inside, the regulariser is at most ln
+        2, the loss at 0.
+        """
         return sqrt(2 * log(2) / task.regulariser) if task.regulariser else FREE_RADIUS
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
         noises, radius = self.noises(task, epsilons)[:, None], self.radius(task)
         thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
         done, steps = 0, self.steps(task)
@@ -71,10 +84,15 @@ class BassilyDescent(Method):
             count = min(chunk, steps - done)
             drawn = np.stack([each.normals(count, task.parameters) for each in draws], axis=1)
             drawn *= noises
-            picked = (np.stack([each.uniforms(count) for each in draws], axis=1) * task.examples).astype(np.int64)
+            picked = (
+                np.stack([each.uniforms(count) for each in draws], axis=1) * task.examples
+            ).astype(np.int64)
             for step in range(count):
                 rows, labels = problem.rows[picked[step]], problem.labels[picked[step]]
-                slope = task.model.row_gradients(thetas, rows, labels, task.clipping) + task.regulariser * thetas
+                slope = (
+                    task.model.row_gradients(thetas, rows, labels, task.clipping)
+                    + task.regulariser * thetas
+                )
                 slope *= task.examples
                 slope += drawn[step]
                 thetas = thetas - self._rate(task, noises, done + step + 1) * slope
@@ -93,11 +111,14 @@ class BassilyDescent(Method):
 
 @lru_cache(maxsize=256)
 def _by_composition(examples: int, mu: float, delta: float) -> float:
-    """Bound epsilon by advanced composition of n^2 steps, amplified by sampling; half of delta for each.
+    """Bound epsilon by advanced composition of n^2 steps, amplified by sampling; half of delta for
+    each.
 
-    Source: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 9; Dwork, Rothblum and Vadhan 2010.
+    Source: Balle, Barthe and Gaboardi 2018, arXiv 1807.01647, Theorem 9; Dwork, Rothblum and Vadhan
+    2010.
     """
-    alone = float(epsilon_of(delta / (2 * examples), mu))  # n^2 steps, each of which sees a row with chance 1 / n
+    # N^2 steps, each of which sees a row with chance 1 / n.
+    alone = float(epsilon_of(delta / (2 * examples), mu))
     sampled = log1p(expm1(min(alone, 700.0)) / examples)
     return examples * sampled * sqrt(2 * log(2 / delta)) + examples**2 * sampled * expm1(sampled)
 
@@ -106,20 +127,31 @@ def _by_composition(examples: int, mu: float, delta: float) -> float:
 def _by_renyi(examples: int, mu: float, delta: float) -> float:
     """Bound epsilon by composition of n^2 steps' Renyi divergences.
 
-    Source: Wang, Balle and Kasiviswanathan 2019, arXiv 1808.00087, Theorem 9, for one row without replacement, and the
-    conversion of Canonne, Kamath and Steinke 2020, arXiv 2004.00010, Proposition 12.
+    Source: Wang, Balle and Kasiviswanathan 2019, arXiv 1808.00087, Theorem 9, for one row without
+    replacement, and the conversion of Canonne, Kamath and Steinke 2020, arXiv 2004.00010,
+    Proposition 12.
     """
     spent = [
-        examples**2 * _sampled(order, mu, examples) + log1p(-1 / order) - (log(delta) + log(order)) / (order - 1)
+        examples**2 * _sampled(order, mu, examples)
+        + log1p(-1 / order)
+        - (log(delta) + log(order)) / (order - 1)
         for order in ORDERS
     ]
     return max(min(spent), 0.0)
 
 
 def _sampled(order: int, mu: float, examples: int) -> float:
-    """Return the Renyi divergence of one step at this order: a mu-GDP Gaussian on one row of so many."""
+    """Return the Renyi divergence of one step at this order: a mu-GDP Gaussian on one row of so
+    many.
+    """
     powers = np.arange(2, order + 1)
-    terms = gammaln(order + 1) - gammaln(powers + 1) - gammaln(order - powers + 1) + log(2) - powers * log(examples)
+    terms = (
+        gammaln(order + 1)
+        - gammaln(powers + 1)
+        - gammaln(order - powers + 1)
+        + log(2)
+        - powers * log(examples)
+    )
     terms += (powers - 1) * powers * mu**2 / 2
     terms[0] += min(log(2 * -expm1(-(mu**2))), 0.0)  # 4 (e^(mu^2) - 1) in the place of 2 e^(mu^2)
     return float(np.logaddexp.reduce(terms, initial=0.0)) / (order - 1)

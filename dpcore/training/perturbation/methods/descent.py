@@ -17,7 +17,9 @@ from dpcore.training.perturbation.minimisers import best, descended
 from dpcore.training.perturbation.task import Draws, Task
 
 MAX_EXPONENT = 600.0  # e^x leaves room for its factors
-TOO_FAR = "The bound on how far one row moves the parameters overflows; lower the step size or the steps."
+TOO_FAR = (
+    "The bound on how far one row moves the parameters overflows; lower the step size or the steps."
+)
 
 
 @final
@@ -34,15 +36,19 @@ class NonPrivate(Method):
     def noise(self, task: Task, epsilon: float) -> float:
         return 0.0
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
         return np.repeat(best(task, problem), len(epsilons), axis=0)
 
 
 @final
 class OutputPerturbation(Method):
-    """theta_T + Normal(0, s^2 I) with s = sensitivity / mu, where theta_T is gradient descent of T full steps from 0.
+    """theta_T + Normal(0, s^2 I) with s = sensitivity / mu, where theta_T is gradient descent of T
+    full steps from 0.
 
-    Its sensitivity is (2 G alpha / n) (1 + c + ... + c^(T-1)), c = max(|1 - alpha Dl|, |1 - alpha Lsm|), by Theorem 1.
+    Its sensitivity is (2 G alpha / n) (1 + c + ... + c^(T-1)), c = max(|1 - alpha Dl|, |1 - alpha
+    Lsm|), by Theorem 1.
     """
 
     name, title, label, note, unit, source = words_of("output")
@@ -65,7 +71,9 @@ class OutputPerturbation(Method):
     def noise(self, task: Task, epsilon: float) -> float:
         return self.sensitivity(task) / task.mu(epsilon)
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
         theta = descended(task, problem.rows, problem.labels)
         drawn = np.stack([each.normals(task.parameters) for each in draws])
         return theta + self.noises(task, epsilons)[:, None] * drawn
@@ -73,7 +81,9 @@ class OutputPerturbation(Method):
 
 @final
 class GradientPerturbation(Method):
-    """theta <- theta - alpha (grad L + Normal(0, s^2 I)), T times, with s = sqrt(T) (2 G / n) / mu, by Theorem 4."""
+    """theta <- theta - alpha (grad L + Normal(0, s^2 I)), T times, with s = sqrt(T) (2 G / n) / mu,
+    by Theorem 4.
+    """
 
     name, title, label, note, unit, source = words_of("gradient")
     kind = Protection.CENTRAL
@@ -85,7 +95,9 @@ class GradientPerturbation(Method):
     def noise(self, task: Task, epsilon: float) -> float:
         return sqrt(task.steps) * task.sensitivity / task.mu(epsilon)
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
         noises = self.noises(task, epsilons)[:, None]
         thetas = np.repeat(task.model.start(task.features)[None], len(draws), axis=0)
         for _ in range(task.steps):

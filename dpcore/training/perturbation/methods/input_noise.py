@@ -1,6 +1,7 @@
 """Input perturbation of every row by itself: with proven noise, and by its paper's formula.
 
-Training on rows with proven noise costs nothing. The formula has an unknown constant, and its proof does not hold.
+Training on rows with proven noise costs nothing. The formula has an unknown constant, and its proof
+does not hold.
 """
 
 from collections.abc import Sequence
@@ -23,14 +24,20 @@ DIGITS = 2.0**53
 
 @final
 class LocalInputPerturbation(Method):
-    """x + Normal(0, s^2 I), s = 2 / mu; label flipped with chance 1 / (1 + e^(epsilon / 2)): README.md, Theorem 6."""
+    """x + Normal(0, s^2 I), s = 2 / mu; label flipped with chance 1 / (1 + e^(epsilon / 2)):
+    README.md, Theorem 6.
+    """
 
     name, title, label, note, unit, source = words_of("input")
     kind = Protection.LOCAL
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
         bounded = Condition("rows bounded", True, "at most 1 long by constants of the data set")
-        return (bounded, base.tails(task, self.mu(task, epsilon)), *base.unasked("convex", "smooth"))
+        return (
+            bounded,
+            base.tails(task, self.mu(task, epsilon)),
+            *base.unasked("convex", "smooth"),
+        )
 
     def mu(self, task: Task, epsilon: float) -> float:
         """Return the standard deviations by which replacing a row moves its features."""
@@ -40,48 +47,64 @@ class LocalInputPerturbation(Method):
         return 2 * ROUNDING / self.mu(task, epsilon)
 
     def flips(self, epsilon: float) -> float:
-        """Return the chance that a label is flipped, rounded up to a multiple of the generator's unit.
+        """Return the chance that a label is flipped, rounded up to a multiple of the generator's
+        unit.
 
         >>> LocalInputPerturbation().flips(2.0)
         0.2689414213699952
         """
         kept = exp(-min(LABEL_SHARE * epsilon, 700.0))
-        return min((ceil(kept / (1 + kept) * DIGITS) + 1) / DIGITS, 0.5)  # a unit more, for rounding
+        # A unit more, for rounding.
+        return min((ceil(kept / (1 + kept) * DIGITS) + 1) / DIGITS, 0.5)
 
-    def perturbed(self, task: Task, problem: Problem, epsilon: float, draws: Draws) -> tuple[FloatArray, FloatArray]:
+    def perturbed(
+        self, task: Task, problem: Problem, epsilon: float, draws: Draws
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the noisy rows, rounded to float32, and labels.
 
-        The last digits of a float64 sum may reveal the value: adding 0 keeps those of the noise, and a sum that cancels
-        has zeros there.
+        The last digits of a float64 sum may reveal the value: adding 0 keeps those of the noise,
+        and a sum that cancels has zeros there.
         """
-        rows = released(problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape))
+        rows = released(
+            problem.rows + self.noise(task, epsilon) * draws.normals(*problem.rows.shape)
+        )
         flipped = draws.uniforms(task.examples) < self.flips(epsilon)
         return rows, np.where(flipped, -problem.labels, problem.labels)
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
         pairs = zip(epsilons, draws, strict=True)
-        return np.stack([learnt(task, *self.perturbed(task, problem, epsilon, each)) for epsilon, each in pairs])
+        return np.stack(
+            [learnt(task, *self.perturbed(task, problem, epsilon, each)) for epsilon, each in pairs]
+        )
 
 
 @final
 class PaperInputPerturbation(Method):
-    """x + Normal(0, s^2 I) with s^2 = c G^2 T ln(1/delta) / (n (n - 1) sqrt(Dl) epsilon^2), and c = 1 here.
+    """x + Normal(0, s^2 I) with s^2 = c G^2 T ln(1/delta) / (n (n - 1) sqrt(Dl) epsilon^2), and c =
+    1 here.
 
-    Without a regulariser the root of Dl is omitted, as in the paper's Theorem 3. README.md, section 4, says why it
-    proves nothing.
+    Without a regulariser the root of Dl is omitted, as in the paper's Theorem 3. README.md, section
+    4, says why it proves nothing.
     """
 
     name, title, label, note, unit, source = words_of("paper_input")
     kind = Protection.NONE
 
     def conditions(self, task: Task, epsilon: float) -> tuple[Condition, ...]:
-        return tuple(Condition(name, False, said) for name, said in words_in(TEXTS)["gaps of paper_input"].items())
+        return tuple(
+            Condition(name, False, said)
+            for name, said in words_in(TEXTS)["gaps of paper_input"].items()
+        )
 
     def noise(self, task: Task, epsilon: float) -> float:
         count, root = task.examples * (task.examples - 1), sqrt(task.regulariser or 1.0)
         return task.lipschitz * sqrt(task.steps * log(1 / task.delta) / (count * root)) / epsilon
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
         thetas = []
         for noise, each in zip(self.noises(task, epsilons), draws, strict=True):
             rows = problem.rows + noise * each.normals(*problem.rows.shape)

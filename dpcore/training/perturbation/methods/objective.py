@@ -28,8 +28,9 @@ NO_MINIMISER = "Descent finds no known minimiser."
 class ObjectivePerturbation(Method):
     """argmin L(theta) + ((m - Dl) / 2) |theta|^2 + b . theta / n with b from Normal(0, s^2 I).
 
-    README.md, Theorem 2: the minimiser keeps (epsilon, delta) if delta(e; 2 G / s) + 2 delta(e; G / s) is at most delta
-    at e = epsilon - ln(1 + Lsm / (n m)). Noise of its own hides the solver's error.
+    README.md, Theorem 2: the minimiser keeps (epsilon, delta) if delta(e; 2 G / s) + 2 delta(e; G /
+    s) is at most delta at e = epsilon - ln(1 + Lsm / (n m)). Noise of its own hides the solver's
+    error.
     """
 
     name, title, label, note, unit, source = words_of("objective")
@@ -39,18 +40,34 @@ class ObjectivePerturbation(Method):
         return (
             base.convex(task),
             base.smooth(task),
-            base.asked("Hessians of rank 1", task.model.linear, "yes", "The Hessian of a row's loss is not of rank 1."),
-            base.asked("strongly convex", task.model.convex, "made so by the method", "No term here makes it convex."),
             base.asked(
-                "exact minimiser", task.model.convex, f"a gradient up to {TOLERANCE:g} is charged", NO_MINIMISER
+                "Hessians of rank 1",
+                task.model.linear,
+                "yes",
+                "The Hessian of a row's loss is not of rank 1.",
+            ),
+            base.asked(
+                "strongly convex",
+                task.model.convex,
+                "made so by the method",
+                "No term here makes it convex.",
+            ),
+            base.asked(
+                "exact minimiser",
+                task.model.convex,
+                f"a gradient up to {TOLERANCE:g} is charged",
+                NO_MINIMISER,
             ),
             base.tails(task, self.mu(task, epsilon)),
         )
 
     def curvature(self, task: Task, epsilon: float) -> float:
-        """Return the strong convexity m of the objective: the regulariser's, or more if epsilon is small."""
+        """Return the strong convexity m of the objective: the regulariser's, or more if epsilon is
+        small.
+        """
         smoothness = task.smoothness - task.regulariser
-        # a capped exponent gives more curvature than needed, and everything else here follows from the curvature
+        # a capped exponent gives more curvature than needed, and everything else here follows from
+        # the curvature
         change = expm1(min(CURVATURE_SHARE * epsilon, MAX_EXPONENT))
         return max(task.regulariser, smoothness * ROUNDING / (task.examples * change))
 
@@ -62,23 +79,35 @@ class ObjectivePerturbation(Method):
         return 2 * task.lipschitz * ROUNDING / self.mu(task, epsilon)
 
     def hiding(self, task: Task, epsilon: float) -> float:
-        """Return the standard deviation that hides solver errors, which differ by 2 TOLERANCE / m at most."""
+        """Return the standard deviation that hides solver errors, which differ by 2 TOLERANCE / m
+        at most.
+        """
         mu = mu_within(RESIDUAL_SHARE * epsilon, RESIDUAL_SHARE * task.delta)
         return 2 * TOLERANCE * ROUNDING / self.curvature(task, epsilon) / mu
 
-    def fit(self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]) -> FloatArray:
-        linear = self.noises(task, epsilons)[:, None] * np.stack([each.normals(task.parameters) for each in draws])
+    def fit(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], draws: Sequence[Draws]
+    ) -> FloatArray:
+        linear = self.noises(task, epsilons)[:, None] * np.stack(
+            [each.normals(task.parameters) for each in draws]
+        )
         thetas = self.minima(task, problem, epsilons, linear / task.examples)
         hiding = np.array([self.hiding(task, epsilon) for epsilon in epsilons])[:, None]
         return thetas + hiding * np.stack([each.normals(task.parameters) for each in draws])
 
-    def minima(self, task: Task, problem: Problem, epsilons: Sequence[float], linear: FloatArray) -> FloatArray:
-        """Return the minimisers (S, p) with these linear terms; without convexity, the end of descent."""
+    def minima(
+        self, task: Task, problem: Problem, epsilons: Sequence[float], linear: FloatArray
+    ) -> FloatArray:
+        """Return the minimisers (S, p) with these linear terms; without convexity, the end of
+        descent.
+        """
         if not task.model.convex:
             return descended(task, problem.rows, problem.labels, linear)
         curvatures = [self.curvature(task, epsilon) for epsilon in epsilons]
         pairs = zip(curvatures, linear, strict=True)
-        return np.stack([minimiser(problem.rows, problem.labels, m, TOLERANCE, each) for m, each in pairs])
+        return np.stack(
+            [minimiser(problem.rows, problem.labels, m, TOLERANCE, each) for m, each in pairs]
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -90,5 +119,7 @@ def _mu(task: Task, epsilon: float, curvature: float) -> float:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         spent = delta_of(left, exp(middle)) + 2 * delta_of(left, exp(middle) / 2)
-        low, high = (middle, high) if spent <= delta * (1 - DELTA_ERROR) * (1 - RESERVED) else (low, middle)
+        low, high = (
+            (middle, high) if spent <= delta * (1 - DELTA_ERROR) * (1 - RESERVED) else (low, middle)
+        )
     return exp(low)

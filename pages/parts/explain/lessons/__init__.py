@@ -1,7 +1,7 @@
 """The guided lessons in their order, and the numbers that only one lesson needs.
 
-A lesson is a file beside this one and its name in `LESSONS`. Its sentences take all numbers from scenes, from ratios of
-scenes, or from here.
+A lesson is a file beside this one and its name in `LESSONS`. Its sentences take all numbers from
+scenes, from ratios of scenes, or from here.
 """
 
 import math
@@ -16,7 +16,15 @@ from dpcore.audit.bounds.one_run import expected_of_one_run, most_of_one_run
 from dpcore.audit.bounds.score_laws import score_laws
 from dpcore.audit.broken_trainers import BROKEN
 from dpcore.audit.request import CANARIES
-from dpcore.papers.better_features.recipes import BEST, LINEAR, PAPERS_CNN, RECORD, TITLES, TUNED_CNN, run
+from dpcore.papers.better_features.recipes import (
+    BEST,
+    LINEAR,
+    PAPERS_CNN,
+    RECORD,
+    TITLES,
+    TUNED_CNN,
+    run,
+)
 from dpcore.papers.pigdo.theorem_3 import MAP, bounded_moment, omitted_moment
 from dpcore.papers.records import Recorded, recorded
 from dpcore.papers.sa_dpsgd.free_rejections import Selection
@@ -35,7 +43,9 @@ PROJECTIONS, CONFIDENCE = 10_000, 0.95  # of an audit
 
 def _smallest_proven(scenes: SimpleNamespace) -> str:
     """The accountant with the smallest proven number."""
-    proven = [name for name in ("moments", "rdp", "gdp", CERTIFIED) if ACCOUNTANTS[name].kind.is_bound]
+    proven = [
+        name for name in ("moments", "rdp", "gdp", CERTIFIED) if ACCOUNTANTS[name].kind.is_bound
+    ]
     return min(proven, key=scenes.limit.epsilon_by)
 
 
@@ -45,7 +55,8 @@ def _refuted(scene: Scene) -> bool:
 
 
 def _of_proof(scenes: SimpleNamespace) -> tuple[float, float, int]:
-    return scenes.often.batch / Scene.examples, scenes.often.sigma, 10  # an order that the theorem's conditions allow
+    # An order that the theorem's conditions allow.
+    return scenes.often.batch / Scene.examples, scenes.often.sigma, 10
 
 
 def picky(scenes: SimpleNamespace) -> Selection:
@@ -60,7 +71,9 @@ def _proven(scenes: SimpleNamespace) -> float:
 
 def _against(method: str, scenes: SimpleNamespace) -> str:
     """The reasons why a method is not private for a network; "" if it is."""
-    task = Task("mlp", Scene.examples, 20, scenes.result.delta, scenes.gradient.steps, None, 0.01, 1.0)
+    task = Task(
+        "mlp", Scene.examples, 20, scenes.result.delta, scenes.gradient.steps, None, 0.01, 1.0
+    )
     return " ".join(METHODS[method].obstacles(task, scenes.result.epsilon))
 
 
@@ -74,12 +87,20 @@ def _percent(rung: str) -> str:
 
 
 def _gains() -> dict[str, float]:
-    """The gain in points on the full data, by the best method of SA-DPSGD's table and by features; 0 if not recorded.
+    """The gain in points on the full data, by the best method of SA-DPSGD's table and by features;
+    0 if not recorded.
 
     The method is compared with DP-SGD with the same activation, features with the papers' network.
     """
-    methods = [recorded(SA_DPSGD, run_of_method(TITLES[DATASET], name)) for name in TABLE_1 if name != "DP-SGD"]
-    return {"tricks": _gain(*methods), "features": _gain(_on_full_data(PAPERS_CNN), _on_full_data(LINEAR))}
+    methods = [
+        recorded(SA_DPSGD, run_of_method(TITLES[DATASET], name))
+        for name in TABLE_1
+        if name != "DP-SGD"
+    ]
+    return {
+        "tricks": _gain(*methods),
+        "features": _gain(_on_full_data(PAPERS_CNN), _on_full_data(LINEAR)),
+    }
 
 
 def _gain(plain: Recorded | None, *others: Recorded | None) -> float:
@@ -101,14 +122,19 @@ def _noise_at_most(scenes: SimpleNamespace) -> float:
 @cache
 def _by_noise(claimed: Scene, factor: float) -> str:
     """The epsilon that the noise audit proves."""
-    return f"**{outward(epsilon_with_noise(claimed.mechanism, factor, claimed.delta), math.floor)}**"
+    return (
+        f"**{outward(epsilon_with_noise(claimed.mechanism, factor, claimed.delta), math.floor)}**"
+    )
 
 
 @cache
 def _by_one_run(claimed: Scene) -> dict[str, str]:
     """The epsilon that the best canaries show in one run, and the one that no guesses exceed."""
     best = expected_of_one_run(score_laws(claimed.mechanism), CANARIES, claimed.delta, CONFIDENCE)
-    return {"best": short(best), "most": short(most_of_one_run(CANARIES, claimed.delta, CONFIDENCE))}
+    return {
+        "best": short(best),
+        "most": short(most_of_one_run(CANARIES, claimed.delta, CONFIDENCE)),
+    }
 
 
 NUMBERS = {
@@ -117,7 +143,9 @@ NUMBERS = {
         "smallest_proven": _smallest_proven,
     },
     "more_steps": {
-        "dearer_by_basic_composition": lambda scenes: scenes.long.epsilon_by("naive") / scenes.brief.epsilon_by("naive")
+        "dearer_by_basic_composition": lambda scenes: (
+            scenes.long.epsilon_by("naive") / scenes.brief.epsilon_by("naive")
+        )
     },
     "broken_proof": {
         "theorem": MAP.place,
@@ -132,14 +160,17 @@ NUMBERS = {
         "tries": REJECTIONS,
         "proven": lambda scenes: f"**{outward(_proven(scenes), math.floor)}**",
         "kept_steps_over_proven": lambda scenes: (
-            picky(scenes).accepted_only(scenes.accepted.delta, scenes.accepted.steps) / _proven(scenes)
+            picky(scenes).accepted_only(scenes.accepted.delta, scenes.accepted.steps)
+            / _proven(scenes)
         ),
         "all_proposals_over_proven": lambda scenes: (
-            picky(scenes).every_proposal(scenes.accepted.delta, scenes.accepted.steps) / _proven(scenes)
+            picky(scenes).every_proposal(scenes.accepted.delta, scenes.accepted.steps)
+            / _proven(scenes)
         ),
     },
     "noise_places": {
-        "left_in_mean": math.sqrt(Scene.examples),  # each row has noise of its own, over noise on a mean
+        # Each row has noise of its own, over noise on a mean.
+        "left_in_mean": math.sqrt(Scene.examples),
         "against_output": lambda scenes: _against("output", scenes),
         "against_gradient": lambda scenes: _against("gradient", scenes),
         "against_input": lambda scenes: _against("input", scenes),
