@@ -92,7 +92,7 @@ def test_what_a_link_says_holds_on_the_pages_that_follow_though_nothing_was_touc
 
 
 def test_what_a_link_says_of_a_field_that_its_page_does_not_show_waits_for_the_page_that_does(tab: Page, app: Server):
-    opened(tab, f"{app.url}/?view=delta&methods=output&methods=gradient&place=gradient&find=quick")
+    opened(tab, f"{app.url}/?view=delta&methods=output&methods=gradient&place=gradient")
     walked_to(tab, page_at("calibrate"))
     walked_to(tab, page_at("tradeoff"))
     expect(tab.get_by_role("radio", name="delta")).to_be_checked()
@@ -101,3 +101,11 @@ def test_what_a_link_says_of_a_field_that_its_page_does_not_show_waits_for_the_p
     expect(tab.locator(".st-key-methods [aria-checked=true], .st-key-methods [aria-pressed=true]")).to_have_count(2)
     assert in_address(tab)["methods"] == ["output", "gradient"]
     assert in_address(tab)["place"] == ["gradient"]
+
+
+def test_accountants_that_a_link_names_are_chosen_on_the_page_that_follows(tab: Page, app: Server):
+    opened(tab, f"{app.url}/?view=delta&accountants=rdp&accountants=gdp")
+    walked_to(tab, page_at("tradeoff"))
+    chosen = tab.locator(".st-key-accountants [aria-checked=true], .st-key-accountants [aria-pressed=true]")
+    expect(chosen).to_have_count(2)
+    assert in_address(tab)["accountants"] == ["rdp", "gdp"]

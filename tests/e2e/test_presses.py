@@ -2,14 +2,20 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+import dpcore
+from dpcore.runs import editing
+from dpcore.runs.record import Status
 from dpcore.runs.store import Store
+from dpcore.training.slider_stops import show
 from tests.e2e.looks import Wire, complete, opened
 from tests.e2e.server import Server, serving
 from tests.e2e.test_journeys import field, in_address
+from tests.pages.train_page import CONFIG, recorded
 
 pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
@@ -24,6 +30,17 @@ class Late(Wire):
     def __init__(self, page: Page) -> None:
         self.waiting: list[bytes] | None = None
         super().__init__(page, lost=self._kept)
+
+    @contextmanager
+    def at_once(self, requests: int) -> Iterator[None]:
+        """Let the server hear of all that is done in the block at once: no page has answered to the first of it."""
+        self.waiting = []
+        yield
+        while len(self.waiting) < requests:
+            self.page.evaluate("() => 0")
+        said, self.waiting = self.waiting, None
+        for each in said:
+            self.to_server(each)
 
     def _kept(self, said: bytes) -> bool:
         if self.waiting is not None:
@@ -129,14 +146,10 @@ def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_ty
     if name == "Compare":
         page.locator("summary", has_text="Descent").click()
     complete(page)
-    wire.waiting = []
-    typed(page, label, text)
-    page.get_by_test_id("stMain").get_by_role("button", name=re.compile(f"^(\\w+ )?{name}")).first.click()
-    while len(wire.waiting) < 2:
-        page.evaluate("() => 0")
-    said, wire.waiting = wire.waiting, None
-    for each in said:  # the press comes before the page was run for what was typed
-        wire.to_server(each)
+    with wire.at_once(2):
+        typed(page, label, text)
+        main = page.get_by_test_id("stMain")
+        main.get_by_role("button", name=re.compile(f"^(\\w+ )?{name}")).first.click()
     page.wait_for_url(re.compile("(comparison|run)="))
     (job, *_) = [*in_address(page, "comparison"), *in_address(page, "run")][::-1]
     with Store(app.home) as store:
@@ -144,3 +157,50 @@ def test_a_button_that_is_pressed_before_the_page_has_answered_takes_what_was_ty
         read = {"Compare": "steps", "Audit": "canaries"}.get(name, "sigma")
         assert getattr(request, read) == float(text)
         store.cancel(job)
+
+
+def test_a_pin_that_is_set_before_the_page_has_answered_is_of_what_was_typed(page: Page, app: Server):
+    wire = Late(page)
+    opened(page, f"{app.url}/tradeoff")
+    with wire.at_once(2):
+        typed(page, "Noise multiplier sigma", "3")
+        page.get_by_role("button", name="Pin this setting").click()
+    page.wait_for_url(re.compile("pin="))
+    assert in_address(page, "pin")[0].split("~")[2] == "3.0"
+
+
+def test_a_quantity_given_instead_of_another_says_what_was_just_typed_in_the_other(page: Page, app: Server):
+    wire = Late(page)
+    opened(page, f"{app.url}/tradeoff")
+    with wire.at_once(2):
+        typed(page, "Expected batch", "500")
+        page.get_by_role("radio", name="q", exact=True).click()
+    expect(field(page, "Sampling rate q")).to_have_value("500/10000")
+
+
+def test_the_answer_that_is_used_is_the_one_to_the_target_that_was_just_typed(page: Page, app: Server):
+    wire = Late(page)
+    opened(page, f"{app.url}/calibrate?by=rdp")
+    with wire.at_once(2):
+        typed(page, "Target epsilon", "1")
+        page.get_by_role("button", name="Use this answer").click()
+    known = {"q": 256 / 10_000, "steps": 196, "delta": 1e-5, "accountant": "rdp"}
+    answer = dpcore.calibrate("sigma", target_epsilon=1.0, **known).value
+    expect(field(page)).to_have_value(show(answer))
+
+
+def test_what_is_done_with_ticked_runs_is_done_with_one_that_was_just_ticked(page: Page, app: Server):
+    with Store(app.home) as store:
+        runs = [recorded(store, CONFIG, 10, Status.FINISHED) for _ in range(2)]
+        for place, run in enumerate(runs):
+            editing.rename(store, run, f"pressed {place}")
+        wire = Late(page)
+        opened(page, f"{app.url}/runs?find=pressed&run={runs[0]}")
+        with wire.at_once(2):
+            page.locator("table.runs tbody input:not(:checked)").click()
+            page.get_by_role("button", name="Delete").click()
+        asked = page.get_by_role("dialog")
+        for place in range(2):
+            expect(asked).to_contain_text(f"pressed {place}")
+        for run in runs:
+            editing.delete(store, run)

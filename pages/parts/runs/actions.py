@@ -66,6 +66,8 @@ class TickedRuns:
 
     @uninterrupted
     def _pressed(self, fitting: Callable[[Chosen], list[Run]], do: Callable[[list[str]], None]) -> None:
+        print("PRESSED", st.session_state.get("runs_table"), flush=True)
+        print("PRESSED", st.session_state.get("runs_table"), flush=True)
         take_ticks(self.store)  # a tick may have come with the press
         runs = fitting(ticked_now(self.store))
         if runs:
