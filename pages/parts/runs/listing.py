@@ -232,8 +232,9 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
 def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
-    begun = run.started is not None and not isinstance(run.last, Preparing)
-    took = duration(max((run.ended or time.time()) - run.started, 0)) if begun else ""
+    took = ""
+    if run.started is not None and not isinstance(run.last, Preparing):
+        took = duration(max((run.ended or time.time()) - run.started, 0))
     shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
     cells |= {"epsilon": _epsilon(run), "duration": took, "tags": ", ".join(run.tags), "owner": owner_told(run.owner)}
