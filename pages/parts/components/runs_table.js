@@ -9,8 +9,9 @@ class RunsTable {
     this.told = 0; // the number of the last tick: until the server has heard of it, what is ticked here holds
   }
 
-  show({ data, setTriggerValue }) {
+  show({ data, setTriggerValue, setStateValue }) {
     this.tell = setTriggerValue;
+    this.keep = setStateValue; // every later request brings it along: a button takes what was ticked just before
     this.data = data;
     this.box.ariaLabel = data.label;
     if (data.heard >= this.told) this.ticked = new Set(data.ticked);
@@ -69,7 +70,7 @@ class RunsTable {
     this.rows.get(run).row.classList.toggle("ticked", on);
     this.limit();
     this.told = Math.max(Date.now(), this.told + 1); // higher than that of a table that stood here before
-    this.tell("ticked", [this.told, ...this.ticked]);
+    this.keep("ticked", [this.told, ...this.ticked]);
   }
 
   /* No more can be ticked than can be compared. */

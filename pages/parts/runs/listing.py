@@ -158,6 +158,12 @@ def ticked_now(store: Store) -> Chosen:
 def take_ticks(store: Store) -> None:
     """Tick what is ticked in the table; as a callback."""
     number, runs = ticks(KEY)
+    print(
+        "TICKS", number, runs, st.session_state.get(HEARD, 0), st.session_state.get(KEY), flush=True
+    )
+    print(
+        "TICKS", number, runs, st.session_state.get(HEARD, 0), st.session_state.get(KEY), flush=True
+    )
     if number > st.session_state.get(HEARD, 0):
         st.session_state[HEARD] = number
         tick_only(runs_of(store, runs[:MAX_RUNS]))
@@ -266,8 +272,9 @@ def said_of_best(best: Mapping[str, tuple[Run, Reading]], bound: float) -> str:
 def row(run: Run, test: Evaluated | None, starts: str, *, best: bool = False) -> Row:
     """A run as it stands now, with its latest test; `starts` says when a queued one should begin."""
     accuracy = getattr(run.last, "accuracy", test.accuracy if test else None)
-    begun = run.started is not None and not isinstance(run.last, Preparing)
-    took = duration(max((run.ended or time.time()) - run.started, 0)) if begun else ""
+    took = ""
+    if run.started is not None and not isinstance(run.last, Preparing):
+        took = duration(max((run.ended or time.time()) - run.started, 0))
     shown = "" if accuracy is None else f"{f'{STAR} ' * best}{percent(accuracy)}"
     cells = {"name": name_of(run), "status": status_of(run), **_settings(run), "accuracy": shown}
     cells |= {
