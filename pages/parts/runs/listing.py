@@ -158,12 +158,6 @@ def ticked_now(store: Store) -> Chosen:
 def take_ticks(store: Store) -> None:
     """Tick what is ticked in the table; as a callback."""
     number, runs = ticks(KEY)
-    print(
-        "TICKS", number, runs, st.session_state.get(HEARD, 0), st.session_state.get(KEY), flush=True
-    )
-    print(
-        "TICKS", number, runs, st.session_state.get(HEARD, 0), st.session_state.get(KEY), flush=True
-    )
     if number > st.session_state.get(HEARD, 0):
         st.session_state[HEARD] = number
         tick_only(runs_of(store, runs[:MAX_RUNS]))
