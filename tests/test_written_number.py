@@ -59,8 +59,8 @@ def test_a_number_is_the_same_in_a_field_an_option_and_a_text() -> None:
         assert set(found) == {float(read_number(text))}, text
     for text, value in WRITTEN.items():
         claimed = read_text(f"It is epsilon = {text}.").claim.epsilon
-        # Smaller ones are an optimizer's, and fractions a place in a training.
-        if value >= 1e-3 and "/" not in text:
+        # Smaller ones are an optimizer's, and fractions a place in a training; 60,000 may be 60.
+        if value >= 1e-3 and "/" not in text and "," not in text:
             assert claimed, text
             assert claimed.value == float(read_number(text)), text
 

@@ -27,7 +27,8 @@ def safe_ends(
     """
     least = np.asarray(lower, dtype=np.float64)
     most = np.asarray(upper, dtype=np.float64)
-    crossed = ~(least <= most * (1 + CROSSED))  # true for NaN, too
+    with np.errstate(over="ignore"):
+        crossed = ~(least <= most * (1 + CROSSED))  # true for NaN, too
     told = CROSSING if crossed.any() else note
     return np.where(crossed, 0.0, np.minimum(least, most)), np.where(crossed, np.inf, most), told
 

@@ -24,7 +24,7 @@ GOOD = {  # what a command needs beside the option in question
     "runs sweep": "--grid ema=.5,.9",
     "perturb": "--dataset iris",
 }
-ANY_TEXT = ("--to", "--name")  # nothing is wrong with a text
+ANY_TEXT = ("--to", "--name", "--public-name")  # nothing is wrong with a text, or "x"
 # What else is wrong of a command's own, after what it needs, and words of the line that says so.
 BAD = {
     "epsilon": [

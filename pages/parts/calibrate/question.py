@@ -27,11 +27,11 @@ from pages.parts.controls.mechanism import ChosenSetting, mechanism_of, rate_of,
 from pages.parts.controls.setting_form import setting_on_screen
 from pages.parts.controls.url_state import fill, good_texts, texts_on_screen
 from pages.parts.controls.widgets import (
-    THE_BAND_FIRST,
     accountant_choice,
     best_of_field,
     choice_of,
     number,
+    the_band_first,
 )
 from pages.parts.shell.streamlit_internals import uninterrupted
 
@@ -81,7 +81,7 @@ def on_screen() -> tuple[Asked, str, ChosenSetting] | None:
     if setting is None:
         return None
     solve = fields.choice(Options("solve", "Solve for", SOLVABLE))
-    by = fields.choice(Options("by", "Counted by", THE_BAND_FIRST))
+    by = fields.choice(Options("by", "Counted by", the_band_first()))
     kind = fields.choice(Options("target", "Target", tuple(TARGET_FIELDS)))
     size, runs = fields.number(TARGET_FIELDS[kind]), fields.texts.get(BEST_OF, "").strip()
     try:

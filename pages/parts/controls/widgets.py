@@ -31,7 +31,6 @@ from pages.parts.controls.url_state import (
 
 FIELD_PIXELS = 106  # of the exact field
 MAX_BEST_OF_CHARS = 40
-THE_BAND_FIRST = (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
 # A widget that the address knows.
 BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 
@@ -152,12 +151,17 @@ def choice_by_title(
     return chosen
 
 
+def the_band_first() -> tuple[str, ...]:
+    """The ids of all accountants, that of the certified band first."""
+    return (CERTIFIED, *(name for name in ACCOUNTANTS if name != CERTIFIED))
+
+
 def accountant_choice(label: str, key: str, word: str = "accountant") -> str:
     """Draw one accountant; the certified one is the default.
 
     `word` is what the glossary calls the choice.
     """
-    return choice_by_title(label, THE_BAND_FIRST, key, titled, help_on(word))
+    return choice_by_title(label, the_band_first(), key, titled, help_on(word))
 
 
 def text_field(

@@ -18,7 +18,7 @@ from dpcore.runs.record import Status
 from dpcore.runs.store import Store
 from pages.parts.classroom import PROJECTED
 from pages.parts.serving import routes
-from pages.parts.serving.routes import ROUTES
+from pages.parts.serving.routes import PAGES_BY_ADDRESS, ROUTES
 from pages.parts.shell.menu import PAGES
 from pages.parts.visitors import Visitors
 from tests.pages import train_page
@@ -90,7 +90,8 @@ def test_no_path_leads_out_of_a_route_and_nothing_is_changed(served: Store):
         before = state_of(served)
         for path in paths(hostile):
             answer = asked(APP, path)
-            assert answer.status in (307, 400, 404), path
+            is_page = path.split("?")[0] in {route.path for route in PAGES_BY_ADDRESS}
+            assert answer.status in (307, 400, 404) or is_page, path
             assert not re.search("root:|import |SQLite|Traceback|BEGIN", answer.body), path
             assert not any(
                 name == "set-cookie" and "a=b" in value for name, value in answer.headers
