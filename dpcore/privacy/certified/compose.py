@@ -36,6 +36,27 @@ GROUP = 0.2  # a tilt serves horizons down to this fraction of its longest
 SETTLED = 1e-7  # largest distance of a root from its target, in ln delta
 MAX_ROUNDS = 60
 MAX_TILTS = 5
+PREPARED = 10  # values of a transform that one more frequency counts as before any epsilon is tried
+TOO_LONG = "Closer bounds would take too long."
+
+
+class Work:
+    """The work that a call may still do, in values of a transform; it takes no clock, so that every machine agrees.
+
+    >>> Work(10).take(11)
+    Traceback (most recent call last):
+    ...
+    RuntimeError: Closer bounds would take too long.
+    """
+
+    def __init__(self, most: float) -> None:
+        self.left = most
+
+    def take(self, values: int) -> None:
+        """Take this much. Errors: RuntimeError if less is left."""
+        self.left -= values
+        if self.left < 0:
+            raise RuntimeError(TOO_LONG)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +156,8 @@ def tilted_laws(
     origin, log_moment, rest = (np.array([each[k] for each in spectra], dtype=np.float64) for k in (0, 1, 3))
     each = rounding.factor_error(len(losses), period) * rest[:, None] * np.exp(-log_size)  # (L, J) relative to it
     all_together = rounding.product_error(len(losses), kept.size)
-    for block in np.array_split(np.arange(rows.size), -(-rows.size * kept.size // BLOCK)):
+    blocks = min(-(-rows.size * kept.size // BLOCK), rows.size)
+    for block in np.array_split(np.arange(rows.size), blocks):
         part = counts[block].astype(np.float64)
         weighted = np.asarray(weight * np.exp(part @ logarithm), dtype=np.complex128)  # (n, J)
         rounded = (np.abs(weighted) * (part @ each + all_together)) @ height
@@ -175,12 +197,14 @@ def composed_epsilons(
     moments: LogMoments,
     side: int,
     ceiling: FloatArray | float = inf,
+    work: Work | None = None,
 ) -> FloatArray:
     """Epsilon at each of (n, L) counts and (n,) deltas, not too small (side +1) or not too large (side -1); (n,).
 
     The infinite part of the loss is charged in full; if it exceeds delta, epsilon is +inf (side +1). `ceiling` is an
-    epsilon known to suffice.
+    epsilon known to suffice. Errors: RuntimeError if the work is used up.
     """
+    work = work or Work(inf)
     infinite = -np.expm1(counts @ np.array([np.log1p(-loss.infinite) for loss in losses]))
     allowed = rounding.ALLOWANCE + rounding.MASS * counts.sum(axis=1)
     target = delta * (1 - side * allowed) - infinite
@@ -192,8 +216,9 @@ def composed_epsilons(
     for _ in range(MAX_TILTS):
         again = []
         for rows, law in _tilts(losses, counts, left, log_target, ceiling, moments):
+            work.take(PREPARED * law.frequency.size)
             guess = ceiling[rows] if known else _first_guess(law, log_target[rows], ceiling[rows])
-            result[rows] = _roots(law, log_target[rows], ceiling[rows], guess, side)
+            result[rows] = _roots(law, log_target[rows], ceiling[rows], guess, side, work)
             spare = law.spare(result[rows], log_target[rows])
             again.append(rows[(spare > moments.precision(counts[rows]) + 1) & (result[rows] < ceiling[rows])])
         left = np.sort(np.concatenate([*again, left[:0]]))
@@ -223,7 +248,14 @@ def _tilts(
         left = left[~fits]
 
 
-def _roots(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray, guess: FloatArray, side: int) -> FloatArray:
+def _roots(
+    law: TiltedLaw,
+    log_target: FloatArray,
+    ceiling: FloatArray,
+    guess: FloatArray,
+    side: int,
+    work: Work,
+) -> FloatArray:
     """Solve ln delta = target by Newton steps inside a bracket, and end on the safe side.
 
     At `low` delta is above the target (or low is 0), at `high` below; both are evaluated or proven.
@@ -232,6 +264,7 @@ def _roots(law: TiltedLaw, log_target: FloatArray, ceiling: FloatArray, guess: F
     low, high = np.full_like(ceiling, -1.0), ceiling.copy()  # -1: 0 was not tried yet
     epsilon, done = guess, np.zeros(ceiling.shape, dtype=bool)
     for _ in range(MAX_ROUNDS):
+        work.take(law.weighted.size)
         log_delta, slope = law.log_delta(epsilon, side)
         above = log_delta > log_target if side > 0 else log_delta >= log_target
         low, high = np.where(above, np.maximum(low, epsilon), low), np.where(above, high, np.minimum(high, epsilon))
