@@ -1,10 +1,13 @@
-"""The geometry of one step: heights of its privacy loss, places on the x line, and masses of the cells between them.
+"""The geometry of one step: heights of its privacy loss, places on the x line, and masses of the
+cells between them.
 
-One step is the pair P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2). The height y of a loss is its
-distance from the lower bound ln(1-q); at q = 1 there is no bound, and the height is the loss itself.
+One step is the pair P = (1-q) N(0, sigma^2) + q N(1, sigma^2) and Q = N(0, sigma^2). The height y
+of a loss is its distance from the lower bound ln(1-q); at q = 1 there is no bound, and the height
+is the loss itself.
 
-Here w is the ratio N(1, sigma^2)/N(0, sigma^2), so that the likelihood ratio P/Q is t = 1 - q + q w. A cell is split
-between its two ends by the same linear system for w as for t, but w avoids the cancellation of 1 - q at small q.
+Here w is the ratio N(1, sigma^2)/N(0, sigma^2), so that the likelihood ratio P/Q is t = 1 - q + q
+w. A cell is split between its two ends by the same linear system for w as for t, but w avoids the
+cancellation of 1 - q at small q.
 """
 
 from math import expm1, inf, log, log1p
@@ -32,7 +35,9 @@ class Cells(NamedTuple):
         return np.diff(self.w)
 
     def split(self) -> tuple[FloatArray, FloatArray]:
-        """Masses under N(0) that each cell gives to its two nodes, so that both of its masses stay the same."""
+        """Masses under N(0) that each cell gives to its two nodes, so that both of its masses stay
+        the same.
+        """
         mass, tilted = self.left + self.right
         high = np.clip((tilted - mass * self.w[:-1]) / self.width, 0.0, mass)
         return mass - high, high
@@ -67,7 +72,9 @@ def step_span(q: float, sigma: float, tail: float) -> float:
 
 
 def loss_heights(q: float, sigma: float, tail: float) -> tuple[float, float]:
-    """Heights with at most `tail` mass of Q below the first and of q N(1, sigma^2) above the second."""
+    """Heights with at most `tail` mass of Q below the first and of q N(1, sigma^2) above the
+    second.
+    """
     low, high = -ndtri(tail), max(-ndtri(min(tail / q, 0.5)), MIN_REACH)
     return height_of(q, sigma, -low * sigma), height_of(q, sigma, 1 + high * sigma)
 
@@ -95,7 +102,9 @@ def position_at(q: float, sigma: float, y: FloatArray) -> FloatArray:
 
 
 def normal_between(z: FloatArray) -> FloatArray:
-    """Standard normal mass between neighbours of z, (k,) -> (k-1,), to full relative precision in both tails."""
+    """Standard normal mass between neighbours of z, (k,) -> (k-1,), to full relative precision in
+    both tails.
+    """
     far = ndtr(-np.abs(z))
     left, right = z[:-1], z[1:]
     mass = np.where(left >= 0, far[:-1] - far[1:], far[1:] - far[:-1])
@@ -125,6 +134,9 @@ class Beyond(NamedTuple):
 
 def cut_above(q: float, sigma: float, height: float) -> Beyond:
     """The mass above `height`, the height of the last node."""
-    end, ratio = float(position_at(q, sigma, np.array([height]))[0]), float(ratio_at(q, np.array([height]))[0])
+    end, ratio = (
+        float(position_at(q, sigma, np.array([height]))[0]),
+        float(ratio_at(q, np.array([height]))[0]),
+    )
     mass = float(ndtr(-end / sigma))
     return Beyond(mass, max(float(ndtr((1 - end) / sigma)) - mass * ratio, 0.0))

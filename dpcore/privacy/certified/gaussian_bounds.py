@@ -1,10 +1,11 @@
 """Steps without sampling: the closed form of the Gaussian mechanism, rounded outwards.
 
-At q = 1 the loss of a step is normal, and so are sums of losses: count_k steps of sigma_k are exactly G_mu with mu^2 =
-sum of count_k / sigma_k^2. README.md, "Steps without sampling", proves that the floating-point numbers err on the safe
-side.
+At q = 1 the loss of a step is normal, and so are sums of losses: count_k steps of sigma_k are
+exactly G_mu with mu^2 = sum of count_k / sigma_k^2. README.md, "Steps without sampling", proves
+that the floating-point numbers err on the safe side.
 
-Source: Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3; Balle, Wang 2018, arXiv 1805.06530, Theorem 8.
+Source: Dong, Roth, Su 2019, arXiv 1905.02383, Corollary 3.3; Balle, Wang 2018, arXiv 1805.06530,
+Theorem 8.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from dpcore.privacy.tradeoff import Gaussian, Tradeoff
 MARGIN = 1e-12  # of mu, relative and absolute: the error of a trade-off function's evaluation
 ALLOWED = 1e-6  # of delta, relative: many times the error of the closed form
 NUDGE = 1e-14  # of epsilon, relative: epsilon / mu is rounded
-LAST = 8  # units by which values are moved outwards; also the kinds of steps that all else in mu counts as
+# Units by which values are moved outwards; also the kinds of steps that all else in mu counts as.
+LAST = 8
 SMALLEST_RATE = 1e-300  # at an error rate of 0 a test would never err
 
 
@@ -49,7 +51,9 @@ class OutwardGaussian(Tradeoff):
     def corners(self, least: float) -> tuple[FloatArray, FloatArray]:
         alpha, power = Gaussian(self.mu).corners(least)
         alpha = self._rounded(alpha, not self.losing)
-        return alpha if self.losing else np.maximum(alpha, SMALLEST_RATE), self._rounded(power, self.losing)
+        return alpha if self.losing else np.maximum(alpha, SMALLEST_RATE), self._rounded(
+            power, self.losing
+        )
 
     @staticmethod
     def _rounded(value: FloatArray, up: bool) -> FloatArray:
@@ -61,11 +65,13 @@ def unsampled(mechanism: Mechanism) -> bool:
     return all(release.q == 1 for release in mechanism.releases)
 
 
-def gaussian_epsilons(mechanism: Mechanism, steps: IntArray, delta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def gaussian_epsilons(
+    mechanism: Mechanism, steps: IntArray, delta: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Lower and upper epsilon at (n,) horizons and deltas, around the closed form; both (n,).
 
-    Newton's iteration only suggests them. Each is kept if delta, evaluated there, is on the safe side of the given
-    delta by half of ALLOWED.
+    Newton's iteration only suggests them. Each is kept if delta, evaluated there, is on the safe
+    side of the given delta by half of ALLOWED.
     """
     low, high = _mu_bounds(mechanism, steps)
     lower = gaussian.epsilon_of(np.minimum(delta * (1 + ALLOWED), 1.0), low) * (1 - NUDGE)
@@ -83,7 +89,9 @@ def gaussian_tradeoffs(mechanism: Mechanism) -> tuple[OutwardGaussian, OutwardGa
 
 
 def _mu_bounds(mechanism: Mechanism, steps: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Bounds of mu at (n,) horizons; a sum of L positive terms has a relative error of L + 4 roundings."""
+    """Bounds of mu at (n,) horizons; a sum of L positive terms has a relative error of L + 4
+    roundings.
+    """
     inverse = np.array([release.sigma for release in mechanism.releases]) ** -2.0
     mu = np.sqrt(mechanism.compositions(steps) @ inverse)
     error = (inverse.size + LAST) * 2 * UNIT

@@ -1,13 +1,16 @@
-"""One step on a lattice of losses: a law that dominates it in both directions, and one that it dominates.
+"""One step on a lattice of losses: a law that dominates it in both directions, and one that it
+dominates.
 
-Only the law of the likelihood ratio t = P/Q matters, or of its logarithm, the privacy loss. A mean-preserving spread of
-t under Q gives a pair that dominates (P, Q) in both directions, a mean-preserving contraction a dominated pair.
+Only the law of the likelihood ratio t = P/Q matters, or of its logarithm, the privacy loss. A
+mean-preserving spread of t under Q gives a pair that dominates (P, Q) in both directions, a
+mean-preserving contraction a dominated pair.
 
-Source: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", PoPETs 2022 (arXiv 2207.04380), for the
-spread. The contraction lowers the same piecewise linear hockey-stick curve, U(t) = E_Q[(t' - t)_+] for the ratio t',
-until it lies below the true one; that is second order in the mesh, too. A dominated law has a convex curve below the
-true one, between max(0, 1 - t) and 1. A curve with kinks on a lattice is a law on it: the change of slope is the mass
-under Q. The code works on masses, since differences of the curve's values would cancel.
+Source: Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", PoPETs 2022 (arXiv
+2207.04380), for the spread. The contraction lowers the same piecewise linear hockey-stick curve,
+U(t) = E_Q[(t' - t)_+] for the ratio t', until it lies below the true one; that is second order in
+the mesh, too. A dominated law has a convex curve below the true one, between max(0, 1 - t) and 1. A
+curve with kinks on a lattice is a law on it: the change of slope is the mass under Q. The code
+works on masses, since differences of the curve's values would cancel.
 """
 
 from dataclasses import dataclass
@@ -39,7 +42,8 @@ HIGHEST = 700.0  # e^700 is still a float
 
 @dataclass(frozen=True, eq=False)
 class LossLaw:
-    """A privacy loss: offset + i mesh with probability mass[i] under the numerator, +infinity with `infinite`.
+    """A privacy loss: offset + i mesh with probability mass[i] under the numerator, +infinity with
+    `infinite`.
 
     >>> LossLaw(0.0, 0.5, np.array([0.5, 0.5]), 0.0).log_moments(np.array([0.0, 1.0])).round(4)
     array([0.    , 0.2809])
@@ -72,7 +76,9 @@ def needed(error: FloatArray) -> FloatArray:
 
 
 class Gaps(NamedTuple):
-    """At the ends of the lattice: the mass of ratio 0, and the height of the curve above max(0, 1 - t), in w."""
+    """At the ends of the lattice: the mass of ratio 0, and the height of the curve above max(0, 1 -
+    t), in w.
+    """
 
     zero: float
     left: float
@@ -80,13 +86,16 @@ class Gaps(NamedTuple):
 
 
 def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps) -> FloatArray:
-    """Masses under Q whose hockey-stick curve is that of `mass`, lowered by `lowering` at each node.
+    """Masses under Q whose hockey-stick curve is that of `mass`, lowered by `lowering` at each
+    node.
 
     Near the ends, where the curve is too close to max(0, 1 - t), it follows that floor.
     """
     width = np.diff(w)
     above_left = gaps.left + np.append(0.0, np.cumsum(width * (gaps.zero + np.cumsum(mass)[:-1])))
-    above_right = gaps.right + np.append(np.cumsum((width * np.cumsum(mass[:0:-1])[::-1])[::-1])[::-1], 0.0)
+    above_right = gaps.right + np.append(
+        np.cumsum((width * np.cumsum(mass[:0:-1])[::-1])[::-1])[::-1], 0.0
+    )
     first = int(np.max(np.flatnonzero(above_left < lowering), initial=-1)) + 1
     last = int(np.min(np.flatnonzero(above_right < lowering), initial=mass.size)) - 1
     if first >= last:
@@ -95,7 +104,9 @@ def dominated(w: FloatArray, mass: FloatArray, lowering: FloatArray, gaps: Gaps)
     drop[: first + 1] = above_left[: first + 1]
     drop[last:] = above_right[last:]
     corner = _tangent(w[: last + 1], above_right[: last + 1] - drop[: last + 1])
-    chord = (above_right[corner] - drop[corner]) * (w[last] - w[corner:last]) / (w[last] - w[corner])
+    chord = (
+        (above_right[corner] - drop[corner]) * (w[last] - w[corner:last]) / (w[last] - w[corner])
+    )
     drop[corner:last] = above_right[corner:last] - chord
     slope = np.concatenate([[gaps.zero], np.diff(drop) / width, [0.0]])
     lowered = mass - np.diff(slope)
@@ -110,7 +121,9 @@ def _tangent(w: FloatArray, height: FloatArray) -> int:
 
 
 def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
-    """The lower convex hull: a node of negative mass lies above its neighbours' chord and gives them its mass."""
+    """The lower convex hull: a node of negative mass lies above its neighbours' chord and gives
+    them its mass.
+    """
     nodes = np.flatnonzero(mass)
     for _ in range(mass.size):
         negative = np.flatnonzero(mass[nodes] < 0)
@@ -118,7 +131,8 @@ def _convex(w: FloatArray, mass: FloatArray) -> FloatArray:
             return mass
         if negative[0] == 0 or negative[-1] == nodes.size - 1:
             return np.zeros_like(mass)
-        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]  # one of each run, so that its neighbours stay
+        # One of each run, so that its neighbours stay.
+        negative = negative[np.insert(np.diff(negative) > 1, 0, True)]
         left, here, right = nodes[negative - 1], nodes[negative], nodes[negative + 1]
         share = (w[right] - w[here]) / (w[right] - w[left])
         np.add.at(mass, left, mass[here] * share)
@@ -144,10 +158,11 @@ class StepLaws(NamedTuple):
 
 
 def step_laws(q: float, sigma: float, mesh: float, tail: float) -> StepLaws:
-    """The laws of one step on a lattice of this mesh, without about `tail` mass of P and of Q at the ends.
+    """The laws of one step on a lattice of this mesh, without about `tail` mass of P and of Q at
+    the ends.
 
-    The loss is at least ln(1-q). If the lattice reaches that bound, the end is a cell like any other, and the mass near
-    the bound (most of it at small sigma) falls on a node.
+    The loss is at least ln(1-q). If the lattice reaches that bound, the end is a cell like any
+    other, and the mass near the bound (most of it at small sigma) falls on a node.
     """
     low, high = loss_heights(q, sigma, tail)
     if q < 1 and low < mesh:
@@ -169,22 +184,36 @@ def _open_laws(q: float, sigma: float, mesh: float, low: float, high: float) -> 
     count = int(np.ceil((high - low) / mesh)) + 1
     y = np.asarray(low + 0.5 * mesh * np.arange(2 * count - 1), dtype=np.float64)
     start = float(position_at(q, sigma, y[:1])[0])
-    below = Below(float(ndtr(start / sigma)), float((1 - q) * ndtr(start / sigma) + q * ndtr((start - 1) / sigma)))
+    below = Below(
+        float(ndtr(start / sigma)),
+        float((1 - q) * ndtr(start / sigma) + q * ndtr((start - 1) / sigma)),
+    )
     offset = low + (0.0 if q == 1 else log1p(-q))
-    return laws_of_cells(cells_between(q, sigma, y), offset, mesh, below, cut_above(q, sigma, y[-1]), q)
+    return laws_of_cells(
+        cells_between(q, sigma, y), offset, mesh, below, cut_above(q, sigma, y[-1]), q
+    )
 
 
-def laws_of_cells(cells: Cells, offset: float, mesh: float, below: Below, beyond: Beyond, q: float = 1.0) -> StepLaws:
-    """The laws of any pair on a line, from its masses in the cells of a lattice of losses that begins at `offset`.
+def laws_of_cells(
+    cells: Cells, offset: float, mesh: float, below: Below, beyond: Beyond, q: float = 1.0
+) -> StepLaws:
+    """The laws of any pair on a line, from its masses in the cells of a lattice of losses that
+    begins at `offset`.
 
-    The likelihood ratio is t = 1 - q + q w; cells hold masses under Q and under the law of ratio w to Q.
+    The likelihood ratio is t = 1 - q + q w; cells hold masses under Q and under the law of ratio w
+    to Q.
     """
     mass = dominating(cells)
     kept = below.numerator * np.exp(-offset)  # moved up to the first node
     mass[0] += kept
     mass[-1] += beyond.mass
     zero = max(below.mass - kept, 0.0)
-    lower = dominated(cells.w, mass, needed(cells.chord_error()), Gaps(zero, np.exp(offset) * zero / q, beyond.excess))
+    lower = dominated(
+        cells.w,
+        mass,
+        needed(cells.chord_error()),
+        Gaps(zero, np.exp(offset) * zero / q, beyond.excess),
+    )
     return StepLaws(
         _forward(offset, mesh, mass, q * beyond.excess),
         _backward(offset, mesh, mass, zero),
@@ -193,7 +222,10 @@ def laws_of_cells(cells: Cells, offset: float, mesh: float, below: Below, beyond
 
 
 def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
-    """The laws on a lattice that reaches the lower bound of the loss. Errors: RuntimeError if e^loss overflows."""
+    """The laws on a lattice that reaches the lower bound of the loss.
+
+    Errors: RuntimeError if e^loss overflows.
+    """
     cut, core, start = _core(q, sigma, mesh)
     count = int(np.ceil((high - start) / mesh)) + 2
     nodes = widening(count, int((height_of(q, sigma, FAR * sigma) - start) / mesh) + 1)
@@ -201,12 +233,15 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
     halved = np.interp(np.arange(2 * all_nodes.size - 1) / 2, np.arange(all_nodes.size), all_nodes)
     y = np.asarray(start + mesh * halved, dtype=np.float64)
     if y[-1] > HIGHEST:
-        raise RuntimeError("So many steps need a lattice so coarse that the ratios at its nodes overflow.")
+        raise RuntimeError(
+            "So many steps need a lattice so coarse that the ratios at its nodes overflow."
+        )
     offset = log1p(-q) + start
     infinite = cut_above(q, sigma, y[-1])
     mass = dominating(cells_between(q, sigma, y))
     mass[-1] += infinite.mass
-    # Everything below the cut is contracted to the first node, its mean, and the curve beyond is lowered.
+    # Everything below the cut is contracted to the first node, its mean, and the curve beyond is
+    # lowered.
     cells = cells_between(q, sigma, np.concatenate([[cut, 0.5 * (cut + y[4])], y[4:]]))
     lower = lowered_beyond_core(cells, float(ratio_at(q, y[2:3])[0]), core, infinite)
     return StepLaws(
@@ -217,15 +252,19 @@ def _bounded_laws(q: float, sigma: float, mesh: float, high: float) -> StepLaws:
 
 
 def widening(count: int, core: int) -> IntArray:
-    """The nodes among `count` lattice points: all within `core`, then fewer and fewer, since rare losses need few.
+    """The nodes among `count` lattice points: all within `core`, then fewer and fewer, since rare
+    losses need few.
 
-    A cell is at most 1/GROWTH as wide as its distance to the core, and narrower if the core has many nodes.
+    A cell is at most 1/GROWTH as wide as its distance to the core, and narrower if the core has
+    many nodes.
     """
     nodes, growth = [np.arange(min(core + GROWTH, count))], max(GROWTH, core)
     while nodes[-1][-1] < count - 1:
         last = int(nodes[-1][-1])
         width = 1 + (last - core) // growth
-        nodes.append(np.arange(last + width, min(last + width * growth, count - 1 + width) + 1, width))
+        nodes.append(
+            np.arange(last + width, min(last + width * growth, count - 1 + width) + 1, width)
+        )
     return np.concatenate(nodes)
 
 
@@ -237,9 +276,11 @@ def on_all_points(mass: FloatArray, nodes: IntArray) -> FloatArray:
 
 
 def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
-    """A cut, the mass under N(0) below it, and the height of all that mass as one atom, below one mesh.
+    """A cut, the mass under N(0) below it, and the height of all that mass as one atom, below one
+    mesh.
 
-    The cut rises to one mesh above that height if most mass lies low; otherwise half a mesh is enough.
+    The cut rises to one mesh above that height if most mass lies low; otherwise half a mesh is
+    enough.
     """
     cut = 0.5 * mesh
     core, start = mass_below(q, sigma, cut)
@@ -253,10 +294,13 @@ def _core(q: float, sigma: float, mesh: float) -> tuple[float, float, float]:
 
 
 def lowered_beyond_core(cells: Cells, first: float, core: float, infinite: Beyond) -> FloatArray:
-    """Masses of a dominated law: `core` on the first node, which moves to its mean ratio, and a lowered curve."""
+    """Masses of a dominated law: `core` on the first node, which moves to its mean ratio, and a
+    lowered curve.
+    """
     cells.w[0] = first
     mass, error = dominating(cells), cells.chord_error()
-    error[0] = mass[0] * cells.width[0]  # the curve touches the first node, where it must not be too steep
+    # The curve touches the first node, where it must not be too steep.
+    error[0] = mass[0] * cells.width[0]
     lowering = needed(error)
     lowering[0] = 0.0
     mass[0] += core

@@ -13,8 +13,10 @@ from typing import final
 import numpy as np
 
 from dpcore import check
-from dpcore.privacy.accountants.base import Accountant
-from dpcore.privacy.mechanism import FloatArray, Mechanism, Reading
+from dpcore.privacy.accountants import ACCOUNTANTS
+from dpcore.privacy.accountants.base import Accountant, Curve
+from dpcore.privacy.certified.compose import TOO_LONG
+from dpcore.privacy.mechanism import FloatArray, Kind, Mechanism, Reading
 from dpcore.privacy.tradeoff import MAX_EPSILON, Pairs, Tradeoff, hull
 from dpcore.written_number import read_number
 
@@ -40,6 +42,11 @@ BELOW = 1e-3  # of delta over the mean: the smallest of these
 MARGIN = 1e-9  # relative: above the rounding of every term
 HIGHEST = 200.0  # epsilon: beyond, weights that underflow might matter
 HALVINGS = 60
+FAINT = 1e-20  # the smallest delta of a profile, below which it does if a record is drawn
+SELDOM = 46.0  # times or less
+# An upper bound for every mechanism, where the certified accountant would take too long.
+COARSER = "rdp"
+COARSE = "Closer bounds would take too long: the upper end is that of Renyi moments."
 TOO_LARGE = (
     f"No epsilon up to {HIGHEST:g} is proven for the best of the runs, and a larger one is not"
     " counted."
@@ -192,7 +199,7 @@ def best_of(
         return replace(accountant.spent(Mechanism(tuple(counts)), delta), lower=alone.lower)
     least = max(BELOW * delta / max(number.mean, 1.0), check.SMALLEST_DELTA)
     deltas = np.append(np.geomspace(least, DELTAS[0], 120)[:-1], DELTAS)
-    curves = [accountant.profile(each, deltas) for each in settings]
+    curves = [_profile(each, deltas, accountant) for each in settings]
     profile = Pairs(np.max([each.epsilon for each in curves], axis=0), deltas)
     doubted = next((each for each in curves if not each.kind.is_bound), alone)
     lower = alone.lower if len(settings) == 1 else None
@@ -201,9 +208,26 @@ def best_of(
     value, note = selected_epsilon(number, profile, delta), doubted.note
     if isinf(value):
         note = next((each.note for each in curves if np.isinf(each.epsilon).all()), TOO_LARGE)
+    elif any(each.note == COARSE for each in curves):
+        note = COARSE
     elif value == lower:
         note = ""  # the width of one run's band is no matter here
     return Reading(value, lower, doubted.kind, note)
+
+
+def _profile(setting: Mechanism, deltas: FloatArray, accountant: Accountant) -> Curve:
+    """The profile of one run by this accountant, or by Renyi moments where the certified one has
+    none.
+    """
+    if accountant.kind is not Kind.CERTIFIED:
+        return accountant.profile(setting, deltas)
+    rare = 0 < sum(each.q * each.count for each in setting.releases if each.q < 1) < SELDOM
+    if not (rare and deltas[0] < FAINT):
+        found = accountant.profile(setting, deltas)
+        if TOO_LONG not in found.note:
+            return found
+    coarser = ACCOUNTANTS[COARSER].profile(setting, deltas)
+    return Curve(coarser.steps, deltas, coarser.epsilon, None, Kind.CERTIFIED, COARSE)
 
 
 def delta_of_one(number: NumberOfRuns, delta: float) -> float:

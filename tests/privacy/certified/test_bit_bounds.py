@@ -1,4 +1,6 @@
-"""Lower bounds from one bit of each step: against the best test in 60 digits, closed forms, and two upper bounds."""
+"""Lower bounds from one bit of each step: against the best test in 60 digits, closed forms, and two
+upper bounds.
+"""
 
 from functools import partial
 
@@ -38,9 +40,12 @@ def best_epsilon(q: float, sigma: float, trials: int, delta: float, places: int 
 
     def at(height: float) -> Number:
         own, place = Number(height), Number(height) + 1 / Number(sigma)
-        others = (places - 1) * mpmath.log1p(-above(place))  # ln of the chance that no other step is a one
+        # Ln of the chance that no other step is a one.
+        others = (places - 1) * mpmath.log1p(-above(place))
         error = -mpmath.expm1(others + mpmath.log1p(-above(place)))
-        power = -mpmath.expm1(others + mpmath.log1p(-Number(q) * above(own) - (1 - Number(q)) * above(place)))
+        power = -mpmath.expm1(
+            others + mpmath.log1p(-Number(q) * above(own) - (1 - Number(q)) * above(place))
+        )
         ratios = [
             (tail_from(count, trials, power) - Number(delta)) / tail_from(count, trials, error)
             for count in range(1, trials + 1)
@@ -53,7 +58,9 @@ def best_epsilon(q: float, sigma: float, trials: int, delta: float, places: int 
     return at(best)
 
 
-@pytest.mark.parametrize(("q", "sigma"), [(1.0, 0.02), (0.3, 0.012), (0.01, 0.2), (0.2, 1.0), (1e-4, 1e-3)])
+@pytest.mark.parametrize(
+    ("q", "sigma"), [(1.0, 0.02), (0.3, 0.012), (0.01, 0.2), (0.2, 1.0), (1e-4, 1e-3)]
+)
 @pytest.mark.parametrize(("trials", "delta"), [(1, 1e-5), (2, 0.05), (7, 1e-9), (25, 1e-3)])
 def test_it_is_the_best_test_of_the_bits(q: float, sigma: float, trials: int, delta: float) -> None:
     with mpmath.workdps(DIGITS):
@@ -67,12 +74,16 @@ def test_an_epoch_is_the_largest_of_its_steps(places: int, epochs: int) -> None:
     with mpmath.workdps(DIGITS):
         for sigma in (0.05, 0.3):
             best = best_epsilon(1.0, sigma, epochs, 1e-5, places)
-            found = float(counted_epsilons(1.0, sigma, np.array([epochs]), np.array([1e-5]), places)[0])
+            found = float(
+                counted_epsilons(1.0, sigma, np.array([epochs]), np.array([1e-5]), places)[0]
+            )
             assert 0.997 * best - 0.15 <= found <= best * (1 + 1e-5), (sigma, best)
 
 
 def test_no_bound_exceeds_the_mixture_of_all_that_may_be_drawn() -> None:
-    """Given its n draws the record is in n Gaussian steps: delta is at most the mean over n of their closed form."""
+    """Given its n draws the record is in n Gaussian steps: delta is at most the mean over n of
+    their closed form.
+    """
     generator = np.random.default_rng(5)
     for _ in range(25):
         q, sigma = float(10 ** generator.uniform(-6, 0)), float(10 ** generator.uniform(-6, 0.3))
@@ -91,15 +102,23 @@ def test_a_tail_is_never_smaller_than_the_exact_one_and_close_where_it_is_rare()
     generator = np.random.default_rng(8)
     with mpmath.workdps(DIGITS):
         for _ in range(150):
-            trials, log_chance = int(10 ** generator.uniform(0, 9)), -float(10 ** generator.uniform(-1, 6))
+            trials, log_chance = (
+                int(10 ** generator.uniform(0, 9)),
+                -float(10 ** generator.uniform(-1, 6)),
+            )
             mean = trials * float(np.exp(log_chance))
             spread = min(5e3, 0.3 * trials)
             count = int(np.clip(mean + generator.uniform(0, 1) ** 4 * spread + 1, 1, trials))
             if mean > 1e5:
                 continue
             if mean >= 1:
-                assert log_tail(np.array([np.floor(mean)]), np.array([trials]), np.array([log_chance])) == 0
-            found = float(log_tail(np.array([float(count)]), np.array([trials]), np.array([log_chance]))[0])
+                assert (
+                    log_tail(np.array([np.floor(mean)]), np.array([trials]), np.array([log_chance]))
+                    == 0
+                )
+            found = float(
+                log_tail(np.array([float(count)]), np.array([trials]), np.array([log_chance]))[0]
+            )
             exact = mpmath.log(tail_from(count, trials, mpmath.exp(Number(log_chance))))
             assert found >= exact, (trials, count, log_chance)
             if count > 2 * mean:
@@ -119,17 +138,30 @@ def test_the_functions_err_by_no_more_than_the_proof_assumes() -> None:
     generator = np.random.default_rng(3)
     with mpmath.workdps(DIGITS):
         for _ in range(150):
-            trials, chance = int(10 ** generator.uniform(0, 9)), float(10 ** generator.uniform(-9, -0.01))
+            trials, chance = (
+                int(10 ** generator.uniform(0, 9)),
+                float(10 ** generator.uniform(-9, -0.01)),
+            )
             mean = trials * chance
             count = int(np.clip(mean + generator.uniform(-1, 12) * (1 + np.sqrt(mean)), 1, trials))
-            if mean < 1e6 and (exact := tail_from(count, trials, Number(chance))) > Number(10) ** -61:
-                assert abs(betainc(count, trials - count + 1, chance) / exact - 1) < ALLOWED / 10, (trials, count)
+            if (
+                mean < 1e6
+                and (exact := tail_from(count, trials, Number(chance))) > Number(10) ** -61
+            ):
+                assert abs(betainc(count, trials - count + 1, chance) / exact - 1) < ALLOWED / 10, (
+                    trials,
+                    count,
+                )
         for z in generator.uniform(-8, 37, 300):
             assert abs(ndtr(-z) / above(Number(z)) - 1) < POWER / 2, z
 
 
-@pytest.mark.parametrize(("sigma", "q", "steps"), [(0.04, 0.01, 100), (0.03, 0.01, 100), (0.02, 0.01, 10)])
-def test_the_reference_library_says_a_little_more_where_it_answers(sigma: float, q: float, steps: int) -> None:
+@pytest.mark.parametrize(
+    ("sigma", "q", "steps"), [(0.04, 0.01, 100), (0.03, 0.01, 100), (0.02, 0.01, 10)]
+)
+def test_the_reference_library_says_a_little_more_where_it_answers(
+    sigma: float, q: float, steps: int
+) -> None:
     law = partial(
         from_gaussian_mechanism,
         sigma,
@@ -139,7 +171,9 @@ def test_the_reference_library_says_a_little_more_where_it_answers(sigma: float,
         log_mass_truncation_bound=-50,
     )
     below, above = (law(pessimistic_estimate=side).self_compose(steps) for side in (False, True))
-    found = float(bit_epsilons(Mechanism.constant(q, sigma, steps), np.array([steps]), np.array([1e-5]))[0])
+    found = float(
+        bit_epsilons(Mechanism.constant(q, sigma, steps), np.array([steps]), np.array([1e-5]))[0]
+    )
     assert 0.85 * below.get_epsilon_for_delta(1e-5) < found < above.get_epsilon_for_delta(1e-5)
 
 
@@ -147,11 +181,16 @@ def test_of_a_schedule_the_least_noise_counts_at_its_own_largest_sigma_and_small
     one, all_steps = np.array([1e-5]), np.array([400])
     mixed = Mechanism((Release(0.02, 0.04, 300), Release(0.03, 0.039, 70), Release(1e-9, 9.0, 30)))
     both = counted_epsilons(0.02, 0.04, np.array([370]), one)
-    assert bit_epsilons(mixed, all_steps, one) == both > counted_epsilons(0.03, 0.039, np.array([70]), one)
+    assert (
+        bit_epsilons(mixed, all_steps, one)
+        == both
+        > counted_epsilons(0.03, 0.039, np.array([70]), one)
+    )
     longer = bit_epsilons(mixed, np.array([0, 10, 31, 330, 400]), np.full(5, 1e-5))
     assert longer[0] == 0
     assert np.all(np.diff(longer) >= 0)
-    many = Mechanism(tuple(Release(1e-3, 0.01 + 1e-6 * k) for k in range(1000)))  # each step alone is drawn too rarely
+    # Each step alone is drawn too rarely.
+    many = Mechanism(tuple(Release(1e-3, 0.01 + 1e-6 * k) for k in range(1000)))
     assert bit_epsilons(many, np.array([1000]), np.array([0.01])) > 0.9 / (2 * 0.011**2)
 
 
@@ -171,4 +210,5 @@ def test_every_sampler_has_a_lower_bound_at_any_sigma(sigma: float) -> None:
         one_step = 0.5 * (1 / sigma - 5) ** 2  # a threshold five deviations below the record's sum
         assert curve.lower[0] >= 0.9 * one_step, name
         assert np.all(curve.lower <= curve.epsilon), name
-    assert counted_epsilons(0.01, sigma, np.array([5]), np.array([0.06])) == 0  # the record is drawn too rarely
+    # The record is drawn too rarely.
+    assert counted_epsilons(0.01, sigma, np.array([5]), np.array([0.06])) == 0

@@ -1,4 +1,6 @@
-"""Places, masses and heights of one step against many digits, their errors, and the effect on many steps."""
+"""Places, masses and heights of one step against many digits, their errors, and the effect on many
+steps.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -46,10 +48,17 @@ def test_places_heights_and_ratios_agree_with_their_definitions() -> None:
         found, ratios = position_at(q, sigma, heights), ratio_at(q, heights)
         with mpmath.workdps(40):
             for height, x, ratio in zip(heights, found, ratios, strict=True):
-                assert x == pytest.approx(float(place(q, sigma, float(height))), rel=1e-12, abs=1e-12 * sigma**2)
-                exact = mpmath.exp((mpmath.mpf(float(x)) - mpmath.mpf(1) / 2) / mpmath.mpf(sigma) ** 2)
+                assert x == pytest.approx(
+                    float(place(q, sigma, float(height))), rel=1e-12, abs=1e-12 * sigma**2
+                )
+                exact = mpmath.exp(
+                    (mpmath.mpf(float(x)) - mpmath.mpf(1) / 2) / mpmath.mpf(sigma) ** 2
+                )
                 assert ratio == pytest.approx(float(exact), rel=1e-11, abs=0), (q, sigma)
-                assert height_of(q, sigma, float(x)) == pytest.approx(height, rel=1e-9, abs=0), (q, sigma)
+                assert height_of(q, sigma, float(x)) == pytest.approx(height, rel=1e-9, abs=0), (
+                    q,
+                    sigma,
+                )
     assert position_at(0.1, 1.0, np.array([-0.5, 0.0])).tolist() == [-inf, -inf]
     assert np.isfinite(position_at(1.0, 1.0, np.array([-0.5, 0.0]))).all()
 
@@ -71,7 +80,9 @@ def test_what_lies_below_a_cut_counts_as_the_height_of_its_mean_ratio() -> None:
                 core, tilted = mpmath.ncdf(x / sigma), mpmath.ncdf((x - 1) / sigma)
                 if core < 1e-300:
                     continue
-                mean = mpmath.log(1 - mpmath.mpf(q) + q * tilted / core) - mpmath.log(1 - mpmath.mpf(q))
+                mean = mpmath.log(1 - mpmath.mpf(q) + q * tilted / core) - mpmath.log(
+                    1 - mpmath.mpf(q)
+                )
             found, start = mass_below(q, sigma, float(cut))
             assert found == pytest.approx(float(core), rel=1e-10, abs=0), (q, sigma)
             assert start == pytest.approx(float(mean), rel=1e-9, abs=0), (q, sigma)
@@ -91,7 +102,9 @@ def test_beyond_the_last_node_all_that_its_ratio_does_not_explain_is_excess() ->
                 excess = tilted - mass * ratio
             found = cut_above(q, sigma, float(height))
             assert found.mass == pytest.approx(float(mass), rel=1e-9, abs=0), (q, sigma)
-            assert found.excess == pytest.approx(float(excess), rel=1e-9, abs=1e-15 * float(tilted)), (q, sigma)
+            assert found.excess == pytest.approx(
+                float(excess), rel=1e-9, abs=1e-15 * float(tilted)
+            ), (q, sigma)
             assert found.excess > 0, (q, sigma)
 
 
@@ -101,7 +114,11 @@ def test_no_more_than_the_tail_lies_beyond_either_end() -> None:
         left = float(ndtr(position_at(q, sigma, np.array([low]))[0] / sigma))
         right = q * float(ndtr((1 - position_at(q, sigma, np.array([high]))[0]) / sigma))
         assert left == pytest.approx(tail, rel=1e-3, abs=0), (tail, q, sigma)
-        assert right == pytest.approx(min(tail, q * float(ndtr(-3))), rel=1e-3, abs=0), (tail, q, sigma)
+        assert right == pytest.approx(min(tail, q * float(ndtr(-3))), rel=1e-3, abs=0), (
+            tail,
+            q,
+            sigma,
+        )
         assert step_span(q, sigma, tail) == high - low, (tail, q, sigma)
     # Half of N(1) at most is cut off, and a lattice covers three of its deviations at least.
     low, high = loss_heights(1e-6, 1.0, 1e-3)
@@ -112,7 +129,9 @@ def test_no_more_than_the_tail_lies_beyond_either_end() -> None:
 def test_the_deviation_of_a_step_is_the_root_of_its_renyi_divergence_of_order_2() -> None:
     for q, sigma in product([1e-6, 0.1, 1.0], [0.05, 0.3, 0.999, 1.001, 1.2, 4.0, 100.0]):
         with mpmath.workdps(40):
-            exact = mpmath.sqrt(mpmath.log(1 + mpmath.mpf(q) ** 2 * mpmath.expm1(1 / mpmath.mpf(sigma) ** 2)))
+            exact = mpmath.sqrt(
+                mpmath.log(1 + mpmath.mpf(q) ** 2 * mpmath.expm1(1 / mpmath.mpf(sigma) ** 2))
+            )
         assert step_deviation(q, sigma) == pytest.approx(float(exact), rel=1e-6, abs=0), (q, sigma)
 
 
@@ -135,8 +154,12 @@ def test_cells_hold_the_masses_between_their_nodes_and_split_them_without_moving
 
 @pytest.mark.parametrize(("q", "sigma"), STEPS)
 @pytest.mark.parametrize("count", [3, 8])
-def test_the_chord_error_is_that_of_the_tangent_in_the_middle(q: float, sigma: float, count: int) -> None:
-    """The gap between the chord of a cell and E[(w - s)_+] of what lies in it is concave: its tangent lies above it."""
+def test_the_chord_error_is_that_of_the_tangent_in_the_middle(
+    q: float, sigma: float, count: int
+) -> None:
+    """The gap between the chord of a cell and E[(w - s)_+] of what lies in it is concave: its
+    tangent lies above it.
+    """
     low, high = loss_heights(q, sigma, 1e-3)
     cells = cells_between(q, sigma, np.linspace(low, high, 2 * count + 1))
     _, above = cells.split()
@@ -144,9 +167,13 @@ def test_the_chord_error_is_that_of_the_tangent_in_the_middle(q: float, sigma: f
         start, middle, end = cells.w[cell], cells.middle[cell], cells.w[cell + 1]
         last = (sigma**2 * np.log(end) + 0.5) / sigma
 
-        def gap(s: np.ndarray, cell: int = cell, end: float = end, last: float = last) -> np.ndarray:
+        def gap(
+            s: np.ndarray, cell: int = cell, end: float = end, last: float = last
+        ) -> np.ndarray:
             x = (sigma**2 * np.log(s) + 0.5) / sigma
-            beyond = ndtr(-(x - 1 / sigma)) - ndtr(-(last - 1 / sigma)) - s * (ndtr(-x) - ndtr(-last))
+            beyond = (
+                ndtr(-(x - 1 / sigma)) - ndtr(-(last - 1 / sigma)) - s * (ndtr(-x) - ndtr(-last))
+            )
             return above[cell] * (end - s) - beyond
 
         s = np.linspace(start, end, 1002)[1:-1]
@@ -167,13 +194,17 @@ class Setting(NamedTuple):
 
 
 def settings(seed: int, count: int) -> list[Setting]:
-    """q in [1e-7, 1], sigma in [0.05, 1e4], 1 to 1e9 steps; every other mesh is up to 10^4 times too coarse."""
+    """q in [1e-7, 1], sigma in [0.05, 1e4], 1 to 1e9 steps; every other mesh is up to 10^4 times
+    too coarse.
+    """
     generator, found = np.random.default_rng(seed), []
     for number in range(count):
         q = 1.0 if number % 4 == 0 else float(10 ** generator.uniform(-7, 0))
         sigma, steps = float(10 ** generator.uniform(-1.3, 4)), float(10 ** generator.uniform(0, 9))
         tail = lattice.CUT_OFF * float(tradeoff_bounds.MIN_DELTA[0]) / steps
-        own = max(tradeoff_bounds.WIDEST * step_deviation(q, sigma), step_span(q, sigma, tail) / 150)
+        own = max(
+            tradeoff_bounds.WIDEST * step_deviation(q, sigma), step_span(q, sigma, tail) / 150
+        )
         coarser = float(10 ** generator.uniform(0, 4)) if number % 2 else 1.0
         found.append(Setting(q, sigma, max(own, min(own * coarser, 0.3)), tail))
     return found
@@ -214,7 +245,9 @@ def beside(law: LossLaw) -> np.ndarray:
 
 
 def divergences(law: LossLaw) -> list[mpf]:
-    """Hockey-stick divergences at every lattice point; the fullest node takes the rest of the others."""
+    """Hockey-stick divergences at every lattice point; the fullest node takes the rest of the
+    others.
+    """
     finite = 1 - mpf(law.infinite)
     mass = [finite * mpf(float(each)) for each in beside(law)]
     mass[int(np.argmax(law.mass))] = finite - mpmath.fsum(mass)
@@ -240,17 +273,23 @@ def worst(law: LossLaw, exact: Callable[[mpf], mpf]) -> float:
 
 
 def test_no_divergence_of_a_step_errs_by_more_than_is_charged() -> None:
-    """The law that dominates keeps the exact value at each node; a place that errs by e changes it by at most e."""
+    """The law that dominates keeps the exact value at each node; a place that errs by e changes it
+    by at most e.
+    """
     with mpmath.workdps(60):
         for setting in SETTINGS:
             laws = step_laws(*setting)
             for law, exact in ((laws.remove, removed), (laws.add, added)):
                 place = 4 * rounding.UNIT * float(max(abs(loss) for loss in places(law)))
-                assert worst(law, partial(exact, setting)) < charged(law, setting.q) / 4 + place, setting
+                assert worst(law, partial(exact, setting)) < charged(law, setting.q) / 4 + place, (
+                    setting
+                )
 
 
 def test_the_mass_beside_the_fullest_node_alone_would_charge_too_little() -> None:
-    """A step of much noise has one node with nearly all mass on a lattice that suits other losses; its errors stay."""
+    """A step of much noise has one node with nearly all mass on a lattice that suits other losses;
+    its errors stay.
+    """
     setting = Setting(0.2, 1e5, 0.3, 1e-15)
     law = step_laws(*setting).remove
     with mpmath.workdps(60):
@@ -259,11 +298,16 @@ def test_the_mass_beside_the_fullest_node_alone_would_charge_too_little() -> Non
 
 
 def long(value: mpf) -> np.longdouble:
-    return np.longdouble(mpmath.nstr(value, 25)) if abs(value) > mpf(10) ** -4000 else np.longdouble(0)
+    return (
+        np.longdouble(mpmath.nstr(value, 25)) if abs(value) > mpf(10) ** -4000 else np.longdouble(0)
+    )
 
 
 def precise_ratios(q: float, y: np.ndarray) -> np.ndarray:
-    w = [mpmath.exp(mpf(each)) if q == 1 else (1 - mpf(q)) / mpf(q) * mpmath.expm1(mpf(each)) for each in y.tolist()]
+    w = [
+        mpmath.exp(mpf(each)) if q == 1 else (1 - mpf(q)) / mpf(q) * mpmath.expm1(mpf(each))
+        for each in y.tolist()
+    ]
     return np.array([long(each) for each in w])
 
 
@@ -273,14 +317,23 @@ def precise_cells(q: float, sigma: float, y: np.ndarray) -> Cells:
     for each in y.tolist():
         w = mpmath.exp(mpf(each)) if q == 1 else (1 - mpf(q)) / mpf(q) * mpmath.expm1(mpf(each))
         x.append(mpf(sigma) ** 2 * mpmath.log(w) + mpf(1) / 2 if w > 0 else -mpmath.inf)
-    mass = np.array([[between((a - mean) / sigma, (b - mean) / sigma) for a, b in pairwise(x)] for mean in (0, 1)])
+    mass = np.array(
+        [
+            [between((a - mean) / sigma, (b - mean) / sigma) for a, b in pairwise(x)]
+            for mean in (0, 1)
+        ]
+    )
     w = precise_ratios(q, y)
     return Cells(w[::2], w[1::2], mass[:, ::2], mass[:, 1::2])
 
 
 def between(left: mpf, right: mpf) -> np.longdouble:
     """Standard normal mass, from the tails on the side where they are small."""
-    return long(mpmath.ncdf(-left) - mpmath.ncdf(-right) if left > 0 else mpmath.ncdf(right) - mpmath.ncdf(left))
+    return long(
+        mpmath.ncdf(-left) - mpmath.ncdf(-right)
+        if left > 0
+        else mpmath.ncdf(right) - mpmath.ncdf(left)
+    )
 
 
 def precise_core(q: float, sigma: float, cut: float) -> tuple[np.longdouble, float]:
@@ -304,15 +357,20 @@ def test_cells_of_exact_mass_change_no_divergence_by_more_than_is_charged(
         for setting, law in zip(SETTINGS, found, strict=True):
             laws = step_laws(*setting)
             precise = getattr(laws, kind)
-            exact = divergences(precise) if precise.mass.size > 1 else [mpf(0)] * law.mass.size  # too coarse for a law
-            error = float(max(abs(one - two) for one, two in zip(divergences(law), exact, strict=True)))
+            # Too coarse for a law.
+            exact = divergences(precise) if precise.mass.size > 1 else [mpf(0)] * law.mass.size
+            error = float(
+                max(abs(one - two) for one, two in zip(divergences(law), exact, strict=True))
+            )
             below = max(np.log1p(-setting.q) - laws.remove.offset, 0.0) if setting.q < 1 else 0.0
             shares.append((error - 2 * rounding.UNIT * below) / charged(law, setting.q))
     assert 1 / 400 < max(shares) < 1 / 4  # four hundred times less would not do
 
 
 def moved(law: LossLaw, node: int, error: float) -> LossLaw:
-    """The law with a second difference on three nodes: its divergence is higher by `error` at one node alone."""
+    """The law with a second difference on three nodes: its divergence is higher by `error` at one
+    node alone.
+    """
     t = np.exp(law.offset + law.mesh * np.arange(law.mass.size))
     left, right = error / (t[node] - t[node - 1]), error / (t[node + 1] - t[node])
     mass = law.mass.copy()
@@ -328,10 +386,13 @@ def test_many_steps_and_their_tests_err_by_no_more_than_the_sum_of_what_one_step
     for steps in (1, 2, 5):
         exact, found = convolved([(law, steps)]), convolved([(other, steps)])
         t = np.exp(exact[0])
-        whole, wrong = (np.array([delta_of(each, loss) for loss in exact[0]]) for each in (exact, found))
+        whole, wrong = (
+            np.array([delta_of(each, loss) for loss in exact[0]]) for each in (exact, found)
+        )
         assert 0.3 * error < np.max(np.abs(wrong - whole)) <= steps * error * (1 + 1e-6)
         power = np.insert(np.cumsum(found[1][::-1]), 0, 0.0) + found[2]
         alpha = np.insert(np.cumsum((found[1] / t)[::-1]), 0, 0.0)
-        best = np.min(whole + t * alpha[:, None], axis=1)  # by duality, and the same without an error:
+        # By duality, and the same without an error:
+        best = np.min(whole + t * alpha[:, None], axis=1)
         assert np.max(power - best) <= steps * error * (1 + 1e-6)
         assert np.min(power - best) >= -steps * error * (1 + 1e-6)

@@ -8,9 +8,11 @@ from tests.privacy.proof_text import ROOT, missing
 ROOM = ROOT / "dpcore" / "privacy" / "certified"
 TEXT = (ROOM / "README.md").read_text(encoding="utf-8")
 STATEMENT = re.compile(
-    r"^(?:\*\*((?:Theorem|Lemma) \d+)|\*(The core|Sums of a tail|Rounded to the safe side)\.\*)", re.MULTILINE
+    r"^(?:\*\*((?:Theorem|Lemma) \d+)|\*(The core|Sums of a tail|Rounded to the safe side)\.\*)",
+    re.MULTILINE,
 )
-BUDGET = re.compile(r"^\*\*((?!Is|Attacked)[A-Z][a-z ]+)\.?\*\*", re.MULTILINE)  # in the section on floating point
+# In the section on floating point.
+BUDGET = re.compile(r"^\*\*((?!Is|Attacked)[A-Z][a-z ]+)\.?\*\*", re.MULTILINE)
 
 
 def statements() -> dict[str, str]:
@@ -24,7 +26,9 @@ def statements() -> dict[str, str]:
     return found
 
 
-def test_the_proof_names_nothing_that_is_not_there_and_every_statement_says_what_attacks_it() -> None:
+def test_the_proof_names_nothing_that_is_not_there_and_every_statement_says_what_attacks_it() -> (
+    None
+):
     assert missing(ROOM, statements()) == []
 
 
@@ -41,7 +45,13 @@ def test_no_statement_is_overlooked() -> None:
         "Transforms",
         "Powers",
     ]
-    budget = ["Masses without a tilt", "The sum over frequencies", "The rest", "The reserve", "Underflow"]
+    budget = [
+        "Masses without a tilt",
+        "The sum over frequencies",
+        "The rest",
+        "The reserve",
+        "Underflow",
+    ]
     assert set(statements()) == {*numbered, *others, *budget}
 
 
@@ -51,6 +61,9 @@ def test_no_error_is_charged_by_a_number_without_a_name() -> None:
     for function in (node for node in nodes if isinstance(node, ast.FunctionDef)):
         for product in (node for node in ast.walk(function) if isinstance(node, ast.BinOp)):
             parts = list(ast.walk(product))
-            if any(isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each).endswith("UNIT") for each in parts):
+            if any(
+                isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each).endswith("UNIT")
+                for each in parts
+            ):
                 numbers = {each.value for each in parts if isinstance(each, ast.Constant)}
                 assert numbers <= {1, 2}, f"{function.name}: {ast.unparse(product)}"

@@ -1,4 +1,6 @@
-"""Bounds without sampling against closed forms in many digits, and each margin far larger than it is."""
+"""Bounds without sampling against closed forms in many digits, and each margin far larger than it
+is.
+"""
 
 from collections.abc import Callable
 from itertools import product
@@ -10,7 +12,12 @@ import pytest
 from dpcore.privacy import gaussian
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.certified import gaussian_bounds
-from dpcore.privacy.certified.gaussian_bounds import OutwardGaussian, _mu_bounds, gaussian_epsilons, gaussian_tradeoffs
+from dpcore.privacy.certified.gaussian_bounds import (
+    OutwardGaussian,
+    _mu_bounds,
+    gaussian_epsilons,
+    gaussian_tradeoffs,
+)
 from dpcore.privacy.mechanism import Mechanism, Release
 from dpcore.privacy.tradeoff import Gaussian
 
@@ -20,7 +27,9 @@ DIGITS = 60
 
 def exact_mu(mechanism: Mechanism) -> mpmath.mpf:
     """The root of the sum of count / sigma^2."""
-    return mpmath.sqrt(mpmath.fsum(each.count / mpmath.mpf(each.sigma) ** 2 for each in mechanism.releases))
+    return mpmath.sqrt(
+        mpmath.fsum(each.count / mpmath.mpf(each.sigma) ** 2 for each in mechanism.releases)
+    )
 
 
 def exact_delta(epsilon: float, mu: mpmath.mpf) -> mpmath.mpf:
@@ -40,7 +49,9 @@ def random_mechanism(generator: np.random.Generator) -> Mechanism:
 
 
 def check(mechanism: Mechanism, delta: float) -> None:
-    """In exact arithmetic: delta(lower) is at least the delta asked for, delta(upper) at most, and both are close."""
+    """In exact arithmetic: delta(lower) is at least the delta asked for, delta(upper) at most, and
+    both are close.
+    """
     curve, where = PLD.curve(mechanism, mechanism.steps, delta), (mechanism, delta)
     lower, upper = float(curve.lower[0]), float(curve.epsilon[0])
     mu = exact_mu(mechanism)
@@ -59,10 +70,14 @@ def test_epsilon_without_sampling_holds_its_closed_form_at_random() -> None:
 
 
 def test_epsilon_without_sampling_holds_its_closed_form_where_formulas_meet() -> None:
-    for mu, delta in product([1e-9, 0.00999, 0.01, 0.0101, 1.0, 40.0, 1e6], [1e-60, 1e-15, 1e-5, 0.3, 0.999]):
+    for mu, delta in product(
+        [1e-9, 0.00999, 0.01, 0.0101, 1.0, 40.0, 1e6], [1e-60, 1e-15, 1e-5, 0.3, 0.999]
+    ):
         with mpmath.workdps(DIGITS):
             check(Mechanism.constant(1.0, 1 / mu, 1), delta)
-    mechanism = Mechanism((Release(1.0, 50.0, 1000), Release(1.0, 20.0, 1000), Release(1.0, 7.0, 10)))
+    mechanism = Mechanism(
+        (Release(1.0, 50.0, 1000), Release(1.0, 20.0, 1000), Release(1.0, 7.0, 10))
+    )
     curve = PLD.curve(mechanism, [0, 1, 1000, 1500, 2010], 1e-6)
     mu = np.sqrt([0.0, 1 / 2500, 0.4, 0.4 + 500 / 400, 0.4 + 2.5 + 10 / 49])
     exact = gaussian.epsilon_of(1e-6, mu)
@@ -71,11 +86,15 @@ def test_epsilon_without_sampling_holds_its_closed_form_where_formulas_meet() ->
     assert curve.note == ""
 
 
-def test_an_iteration_that_stops_at_the_wrong_place_promises_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_iteration_that_stops_at_the_wrong_place_promises_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The bounds do not rest on Newton's iteration: delta is evaluated again at its result."""
     mechanism, right = Mechanism.constant(1.0, 1.0, 1), gaussian.epsilon_of
     for factor in (0.99, 1.01):
-        monkeypatch.setattr(gaussian, "epsilon_of", lambda delta, mu, factor=factor: factor * right(delta, mu))
+        monkeypatch.setattr(
+            gaussian, "epsilon_of", lambda delta, mu, factor=factor: factor * right(delta, mu)
+        )
         curve = PLD.curve(mechanism, 1, 1e-5)
         assert curve.epsilon[0] == np.inf if factor < 1 else curve.epsilon[0] >= right(1e-5, 1.0)
         assert curve.lower[0] == 0 if factor > 1 else curve.lower[0] <= right(1e-5, 1.0)
@@ -88,8 +107,11 @@ def test_trade_off_functions_without_sampling_hold_their_closed_form_at_random()
             mechanism = random_mechanism(generator)
             mu = exact_mu(mechanism)
             below, above = gaussian_tradeoffs(mechanism)
-            # Where beta is neither 1 nor 0, by the place of the threshold: alpha = Phi(-z), beta = Phi(z - mu).
-            z = mpmath.mpf(float(generator.uniform(-5, 8))) + (mu if generator.random() < 0.5 and mu < 12 else 0)
+            # Where beta is neither 1 nor 0, by the place of the threshold: alpha = Phi(-z), beta =
+            # Phi(z - mu).
+            z = mpmath.mpf(float(generator.uniform(-5, 8))) + (
+                mu if generator.random() < 0.5 and mu < 12 else 0
+            )
             alpha = float(mpmath.ncdf(-z))
             if alpha == 0:
                 continue
@@ -97,14 +119,19 @@ def test_trade_off_functions_without_sampling_hold_their_closed_form_at_random()
             assert below.beta(alpha) <= beta <= above.beta(alpha), (mechanism, alpha)
             assert above.power(alpha) <= 1 - beta <= below.power(alpha), (mechanism, alpha)
             epsilon = float(generator.uniform(0, 30 * min(mu, 1)))
-            assert above.delta(epsilon) <= exact_delta(epsilon, mu) <= below.delta(epsilon), (mechanism, epsilon)
+            assert above.delta(epsilon) <= exact_delta(epsilon, mu) <= below.delta(epsilon), (
+                mechanism,
+                epsilon,
+            )
 
 
 def test_the_corner_of_a_trade_off_function_without_sampling_holds_its_closed_form() -> None:
     generator = np.random.default_rng(13)
     with mpmath.workdps(DIGITS):
         for _ in range(50):
-            mechanism = Mechanism.constant(1.0, float(10 ** generator.uniform(-2, 6)), int(generator.integers(1, 9)))
+            mechanism = Mechanism.constant(
+                1.0, float(10 ** generator.uniform(-2, 6)), int(generator.integers(1, 9))
+            )
             alpha = mpmath.ncdf(-exact_mu(mechanism) / 2)
             below, above = (each.corners(1e-5) for each in gaussian_tradeoffs(mechanism))
             assert below[0][0] <= alpha <= above[0][0], mechanism
@@ -137,11 +164,17 @@ def test_mu_is_charged_for_each_kind_of_step(monkeypatch: pytest.MonkeyPatch) ->
         mechanism = Mechanism(tuple(Release(1.0, float(sigma), 2) for sigma in range(1, kinds + 1)))
         exact = np.sqrt(sum(2 / sigma**2 for sigma in range(1, kinds + 1)))
         low, high = _mu_bounds(mechanism, np.array([2 * kinds]))
-        assert low[0] == pytest.approx(exact * (1 - 2 * (kinds + 8) * 1e-4), rel=1e-12, abs=0), kinds
-        assert high[0] == pytest.approx(exact * (1 + 2 * (kinds + 8) * 1e-4), rel=1e-12, abs=0), kinds
+        assert low[0] == pytest.approx(exact * (1 - 2 * (kinds + 8) * 1e-4), rel=1e-12, abs=0), (
+            kinds
+        )
+        assert high[0] == pytest.approx(exact * (1 + 2 * (kinds + 8) * 1e-4), rel=1e-12, abs=0), (
+            kinds
+        )
 
 
-def test_epsilon_is_nudged_once_before_it_is_checked_and_once_after(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_epsilon_is_nudged_once_before_it_is_checked_and_once_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     zero(monkeypatch, NUDGE=1e-3)
     exact = float(gaussian.epsilon_of(DELTA, np.array([MU]))[0])
     lower, upper = gaussian_epsilons(ONE, STEPS, DELTA)
@@ -149,7 +182,9 @@ def test_epsilon_is_nudged_once_before_it_is_checked_and_once_after(monkeypatch:
     assert upper[0] == pytest.approx(exact * (1 + 1e-3) ** 2, rel=1e-9, abs=0)
 
 
-def test_epsilon_solves_for_a_delta_that_is_off_by_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_epsilon_solves_for_a_delta_that_is_off_by_what_is_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     zero(monkeypatch, ALLOWED=0.2)
     lower, upper = gaussian_epsilons(ONE, STEPS, DELTA)
     assert gaussian.delta_of(upper, np.array([MU]))[0] == pytest.approx(0.8e-3, rel=1e-9, abs=0)
@@ -179,7 +214,9 @@ def test_no_delta_above_1_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lower[0] == 0
 
 
-def test_trade_off_functions_are_those_of_mu_moved_by_the_margin(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trade_off_functions_are_those_of_mu_moved_by_the_margin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     zero(monkeypatch, MARGIN=0.01)
     below, above = gaussian_tradeoffs(ONE)
     assert (below.losing, above.losing) == (True, False)
@@ -189,26 +226,40 @@ def test_trade_off_functions_are_those_of_mu_moved_by_the_margin(monkeypatch: py
     assert nothing.closed_mu == 0
 
 
-def test_values_are_rounded_to_the_side_that_a_curve_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_rounded_to_the_side_that_a_curve_stands_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for losing in [True, False]:
         monkeypatch.setattr(gaussian_bounds, "UNIT", 1e-3)
         found, exact, alpha, up = OutwardGaussian(1.0, losing), Gaussian(1.0), 0.1, 1 + 8e-3
         down = 1 - 8e-3
-        assert found.beta(alpha) == pytest.approx(exact.beta(alpha) * (down if losing else up), rel=1e-12, abs=0)
-        assert found.power(alpha) == pytest.approx(exact.power(alpha) * (up if losing else down), rel=1e-12, abs=0)
+        assert found.beta(alpha) == pytest.approx(
+            exact.beta(alpha) * (down if losing else up), rel=1e-12, abs=0
+        )
+        assert found.power(alpha) == pytest.approx(
+            exact.power(alpha) * (up if losing else down), rel=1e-12, abs=0
+        )
         delta = gaussian.delta_of(0.5, 1.0)
-        assert found.delta(0.5) == pytest.approx(delta * (up if losing else down), rel=1e-12, abs=0), losing
+        assert found.delta(0.5) == pytest.approx(
+            delta * (up if losing else down), rel=1e-12, abs=0
+        ), losing
         (corner,), (power,) = exact.corners(1e-5)
         (alpha_there,), (power_there,) = found.corners(1e-5)
-        assert alpha_there == pytest.approx(corner * (down if losing else up), rel=1e-12, abs=0), losing
-        assert power_there == pytest.approx(power * (up if losing else down), rel=1e-12, abs=0), losing
+        assert alpha_there == pytest.approx(corner * (down if losing else up), rel=1e-12, abs=0), (
+            losing
+        )
+        assert power_there == pytest.approx(power * (up if losing else down), rel=1e-12, abs=0), (
+            losing
+        )
 
 
 def test_no_margin_is_smaller_than_the_proof_asks_for() -> None:
-    # A threshold 38 from 0 that is 200 units off, 90 units of epsilon, and of delta what evaluates to within 5e-11.
+    # A threshold 38 from 0 that is 200 units off, 90 units of epsilon, and of delta what evaluates
+    # to within 5e-11.
     u = 2.0**-53
     below, above = gaussian_tradeoffs(ONE)
-    assert min(below.closed_mu - MU, MU - above.closed_mu) > 3 * 200 * 38 * u  # of mu = 2, relative and absolute
+    # Of mu = 2, relative and absolute.
+    assert min(below.closed_mu - MU, MU - above.closed_mu) > 3 * 200 * 38 * u
     lower, upper = gaussian_epsilons(ONE, STEPS, DELTA)
     exact = float(gaussian.epsilon_of(DELTA, np.array([MU]))[0])
     assert min(upper[0] - exact, exact - lower[0]) > 2 * 90 * u * exact

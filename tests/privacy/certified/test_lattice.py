@@ -9,13 +9,22 @@ from dpcore.privacy.certified import lattice, rounding, step_law
 from dpcore.privacy.certified.cells import mass_below, step_deviation
 from dpcore.privacy.certified.compose import composed_epsilons
 from dpcore.privacy.certified.epsilon_bounds import epsilon_bounds
-from dpcore.privacy.certified.lattice import Composition, _reach, composition_of, lattice_of, log_moments_of, merged
+from dpcore.privacy.certified.lattice import (
+    Composition,
+    _reach,
+    composition_of,
+    lattice_of,
+    log_moments_of,
+    merged,
+)
 from dpcore.privacy.certified.step_law import LossLaw, _core, step_laws, widening
 from dpcore.privacy.certified.tradeoff_bounds import tradeoff_bounds
 from dpcore.privacy.mechanism import Mechanism, Release
 from tests.privacy.certified.test_compose import moments_of
 
-COMPOSITION = Composition([(0.01, 1.0), (0.2, 2.0), (1.0, 8.0)], np.array([[3, 2, 0], [300, 50, 7]]))
+COMPOSITION = Composition(
+    [(0.01, 1.0), (0.2, 2.0), (1.0, 8.0)], np.array([[3, 2, 0], [300, 50, 7]])
+)
 DELTA = np.array([1e-3, 1e-7])
 
 
@@ -25,7 +34,8 @@ def test_the_moments_of_each_direction_are_those_of_its_laws() -> None:
     np.testing.assert_allclose(orders, -1 - orders[::-1], atol=1e-12)
     assert {-1.0, 0.0} <= set(orders)
     assert not np.any((orders > -1) & (orders < 0))
-    # Those of the add direction are read backwards from the other: masses of infinite loss must not get lost.
+    # Those of the add direction are read backwards from the other: masses of infinite loss must not
+    # get lost.
     found = lattice_of(COMPOSITION, DELTA, 0.02)
     for name in ("remove", "add", "dominated"):
         moments, laws = getattr(found, name), [getattr(each, name) for each in found.laws]
@@ -46,7 +56,10 @@ def test_moments_know_the_ends_of_a_law_and_its_mass_beside_the_fullest_node() -
     law = LossLaw(-1.0, 0.1, np.array([0.5, 0.5]), 0.0)
     counts, log_delta = np.array([[1], [2]]), np.log([0.5, 0.5])
     assert moments_of(law).chernoff(counts, log_delta).tolist() == [0.0, 0.0]
-    assert composed_epsilons([law], counts, np.array([0.5, 0.5]), moments_of(law), +1).tolist() == [0.0, 0.0]
+    assert composed_epsilons([law], counts, np.array([0.5, 0.5]), moments_of(law), +1).tolist() == [
+        0.0,
+        0.0,
+    ]
 
 
 def test_losses_reach_as_far_as_the_farther_end_and_the_share_of_what_is_sampled() -> None:
@@ -55,7 +68,10 @@ def test_losses_reach_as_far_as_the_farther_end_and_the_share_of_what_is_sampled
         law = LossLaw(offset, 0.25, np.full(5, 0.2), 0.0)  # its upper end lies 1 above
         for q in (0.01, 0.1, 0.18):
             t = np.exp(offset + 1.0)
-            assert _reach(law, q) == pytest.approx(farthest + 1 - (1 - q) / t, rel=1e-12, abs=0), (offset, farthest)
+            assert _reach(law, q) == pytest.approx(farthest + 1 - (1 - q) / t, rel=1e-12, abs=0), (
+                offset,
+                farthest,
+            )
         assert _reach(law, 1.0) == farthest + 1, (offset, farthest)
 
 
@@ -76,7 +92,9 @@ def test_nodes_are_all_near_the_core_and_ever_rarer_beyond(monkeypatch: pytest.M
 
 
 def test_the_cut_of_the_core_lies_above_its_mean_and_below_the_next_node() -> None:
-    for factor, (q, sigma) in product([0.05, 0.6, 3.0], [(1e-5, 0.6), (0.01, 4.0), (0.1, 1.0), (0.5, 2.0), (0.9, 0.3)]):
+    for factor, (q, sigma) in product(
+        [0.05, 0.6, 3.0], [(1e-5, 0.6), (0.01, 4.0), (0.1, 1.0), (0.5, 2.0), (0.9, 0.3)]
+    ):
         mesh = factor * step_deviation(q, sigma)
         cut, core, start = _core(q, sigma, mesh)
         assert (core, start) == mass_below(q, sigma, cut), (factor, q, sigma)
@@ -88,26 +106,38 @@ def test_the_cut_of_the_core_lies_above_its_mean_and_below_the_next_node() -> No
     assert cut == pytest.approx(start + 0.02, rel=1e-2)
 
 
-def test_a_lattice_that_reaches_the_bound_of_the_loss_has_no_infinite_loss_where_the_record_is_added() -> None:
+def test_a_lattice_that_reaches_the_bound_of_the_loss_has_no_infinite_loss_where_the_record_is_added() -> (
+    None
+):
     assert step_laws(0.1, 1.0, 0.2, 1e-9).add.infinite == 0
     assert step_laws(0.5, 4.0, 0.01, 1e-2).add.infinite > 0
 
 
 MANY = Composition(
-    [(q, float(sigma)) for q in (0.01, 0.2) for sigma in np.geomspace(0.5, 8.0, 50)], np.arange(1, 301).reshape(3, 100)
+    [(q, float(sigma)) for q in (0.01, 0.2) for sigma in np.geomspace(0.5, 8.0, 50)],
+    np.arange(1, 301).reshape(3, 100),
 )
 
 
-def test_merging_replaces_each_sigma_by_one_on_the_safe_side(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merging_replaces_each_sigma_by_one_on_the_safe_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for dominating, levels in product([True, False], [1, 2, 7, 40]):
         monkeypatch.setattr(lattice, "LEVELS", levels)
         few = merged(MANY, dominating)
-        assert few.counts.sum(axis=1).tolist() == MANY.counts.sum(axis=1).tolist(), (dominating, levels)
+        assert few.counts.sum(axis=1).tolist() == MANY.counts.sum(axis=1).tolist(), (
+            dominating,
+            levels,
+        )
         for q in (0.01, 0.2):
             kinds = [sigma for each, sigma in few.kinds if each == q]
             assert len(kinds) <= levels, (dominating, levels)
-            assert set(kinds) <= {sigma for each, sigma in MANY.kinds if each == q}, (dominating, levels)
-            for sigma in np.geomspace(0.5, 8.0, 50):  # of the steps at least this loud, no fewer (no more) are left
+            assert set(kinds) <= {sigma for each, sigma in MANY.kinds if each == q}, (
+                dominating,
+                levels,
+            )
+            # Of the steps at least this loud, no fewer (no more) are left.
+            for sigma in np.geomspace(0.5, 8.0, 50):
                 for row in range(3):
                     before = sum(count for (each, s), count in zip(MANY.kinds, MANY.counts[row], strict=True)
                                  if each == q and s <= sigma)  # fmt: skip
@@ -128,7 +158,8 @@ def test_merging_moves_no_sigma_further_than_one_level(monkeypatch: pytest.Monke
 
 def test_few_kinds_are_not_merged() -> None:
     few = composition_of(
-        Mechanism((Release(0.1, 1.0, 5), Release(0.1, 2.0, 7), Release(0.1, 1.0, 3))), np.array([6, 15])
+        Mechanism((Release(0.1, 1.0, 5), Release(0.1, 2.0, 7), Release(0.1, 1.0, 3))),
+        np.array([6, 15]),
     )
     assert few.kinds == [(0.1, 1.0), (0.1, 2.0)]
     assert few.counts.tolist() == [[5, 1], [8, 7]]
@@ -144,7 +175,9 @@ def test_a_lower_bound_says_nothing_where_infinite_losses_outweigh_delta() -> No
     assert low[1] == 0
 
 
-def test_a_delta_that_infinite_losses_use_up_exactly_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delta_that_infinite_losses_use_up_exactly_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(rounding, "ALLOWANCE", 0.0)
     monkeypatch.setattr(rounding, "MASS", 0.0)
     law, counts = LossLaw(0.0, 0.1, np.array([0.25, 0.25]), 0.5), np.array([[1]])
@@ -159,8 +192,14 @@ def test_infinite_losses_of_many_steps_add_up_to_the_chance_of_any() -> None:
     law = LossLaw(0.0, 0.1, np.array([1 - leak]), leak)
     chance = 1 - (1 - leak) ** steps
     counts = np.array([[steps]])
-    assert composed_epsilons([law], counts, np.array([chance * (1 + 1e-4)]), moments_of(law), +1)[0] < 1e-3
-    assert composed_epsilons([law], counts, np.array([chance * (1 - 1e-4)]), moments_of(law), +1)[0] == np.inf
+    assert (
+        composed_epsilons([law], counts, np.array([chance * (1 + 1e-4)]), moments_of(law), +1)[0]
+        < 1e-3
+    )
+    assert (
+        composed_epsilons([law], counts, np.array([chance * (1 - 1e-4)]), moments_of(law), +1)[0]
+        == np.inf
+    )
 
 
 LOUD_AND_QUIET = Mechanism((Release(0.05, 1.0, 20), Release(0.05, 3.0, 20)))
@@ -172,7 +211,11 @@ def test_bounds_of_merged_levels_are_those_of_the_loudest_above_and_of_the_quiet
     steps, delta = np.array([40]), np.array([1e-4])
     exact, loud, quiet = (
         epsilon_bounds(each, steps, delta)
-        for each in (LOUD_AND_QUIET, Mechanism.constant(0.05, 1.0, 40), Mechanism.constant(0.05, 3.0, 40))
+        for each in (
+            LOUD_AND_QUIET,
+            Mechanism.constant(0.05, 1.0, 40),
+            Mechanism.constant(0.05, 3.0, 40),
+        )
     )
     monkeypatch.setattr(lattice, "LEVELS", 1)
     found = epsilon_bounds(LOUD_AND_QUIET, steps, delta)
@@ -193,9 +236,13 @@ def test_curves_of_merged_levels_are_those_of_the_loudest_below_and_of_the_quiet
     assert np.all(loud.lower.beta(alpha) < quiet.upper.beta(alpha) - 0.005)
 
 
-def test_kinds_that_differ_in_the_sampling_rate_alone_are_never_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_that_differ_in_the_sampling_rate_alone_are_never_merged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(lattice, "LEVELS", 1)
     alike = Composition([(0.1, 2.0), (0.2, 2.0), (0.3, 2.0)], np.array([[1, 2, 3]]))
     for dominating in (True, False):
         kept = merged(alike, dominating)
-        assert dict(zip(kept.kinds, kept.counts[0], strict=True)) == dict(zip(alike.kinds, (1, 2, 3), strict=True))
+        assert dict(zip(kept.kinds, kept.counts[0], strict=True)) == dict(
+            zip(alike.kinds, (1, 2, 3), strict=True)
+        )

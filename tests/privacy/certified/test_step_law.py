@@ -1,4 +1,6 @@
-"""The laws of one step: against its hockey-stick curve, from end to end, and what lowers one below the other."""
+"""The laws of one step: against its hockey-stick curve, from end to end, and what lowers one below
+the other.
+"""
 
 from itertools import product
 
@@ -25,9 +27,15 @@ from tests.privacy.law_curve import of_law
 
 
 def exact_remove(q: float, sigma: float, epsilon: np.ndarray) -> np.ndarray:
-    """H(P || Q) = P(x > c) - e^epsilon Q(x > c), where the loss at c is epsilon; for epsilon above ln(1 - q)."""
+    """H(P || Q) = P(x > c) - e^epsilon Q(x > c), where the loss at c is epsilon; for epsilon above
+    ln(1 - q).
+    """
     cut = sigma**2 * np.log((np.expm1(epsilon) + q) / q) + 0.5
-    return (1 - q) * ndtr(-cut / sigma) + q * ndtr((1 - cut) / sigma) - np.exp(epsilon) * ndtr(-cut / sigma)
+    return (
+        (1 - q) * ndtr(-cut / sigma)
+        + q * ndtr((1 - cut) / sigma)
+        - np.exp(epsilon) * ndtr(-cut / sigma)
+    )
 
 
 def exact_add(q: float, sigma: float, epsilon: np.ndarray) -> np.ndarray:
@@ -68,7 +76,8 @@ def test_the_convex_hull_keeps_mass_and_mean_and_never_rises() -> None:
 def test_a_lattice_far_too_coarse_says_nothing_rather_than_something_wrong() -> None:
     law = step_laws(0.1, 2.0, 5.0, TAIL).dominated
     assert of_law(law, np.array([0.0]))[0] <= exact_remove(0.1, 2.0, np.array([0.0]))[0]
-    laws = _bounded_laws(0.5, 0.05, 2.0, 690.0)  # its nodes are wide apart there: the last one lies beyond 690
+    # Its nodes are wide apart there: the last one lies beyond 690.
+    laws = _bounded_laws(0.5, 0.05, 2.0, 690.0)
     assert np.isfinite(laws.remove.mass).all()
     for high in (696.0, 2 * HIGHEST - 10):  # of the first only the last node is too far
         with pytest.raises(RuntimeError, match="overflow"):
@@ -84,7 +93,9 @@ SEEN = 1e-17  # deltas below are lost in rounding
 
 
 def hockey_sticks(q: float, sigma: float, epsilon: float) -> tuple[float, float]:
-    """delta(epsilon) of one step with the record removed, and with it added; from the normal law alone."""
+    """delta(epsilon) of one step with the record removed, and with it added; from the normal law
+    alone.
+    """
     with mpmath.workdps(60):
         q, sigma, epsilon = mpmath.mpf(q), mpmath.mpf(sigma), mpmath.mpf(epsilon)
 
@@ -125,7 +136,9 @@ def test_the_laws_enclose_the_step_at_their_nodes_and_between() -> None:
             where = epsilon, removed, added
             assert hockey_stick_of(laws.remove, epsilon) >= removed - rounding, where
             assert hockey_stick_of(laws.dominated, epsilon) <= removed + rounding, where
-            assert hockey_stick_of(laws.add, -epsilon) >= added_there - 1e-9 * added_there - SEEN, where
+            assert hockey_stick_of(laws.add, -epsilon) >= added_there - 1e-9 * added_there - SEEN, (
+                where
+            )
 
 
 def test_the_laws_are_not_far_from_the_step() -> None:
@@ -136,19 +149,31 @@ def test_the_laws_are_not_far_from_the_step() -> None:
         for epsilon in step_deviation(q, sigma) * np.array([0.1, 0.5, 1.0, 2.0]):
             removed, added = hockey_sticks(q, sigma, float(epsilon))
             if removed > 1e-10:
-                assert hockey_stick_of(laws.remove, epsilon) == pytest.approx(removed, rel=0.05), (q, sigma)
-                assert hockey_stick_of(laws.dominated, epsilon) == pytest.approx(removed, rel=0.05), (q, sigma)
+                assert hockey_stick_of(laws.remove, epsilon) == pytest.approx(removed, rel=0.05), (
+                    q,
+                    sigma,
+                )
+                assert hockey_stick_of(laws.dominated, epsilon) == pytest.approx(
+                    removed, rel=0.05
+                ), (q, sigma)
             if added > 1e-10:
-                assert hockey_stick_of(laws.add, epsilon) == pytest.approx(added, rel=0.05), (q, sigma)
+                assert hockey_stick_of(laws.add, epsilon) == pytest.approx(added, rel=0.05), (
+                    q,
+                    sigma,
+                )
 
 
 def test_what_is_cut_off_is_neither_lost_nor_counted_twice() -> None:
-    """The law has all mass of the numerator, and of the denominator the mass that the numerator shows."""
+    """The law has all mass of the numerator, and of the denominator the mass that the numerator
+    shows.
+    """
     for (q, sigma), factor, tail in product(STEPS, [0.05, 0.6], [TAIL, 1e-4, 0.05]):
         mesh = max(factor * step_deviation(q, sigma), step_span(q, sigma, tail) / 20_000)
         for law in step_laws(q, sigma, mesh, tail):
             assert law.mass.sum() + law.infinite == pytest.approx(1, abs=1e-9), (q, sigma, factor)
-            assert (law.mass * np.exp(-law.offset - law.mesh * np.arange(law.mass.size))).sum() <= 1 + 1e-9
+            assert (
+                law.mass * np.exp(-law.offset - law.mesh * np.arange(law.mass.size))
+            ).sum() <= 1 + 1e-9
 
 
 def curve(w: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -165,7 +190,9 @@ def hull(w: np.ndarray, height: np.ndarray) -> tuple[np.ndarray, list[int]]:
 
 
 def setting(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, Gaps]:
-    """Nodes, masses, lowering and gaps, at random; small lowering, so that only the ends meet the floor."""
+    """Nodes, masses, lowering and gaps, at random; small lowering, so that only the ends meet the
+    floor.
+    """
     generator = np.random.default_rng(seed)
     w = 0.2 + np.cumsum(generator.uniform(0.2, 1.5, 30))
     mass = generator.uniform(0.1, 1.0, 30)
@@ -179,8 +206,11 @@ def test_the_lowered_curve_is_the_hull_of_its_points_and_the_floor() -> None:
         w, mass, lowering, gaps = setting(seed)
         lowering = factor * lowering
         right = curve(w, mass) + gaps.right
-        if dip is not None:  # there the curve is lowered nearly to the floor, and its hull runs straight for long
-            lowering[dip] = 0.9 * min(right[dip], right[dip] - right[0] + (mass.sum() + gaps.zero) * (w[dip] - w[0]))
+        # There the curve is lowered nearly to the floor, and its hull runs straight for long.
+        if dip is not None:
+            lowering[dip] = 0.9 * min(
+                right[dip], right[dip] - right[0] + (mass.sum() + gaps.zero) * (w[dip] - w[0])
+            )
         # The floor at the left is a line: it falls by all the mass there is, that of ratio 0 too.
         floor = right[0] - gaps.left - (mass.sum() + gaps.zero) * (w - w[0])
         height = right - lowering
@@ -193,9 +223,15 @@ def test_the_lowered_curve_is_the_hull_of_its_points_and_the_floor() -> None:
         assert np.all(found >= 0), (dip, factor, seed)
         assert np.all(found[last + 1 :] == 0), (dip, factor, seed)
         expected, corners = hull(w, height)
-        np.testing.assert_allclose(curve(w, found), expected, atol=1e-13, err_msg=str((dip, factor, seed)))
+        np.testing.assert_allclose(
+            curve(w, found), expected, atol=1e-13, err_msg=str((dip, factor, seed))
+        )
         assert set(np.flatnonzero(found)) <= set(corners), (dip, factor, seed)
-        assert found.sum() == pytest.approx(mass.sum() + gaps.zero, rel=1e-12, abs=0), (dip, factor, seed)
+        assert found.sum() == pytest.approx(mass.sum() + gaps.zero, rel=1e-12, abs=0), (
+            dip,
+            factor,
+            seed,
+        )
 
 
 def test_lowering_keeps_the_ends_and_leaves_no_law_where_the_floor_is_reached_everywhere() -> None:
@@ -241,12 +277,20 @@ def divergence(p: np.ndarray, q: np.ndarray, ratio: float) -> float:
 
 
 def test_no_other_records_make_a_step_tell_more_than_the_pair() -> None:
-    for own, others in product([1.0, -1.0, 0.5, 0.0], [[], [0.0], [0.7], [1.0, -1.0], [0.3, 0.9, -0.4]]):
+    for own, others in product(
+        [1.0, -1.0, 0.5, 0.0], [[], [0.0], [0.7], [1.0, -1.0], [0.3, 0.9, -0.4]]
+    ):
         with_it, without = released([*others, own]), released(others)
         pair, noise = released([1.0]), released([])
         for ratio in RATIOS:
-            assert divergence(with_it, without, ratio) <= divergence(pair, noise, ratio) + 1e-9, (own, others)
-            assert divergence(without, with_it, ratio) <= divergence(noise, pair, ratio) + 1e-9, (own, others)
+            assert divergence(with_it, without, ratio) <= divergence(pair, noise, ratio) + 1e-9, (
+                own,
+                others,
+            )
+            assert divergence(without, with_it, ratio) <= divergence(noise, pair, ratio) + 1e-9, (
+                own,
+                others,
+            )
     for ratio in [0.8, 1.0, 1.5]:
         with_it, without = released([0.0, 0.0, 1.0]), released([0.0, 0.0])
         exact = divergence(released([1.0]), released([]), ratio)

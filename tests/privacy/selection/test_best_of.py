@@ -16,8 +16,10 @@ from scipy.special import ndtr
 from dpcore.claims import Claim, Printed, judge
 from dpcore.privacy.accountants import ACCOUNTANTS
 from dpcore.privacy.accountants.base import Accountant, Curve
+from dpcore.privacy.certified import epsilon_bounds
 from dpcore.privacy.mechanism import Kind, Mechanism, Release
 from dpcore.privacy.selection.best_of import (
+    COARSE,
     NumberOfRuns,
     best_of,
     delta_of_one,
@@ -354,6 +356,25 @@ def test_no_best_is_infinite_without_a_reason(
         runs=read_runs(text),
     )
     assert any("No epsilon up to 200" in each for each in judge(claim).notes)
+
+
+def test_where_certified_bounds_take_too_long_the_upper_end_is_that_of_moments(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    number, faint = read_runs("geometric:3.5"), Mechanism.constant(1.432e-5, 0.8, 75)
+    found = best_of(number, [faint], PLD, 7e-58)
+    assert found.note == COARSE
+    assert found.kind is Kind.CERTIFIED
+    assert found.value == best_of(number, [faint], ACCOUNTANTS["rdp"], 7e-58).value
+    assert 8 < found.value < 10, "8.99 by the certified profile, in a minute and a half"
+    whole = Mechanism.constant(0.01, 1.0, 500)
+    close = best_of(number, [whole], PLD, 1e-5)
+    assert close.note == ""
+    monkeypatch.setattr(epsilon_bounds, "MOST_WORK", 10)
+    coarse = best_of(number, [whole], PLD, 1e-5)
+    assert coarse.note == COARSE
+    assert close.value < coarse.value == best_of(number, [whole], ACCOUNTANTS["rdp"], 1e-5).value
+    assert coarse.lower <= close.lower
 
 
 def test_no_random_best_crosses_its_ends_or_is_infinite_without_a_reason() -> None:
