@@ -12,7 +12,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 
 
 def log_moment(q: float, sigma: float, order: float) -> float:
-    """ln E_{z ~ N(0, sigma^2)} [((1-q) + q e^((2z-1)/(2 sigma^2)))^order] by adaptive quadrature."""
+    """ln E[((1-q) + q e^((2z-1)/(2 sigma^2)))^order] for z ~ N(0, sigma^2), by quadrature."""
     with mpmath.workdps(50):
         q, sigma, order = mpmath.mpf(q), mpmath.mpf(sigma), mpmath.mpf(order)
         crossing = (
@@ -116,11 +116,12 @@ def exact_epsilon(
     *parts: tuple[float, float, int], delta: float = 1e-5, mesh: float = 2e-4
 ) -> float:
     """Epsilon of releases (q, sigma, count) one after another, by dp-accounting."""
-    laws = [
-        pld.from_gaussian_mechanism(sigma, sampling_prob=q, value_discretization_interval=mesh, use_connect_dots=True)
-        .self_compose(count)
-        for q, sigma, count in parts
-    ]  # fmt: skip
+    laws = []
+    for q, sigma, count in parts:
+        one = pld.from_gaussian_mechanism(
+            sigma, sampling_prob=q, value_discretization_interval=mesh, use_connect_dots=True
+        )
+        laws.append(one.self_compose(count))
     return float(
         functools.reduce(lambda one, other: one.compose(other), laws).get_epsilon_for_delta(delta)
     )

@@ -27,7 +27,9 @@ from dpcore.privacy.mechanism import Mechanism
 from dpcore.privacy.mechanism import FloatArray, IntArray
 {inspect.getsource(Tally)}"""
 SAID = "no step has a smaller learning rate"
-LR_FLOOR = """    lr_floor: float = row(Number(default=0.0, low=0, high=5, ends="[]", needs=(LR_DECAY,)))
+LR_FLOOR = """    lr_floor: float = row(
+        Number(default=0.0, low=0, high=5, ends="[]", needs=(LR_DECAY,))
+    )
 """
 WORDS = f"""[lr_floor]
 label = "Least learning rate"
@@ -70,7 +72,8 @@ RATES = """
 import json, time
 from dpcore.training.config import RunConfig
 from dpcore.training.training_run import TrainingRun
-config = RunConfig(model="mlp", batch=2000, epochs=1, lr_schedule="linear", lr=0.5, lr_floor=0.25, seed=1)
+rates = {"lr_schedule": "linear", "lr": 0.5, "lr_floor": 0.25}
+config = RunConfig(model="mlp", batch=2000, epochs=1, seed=1, **rates)
 run = TrainingRun(config, time.perf_counter)
 print(json.dumps([run.numbers(step)[1] for step in range(1, run.plan.steps + 1)]))
 """
