@@ -123,7 +123,7 @@ def test_the_course_of_a_run_is_recorded_where_a_figure_shows_it(
 def test_records_that_are_written_beside_one_another_are_all_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    turn, others = recording._turn, [2, 1]
+    turn, others = recording._locked, [2, 1]
 
     @contextmanager
     def after_others(paper: str) -> Iterator[None]:
@@ -139,7 +139,7 @@ def test_records_that_are_written_beside_one_another_are_all_kept(
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             yield
 
-    monkeypatch.setattr(recording, "_turn", after_others)
+    monkeypatch.setattr(recording, "_locked", after_others)
     recording.record(job_of(SMALL), Seeded(0, 0.5), 1.0)
     found = recorded("999", SMALL)
     assert found

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpcore.papers.abadi import numbers
 from dpcore.papers.abadi.numbers import CLAIM, LAYERS, SETTING
-from dpcore.papers.abadi.runs import COLOURS, FIGURE_6, NOISE, RUNS, SWEEPS, WORDS
+from dpcore.papers.abadi.runs import FIGURE_6, NOISE, ON_CIFAR, RUNS, SWEEPS, WORDS
 from dpcore.papers.comparison import certified_lower
 from dpcore.papers.entry import PrintedClaim
 from dpcore.papers.lines import epsilon_lines
@@ -19,19 +19,19 @@ from dpcore.privacy.report.numbers import nearest, outward
 DELTA = SETTING.delta
 PRINTED_STRONG = "Strong composition, as printed"
 EPOCHS = 400  # the end of the drawings
+CIFAR_EXAMPLES = 50_000
 
 
 def _figure_2() -> tuple[Line, ...]:
     epochs = np.arange(4.0, EPOCHS + 1, 4)
     steps = (100 * epochs).astype(np.int64)
     mechanism = Mechanism.constant(SETTING.q, SETTING.sigma, int(steps[-1]))
-    found = [
-        line
-        for name in ("moments", "strong", CERTIFIED)
-        for line in epsilon_lines(name, mechanism, epochs, steps, DELTA)
-    ]
+    lines = []
+    for name in ("moments", "strong", CERTIFIED):
+        lines += epsilon_lines(name, mechanism, epochs, steps, DELTA)
     printed = numbers.printed_strong(SETTING.q, SETTING.sigma, steps.astype(float), DELTA)
-    return (*found, Line(PRINTED_STRONG, epochs, printed))
+    lines.append(Line(PRINTED_STRONG, epochs, printed))
+    return tuple(lines)
 
 
 def _figure_3() -> tuple[Line, ...]:
@@ -40,33 +40,32 @@ def _figure_3() -> tuple[Line, ...]:
     lines = []
     for sigma, pca_sigma, _ in NOISE:
         mechanism = numbers.with_pca(sigma, pca_sigma, int(steps[-1]) - 1)
-        lines += epsilon_lines(
-            "moments", mechanism, epochs, steps, DELTA, f"sigma {sigma:g}, PCA {pca_sigma:g}"
-        )
+        title = f"sigma {sigma:g}, PCA {pca_sigma:g}"
+        lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, title)
     return tuple(lines)
 
 
 def _figure_6() -> tuple[Line, ...]:
     epochs = np.arange(1.0, EPOCHS + 1, 3)
+    lots = {each.lot for each in FIGURE_6}
     lines = []
-    for lot in sorted({lot for _, lot, _ in FIGURE_6}):
-        q = lot / 50_000
+    for lot in sorted(lots):
+        q = lot / CIFAR_EXAMPLES
         steps = np.ceil(epochs / q - 1e-9).astype(np.int64)
-        mechanism = Mechanism.constant(q, COLOURS["sigma"], int(steps[-1]))
+        mechanism = Mechanism.constant(q, ON_CIFAR["sigma"], int(steps[-1]))
         lines += epsilon_lines("moments", mechanism, epochs, steps, DELTA, f"lots of {lot:,}")
     return tuple(lines)
 
 
-LINES = {"figure_2": _figure_2, "figure_3": _figure_3, "figure_6": _figure_6}
-
-
 def _two_epsilons() -> Numbers:
-    spent = (
-        ACCOUNTANTS[name].spent(CLAIM.mechanism, DELTA).value for name in (CERTIFIED, "strong")
-    )
-    certified, strong = (outward(epsilon, math.ceil) for epsilon in spent)
+    certified = ACCOUNTANTS[CERTIFIED].spent(CLAIM.mechanism, DELTA).value
+    strong = ACCOUNTANTS["strong"].spent(CLAIM.mechanism, DELTA).value
     alone = float(numbers.one_step(SETTING.q, SETTING.sigma, CLAIM.mechanism.steps, DELTA))
-    return {"certified": certified, "strong": strong, "alone": nearest(alone, 3)}
+    return {
+        "certified": outward(certified, math.ceil),
+        "strong": outward(strong, math.ceil),
+        "alone": nearest(alone, 3),
+    }
 
 
 def _calls() -> Numbers:
@@ -77,19 +76,24 @@ def _calls() -> Numbers:
 
 
 def _levels() -> Numbers:
-    _, _, *columns = zip(*numbers.AFFORDED.rows({"delta": DELTA}), strict=True)
-    told = (f"{', '.join(each[:-1])} and {each[-1]}" for each in columns)
-    return dict(zip(("once", "twice", "whole", "apart"), told, strict=True))
+    """List the epochs that the three noise levels afford, by each way to count."""
+    rows = numbers.AFFORDED.rows({"delta": DELTA})
+    _noises, _epsilons, *columns = zip(*rows, strict=True)
+    listed = [f"{', '.join(each[:-1])} and {each[-1]}" for each in columns]
+    return dict(zip(("once", "twice", "whole", "apart"), listed, strict=True))
 
 
+DRAWN = WORDS["drawings"]
 PAPER = Paper(
     **WORDS["paper"],
     entries=(*numbers.SLIDE_ENTRIES, *numbers.LOG_ENTRIES, *RUNS),
-    drawings=tuple(
-        Drawing(**WORDS["drawings"][name], lines=lines) for name, lines in LINES.items()
+    drawings=(
+        Drawing(**DRAWN["figure_2"], lines=_figure_2),
+        Drawing(**DRAWN["figure_3"], lines=_figure_3),
+        Drawing(**DRAWN["figure_6"], lines=_figure_6),
     ),
     calculators=(numbers.AFFORDED,),
     sweeps=SWEEPS,
-    findings=findings(WORDS, two_epsilons=_two_epsilons, calls=_calls, levels=_levels),
+    findings=findings(WORDS, {"two_epsilons": _two_epsilons, "calls": _calls, "levels": _levels}),
     remarks=remarks(WORDS),
 )
